@@ -27,7 +27,6 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_count,
@@ -37,6 +36,7 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.stagewise import warn_cut_short
 from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.kernel.kernel_parameters import set_params
 from cgboost.exceptions import see
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Master

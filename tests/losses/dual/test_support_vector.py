@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgboost.losses import SupportVectorLoss, epsilon_insensitive, hinge
+from cgboost.losses import (
+    SupportVectorLoss,
+    entropic_nu_hinge,
+    epsilon_insensitive,
+    hinge,
+    nu_hinge,
+    nu_insensitive,
+)
+from cgboost.losses.dual.support_vector import fractional_knapsack, one_class
 
 SEEDS = st.integers(0, 10**6)
 
@@ -105,3 +113,39 @@ def test_the_empty_loss_is_that_of_the_best_constant(seed: int) -> None:
     best = loss.empty(offset=True)
     assert best <= min(at) + 1e-4 * (1.0 + abs(min(at)))
     assert loss.empty(offset=False) == loss.value(np.zeros(loss.n_rows)) >= best
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda labels, price: nu_hinge(labels, price, 0.3, balanced=True),
+        lambda labels, price: entropic_nu_hinge(labels, price, 0.3, eta=1.0, balanced=False),
+        lambda labels, price: nu_insensitive(labels, price, 0.3),
+        lambda _, price: one_class(price, 0.3),
+    ],
+    ids=["nu_hinge", "entropic", "nu_insensitive", "one_class"],
+)
+def test_a_share_of_nothing_is_refused(make) -> None:
+    """ν is a share of the prices: if they are 0 for all rows, the message says so."""
+    labels = np.array([1.0, -1.0, 1.0])
+    with pytest.raises(ValueError, match=r"nu=0.3 is a share of the prices, which are 0"):
+        make(labels, np.zeros(3))
+    assert make(labels, np.array([0.0, 1.0, 1.0])).n_rows == 3
+
+
+def test_rows_that_all_cost_nothing() -> None:
+    """A loss without prices is 0 everywhere, and so are its level, slack and feasible response."""
+    loss, output = hinge(np.array([1.0, -1.0]), np.zeros(2)), np.array([3.0, 4.0])
+    assert loss.value(output) == loss.level(output) == 0.0
+    np.testing.assert_array_equal(loss.feasible(output, balanced=True), [0.0, 0.0])
+    empty = np.zeros(0)
+    u, level = fractional_knapsack(empty, empty, empty, 1.0)
+    assert (len(u), level) == (0, 0.0)
+
+
+def test_prices_beyond_float64_are_refused() -> None:
+    """Prices that add up to more than 1e300 are too much, to less not."""
+    labels = np.array([1.0, -1.0])
+    assert hinge(labels, np.full(2, 0.5e300)).value(np.zeros(2)) == 1e300
+    with pytest.raises(ValueError, match=r"at most 1e\+300, got up to 6e\+299 for each of 2 rows"):
+        hinge(labels, np.full(2, 0.6e300))
