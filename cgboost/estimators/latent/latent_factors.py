@@ -41,6 +41,7 @@ from cgboost.exceptions import see
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Master
 from cgboost.kernels import KernelLibrary, Precomputed
+from cgboost.kernels.checks import check_function
 from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.registry import bound_loss, check_loss, known_loss
@@ -237,6 +238,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         if library.standardize:
             raise ValueError("standardize=True is not for latent factors: scale X before")
         ((name, kernel),) = library.fit(rows.X).items()
+        check_function(name, kernel, rows.X)
         self.kernel_ = kernel.released()
         return _Pool(KernelSpace(rows.X, kernel, rows.weights, name=name))
 
