@@ -165,8 +165,18 @@ def check_solver(name: str, value: Any, problem: str) -> None:
         raise ValueError(
             f"{name} must be 'auto' or the name of a solver, got {value!r}{see('solvers')}"
         )
-    if value != "auto" and problem not in get_backend(value).capabilities:
+    if value == "auto":
+        return
+    needed = ("lp",) if problem == "lp" else ("lp", problem)  # masters begin without columns
+    lacks = [kind for kind in reversed(needed) if kind not in get_backend(value).capabilities]
+    if lacks:
+        able = [
+            backend
+            for backend in available_backends(problem)
+            if get_backend(backend).capabilities.issuperset(needed)
+        ]
+        first = ", with which a master begins that has no columns yet" if len(needed) > 1 else ""
         raise ValueError(
-            f"{name}={value!r} cannot solve a {problem.upper()}; these can: "
-            f"{', '.join(available_backends(problem))}{see('solvers')}"
+            f"{name}={value!r} cannot solve a {lacks[0].upper()}"
+            f"{first if lacks[0] == 'lp' else ''}; these can: {', '.join(able)}{see('solvers')}"
         )

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, cast, get_args
@@ -34,6 +33,7 @@ from cgboost.generation.protocols import (
 from cgboost.generation.rounding import lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.masters.free_columns import FreeColumns
+from cgboost.masters.solver_failures import advice, solver_errors_as_master_errors
 from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.crossover import (
     COEFFICIENT_NOISE,
@@ -53,7 +53,7 @@ from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm, Penalty
 from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
-from solvers import LimitError, SolverError, SolverFailure, Status
+from solvers import SolverFailure
 
 logger = logging.getLogger(__name__)
 
@@ -310,7 +310,7 @@ class SupportVectorMaster:
         The objective is evaluated at the recovered (α, b) and the pseudo-response projected on its
         box, so that both bounds hold whatever the solver's accuracy.
         """
-        with solver_errors_as_master_errors():
+        with solver_errors_as_master_errors(self._advice):
             point = self._solved(time_limit)
         if self._unit != 1.0:
             factor = self._unit if self.penalty.degree == 2 else 1.0
@@ -424,7 +424,7 @@ class SupportVectorMaster:
             chosen = np.flatnonzero(coef)
             columns = columns.part(chosen)
         left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-        with solver_errors_as_master_errors():
+        with solver_errors_as_master_errors(self._advice):
             point = crossover(dual.loss, self.form, columns, coef[chosen], intercept, left, noise)
         vertex = np.zeros(len(coef))
         vertex[chosen] = point.coef
@@ -460,6 +460,9 @@ class SupportVectorMaster:
         worth = SMALL_MARGIN * self.penalty.conjugate(np.array([score]))
         return max(abs(objective), worth, SMALLEST_SCALE)
 
+    def _advice(self) -> str:
+        return advice(self.loss, self._dual.largest_entry)
+
     def _objective(self, point: DualPoint) -> float:
         return self.form.value(point.coef, point.intercept) + float(self.loss.value(point.output))
 
@@ -480,17 +483,3 @@ class SupportVectorMaster:
         coef = np.zeros(len(point.coef))
         coef[: len(self._best.coef)] = self._best.coef
         return replace(self._best, coef=coef, response=point.response, solved=point.solved)
-
-
-@contextmanager
-def solver_errors_as_master_errors() -> Iterator[None]:
-    """Pass on what a solver raises as a MasterError with advice."""
-    try:
-        yield
-    except SolverError as error:
-        if isinstance(error, LimitError) and error.status is Status.TIME_LIMIT:
-            raise MasterError(str(error), timed_out=True) from error
-        # these problems always have an optimum: failing to find it is a matter of numbers
-        raise MasterError(
-            f"{error}; scale the features or normalise the kernels{see('solvers')}"
-        ) from error

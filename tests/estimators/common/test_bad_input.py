@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.exceptions import KernelError, KernelScaleWarning, TrivialModelWarning
+from solvers.api import BACKENDS
+from solvers.backends.piqp import PIQP
 from tests.estimators.data import LIBRARY, PENALTIES, classifier, curve, regressor, two_classes
 
 X, Y = two_classes()
@@ -310,3 +313,17 @@ def test_a_tube_wider_than_the_data_is_named():
     """Where no y lies outside the tube, no C can help: the warning speaks of epsilon."""
     with pytest.warns(TrivialModelWarning, match=r"within epsilon=5 of a constant: try a smaller"):
         regressor(epsilon=5.0).fit(X, np.linspace(0.0, 1.0, len(X)))
+
+
+def test_a_solver_of_quadratic_programs_alone(monkeypatch):
+    """Masters begin without columns, with a linear program: the message says so, before a fit."""
+    own = replace(PIQP, capabilities=frozenset({"qp"}))
+    monkeypatch.setitem(BACKENDS, "mine", own)
+    with pytest.raises(ValueError, match="solver='mine' cannot solve a LP, with which a master b"):
+        classifier(solver="mine", penalty="l2").fit(X, Y)
+    with pytest.raises(ValueError, match="solver='mine' cannot solve a LP; these can: .*highs"):
+        classifier(solver="mine", penalty="l1").fit(X, Y)
+    with pytest.raises(ValueError, match="cannot solve a QP; these can: ") as caught:
+        classifier(solver="highs", penalty="l2").fit(X, Y)
+    assert "piqp" in str(caught.value)
+    assert "mine" not in str(caught.value)
