@@ -14,7 +14,7 @@ from cgboost.kernels.rows import is_sparse
 
 SEE = see("kernel-values")
 
-FEW_ROWS = 5
+ROWS_ASKED = 5
 """Rows that a kernel of the user's is asked about twice."""
 
 SAME_VALUE = 1e-5
@@ -114,7 +114,7 @@ def check_function(name: str, kernel: Kernel, X: Matrix) -> None:
     """
     if kernel.is_precomputed or not any(map(_is_users, _with_parts(kernel))):
         return
-    rows = np.unique(np.linspace(0, X.shape[0] - 1, FEW_ROWS).astype(np.intp))
+    rows = np.unique(np.linspace(0, X.shape[0] - 1, ROWS_ASKED).astype(np.intp))
     kernel = kernel.released()
     own, centres = X[rows], kernel.centres(X, rows)
     if X.dtype != object:

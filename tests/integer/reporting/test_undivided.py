@@ -232,13 +232,15 @@ def test_what_to_pass_for_a_bound() -> None:
     assert missing_copies(LinearMaster(rows, "==", 1.0)) == ""
 
 
-def test_a_search_without_copies_says_what_to_pass() -> None:
-    """Stopped in its first round, it has no bound, and the message ends with the remedy."""
+@pytest.mark.parametrize("copies", [None, {"agent": 1.0}])
+def test_a_search_without_copies_says_what_to_pass(copies: Any) -> None:
+    """Out of time before it has a bound, its message ends with the remedy where there is one."""
 
     def pricer(duals: Any) -> tuple[list[Column], float]:
-        raise KeyboardInterrupt
+        return [], 0.0
 
-    master = LinearMaster(["task", "agent"], ["==", "<="], 1.0)
-    result = BranchAndPrice(master, pricer).run()
-    assert result.bound == -np.inf
-    assert "pass copies={'agent': 1} to LinearMaster" in result.message
+    master = LinearMaster(["task", "agent"], ["==", "<="], 1.0, copies=copies)
+    result = BranchAndPrice(master, pricer).run(time_limit=1e-9)
+    assert result.stop_reason is StopReason.TIME
+    assert result.bound is None
+    assert ("pass copies={'agent': 1} to LinearMaster" in result.message) is (copies is None)
