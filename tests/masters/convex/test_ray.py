@@ -4,10 +4,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import cvxpy as cp
+import numpy as np
 import pytest
 
 from cgboost.generation.protocols import Priced
-from cgboost.masters.convex.master import FEASIBILITY, BudgetEntry, ConvexMaster
+from cgboost.losses import Huber
+from cgboost.masters.convex import master as module
+from cgboost.masters.convex.master import (
+    FEASIBILITY,
+    OUTPUT_FACTOR,
+    BudgetEntry,
+    ConvexMaster,
+)
 
 
 def ray(u: float, priced: Priced, *, curvature: float = 0.0, reach: float | None = None) -> Any:
@@ -36,5 +44,19 @@ def test_a_conjugate_that_is_next_to_nothing_is_still_taken_off() -> None:
     """Up to 1e-12 of the scale t = 1 will do, less the conjugate; beyond, t is weighed."""
     tiny = ray(5e-13, Priced((), total_excess=1e-13), curvature=1.0)
     assert tiny.variables() == []
-    assert tiny.value == pytest.approx(3e-13, rel=1e-9)
+    assert tiny.value == pytest.approx(3e-13, rel=1e-9, abs=0.0)
     assert len(ray(1.0, Priced((), total_excess=1e-3), curvature=1.0).variables()) == 1
+
+
+def test_the_size_of_models_that_the_bound_is_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds of models far larger than the present one: the factor, and its largest value."""
+    asked: list[tuple[float, float]] = []
+    monkeypatch.setattr(
+        module, "lower_bound", lambda problem, factor, size: asked.append((factor, size)) or 0.0
+    )
+    own = ConvexMaster(Huber().on(np.array([3.0, -40.0]), np.ones(2)), n_rows=2)
+    state = own.solve()
+    own.bound(state, Priced((), exact=True, max_excess=0.0, total_excess=0.0))
+    present = [*np.abs(state.output), abs(state.intercept), abs(state.objective), 1.0]
+    assert asked == [(OUTPUT_FACTOR, pytest.approx(max(present)))]
+    assert OUTPUT_FACTOR > 1.0
