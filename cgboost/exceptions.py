@@ -19,6 +19,7 @@ Section = Literal[
     "kernel-scales",
     "kernels-on-columns",
     "precomputed-kernels",
+    "input-data",
     "eval-set",
     "coefficients",
     "solvers",

@@ -28,6 +28,9 @@ bound, a reduced cost or a sum over a row that comes from their answers is no mo
 SMALLEST = 1e-300
 """Stands for 0 where it divides or under a logarithm: near the smallest float64, 2.2e-308."""
 
+LARGEST_COST = 1e300
+"""Of all rows together, C·Σw: losses stay within float64, of which the largest is 1.8e308."""
+
 LARGEST_HALF_LOG_ODDS = 350.0
 """Half log-odds f larger than this count as this where they become a probability 1/(1 + exp(−2f)),
 in SQL too: exp(700), 1e304, is near the largest float64, 1.8e308."""

@@ -46,6 +46,36 @@ BACKENDS.update(
 )
 
 
+THROUGH_CVXPY = frozenset(
+    [
+        "CBC",
+        "COPT",
+        "CPLEX",
+        "CUCLARABEL",
+        "CUOPT",
+        "CVXOPT",
+        "ECOS",
+        "GLOP",
+        "GLPK",
+        "GLPK_MI",
+        "GUROBI",
+        "KNITRO",
+        "MOSEK",
+        "MPAX",
+        "NAG",
+        "PDLP",
+        "PROXQP",
+        "QOCO",
+        "SCIP",
+        "SCS",
+        "SDPA",
+        "XPRESS",
+    ]
+)
+"""Solvers that CVXPY calls and this package has no file for; whether they are installed is another
+question."""
+
+
 def get_backend(name: str) -> Backend:
     """Return the backend called `name`.
 
@@ -67,8 +97,11 @@ def get_backend(name: str) -> Backend:
         return AutoBackend()
     if name.startswith(PREFIX):
         return cvxpy_backend(name)
-    by_cvxpy = name.lower() == PREFIX.rstrip(":")
-    alike = [f"{PREFIX}SCS"] if by_cvxpy else get_close_matches(name.lower(), ["auto", *BACKENDS])
+    alike = get_close_matches(name.lower(), ["auto", *BACKENDS])
+    if name.upper() in THROUGH_CVXPY:
+        alike = [PREFIX + name.upper()]
+    elif name.lower() == PREFIX.rstrip(":"):
+        alike = [f"{PREFIX}SCS"]
     meant = f"did you mean {alike[0]!r}? Known" if alike else "known"
     raise UnknownSolverError(
         f"no solver is called {name!r}; {meant} are auto, {', '.join(BACKENDS)} and {PREFIX}NAME "

@@ -92,7 +92,6 @@ ELSEWHERE = {
     "cgboost/losses/squared_error.py": "losses/test_base.py",
     "cgboost/losses/squared_hinge.py": "losses/test_base.py",
     "cgboost/masters/column_store.py": "masters/dual_solvers/test_large_columns.py",
-    "cgboost/masters/solver_errors.py": "estimators/common/test_failures.py",
     "cgboost/masters/convex/solve.py": "masters/convex/test_solving.py",
     "cgboost/masters/dual_solvers/cone_blocks.py": ("masters/dual_solvers/test_cone_equations.py"),
     "cgboost/masters/dual_solvers/cone_steps.py": (

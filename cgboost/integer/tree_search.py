@@ -37,7 +37,7 @@ from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
 from cgboost.integer.reporting.callbacks import FinishingCallback, TreeState, WaitingCallback
-from cgboost.integer.reporting.undivided import why_undivided
+from cgboost.integer.reporting.undivided import missing_copies, why_undivided
 from cgboost.integer.result import BranchAndPriceResult, tree_table
 from cgboost.integer.resuming import SearchRecord
 from cgboost.integer.search import ObjectiveStepError, Relaxation, Search, columns_of
@@ -232,9 +232,11 @@ class TreeSearch:
 
     def _cut_short(self, reason: StopReason, message: str) -> tuple[StopReason, str]:
         """Reason and words of a search that was stopped from outside."""
-        if not self.search.incumbent:
-            return reason, f"{message} before a solution was found"
-        return reason, f"{message}; the best solution so far is kept"
+        kept = "; the best solution so far is kept"
+        words = message + (kept if self.search.incumbent else " before a solution was found")
+        if self._bound() == -math.inf:
+            words += missing_copies(self.search.master)
+        return reason, words
 
     # ------------------------------------------------------------------ nodes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +13,13 @@ from cgboost.kernels.expansions import Matrix, float_dtype
 from cgboost.kernels.rows import is_sparse
 
 SEE = see("kernel-values")
+
+ROWS_ASKED = 5
+"""Rows that a kernel of the user's is asked about twice."""
+
+SAME_VALUE = 1e-5
+"""Values of the same two rows may differ by this, relative to the largest: float32 and products of
+other sizes leave less."""
 
 PAIRWISE = "; a function k(a, b) of two objects becomes a kernel by PairwiseKernel(k)"
 
@@ -84,6 +92,70 @@ def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:
     if array.dtype.kind != "f":
         array = array.astype(float_dtype(X))
     return finite(name, array)
+
+
+def check_function(name: str, kernel: Kernel, X: Matrix) -> None:
+    """Check that a kernel is a function of two rows, and leaves them as they are.
+
+    One of cgboost's own is not checked, unless it calls a function of the user's.
+
+    Parameters
+    ----------
+    name : str
+    kernel : Kernel
+        Fitted.
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        As the kernel sees them.
+
+    Raises
+    ------
+    KernelError
+        If a value differs when it is asked for again, with fewer rows; if rows are changed.
+    """
+    if kernel.is_precomputed or not any(map(_is_users, _with_parts(kernel))):
+        return
+    rows = np.unique(np.linspace(0, X.shape[0] - 1, ROWS_ASKED).astype(np.intp))
+    kernel = kernel.released()
+    own, centres = X[rows], kernel.centres(X, rows)
+    if X.dtype != object:
+        own, centres = own.astype(np.float64), centres.astype(np.float64)
+    kept = [own.copy(), centres.copy()]
+    values = kernel_values(name, kernel, own, centres)
+    if not all(map(_unchanged, kept, (own, centres))):
+        raise KernelError(
+            f"kernel {name!r} changes the rows that it is given: write X = X - 1 in place of "
+            f"X -= 1, or begin with X = X.copy(){SEE}"
+        )
+    if len(rows) > 1:
+        own, centres, values = own[1:], centres[:-1], values[1:, :-1]
+    again = kernel_values(name, kernel, own, centres)
+    apart = np.abs(again - values)
+    if apart.max() > SAME_VALUE * np.abs(values).max():
+        i, j = np.unravel_index(int(apart.argmax()), apart.shape)
+        raise KernelError(
+            f"kernel {name!r} is no function of two rows: k(x, z) was {values[i, j]:.6g}, and "
+            f"{again[i, j]:.6g} when it was asked for again, of the same x and z among fewer rows. "
+            f"It must depend on nothing else: neither on chance nor on the rows beside them{SEE}"
+        )
+
+
+def _with_parts(kernel: Kernel) -> Iterator[Kernel]:
+    yield kernel
+    for part in kernel.parts():
+        yield from _with_parts(part)
+
+
+def _is_users(kernel: Kernel) -> bool:
+    """Whether a kernel, beside its parts, is of the user's making."""
+    return not type(kernel).__module__.startswith("cgboost.") or hasattr(kernel, "function")
+
+
+def _unchanged(before: Matrix, after: Matrix) -> bool:
+    if is_sparse(before):
+        return bool((before != after).nnz == 0)
+    if before.dtype == object:
+        return all(own is other for own, other in zip(before.flat, after.flat, strict=True))
+    return bool(np.array_equal(before, after, equal_nan=True))
 
 
 def finite(name: str, values: Matrix) -> Matrix:

@@ -17,8 +17,8 @@ from cgboost.losses.dual.support_vector import (
     Mass,
     SupportVectorLoss,
     check_epsilon,
-    check_nu,
     check_price,
+    check_share,
     quadratic_term,
 )
 
@@ -126,7 +126,7 @@ def nu_insensitive(response: Vector, price: Vector, nu: float) -> SupportVectorL
     Smola, Schölkopf, Rätsch, ICANN 1999).
     """
     check_price(response, price)
-    check_nu(nu)
+    check_share(nu, price)
     return SupportVectorLoss(
         target=response,
         lower=-price,

@@ -17,8 +17,8 @@ from cgboost.losses.dual.support_vector import (
     Mass,
     SupportVectorLoss,
     check_labels,
-    check_nu,
     check_price,
+    check_share,
 )
 
 Vector = NDArray[np.float64]
@@ -97,7 +97,7 @@ def nu_hinge(
     """
     check_labels(labels)
     check_price(labels, price)
-    check_nu(nu)
+    check_share(nu, price)
     total = float(price.sum())
     smaller = min(float(price[labels > 0].sum()), float(price[labels < 0].sum()))
     if balanced and nu * total > 2.0 * smaller:

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from cgboost import KernelLibrary, Polynomial
+from cgboost import RBF, BLFRegressor, CGBoostClassifier, KernelLibrary, Polynomial
 from cgboost.exceptions import KernelError
-from cgboost.kernels import kernel_values
+from cgboost.kernels import Kernel, On, PairwiseKernel, kernel_values
+from cgboost.kernels.checks import check_function
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(7, 4)), RNG.normal(size=(5, 4))
@@ -55,3 +56,76 @@ def test_overflow_names_the_kernel() -> None:
     """A polynomial of huge features overflows: the error says which kernel and what to do."""
     with pytest.raises(KernelError, match="kernel 'cubic' returned -?inf.*scale the features"):
         kernel_values("cubic", Polynomial(9), 1e40 * X, 1e40 * Z)
+
+
+CHANCE = np.random.default_rng(3)
+
+
+def noise(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Numbers of chance."""
+    return CHANCE.random((len(A), len(B)))
+
+
+def in_place(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A product of rows that it changes."""
+    A -= 0.5
+    return A @ B.T
+
+
+class Shared(Kernel):
+    """A kernel that divides by the largest value of those it is asked for together."""
+
+    def __call__(self, A: Any, B: Any) -> Any:
+        values = np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=2))
+        return values / values[:, -1:]
+
+
+@pytest.mark.parametrize(
+    ("library", "message"),
+    [
+        ({"mine": noise}, "'mine' is no function of two rows: k.x, z. was 0.*depend on nothing"),
+        ({"mine": 0.5 * KernelLibrary({"n": noise}).kernels["n"] + RBF(0.1)}, "'mine' is no func"),
+        ({"mine": On(noise, [0, 1])}, "kernel 'mine' is no function of two rows"),
+        ({"mine": Shared()}, "kernel 'mine' is no function of two rows"),
+        ({"mine": PairwiseKernel(lambda a, b: CHANCE.random())}, "'mine' is no function"),
+        ({"rbf": RBF(), "mine": in_place}, "kernel 'mine' changes the rows .* X = X - 1 in place"),
+    ],
+    ids=["function", "sum", "on", "class", "pairwise", "in-place"],
+)
+def test_what_is_no_function_of_two_rows_is_refused(library: Any, message: str) -> None:
+    """Chance, the company of other rows and changes in place are found before there is a model."""
+    A = np.random.default_rng(1).normal(size=(30, 3))
+    kept, y = A.copy(), np.tile([0, 1], 15)
+    with pytest.raises(KernelError, match=message):
+        CGBoostClassifier(library=library).fit(A, y)
+    np.testing.assert_array_equal(A, kept)
+
+
+def test_kernels_of_latent_factors_are_checked_too() -> None:
+    """A random kernel makes no latent factors."""
+    A = np.random.default_rng(1).normal(size=(30, 3))
+    with pytest.raises(KernelError, match="is no function of two rows"):
+        BLFRegressor(kernel=noise).fit(A, A[:, 0])
+
+
+@pytest.mark.parametrize("rows", [X, X[:1], sp.csr_array(X), X.astype(np.float32)])
+def test_functions_of_two_rows_pass(rows: Any) -> None:
+    """Dense, sparse and single rows, float32, and values of products of another size pass."""
+    library = KernelLibrary(
+        {"dot": lambda A, B: A @ B.T, "narrow": lambda A, B: (A @ B.T).astype(np.float32)}
+    )
+    for name, kernel in library.fit(rows).items():
+        check_function(name, kernel, rows)
+
+
+def test_kernels_of_cgboost_are_not_asked() -> None:
+    """Their formulas are known: no value of theirs is computed for the check."""
+    nothing: Any = None
+    check_function("rbf", RBF(0.1) + Polynomial(2), nothing)
+
+
+def test_functions_of_objects_pass() -> None:
+    """Rows may be objects, and missing values stay what they are."""
+    words = np.array([["apple"], ["pear"], [None], ["fig"]], dtype=object)
+    kernel = PairwiseKernel(lambda a, b: float(a == b))
+    check_function("same", kernel.fit(words), words)

@@ -11,6 +11,7 @@ from solvers import (
     Program,
     SolverFailure,
     Status,
+    UnknownSolverError,
     available_backends,
     check_options,
     get_backend,
@@ -102,3 +103,21 @@ def test_a_solver_that_fails_for_its_options(monkeypatch):
     assert get_backend("highs").is_installed
     with pytest.raises(SolverFailure, match="broken"):
         check_options("highs", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("gurobi", "cvxpy:GUROBI"),
+        ("MOSEK", "cvxpy:MOSEK"),
+        ("Scs", "cvxpy:SCS"),
+        ("cplex", "cvxpy:CPLEX"),
+        ("cvxpy", "cvxpy:SCS"),
+        ("HiGHS", "highs"),
+        ("clarabell", "clarabel"),
+    ],
+)
+def test_the_name_that_was_meant(name, meant):
+    """Solvers of CVXPY go by their prefix, others by small letters: the message has the name."""
+    with pytest.raises(UnknownSolverError, match=f"{name!r}; did you mean '{meant}'"):
+        get_backend(name)

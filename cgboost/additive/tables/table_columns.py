@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.exceptions import see
+
 Values = NDArray[Any]
 
 TIMES = "mM"
@@ -190,6 +192,7 @@ def columns_of(X: Any) -> list[Column]:
             Column(str(name), _array(X[name]), str(getattr(X[name], "dtype", "")))
             for name in X.columns
         ]
+    check_unmasked("X", X)
     array = np.asarray(X)
     if array.ndim != 2:
         raise ValueError(f"X must have 2 dimensions (rows, features), got shape {array.shape}")
@@ -203,6 +206,16 @@ def check_frame(X: Any) -> None:
         raise ValueError(
             f"X must be an array or a data frame of pandas or polars, got a {type(X).__module__}."
             f"{type(X).__name__}: give X.to_pandas() or polars.from_arrow(X)"
+        )
+
+
+def check_unmasked(name: str, values: Any) -> None:
+    """Raise a ValueError for a masked array with masked values, which would count as numbers."""
+    if isinstance(values, np.ma.MaskedArray) and (count := int(np.ma.count_masked(values))):
+        raise ValueError(
+            f"{name} has {count} masked value{'s' * (count > 1)} of {values.size}, which are no "
+            f"numbers: leave these rows out, or fill the values in, {name}.filled(np.nan) where "
+            f"missing values are allowed{see('input-data')}"
         )
 
 

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common import reporting
 from cgboost.estimators.common.bases import BaseEstimator
@@ -41,6 +41,7 @@ from cgboost.estimators.common.fit_loop import (
     stacked,
     unchanged_on_failure,
 )
+from cgboost.estimators.common.inputs import validate_data
 from cgboost.estimators.common.objective import Wording
 from cgboost.estimators.common.parameters import (
     check_callbacks,

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.inputs import costs
 from cgboost.estimators.common.parameters import check_choice, check_nu, check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.generation.protocols import Pricer
@@ -282,7 +283,7 @@ class Margins:
     def soft(self, labels: Vector, weights: Vector) -> Any:
         """A loss with C, or the hinge with ν (Demiriz, Bennett, Shawe-Taylor 2002)."""
         if self.nu is None:
-            return self.cost.on(labels, self.C * weights)
+            return self.cost.on(labels, costs(self.C, weights))
         return nu_hinge(labels, weights, self.nu, balanced=self.balanced)
 
     def entropic(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
@@ -302,6 +303,7 @@ class Margins:
 
     def shortfall(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
         """The loss of NM-Boost."""
+        costs(self.C, weights)
         return negative_margin(labels, weights, margin=self.margin, trade_off=self.C)
 
 
@@ -385,8 +387,8 @@ def residual_objective(penalty: Penalty, *, C: float, cost: Loss, nu: float | No
 
     def loss(target: Vector, weights: Vector) -> Any:
         if nu is None:
-            return cost.on(target, C * weights)
-        return nu_insensitive(target, C * weights, nu)
+            return cost.on(target, costs(C, weights))
+        return nu_insensitive(target, costs(C, weights), nu)
 
     epsilon = cost.epsilon if isinstance(cost, EpsilonInsensitive) else None
     within = f"every y lies within epsilon={epsilon or 0.0:g} of a constant"

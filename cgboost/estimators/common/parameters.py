@@ -14,6 +14,9 @@ import sklearn.utils
 from cgboost.exceptions import see
 from solvers import available_backends, get_backend
 
+HUGE = 1024
+"""Bits of whole numbers that are beyond the largest float."""
+
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """``value`` must be one of ``choices``."""
@@ -37,12 +40,27 @@ def check_number(
     wanted += f" > {above:g}" if above is not None else ""
     wanted += f" ≥ {at_least:g}" if at_least is not None else ""
     wanted += f" and < {below:g}" if below is not None else ""
-    ok = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    ok = isinstance(value, Real) and not isinstance(value, bool) and _is_finite(value)
     ok = ok and (above is None or value > above)
     ok = ok and (at_least is None or value >= at_least)
     ok = ok and (below is None or value < below)
     if not ok:
-        raise ValueError(f"{name} must be {wanted}, got {value!r}")
+        raise ValueError(f"{name} must be {wanted}, got {_shown(value)}")
+
+
+def _is_finite(value: Real) -> bool:
+    """Whether it is a finite float: whole numbers may be beyond the largest one."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _shown(value: Any) -> str:
+    """A value in a message: of a huge whole number its length."""
+    if isinstance(value, int) and value.bit_length() > HUGE:
+        return f"a whole number of {value.bit_length()} bits"
+    return repr(value)
 
 
 def check_learning_rate(value: Any) -> None:
@@ -58,8 +76,9 @@ def check_nu(value: Any, *, optional: bool = False, name: str = "nu") -> None:
     """ν must be in (0, 1], or None where that is allowed."""
     if optional and value is None:
         return
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) <= 1:
-        raise ValueError(f"{name} must be a number > 0 and ≤ 1, got {value!r}")
+    ok = isinstance(value, Real) and not isinstance(value, bool) and _is_finite(value)
+    if not ok or not 0 < float(value) <= 1:
+        raise ValueError(f"{name} must be a number > 0 and ≤ 1, got {_shown(value)}")
 
 
 def check_bool(name: str, value: Any) -> None:
@@ -146,8 +165,18 @@ def check_solver(name: str, value: Any, problem: str) -> None:
         raise ValueError(
             f"{name} must be 'auto' or the name of a solver, got {value!r}{see('solvers')}"
         )
-    if value != "auto" and problem not in get_backend(value).capabilities:
+    if value == "auto":
+        return
+    needed = ("lp",) if problem == "lp" else ("lp", problem)  # masters begin without columns
+    lacks = [kind for kind in reversed(needed) if kind not in get_backend(value).capabilities]
+    if lacks:
+        able = [
+            backend
+            for backend in available_backends(problem)
+            if get_backend(backend).capabilities.issuperset(needed)
+        ]
+        first = ", with which a master begins that has no columns yet" if len(needed) > 1 else ""
         raise ValueError(
-            f"{name}={value!r} cannot solve a {problem.upper()}; these can: "
-            f"{', '.join(available_backends(problem))}{see('solvers')}"
+            f"{name}={value!r} cannot solve a {lacks[0].upper()}"
+            f"{first if lacks[0] == 'lp' else ''}; these can: {', '.join(able)}{see('solvers')}"
         )

@@ -11,12 +11,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from cgboost.additive.places.partitions import PartitionedRows, Partitions
 from cgboost.additive.sql.place import SQLPlace
@@ -25,6 +20,7 @@ from cgboost.additive.tables.preparation import check_weight_size, numbers_of, r
 from cgboost.additive.tables.rows import SourceRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker
 from cgboost.additive.tables.table_columns import check_frame
+from cgboost.estimators.common.inputs import check_response, read_weights, validate_data
 from cgboost.exceptions import see
 
 Matrix = NDArray[np.floating[Any]]
@@ -91,12 +87,7 @@ class Rows:
     @classmethod
     def of(cls, X: Matrix, y: NDArray[Any], sample_weight: ArrayLike | None) -> Rows:
         """All rows of X, with checked weights."""
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        if weights.min() < 0:
-            raise ValueError(f"sample_weight must not be negative, got {weights.min():g}")
-        if not weights.any():
-            raise ValueError("sample_weight must not be 0 for every row")
-        return cls(X, y, weights, np.arange(X.shape[0]))
+        return cls(X, y, read_weights(sample_weight, X), np.arange(X.shape[0]))
 
     def take(self, places: NDArray[np.intp]) -> Rows:
         """A part of the rows, in the order of their places."""
@@ -244,6 +235,7 @@ def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     check_frame(X)
     numeric = estimator._y_numeric
     if numeric and y is not None:
+        check_response(estimator, y)
         y = _numbers(y)
     if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
         how: dict[str, Any] = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
@@ -271,6 +263,7 @@ def response_of(estimator: Any, y: Any) -> NDArray[Any]:
     ValueError
         If they are not, or have two dimensions.
     """
+    check_response(estimator, y)
     y = column_or_1d(y, warn=True)
     if not estimator._y_numeric:
         return np.asarray(y)

@@ -16,11 +16,12 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.inputs import validate_data
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,

@@ -19,7 +19,6 @@ from cgboost.estimators.common.calibration import (
 )
 from cgboost.estimators.common.certified import BaseBoost, fit_path
 from cgboost.estimators.common.fit_loop import FittedRun
-from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,
@@ -40,6 +39,7 @@ from cgboost.estimators.common.targets import (
 from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.families import family_of
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
+from cgboost.estimators.kernel.kernel_parameters import set_params
 from cgboost.kernels import AnyLibrary, KernelLibrary
 from cgboost.kernels.library import DEFAULT_LIBRARY
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss

@@ -23,9 +23,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
-from cgboost.additive.tables.table_columns import TIMES, check_frame
+from cgboost.additive.tables.table_columns import TIMES, check_frame, check_unmasked
+from cgboost.estimators.common.inputs import validate_data
 from cgboost.estimators.common.rows import FLOATS, Rows, response_of
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels import Header, KernelLibrary, On, Precomputed
@@ -72,6 +73,7 @@ def validated(self: Any, X: Any, y: Any) -> tuple[NDArray[Any], Any]:
     X, y
         As kernels are given them.
     """
+    check_unmasked("X", X)
     library: KernelLibrary = self._family.library
     kind = kind_of(library, X)
     groups: Names = {}
@@ -119,6 +121,7 @@ def _warn_of_text(self: Any, X: Any) -> None:
 
 def read_new(self: Any, X: Any, y: Any = None) -> Any:
     """Rows to be predicted, or (X, y) to be scored, read as the training rows were."""
+    check_unmasked("X", X)
     own: KernelInput = self._input
     if own.kind == "floats":
         read = _floats(self, X, y, reset=False)

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.estimators.common.bases import OutlierMixin
 from cgboost.estimators.common.certified import BaseBoost, fit_path
 from cgboost.estimators.common.fit_loop import FittedRun
-from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
 from cgboost.estimators.common.rows import EvalSets, Matrix, Rows, Vector
 from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.families import family_of
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
+from cgboost.estimators.kernel.kernel_parameters import set_params
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.kernels import RBF, AnyLibrary, KernelLibrary
 from cgboost.losses import SupportVectorLoss, one_class

@@ -27,7 +27,6 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.kernel_parameters import set_params
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_count,
@@ -37,10 +36,12 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.stagewise import warn_cut_short
 from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.kernel.kernel_parameters import set_params
 from cgboost.exceptions import see
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Master
 from cgboost.kernels import KernelLibrary, Precomputed
+from cgboost.kernels.checks import check_function
 from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.registry import bound_loss, check_loss, known_loss
@@ -237,6 +238,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         if library.standardize:
             raise ValueError("standardize=True is not for latent factors: scale X before")
         ((name, kernel),) = library.fit(rows.X).items()
+        check_function(name, kernel, rows.X)
         self.kernel_ = kernel.released()
         return _Pool(KernelSpace(rows.X, kernel, rows.weights, name=name))
 

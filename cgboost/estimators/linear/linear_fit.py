@@ -20,6 +20,7 @@ from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.calibration import needs_folds
 from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.inputs import check_response
 from cgboost.estimators.common.objective import (
     LARGER,
     ColumnFamily,
@@ -166,6 +167,7 @@ def validated(self: Any, X: Any, y: Any) -> tuple[Matrix, Any]:
         raise ValueError(
             f"X must have rows, or blocks (X, y) of them, got an empty {type(X).__name__}"
         )
+    check_response(self, y)
     if self._y_numeric and getattr(getattr(y, "dtype", None), "kind", "f") in "OUS":
         with _naming("y"):
             y = np.asarray(y, dtype=np.float64)

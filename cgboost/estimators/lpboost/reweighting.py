@@ -21,8 +21,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight
 
+from cgboost.estimators.common.inputs import costs, read_weights
 from cgboost.estimators.common.parameters import (
     check_choice,
     check_count,
@@ -162,7 +162,7 @@ def reweight(
     known = _classes(estimators, labels, classes)
     members = listed(inner_estimators(estimators), estimators)
     indexed = _indexed(members, known, predicts)
-    weights = C * _check_sample_weight(sample_weight, labels, dtype=np.float64)
+    weights = costs(C, read_weights(sample_weight, labels))
     votes = np.stack([_votes(member, X, known, indexed=indexed) for member in members], axis=2)
     if votes.shape[0] != len(labels):
         raise ValueError(f"X and y must have one entry a row, got {votes.shape[0]}, {len(labels)}")

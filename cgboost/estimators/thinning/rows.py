@@ -17,9 +17,9 @@ from sklearn.utils.validation import (
     check_is_fitted,
     column_or_1d,
     has_fit_parameter,
-    validate_data,
 )
 
+from cgboost.estimators.common.inputs import check_response, validate_data
 from cgboost.estimators.thinning.boosted import library_of
 from cgboost.estimators.thinning.members import Indices, Members, Vector
 
@@ -71,6 +71,7 @@ def training_rows(self: Any, X: Any, y: Any, *, fitted: bool) -> tuple[Any, NDAr
         )
     if hasattr(X, "iloc"):
         validate_data(self, X, skip_check_array=True)
+        check_response(self, y)
         y = column_or_1d(y, warn=True)
         if len(y) < 2:
             raise ValueError(f"at least 2 rows are needed, got n_samples = {len(y)}")

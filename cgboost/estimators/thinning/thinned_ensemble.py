@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_regressor
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight
 
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
+from cgboost.estimators.common.inputs import read_weights
 from cgboost.estimators.common.parameters import (
     check_choice,
     check_number,
@@ -269,9 +269,7 @@ class ThinnedEnsemble(ThinnedModel):
         self._check_parameters()
         fitted = reading.is_fitted(self.estimator)
         X, y = reading.training_rows(self, X, y, fitted=fitted)
-        given = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)
-        if (given < 0).any() or not given.any():
-            raise ValueError("sample_weight must be at least 0, and above 0 for some rows")
+        given = read_weights(sample_weight, np.empty((len(y), 1)))
         rng = check_random_state(self.random_state)
         training: bool | None = self.training_rows if fitted else True
         ensemble, chosen = reading.unwrapped(self.estimator), np.arange(len(y))

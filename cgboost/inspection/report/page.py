@@ -329,4 +329,5 @@ def _templates() -> Environment:
 
 
 def _render(name: str, **content: Any) -> str:
-    return _templates().get_template(name).render(content) + "\n"
+    text = _templates().get_template(name).render(content) + "\n"
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")  # names may have surrogates

@@ -16,6 +16,10 @@ from cgboost.integer.branching.rules import (
     RyanFoster,
     VariableBranching,
 )
+from cgboost.masters.linear.master import LinearMaster
+
+MOST_NAMED = 3
+"""Rows that a message names."""
 
 NO_RULE = (
     "the pricer respects {}, and no rule makes only such decisions. CountBranching needs CountRow, "
@@ -95,9 +99,41 @@ def _without_rows(variable: Hashable, blocks: set[Hashable | None], solution: No
         return NEEDS_BLOCK.format(
             row, "name its subproblem by Column.block, a row '== 1' of copies={…: 1}"
         )
+    if block not in solution.once and solution.rows.get(block) is not None:
+        return NEEDS_BLOCK.format(
+            row, _as_a_block(block, str(solution.senses[solution.rows[block]]))
+        )
     if block not in solution.once:
         return NEEDS_BLOCK.format(row, f"make its block {block!r} a row '== 1' of copies={{…: 1}}")
     return row
+
+
+def _as_a_block(block: Hashable, sense: str) -> str:
+    """What makes a block of a row that a column of it has a 1 in."""
+    passed = f"pass copies={{{block!r}: 1, …}} to LinearMaster"
+    if sense == "==":
+        return f"{passed}, which says that {block!r} is its row"
+    return (
+        f"make its row {block!r} '== 1' (it is '{sense}'), with a column of cost 0 that has a 1 "
+        f"there alone where nothing need be taken, and {passed}"
+    )
+
+
+def missing_copies(master: LinearMaster) -> str:
+    """What gives bounds before nothing prices out, where rows ``<= 1`` look like blocks; or ""."""
+    if master.copies is not None or master.least_cost is not None:
+        return ""
+    own = master.constraints
+    pairs = zip(own.names, own.senses, own.rhs, strict=True)
+    rows = [name for name, sense, rhs in pairs if sense == "<=" and rhs == 1.0]
+    if not rows:
+        return ""
+    more = ", …" if len(rows) > MOST_NAMED else ""
+    named = ", ".join(f"{row!r}: 1" for row in rows[:MOST_NAMED])
+    return (
+        "; there is no bound yet: if every column has a 1 in exactly one of the rows '<= 1', pass "
+        f"copies={{{named}{more}}} to LinearMaster, and the pricer's bounds count in every round"
+    )
 
 
 def _of_pairs(rule: RyanFoster, solution: NodeSolution) -> str:

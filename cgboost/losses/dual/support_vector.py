@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from cgboost.tolerances import LARGEST_COST
+
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
@@ -35,13 +37,19 @@ def check_labels(labels: Vector) -> None:
 
 
 def check_price(target: Vector, price: Vector) -> None:
-    """Prices must be finite, not negative, and one a row."""
+    """Prices must be finite, not negative, one a row, and at most 1e300 together."""
     if np.shape(price) != np.shape(target):
         raise ValueError(
             f"price must have one entry a row: shape {np.shape(price)} for {np.shape(target)}"
         )
     if not np.all((price >= 0) & np.isfinite(price)):
-        raise ValueError(f"price must be finite and not negative, got {np.min(price)!r}")
+        wrong = price[~((price >= 0) & np.isfinite(price))]
+        raise ValueError(f"price must be finite and not negative, got {float(wrong[0])!r}")
+    if np.sum(price / LARGEST_COST) > 1.0:
+        raise ValueError(
+            f"the prices of all rows together must be at most {LARGEST_COST:g}, got up to "
+            f"{np.max(price):g} for each of {len(price)} rows: choose a smaller C"
+        )
 
 
 def check_epsilon(epsilon: float) -> None:
@@ -50,10 +58,12 @@ def check_epsilon(epsilon: float) -> None:
         raise ValueError(f"epsilon must be at least 0, got {epsilon!r}")
 
 
-def check_nu(nu: float) -> None:
-    """ν must be in (0, 1]."""
+def check_share(nu: float, price: Vector) -> None:
+    """ν must be in (0, 1], and the prices that it is a share of not be 0 for every row."""
     if not 0 < nu <= 1:
         raise ValueError(f"nu must be in (0, 1], got {nu!r}")
+    if not np.any(price):
+        raise ValueError(f"nu={nu:g} is a share of the prices, which are 0 for all rows")
 
 
 SAME_SUM = 1e-12
@@ -113,7 +123,7 @@ def fractional_knapsack(
         where it is below. 0 where the sum does not matter.
     """
     free = _maximiser(0.0, rate, cap, curvature)
-    if total is None or (at_most and free.sum() <= total):
+    if total is None or not len(cap) or (at_most and free.sum() <= total):
         return free, 0.0
     if curvature.any():
         slope = 1.0 / curvature
@@ -343,7 +353,8 @@ class SupportVectorLoss:
         variables, rate = self.variables, self.variables.rate(output)
         u, _ = self._best_variables(rate)
         constant = float(variables.base @ (self.target - output))
-        return constant + float(rate @ u) - 0.5 * float(variables.curvature @ u**2)
+        # not curvature @ u**2: of large prices that is 0·∞
+        return constant + float(rate @ u) - 0.5 * float((variables.curvature * u) @ u)
 
     def empty(self, *, offset: bool) -> float:
         """The loss at 0; with an offset, of a constant that is nearly the best one."""
@@ -443,7 +454,7 @@ def one_class(price: Vector, nu: float) -> SupportVectorLoss:
     Computation 13, 2001; with the 1-norm Rätsch et al., IEEE PAMI 24, 2002).
     """
     check_price(price, price)
-    check_nu(nu)
+    check_share(nu, price)
     n_rows = len(price)
     return SupportVectorLoss(
         target=np.zeros(n_rows),

@@ -21,6 +21,10 @@ TIGHT_OPTIONS: dict[str, dict[str, float]] = {
     "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 100_000},
 }
 
+ALWAYS: dict[str, dict[str, Any]] = {"OSQP": {"polishing": False}}
+"""Options beside these, at any tolerance: where no row is active OSQP's polishing prints a line on
+the standard output, whatever ``verbose`` says."""
+
 SOLVED = ("optimal", "optimal_inaccurate")
 
 TIME_LIMITS = {"CLARABEL": "time_limit", "OSQP": "time_limit", "SCS": "time_limit_secs"}
@@ -91,7 +95,7 @@ def _by_cvxpy(
 ) -> None:
     if not problem.is_dcp():
         raise MasterError("the master is not convex by the rules of CVXPY (is_dcp)")
-    limit: dict[str, Any] = dict(options)
+    limit: dict[str, Any] = ALWAYS.get(solver, {}) | dict(options)
     if time_limit is not None and solver in TIME_LIMITS:
         limit[TIME_LIMITS[solver]] = time_limit
     status = _status(problem, solver, TIGHT_OPTIONS.get(solver, {}) | limit)

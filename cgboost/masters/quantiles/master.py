@@ -24,7 +24,7 @@ from cgboost.losses.dual.noncrossing import NoncrossingLoss
 from cgboost.losses.dual.support_vector import Vector, weighted_median
 from cgboost.masters.quantiles.joint_session import JointSession
 from cgboost.masters.quantiles.restricted import RestrictedQuantiles
-from cgboost.masters.solver_errors import solver_errors_as_master_errors
+from cgboost.masters.solver_failures import solver_errors_as_master_errors
 from cgboost.masters.support_vector.crossover import MOST_BASIS_COLUMNS
 from cgboost.masters.support_vector.master import (
     Sign,
@@ -107,7 +107,7 @@ class NoncrossingMaster(SupportVectorMaster):
         if not 0 < np.count_nonzero(coef) <= MOST_BASIS_COLUMNS:
             return None
         coef, intercept = dual.polish(time_limit) or (coef, intercept - self._centre)
-        with solver_errors_as_master_errors():
+        with solver_errors_as_master_errors(self._advice):
             point = dual.vertex(coef, intercept + dual.columns.shift(coef), time_limit)
         moved = self._moved(point, point.coef)
         return replace(moved, intercept=moved.intercept + self._centre)

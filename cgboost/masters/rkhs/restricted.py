@@ -364,7 +364,7 @@ def sparse_response(response: Vector, share: float, *, balanced: bool) -> Vector
     sparse = response.copy()
     sparse[order[sums <= share * sums[-1]]] = 0.0
     if balanced and (total := float(sparse.sum())) != 0.0:
-        heavy = sparse * total > 0
+        heavy = sparse > 0 if total > 0 else sparse < 0
         sparse[heavy] *= 1.0 - total / float(sparse[heavy].sum())
     return sparse
 

@@ -33,7 +33,7 @@ from cgboost.generation.protocols import (
 from cgboost.generation.rounding import lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.masters.free_columns import FreeColumns
-from cgboost.masters.solver_errors import solver_errors_as_master_errors
+from cgboost.masters.solver_failures import advice, solver_errors_as_master_errors
 from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.crossover import (
     COEFFICIENT_NOISE,
@@ -322,7 +322,7 @@ class SupportVectorMaster:
         The objective is evaluated at the recovered (α, b) and the pseudo-response projected on its
         box, so that both bounds hold whatever the solver's accuracy.
         """
-        with solver_errors_as_master_errors():
+        with solver_errors_as_master_errors(self._advice):
             point = self._solved(time_limit)
         if self._unit != 1.0:
             factor = self._unit if self.penalty.degree == 2 else 1.0
@@ -436,7 +436,7 @@ class SupportVectorMaster:
             chosen = np.flatnonzero(coef)
             columns = columns.part(chosen)
         left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-        with solver_errors_as_master_errors():
+        with solver_errors_as_master_errors(self._advice):
             point = crossover(dual.loss, self.form, columns, coef[chosen], intercept, left, noise)
         vertex = np.zeros(len(coef))
         vertex[chosen] = point.coef
@@ -471,6 +471,9 @@ class SupportVectorMaster:
         score = self.loss.mass.amount * largest
         worth = SMALL_MARGIN * self.penalty.conjugate(np.array([score]))
         return max(abs(objective), worth, SMALLEST_SCALE)
+
+    def _advice(self) -> str:
+        return advice(self.loss, self._dual.largest_entry)
 
     def _objective(self, point: DualPoint) -> float:
         return self.form.value(point.coef, point.intercept) + float(self.loss.value(point.output))

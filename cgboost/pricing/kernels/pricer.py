@@ -26,6 +26,7 @@ import numpy as np
 
 from cgboost.generation.columns import Column
 from cgboost.kernels import AnyLibrary, KernelLibrary, Matrix, as_library
+from cgboost.kernels.checks import check_function
 from cgboost.kernels.expansions import Rounding
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
 from cgboost.kernels.rows import single
@@ -72,7 +73,10 @@ EXTENDED_SHARE = 20.0
 
 def _sampled(library: KernelLibrary, X: Matrix, block_size: int) -> tuple[KernelData, KernelSample]:
     """The kernels on rows as they see them, and what a few columns tell."""
-    data = KernelData(X, library.names, list(library.fit(X).values()), block_size)
+    kernels = library.fit(X)
+    for name, kernel in kernels.items():
+        check_function(name, kernel, X)
+    data = KernelData(X, library.names, list(kernels.values()), block_size)
     return data, KernelSample(data)
 
 

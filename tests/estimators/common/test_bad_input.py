@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.exceptions import KernelError, KernelScaleWarning, TrivialModelWarning
+from solvers.api import BACKENDS
+from solvers.backends.piqp import PIQP
 from tests.estimators.data import LIBRARY, PENALTIES, classifier, curve, regressor, two_classes
 
 X, Y = two_classes()
@@ -28,6 +31,8 @@ BAD_PARAMETERS = [
     ({"C": np.nan}, r"C must .*got nan"),
     ({"C": np.inf}, r"C must .*got inf"),
     ({"C": "1"}, r"C must .*got '1'"),
+    ({"C": 10**400}, r"C must be a finite number > 0, got a whole number of 1329 bits"),
+    ({"nu": 10**400}, r"nu must .*got a whole number of 1329 bits"),
     ({"C": True}, r"C must .*got True"),
     ({"nu": 0}, r"nu must be a number > 0 and ≤ 1, got 0"),
     ({"nu": 1.01}, r"nu must .*got 1.01"),
@@ -92,7 +97,10 @@ BAD_DATA = [
     ({"y": with_value(Y, np.inf)}, "y contains infinity"),
     ({"y": np.ones(40)}, r"y must have at least two classes, got only one class: 1.0"),
     ({"y": np.array(["a"] * 40)}, r"only one class: 'a'"),
-    ({"y": ["a", None] * 20}, r"y must have labels of one kind, got a mixture .*NoneType"),
+    (
+        {"y": ["a", None] * 20},
+        r"Input y contains NaN or None: it has no value in 20 of 40 rows \(1, 3",
+    ),
     ({"y": np.linspace(0, 1, 40)}, "Unknown label type: continuous"),
     ({"sample_weight": with_value(np.ones(40), np.nan)}, "sample_weight contains NaN"),
     ({"sample_weight": with_value(np.ones(40), np.inf)}, "sample_weight contains infinity"),
@@ -305,3 +313,17 @@ def test_a_tube_wider_than_the_data_is_named():
     """Where no y lies outside the tube, no C can help: the warning speaks of epsilon."""
     with pytest.warns(TrivialModelWarning, match=r"within epsilon=5 of a constant: try a smaller"):
         regressor(epsilon=5.0).fit(X, np.linspace(0.0, 1.0, len(X)))
+
+
+def test_a_solver_of_quadratic_programs_alone(monkeypatch):
+    """Masters begin without columns, with a linear program: the message says so, before a fit."""
+    own = replace(PIQP, capabilities=frozenset({"qp"}))
+    monkeypatch.setitem(BACKENDS, "mine", own)
+    with pytest.raises(ValueError, match="solver='mine' cannot solve a LP, with which a master b"):
+        classifier(solver="mine", penalty="l2").fit(X, Y)
+    with pytest.raises(ValueError, match="solver='mine' cannot solve a LP; these can: .*highs"):
+        classifier(solver="mine", penalty="l1").fit(X, Y)
+    with pytest.raises(ValueError, match="cannot solve a QP; these can: ") as caught:
+        classifier(solver="highs", penalty="l2").fit(X, Y)
+    assert "piqp" in str(caught.value)
+    assert "mine" not in str(caught.value)

@@ -5,10 +5,17 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from cgboost import CGBoostClassifier, KernelLibrary, LinearTreeRegressor, Precomputed
+from cgboost import (
+    CGBoostClassifier,
+    GradientBoostingRegressor,
+    KernelLibrary,
+    LinearTreeRegressor,
+    Precomputed,
+)
 from tests.inspection.report.models import CASES, NASTY, fitted, stopped
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -173,3 +180,13 @@ def test_the_page_is_not_needed_before_a_report(tmp_path: Path) -> None:
         "assert not {'matplotlib', 'jinja2'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_names_that_no_encoding_has(tmp_path: Path) -> None:
+    """Half a surrogate pair in a feature's name is written as its code, in file and notebook."""
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    frame = pd.DataFrame(X)
+    frame.columns = pd.Index(["a", "b\ud800c"], dtype=object)
+    model = GradientBoostingRegressor(n_estimators=3).fit(frame, X[:, 1])
+    assert r"b\ud800c" in model.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert model._repr_html_().encode("utf-8")

@@ -13,6 +13,7 @@ from cgboost.integer import (
     Apart,
     BestBound,
     Branch,
+    BranchAndPrice,
     CountBranching,
     DepthFirst,
     NodeSolution,
@@ -22,7 +23,8 @@ from cgboost.integer import (
     VariableBranching,
     VariableRow,
 )
-from cgboost.integer.reporting.undivided import why_undivided
+from cgboost.integer.reporting.undivided import missing_copies, why_undivided
+from cgboost.masters import LinearMaster
 
 from ..test_branch_and_price import check_stopped, triangle
 from ..tree_problems import Problem, indicator
@@ -201,3 +203,44 @@ def test_other_nodes_go_on(select: Any) -> None:
         else:
             assert result.objective == pytest.approx(problem.optimum())
     assert StopReason.NO_BRANCHING in reasons
+
+
+def of_agent(sense: str) -> NodeSolution:
+    """Two halves of columns of the agent whose row is "b"."""
+    columns = [column(0, block="b"), column(1, "w", block="b")]
+    return solution(columns, [0.5, 0.5], senses=np.array(["==", sense]))
+
+
+def test_what_to_pass_for_a_block_that_has_a_row() -> None:
+    """A block whose name is a row: the message says which copies, and what a row <= 1 needs."""
+    rule = VariableBranching(rows=False)
+    words = why_undivided(of_agent("=="), [rule], [VariableBound])
+    assert "pass copies={'b': 1, …} to LinearMaster, which says that 'b' is its row" in words
+    words = why_undivided(of_agent("<="), [rule], [VariableBound])
+    assert "make its row 'b' '== 1' (it is '<='), with a column of cost 0" in words
+    assert "pass copies={'b': 1, …} to LinearMaster" in words
+
+
+def test_what_to_pass_for_a_bound() -> None:
+    """Rows <= 1 without copies: the first ones are named; with copies, or none such, no words."""
+    rows, senses = ["t", "a", "b", "c", "d"], ["==", "<=", "<=", "<=", "<="]
+    words = missing_copies(LinearMaster(rows, senses, 1.0))
+    assert "pass copies={'a': 1, 'b': 1, 'c': 1, …} to LinearMaster" in words
+    assert "copies={'a': 1} to" in missing_copies(LinearMaster(rows, senses, [1, 1, 2, 2, 2]))
+    assert missing_copies(LinearMaster(rows, senses, 1.0, copies={"a": 1.0})) == ""
+    assert missing_copies(LinearMaster(rows, senses, 1.0, least_cost=1.0)) == ""
+    assert missing_copies(LinearMaster(rows, "==", 1.0)) == ""
+
+
+@pytest.mark.parametrize("copies", [None, {"agent": 1.0}])
+def test_a_search_without_copies_says_what_to_pass(copies: Any) -> None:
+    """Out of time before it has a bound, its message ends with the remedy where there is one."""
+
+    def pricer(duals: Any) -> tuple[list[Column], float]:
+        return [], 0.0
+
+    master = LinearMaster(["task", "agent"], ["==", "<="], 1.0, copies=copies)
+    result = BranchAndPrice(master, pricer).run(time_limit=1e-9)
+    assert result.stop_reason is StopReason.TIME
+    assert result.bound is None
+    assert ("pass copies={'agent': 1} to LinearMaster" in result.message) is (copies is None)

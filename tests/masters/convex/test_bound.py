@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import cvxpy as cp
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from cgboost import ColumnGeneration
 from cgboost.generation.history import Result
 from cgboost.masters import ConvexMaster
+from cgboost.masters.convex import bound
 from cgboost.masters.convex.bound import ConeProgram, Cones
 from cgboost.pricing import FeaturePricer
 
@@ -232,3 +234,82 @@ def test_a_refined_answer_is_nearly_stationary() -> None:
     assert np.abs(program.residual(p, off)).max() > 1e-7
     assert np.abs(program.residual(*better)).max() < 1e-12
     assert program.dual_value(*better, 100.0) > program.dual_value(p, off, 100.0)
+
+
+UNIT = Fraction(2) ** -52
+"""Relative rounding of a float64, as the margin counts it."""
+
+
+def cone_program(seed: int, cancelling: bool) -> tuple[ConeProgram, np.ndarray, np.ndarray]:
+    """A random program of inequalities, p and z ≥ 0; perhaps large terms with small sums."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 5)), int(rng.integers(0, 5))
+    root = rng.integers(-3, 4, (n, n)) * (rng.uniform(size=(n, n)) < 0.6)
+    P, A = (root @ root.T).astype(float), rng.integers(-3, 4, (m, n)).astype(float)
+    p, z = rng.integers(-4, 5, n) * 1e3, rng.integers(0, 4, m) * 1e5
+    q = -(P @ p + A.T @ z) if cancelling else rng.normal(size=n)
+    b = rng.integers(-3, 4, m) * 1e4
+    return ConeProgram(sp.csc_array(P), q, sp.csc_array(A), b, Cones(0, m), 0.0), p, z
+
+
+def value_and_margin(
+    program: ConeProgram, p: np.ndarray, z: np.ndarray, radius: float
+) -> tuple[Fraction, Fraction]:
+    """−½p'Pp − b'z − R·‖d‖₁ exactly, and what roundings of its terms can add.
+
+    A coefficient has four roundings, and a sum one for each of its terms.
+    """
+    P, A = program.P.toarray(), program.A.toarray()
+    n, m = len(p), len(z)
+    R, x, y = Fraction(radius), exactly(p), exactly(z)
+    p_terms = [[Fraction(P[i, j]) * x[j] for j in range(n)] for i in range(n)]
+    value = margin = Fraction(0)
+    longest = max(np.count_nonzero(P, axis=0))
+    for i in range(n):
+        own = [*p_terms[i], Fraction(program.q[i]), *(Fraction(A[k, i]) * y[k] for k in range(m))]
+        count = np.count_nonzero(P[:, i]) + np.count_nonzero(A[:, i]) + 4
+        value -= x[i] * sum(p_terms[i]) / 2 + R * abs(sum(own))
+        margin += UNIT * (int(count) * R * sum(map(abs, own)))
+        margin += UNIT * int(longest + 4) * abs(x[i]) * sum(map(abs, p_terms[i])) / 2
+        margin += UNIT * int(longest + 4) * (R * abs(sum(own)) + abs(x[i] * sum(p_terms[i])) / 2)
+    for k in range(m):
+        value -= Fraction(program.b[k]) * y[k]
+        margin += UNIT * int(longest + 4) * abs(Fraction(program.b[k]) * y[k])
+    return value, margin
+
+
+@pytest.mark.parametrize("cancelling", [False, True])
+@given(seed=st.integers(0, 10**6), radius=st.sampled_from([1.0, 1e3]))
+def test_the_margin_is_what_rounding_may_add(cancelling: bool, seed: int, radius: float) -> None:
+    """The dual value is below the exact one by the roundings of all terms, and not by much more."""
+    program, p, z = cone_program(seed, cancelling)
+    value, margin = value_and_margin(program, p, z, radius)
+    less = value - Fraction(program.dual_value(p, z, radius))
+    slack = Fraction(1, 100) * margin + 8 * UNIT * abs(value)  # of the last sum and difference
+    assert margin - slack <= less <= margin + slack
+
+
+@pytest.mark.parametrize("factor", [1.0, 10.0])
+def test_the_bound_holds_for_all_x_of_the_declared_size(
+    monkeypatch: pytest.MonkeyPatch, factor: float
+) -> None:
+    """A residual costs ‖d‖₁ times ``factor`` times the size, or the largest right-hand side."""
+    for size, largest in ((3.0, 3.0), (1.0, 2.0)):
+        program = ConeProgram(
+            sp.csc_array((1, 1)), np.array([0.25]), sp.csc_array([[0.0]]), np.array([-2.0]),
+            Cones(0, 1), 7.0,
+        )  # fmt: skip
+        monkeypatch.setattr(ConeProgram, "refined", lambda own, p, z: (p, z))
+        answer = program, np.zeros(1), np.zeros(1)
+        monkeypatch.setattr(bound, "_by_solvers", lambda problem, own=answer: own)
+        found = bound.lower_bound(SimpleNamespace(is_qp=lambda: True), factor, size)
+        assert found == pytest.approx(7.0 - 0.25 * factor * largest, rel=1e-12)
+
+
+def test_duals_of_equations_move_from_zero() -> None:
+    """The refinement finds the dual of an equation where the solver's answer has 0."""
+    matrix, empty = sp.csc_array([[2.0, 0.0], [0.0, 4.0]]), sp.csc_array((2, 2))
+    program = ConeProgram(empty, np.array([1.0, 3.0]), matrix, np.ones(2), Cones(2, 0), 0.0)
+    p, z = program.refined(np.zeros(2), np.zeros(2))
+    np.testing.assert_allclose(z, [-0.5, -0.75], rtol=1e-9)
+    assert np.abs(program.residual(p, z)).max() < 1e-9

@@ -92,3 +92,11 @@ def test_a_cone_without_a_rule_is_refused() -> None:
     dims = SimpleNamespace(zero=0, nonneg=0, soc=[], psd=[], exp=0, p3d=[], pnd=[[0.2, 0.8]])
     with pytest.raises(MasterError, match="no bound for power cones"):
         Cones.of_cvxpy(dims)
+
+
+@pytest.mark.parametrize("largest", [1.0, 1e3])
+def test_a_raised_matrix_is_inside_by_its_rounding(largest: float) -> None:
+    """Its least eigenvalue is above 0 by what roundings of the largest one may hide."""
+    z = Cones(0, 0, psd=[3]).raised(np.array([-1.0, 0.0, largest, 0.0, 0.0, 0.5 * largest]))
+    least = float(np.linalg.eigvalsh(np.diag(z[[0, 2, 5]]))[0])
+    assert 0.5 * 3e-14 * largest <= least <= 2.0 * 3e-14 * (1.0 + largest)

@@ -11,6 +11,7 @@ from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Priced
 from cgboost.masters import ConvexMaster
+from cgboost.masters.convex.solve import minimise
 from cgboost.pricing import FeaturePricer
 from tests.masters.convex.convex_models import (
     N_ROWS,
@@ -147,3 +148,13 @@ def test_constraints_must_be_a_list() -> None:
     master = ConvexMaster(lambda f: cp.sum_squares(f), None, lambda a, b, f: b <= 1, n_rows=3)
     with pytest.raises(ValueError, match="constraints must return a list of constraints"):
         master.solve()
+
+
+@pytest.mark.parametrize("options", [None, {"max_iter": 50_000}])
+def test_osqp_is_silent(capfd: pytest.CaptureFixture[str], options: Any) -> None:
+    """OSQP prints nothing, also where no row is active and its polishing would say so."""
+    x = cp.Variable(3)
+    problem = cp.Problem(cp.Minimize(cp.quad_form(x, np.eye(3)) + x[0]), [x <= 100])
+    minimise(problem, "OSQP", None, options)
+    np.testing.assert_allclose(x.value, [-0.5, 0, 0], atol=1e-6)
+    assert capfd.readouterr().out == ""

@@ -133,3 +133,30 @@ def test_bad_arguments():
         BinnedStumpPricer(np.array([[np.nan], [1.0]]))
     with pytest.raises(ValueError, match="X has 3 rows, the master has 2"):
         BinnedStumpPricer(np.ones((3, 1))).price(state_of(np.ones(2)), 1)
+
+
+def test_bins_of_heavy_values() -> None:
+    """As many values as bins are all cut, and a heavy last value has no bin beyond it."""
+    few = np.array([0.0] * 7 + [1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(thresholds(few, 4), [0.5, 1.5, 2.5])
+    heavy = np.array([0.0, 1.0, 2.0, 3.0] + [4.0] * 20)
+    np.testing.assert_array_equal(thresholds(heavy, 3), [3.5])
+
+
+def test_more_entries_than_codes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entries beyond the largest code would be taken for others; up to it they are taken."""
+    X = np.arange(8.0).reshape(4, 2)
+    monkeypatch.setattr("cgboost.pricing.features.stumps.LARGEST_CODE", 8)
+    assert BinnedFeatures(X, 2).thresholds.shape == (2, 2)
+    monkeypatch.setattr("cgboost.pricing.features.stumps.LARGEST_CODE", 7)
+    with pytest.raises(ValueError, match="too large for 2 bins a feature"):
+        BinnedFeatures(X, 2)
+
+
+def test_rounding_is_no_score() -> None:
+    """A score that is rounding beside Σ|r| offers no stump, whatever the size of r."""
+    pricer = BinnedStumpPricer(np.zeros((2, 1)))
+    for size in (1.0, 1e6):
+        response = size * np.array([1.0, -1.0 + 1e-13])
+        assert not pricer.price(state_of(response), 1).columns
+        assert pricer.price(state_of(response + 1e-9 * size), 1).columns

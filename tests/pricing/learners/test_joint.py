@@ -1,5 +1,6 @@
 """Pairs of rows and classes, and the pricer over them, against their definitions."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -160,3 +161,26 @@ def test_every_class_needs_a_pricer() -> None:
     """Too few pricers are an error that says how many are wanted."""
     with pytest.raises(ValueError, match="3 outputs need as many pricers, got 1"):
         JointPricer(PAIRS, [Listener()])
+
+
+class Listening:
+    """A pricer that finds nothing and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[MasterState, int]] = []
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """Nothing, of an exact search."""
+        self.asked.append((state, limit))
+        return Priced((), exact=True, max_excess=0.0, total_excess=0.0)
+
+
+@pytest.mark.parametrize(("limit", "share"), [(1, 1), (3, 1), (4, 2), (6, 2), (7, 3)])
+def test_the_share_of_a_class_is_rounded_up(state: MasterState, limit: int, share: int) -> None:
+    """Each class is asked for an equal share of the columns, and sees no offset."""
+    listening = [Listening() for _ in range(N_CLASSES)]
+    JointPricer(PAIRS, listening).price(replace(state, intercept=3.0), limit)
+    for own in listening:
+        ((seen, asked),) = own.asked
+        assert asked == share
+        assert seen.intercept == 0.0

@@ -18,7 +18,7 @@ from cgboost import (
     Matern,
     On,
 )
-from cgboost.estimators.common.kernel_parameters import with_parameters
+from cgboost.estimators.kernel.kernel_parameters import with_parameters
 from cgboost.kernels import as_library
 from tests.estimators.data import two_classes
 

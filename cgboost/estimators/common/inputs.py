@@ -1,0 +1,145 @@
+"""X, y and sample weights as they are given, before they are read as numbers.
+
+scikit-learn's ``validate_data`` takes masked values for numbers, dates for numbers of days or of
+nanoseconds, and None for nan: here they are errors that say where they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import validation
+
+from cgboost.additive.tables.table_columns import DATES, TIMES, check_unmasked, is_missing
+from cgboost.exceptions import see
+from cgboost.tolerances import LARGEST_COST, SMALLEST
+
+LARGEST_WEIGHT: Final = 1e100
+"""Of the largest weight, and its inverse: sums of squares stay within float64."""
+
+
+def validate_data(
+    estimator: Any, X: Any = "no_validation", y: Any = "no_validation", **how: Any
+) -> Any:
+    """scikit-learn's ``validate_data``, for values that are what they seem.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X, y : as given to ``fit`` or ``predict``
+    **how
+        As scikit-learn takes it.
+
+    Raises
+    ------
+    ValueError
+        As scikit-learn; for masked values, for dates in place of numbers, for responses that are
+        missing.
+    """
+    check_unmasked("X", X)
+    if not how.get("skip_check_array"):
+        _check_times(X)
+    if not (y is None or (isinstance(y, str) and y == "no_validation")):
+        check_response(estimator, y)
+    return validation.validate_data(estimator, X, y, **how)
+
+
+def check_response(estimator: Any, y: Any) -> None:
+    """Raise a ValueError for responses that are masked, missing, or dates of a regressor."""
+    check_unmasked("y", y)
+    values = np.asarray(y) if hasattr(y, "dtype") or isinstance(y, (list, tuple)) else None
+    if values is None or values.ndim != 1:
+        return
+    if values.dtype.kind == "O" and (missing := _missing_places(values)):
+        shown = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")
+        raise ValueError(
+            f"Input y contains NaN or None: it has no value in {len(missing)} of {len(values)} "
+            f"rows ({shown}), row {missing[0]} has {values[missing[0]]!r}: leave these rows out"
+            f"{see('input-data')}"
+        )
+    if getattr(estimator, "_y_numeric", False) and _are_times(values):
+        raise ValueError(
+            f"y must be numbers, got dates or times, such as {values[0]!r}: give numbers of days "
+            f"since a first day, (y - y.min()) / np.timedelta64(1, 'D') say{see('input-data')}"
+        )
+
+
+def read_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
+    """Sample weights, shape (n_rows,): checked, ones where there are none.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,), number or None
+    X : array-like of shape (n_rows, ...)
+
+    Raises
+    ------
+    ValueError
+        For weights that are masked, dates, negative, not finite, all 0, or that have a largest
+        below 1e-100 or above 1e100.
+    """
+    check_unmasked("sample_weight", sample_weight)
+    if sample_weight is not None and _are_times(given := np.asarray(sample_weight)):
+        raise ValueError(
+            f"sample_weight must be numbers, got dates or times ({given.dtype}){see('input-data')}"
+        )
+    weights: NDArray[np.float64] = validation._check_sample_weight(
+        sample_weight, X, dtype=np.float64
+    )
+    if weights.min() < 0:
+        raise ValueError(f"sample_weight must not be negative, got {weights.min():g}")
+    largest = float(weights.max())
+    if not largest:
+        raise ValueError("sample_weight must not be 0 for every row")
+    if not 1.0 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"the largest sample_weight must be from {1.0 / LARGEST_WEIGHT:g} to "
+            f"{LARGEST_WEIGHT:g} in size, got {largest:g}: divide the weights by their mean (and "
+            f"multiply C by it, where there is one){see('input-data')}"
+        )
+    return weights
+
+
+def costs(C: float, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What an error of each row costs, C·w.
+
+    Raises
+    ------
+    ValueError
+        If C·Σw is below 1e-300 or above 1e300: float64 has no digits for it.
+    """
+    total = float(weights.sum())
+    if not SMALLEST / total <= C <= LARGEST_COST / total:
+        raise ValueError(
+            f"C times the sum of the sample weights must be from {SMALLEST:g} to "
+            f"{LARGEST_COST:g}, got C={C:g} and a sum of {total:g}: choose another C, from 1e-6 to "
+            f"1e6 say{see('input-data')}"
+        )
+    return C * weights
+
+
+def _check_times(X: Any) -> None:
+    """Raise a ValueError for arrays, or columns of a frame, of dates or times."""
+    types = {"": getattr(X, "dtype", None)}
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        types = dict(zip(map(repr, X.columns), X.dtypes, strict=True))
+    for name, kind in types.items():
+        temporal = getattr(kind, "is_temporal", None)  # polars
+        if temporal() if temporal else getattr(kind, "kind", "O") in TIMES:
+            column = f"column {name} of X" if name else "X"
+            raise ValueError(
+                f"X must be numbers, but {column} has dates or times ({kind}): give numbers of "
+                f"days since a first day, (day - first_day).dt.days in pandas{see('input-data')}"
+            )
+
+
+def _are_times(values: NDArray[Any]) -> bool:
+    if values.dtype.kind != "O":
+        return values.dtype.kind in TIMES
+    return values.size > 0 and all(isinstance(value, DATES) for value in values.flat)
+
+
+def _missing_places(values: NDArray[Any]) -> list[int]:
+    return [place for place, value in enumerate(values.tolist()) if is_missing(value)]

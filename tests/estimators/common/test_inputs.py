@@ -1,0 +1,154 @@
+"""X, y and weights as they are given: masked values, dates, None, and sizes beyond float64."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import is_regressor
+from sklearn.ensemble import RandomForestClassifier
+
+import cgboost
+from cgboost import CGBoostClassifier, CGBoostRegressor, LPBoostClassifier, SparseLinearRegressor
+from cgboost.estimators.common.inputs import costs, read_weights
+from tests.estimators.data import two_classes
+
+X, Y = two_classes()
+T = X[:, 0] - 0.5 * X[:, 1]
+DAYS = np.datetime64("2020-01-01") + np.arange(X.size).reshape(X.shape)
+MASK = np.arange(len(X)) < 3
+
+
+def model_of(name) -> Any:
+    """A small model of a class."""
+    model = getattr(cgboost, name)()
+    known = model.get_params()
+    small = {"max_columns": 4, "n_estimators": 3, "max_iter": 3, "max_rounds": 3}
+    if name == "ThinnedEnsemble":
+        model.set_params(estimator=RandomForestClassifier(5, random_state=0), size=2)
+    return model.set_params(**{key: value for key, value in small.items() if key in known})
+
+
+MODELS = [name for name in cgboost.__all__ if name.endswith(("Classifier", "Regressor"))]
+MODELS.append("ThinnedEnsemble")
+
+
+def target_of(name):
+    """A y that a model of this class takes."""
+    return T if is_regressor(model_of(name)) else Y
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_no_number_is_an_error(name):
+    """Masked values, dates in place of numbers and missing responses are errors of every class."""
+    y, row = target_of(name), [*target_of(name)]
+    row[5] = None
+    masked = np.ma.masked_array(X, mask=X > 1.0)
+    bad: list[tuple[Any, Any, Any, str]] = [
+        (masked, y, None, "X has .* masked values"),
+        (X, np.ma.masked_array(y, mask=MASK), None, "y has 3 masked values of 40"),
+        (X, y, np.ma.masked_array(np.ones(40), mask=MASK), "sample_weight has 3 masked values"),
+        (DAYS, y, None, "has dates or times"),
+        (X, y, DAYS[:, 0], "sample_weight must be numbers, got dates or times"),
+        (X, np.array(row, dtype=object), None, "no value in 1 of 40 rows .5., row 5 has None"),
+        (X, y, np.full(40, 1e-300), "largest sample_weight must be from 1e-100 to 1e.100"),
+        (X, y, np.full(40, 1e300), "largest sample_weight must be from 1e-100 to 1e.100"),
+    ]
+    if is_regressor(model_of(name)):
+        bad.append((X, DAYS[:, 0], None, "y must be numbers, got dates or times"))
+    for rows, target, weights, message in bad:
+        with pytest.raises(ValueError, match=message):
+            model_of(name).fit(rows, target, sample_weight=weights)
+
+
+@pytest.mark.parametrize("name", ["CGBoostClassifier", "LPBoostRegressor", "TransformRegressor"])
+def test_new_rows_that_are_no_numbers(name):
+    """Masked values and dates are errors of predictions and of held-out rows too."""
+    y = target_of(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = model_of(name).fit(X, y)
+    masked = np.ma.masked_array(X, mask=X > 1.0)
+    with pytest.raises(ValueError, match="X has .* masked values"):
+        model.predict(masked)
+    with pytest.raises(ValueError, match="has dates or times"):
+        model.predict(DAYS)
+
+
+def test_held_out_rows_that_are_no_numbers():
+    """A masked response of an eval_set is an error that names it."""
+    held = (X, np.ma.masked_array(Y, mask=MASK))
+    with pytest.raises(ValueError, match="eval_set: y has 3 masked values"):
+        CGBoostClassifier().fit(X, Y, eval_set=held)
+
+
+def test_an_array_without_masked_values_is_an_array():
+    """A masked array in which nothing is masked gives the model of its numbers."""
+    plain = CGBoostRegressor(max_columns=5).fit(X, T).predict(X)
+    model = CGBoostRegressor(max_columns=5).fit(np.ma.masked_array(X), np.ma.masked_array(T))
+    np.testing.assert_array_equal(model.predict(X), plain)
+
+
+def test_dates_as_labels():
+    """Dates are labels like others: predictions are dates."""
+    days = np.where(Y > 0, DAYS[0, 0], DAYS[1, 0])
+    model = LPBoostClassifier(max_columns=5).fit(X, days)
+    assert set(model.predict(X)) <= {DAYS[0, 0], DAYS[1, 0]}
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
+def test_missing_labels(missing):
+    """Whatever stands for a missing label among objects: the message says in which rows."""
+    y = np.array(["a", "b"] * 20, dtype=object)
+    y[[2, 7]] = missing
+    with pytest.raises(ValueError, match=r"no value in 2 of 40 rows \(2, 7\)"):
+        CGBoostClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=r"no value in 2 of 40 rows \(2, 7\)"):
+        LPBoostClassifier().fit(X, y)
+
+
+def test_columns_of_dates_are_named():
+    """Of a data frame the message names the column of dates, for models of numbers."""
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(day=DAYS[:, 0])
+    for model in (LPBoostClassifier(), SparseLinearRegressor()):
+        with pytest.raises(ValueError, match="column 'day' of X has dates or times"):
+            model.fit(frame, Y)
+
+
+@pytest.mark.parametrize("formulation", ["lp", "qp", "nm"])
+@pytest.mark.parametrize("C", [1e300, 10**305, 1e-302])
+def test_costs_beyond_float64(formulation, C):
+    """C·Σw outside of 1e-300 to 1e300 is an error that has C and the sum of the weights."""
+    with pytest.raises(ValueError, match=r"from 1e-300 to 1e\+300, got C=1e.* a sum of 40"):
+        LPBoostClassifier(formulation=formulation, C=C).fit(X, Y)
+    with pytest.raises(ValueError, match=r"from 1e-300 to 1e\+300, got C=1e"):
+        CGBoostRegressor(C=C).fit(X, T)
+
+
+@pytest.mark.parametrize("C", [1e-200, 1e-297])
+@pytest.mark.parametrize("penalty", ["l1", "l2", "elasticnet", "rkhs", "group"])
+def test_tiny_costs(penalty, C):
+    """With next to no costs the optimum is 0, for every penalty."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = CGBoostClassifier(penalty=penalty, C=C).fit(X, Y)
+    assert model.converged_
+    assert 0.0 <= model.objective_ <= 40.0 * C
+
+
+def test_limits_of_costs_and_weights():
+    """At the limits weights and costs are taken, beyond them not."""
+    ones = np.ones(4)
+    assert (costs(2.5e299, ones) == 2.5e299).all()
+    assert (costs(2.6e-301, ones) > 0.0).all()
+    for C in (2.6e299, 2.4e-301):
+        with pytest.raises(ValueError, match="C times the sum"):
+            costs(C, ones)
+    for size in (1e-100, 1e100):
+        assert (read_weights(size * ones, X[:4]) == size).all()
+    for size in (0.9e-100, 1.1e100):
+        with pytest.raises(ValueError, match="largest sample_weight"):
+            read_weights(size * ones, X[:4])
+    with pytest.raises(ValueError, match="sample_weight must not be negative, got -1"):
+        read_weights(-ones, X[:4])
