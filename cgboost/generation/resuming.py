@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,8 +115,9 @@ class RememberingPricer(Protocol):
 class Memoryless:
     """A pricer whose searches depend on the state of the master alone."""
 
-    def memory(self) -> None:
+    def memory(self) -> Any:
         """Nothing: every search begins anew."""
+        return None
 
     def recall(self, memory: Any) -> None:
         """Nothing to go on from."""
@@ -186,13 +187,31 @@ def fingerprint_of(master: Any, pricer: Any) -> str:
 
 
 def check_resumable(pricer: Pricer) -> None:
-    """Raise a ResumeError for a pricer of which nobody knows what it remembers."""
-    if not isinstance(pricer, RememberingPricer):
+    """Raise a ResumeError for a pricer of which nobody knows what it remembers.
+
+    One that is made of others asks these, when it is asked for its own memory.
+    """
+    if isinstance(pricer, RememberingPricer):
+        pricer.memory()
+    else:
         raise ResumeError(
             f"a run of {type(pricer).__name__} cannot be resumed: leave out the Checkpoint, or "
             "give the pricer memory() and recall(memory), which say what a search depends on "
             "besides the state of the master"
         )
+
+
+def memories(pricers: Sequence[Pricer]) -> list[Any]:
+    """What each of several pricers remembers."""
+    for pricer in pricers:
+        check_resumable(pricer)
+    return [cast(RememberingPricer, pricer).memory() for pricer in pricers]
+
+
+def recall_all(pricers: Sequence[Pricer], memories: Sequence[Any]) -> None:
+    """Let each of several pricers go on from there."""
+    for pricer, memory in zip(pricers, memories, strict=True):
+        cast(RememberingPricer, pricer).recall(memory)
 
 
 def remembered(pricer: Pricer, smoothing: Any) -> tuple[Any, dict[str, Any]]:

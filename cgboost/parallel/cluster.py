@@ -6,14 +6,22 @@ import ctypes
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent import futures
 from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any
 
-from cgboost.exceptions import ExecutorError
-from cgboost.parallel.executors import Ask, Build, Combine, Task, at_least_one, sending
+from cgboost.exceptions import ExecutorError, WorkerWarning, warn_caller
+from cgboost.parallel.executors import (
+    Ask,
+    Build,
+    Combine,
+    Task,
+    at_least_one,
+    in_order,
+    sending,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +43,10 @@ makes arrays of a block's size and drops them again. With Dask's 64 KB each of t
 system anew: a fit of 10⁶ × 20 takes 7.4 in place of 1.7 CPU seconds, 4.9 of them in the system."""
 
 LOSSES = 3
-"""How often a pass may lose its data on a cluster before it gives up."""
+"""How often a pass may lose its data on a cluster before it runs in this process."""
+
+WORKERS_WAIT = 60.0
+"""Seconds without a worker after which that is said, while the pass goes on waiting for one."""
 
 
 class DaskExecutor:
@@ -45,7 +56,8 @@ class DaskExecutor:
     back; states stay with the workers, and so do objects that are kept, each on one worker. If a
     worker is lost, Dask repeats the tasks whose results it held; if data was lost with the last
     worker that had it, it is sent again, and so are the messages of the passes since states were
-    home.
+    home. Where a task has killed as many workers as Dask allows, or data is lost for the fourth
+    time in a pass, tasks run one after another in this process from then on.
 
     Parameters
     ----------
@@ -63,6 +75,7 @@ class DaskExecutor:
         self.client = client
         self._check_open()
         self.n_tasks = given or max(1, sum(client.nthreads().values()))
+        self._serial = False
 
     def __sklearn_clone__(self) -> DaskExecutor:
         """Itself: scikit-learn copies parameters, but workers cannot be copied."""
@@ -71,7 +84,7 @@ class DaskExecutor:
     def share(self, data: Any) -> _Sent:
         """The data as a future that every worker holds."""
         self._check_open()
-        return _Sent(self.client, data)
+        return _Sent(self.client, data, stays_home=self._serial)
 
     def run(
         self, task: Task, combine: Combine, shared: _Sent, states: Sequence[Any], message: Any
@@ -79,15 +92,42 @@ class DaskExecutor:
         """See :meth:`Executor.run`."""
         self._check_open()
         chains = [own if isinstance(own, _Chain) else _Chain(own) for own in states]
-        for lost in range(LOSSES):
+
+        def again() -> None:
+            shared.send()
+            for chain in chains:
+                chain.repeat(self.client, shared.future)
+
+        def there() -> tuple[list[Any], Any]:
+            return self._run(task, combine, shared.future, chains, message)
+
+        if not self._serial and (done := self._repeated(there, again)) is not None:
+            return done
+        own = [task(shared.data, chain.at_home(shared.data), message) for chain in chains]
+        return in_order(own, combine)
+
+    def _repeated(self, there: Callable[[], Any], again: Callable[[], None]) -> Any:
+        """What is done there, ``again`` if its data was lost; None where it must be done here."""
+        from distributed import KilledWorker  # which not everybody has
+
+        for lost in range(1, LOSSES + 2):
             try:
-                return self._run(task, combine, shared.future, chains, message)
+                return there()
             except futures.CancelledError:
-                logger.warning("the cluster lost its data (%d of %d times)", lost + 1, LOSSES)
-                shared.send()
-                for chain in chains:
-                    chain.repeat(self.client, shared.future)
-        return self._run(task, combine, shared.future, chains, message)
+                why = f"lost its data {lost} times in one pass"
+                logger.warning("the cluster has lost its data (%d of %d times)", lost, LOSSES)
+                if lost <= LOSSES:
+                    again()
+            except KilledWorker as error:
+                why = f"has lost one worker after another to the same task ({error})"
+                break
+        self._serial = True
+        warn_caller(
+            f"the cluster has {why}: tasks go on in this process, one by one; where workers are "
+            "killed for want of memory, give them more, or smaller blocks",
+            WorkerWarning,
+        )
+        return None
 
     def _run(
         self, task: Task, combine: Combine, data: Any, chains: Sequence[_Chain], message: Any
@@ -95,7 +135,7 @@ class DaskExecutor:
         with sending(self.client):
             links = [chain.link(self.client, data, task, message) for chain in chains]
         answers = [answer for _, answer in links]
-        answer = self.client.submit(combine, answers, pure=False).result()
+        answer = self._result(self.client.submit(combine, answers, pure=False))
         after = [chain for chain, _ in links]
         if len(after[0].tasks) >= CHECKPOINT:
             home = self.client.gather([chain.state for chain in after])
@@ -105,29 +145,28 @@ class DaskExecutor:
     def keep(self, build: Build, items: Iterable[Any]) -> list[_Kept]:
         """See :meth:`KeepingExecutor.keep`."""
         self._check_open()
-        return [_Kept(self.client, build, item, number) for number, item in enumerate(items)]
+        kept = [_Kept(self.client, build, item, number) for number, item in enumerate(items)]
+        for own in () if self._serial else kept:
+            own.send()
+        return kept
 
     def ask(
         self, task: Ask, combine: Combine, shared: _Sent, kept: Sequence[_Kept], message: Any
     ) -> Any:
         """See :meth:`KeepingExecutor.ask`."""
         self._check_open()
-        for lost in range(LOSSES):
-            try:
-                return self._ask(task, combine, shared.future, kept, message)
-            except futures.CancelledError:
-                logger.warning("the cluster lost its data (%d of %d times)", lost + 1, LOSSES)
-                shared.send()
-                for own in kept:
-                    own.send_if_lost()
-        try:
-            return self._ask(task, combine, shared.future, kept, message)
-        except futures.CancelledError as error:
-            raise ExecutorError(
-                f"the cluster lost its data {LOSSES + 1} times in one pass. What was on a lost "
-                "worker alone must be made again: give sources of blocks, delayed objects or "
-                "futures of functions, not of scattered data"
-            ) from error
+
+        def again() -> None:
+            shared.send()
+            for own in kept:
+                own.send_if_lost()
+
+        def there() -> tuple[Any]:
+            return (self._ask(task, combine, shared.future, kept, message),)
+
+        if not self._serial and (done := self._repeated(there, again)) is not None:
+            return done[0]
+        return combine([task(shared.data, own.at_home(), message) for own in kept])
 
     def _ask(
         self, task: Ask, combine: Combine, data: Any, kept: Sequence[_Kept], message: Any
@@ -138,7 +177,24 @@ class DaskExecutor:
                 self.client.submit(_asked, task, data, own.future, message, pure=False, **place)
                 for own, place in zip(kept, places, strict=True)
             ]
-        return self.client.submit(combine, answers, pure=False).result()
+        return self._result(self.client.submit(combine, answers, pure=False))
+
+    def _result(self, future: Any) -> Any:
+        """The result; that nobody is there to make it is said once."""
+        waited = False
+        while not waited:
+            try:
+                return future.result(timeout=WORKERS_WAIT)
+            except TimeoutError:
+                if future.done():  # it is the task's own
+                    raise
+                waited = not self.client.nthreads()
+        warn_caller(
+            "the cluster has had no workers for some time; the fit waits for one, and Ctrl-C ends "
+            "it with its last round",
+            WorkerWarning,
+        )
+        return future.result()
 
     def forget(self, kept: Sequence[_Kept]) -> None:
         """Release them on the cluster."""
@@ -184,7 +240,8 @@ class _Kept:
 
     def __init__(self, client: Any, build: Build, item: Any, number: int) -> None:
         self._client, self._build, self._item, self._number = client, build, item, number
-        self.send()
+        self._own: Any = None
+        self._data: Any = None
 
     def send(self) -> None:
         """Send the item, or have it computed, and make the object of it where it is."""
@@ -216,11 +273,38 @@ class _Kept:
         if {self._data.status, self.future.status} - {"finished", "pending"}:
             self.send()
 
+    def at_home(self) -> Any:
+        """The object in this process, made again of its item.
+
+        Raises
+        ------
+        ExecutorError
+            If the item was on a lost worker alone.
+        """
+        if self._own is None:
+            self._own = self._build(self._fetched(), self._number)
+        return self._own
+
+    def _fetched(self) -> Any:
+        item = self._item
+        if hasattr(item, "__dask_graph__"):
+            return item.compute(scheduler="synchronous")
+        if not is_lazy(item):
+            return item()
+        if item.status == "finished":
+            return item.result()
+        raise ExecutorError(
+            "the cluster has lost a future. What was on a lost worker alone must be made again: "
+            "give sources of blocks, delayed objects or futures of functions, not of scattered data"
+        )
+
     def release(self) -> None:
         """Let the cluster drop it."""
-        self.future.release()
-        if not is_lazy(self._item):
-            self._data.release()
+        self._own = None
+        if self._data is not None:
+            self.future.release()
+            if not is_lazy(self._item):
+                self._data.release()
 
 
 def is_lazy(item: Any) -> bool:
@@ -229,16 +313,17 @@ def is_lazy(item: Any) -> bool:
 
 
 class _Sent:
-    """Data on every worker of a cluster."""
+    """Data on every worker of a cluster, unless all stays at home."""
 
-    def __init__(self, client: Any, data: Any) -> None:
-        self._client, self._data = client, data
-        self.send()
+    def __init__(self, client: Any, data: Any, *, stays_home: bool) -> None:
+        self._client, self.data = client, data
+        if not stays_home:
+            self.send()
 
     def send(self) -> None:
         """Send it, for the first time or again."""
         with sending(self._client):
-            self.future = self._client.scatter(self._data, broadcast=True, hash=True)
+            self.future = self._client.scatter(self.data, broadcast=True, hash=True)
 
 
 class _Chain:
@@ -256,6 +341,13 @@ class _Chain:
         pair = client.submit(task, data, self.state, message, pure=False)
         state, answer = (client.submit(itemgetter(k), pair, pure=False) for k in (0, 1))
         return _Chain(self.base, [*self.tasks, (task, message)], state), answer
+
+    def at_home(self, data: Any) -> Any:
+        """The state, made in this process."""
+        state = self.base
+        for task, message in self.tasks:
+            state, _ = task(data, state, message)
+        return state
 
     def repeat(self, client: Any, data: Any) -> None:
         """Submit all tasks again."""

@@ -46,6 +46,14 @@ class LinearTreePricer:
         self._unit = min(1.0, float(training[training > 0].mean()))
         self.family = BoostedTrees(grower.rows.groups, grower.rows.regressors)
 
+    def memory(self) -> BoostedTrees:
+        """The family of the trees."""
+        return self.family
+
+    def recall(self, memory: BoostedTrees) -> None:
+        """Grow further trees of the same family."""
+        self.family = memory
+
     def price(self, state: MasterState, limit: int) -> Priced:
         """At most ``limit`` trees, output by output; none where they would be constant."""
         columns = list(self._grown(state, limit))

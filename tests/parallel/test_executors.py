@@ -299,6 +299,50 @@ def test_kept_objects_of_a_killed_worker_are_made_again(client: Any, lazy: bool)
     executor.forget(kept)
 
 
+def deadly(data: int, state: Any, message: int) -> tuple[Any, int]:
+    """A task that no worker survives; in the process with this number it does its work."""
+    if os.getpid() != message:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return state, data
+
+
+def deadly_question(data: int, own: Counter, message: int) -> int:
+    """The same of an object that is kept."""
+    _, answer = deadly(data, None, message)
+    return answer + own.item
+
+
+def test_where_one_task_kills_all_workers_this_process_does_it() -> None:
+    """With a warning, from the states and items that are at home or were made by earlier tasks."""
+    distributed = pytest.importorskip("distributed", reason="pip install cgboost[distributed]")
+    dask = pytest.importorskip("dask")
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        executor, own = DaskExecutor(client), os.getpid()
+        states, answers = executor.run(double, list, executor.share(7), [1, 2], 10)
+        assert answers == [701, 702]
+        shared = executor.share(5)
+        with pytest.warns(WorkerWarning, match=r"one worker after another.*in this process"):
+            states, answers = executor.run(deadly, list, shared, states, own)
+        assert (states, answers) == ([11, 12], [5, 5])
+        assert executor.run(deadly, list, shared, states, own) == ([11, 12], [5, 5])
+
+        executor = DaskExecutor(client)
+        shared = executor.share(5)
+        kept = executor.keep(Counter, [partial(int, 1), dask.delayed(int)(2)])
+        with pytest.warns(WorkerWarning, match="in this process, one by one"):
+            assert executor.ask(deadly_question, list, shared, kept, own) == [6, 7]
+        executor.forget(kept)
+        kept = executor.keep(Counter, [partial(int, 3)])
+        assert executor.ask(deadly_question, list, executor.share(1), kept, own) == [4]
+        executor.forget(kept)
+
+
 @pytest.mark.parametrize("priority", ["full", "stratified"])
 def test_the_same_columns_from_threads_and_processes(processes: Any, priority: str) -> None:
     """Threads and processes generate the columns of a serial run, with bounds of the same bits."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import cgboost.persistence.checkpoint as checkpoint
 from cgboost import (
@@ -22,8 +23,13 @@ from cgboost import (
     Checkpoint,
     ConstrainedBoostRegressor,
     GradientBoostingClassifier,
+    L2BoostRegressor,
+    LinearTreeBoostingRegressor,
     LPBoostClassifier,
     MultiQuantileRegressor,
+    OrthogonalGreedyRegressor,
+    RuleSetClassifier,
+    RuleSetRegressor,
     SparseLinearRegressor,
     StagewiseRegressor,
     TransformClassifier,
@@ -68,6 +74,26 @@ MODELS: dict[str, tuple[Callable[[], Any], np.ndarray]] = {
         THREE,
     ),
     "votes": (lambda: AdaBoostClassifier(n_estimators=8, random_state=0), TWO),
+    "votes of trees": (
+        lambda: AdaBoostClassifier(
+            DecisionTreeClassifier(max_depth=2, max_features=1), n_estimators=8, random_state=0
+        ),
+        THREE,
+    ),
+    "correlation": (lambda: L2BoostRegressor(n_estimators=30, early_stopping=False), Y),
+    "orthogonal": (lambda: OrthogonalGreedyRegressor(), Y),
+    "linear trees": (lambda: LinearTreeBoostingRegressor(n_estimators=6, random_state=0), Y),
+    "rules": (lambda: RuleSetClassifier(max_conditions=2, tol=1e-9), TWO),
+    "rules within a budget": (
+        lambda: RuleSetRegressor(max_total_conditions=8, max_conditions=2),
+        Y,
+    ),
+    "feed forward": (
+        lambda: StagewiseRegressor(
+            orthogonalize=True, feed_forward=True, n_estimators=6, random_state=0
+        ),
+        Y,
+    ),
     "stagewise": (lambda: StagewiseRegressor(n_estimators=8, random_state=0), Y),
     "any boost": (lambda: AnyBoostClassifier(n_estimators=8, random_state=0), TWO),
 }

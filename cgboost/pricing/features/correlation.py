@@ -49,6 +49,7 @@ from scipy import sparse
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.features.features import STRATUM, Feature, dense_columns
 from cgboost.tolerances import EPSILON
 
@@ -162,7 +163,7 @@ class CentredFeatures:
         return squares
 
 
-class CorrelationPricer:
+class CorrelationPricer(Memoryless):
     """Pricer of single features by their correlation with the residual.
 
     Parameters
@@ -261,6 +262,15 @@ class GramPricer(CorrelationPricer):
         self._rounding = 0.0
         eps = float(np.finfo(features.X.dtype).eps)
         self._eps, self._drift = eps * float(np.sqrt(len(features.weights))), float(np.sqrt(eps))
+
+    def memory(self) -> tuple[Vector, Vector, float]:
+        """The scores, the coefficients they belong to, and what rounding may have made of them."""
+        return self._scores.copy(), self._coef, self._rounding
+
+    def recall(self, memory: tuple[Vector, Vector, float]) -> None:
+        """Go on with the same scores; Gram rows are computed as they are needed."""
+        scores, self._coef, self._rounding = memory
+        self._scores = scores.copy()
 
     def _winner(self, state: MasterState) -> int:
         followed = self._follow(state)

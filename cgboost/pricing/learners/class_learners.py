@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.resuming import RememberingPricer
 from cgboost.kernels import Matrix
 from cgboost.pricing.features.stumps import CONSTANT_STUMP, STUMPS, BinnedFeatures, Stump
 from cgboost.pricing.learners.learners import Seeded
@@ -70,6 +71,7 @@ class ClassLearners:
     ) -> None:
         self.X, self.labels = X, labels
         self._learners = Seeded(estimator, random_state)
+        self.memory, self.recall = self._learners.memory, self._learners.recall
 
     def __call__(self, weights: Vector) -> FittedClassifier:
         """A fitted clone; the weights have the mean 1: some learners count rows by them."""
@@ -239,6 +241,15 @@ class VotePricer:
     ) -> None:
         self.fit, self.X, self.labels, self.n_classes, self.tol = fit, X, labels, n_classes, tol
         self._codes = class_codes(n_classes)
+
+    def memory(self) -> Any:
+        """What the fit remembers; a function of the weights alone remembers nothing."""
+        return self.fit.memory() if isinstance(self.fit, RememberingPricer) else None
+
+    def recall(self, memory: Any) -> None:
+        """Let the fit go on from there."""
+        if isinstance(self.fit, RememberingPricer):
+            self.fit.recall(memory)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The column of a learner fitted to the present weights, if it leads anywhere."""

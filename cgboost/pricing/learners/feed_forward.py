@@ -158,6 +158,16 @@ class FeedForwardPricer:
         self.learners = learners
         self.family = FeedForward()
         self._inputs = Inputs(learners.X, room=16)
+        self._n_features = learners.X.shape[1]
+
+    def memory(self) -> tuple[FeedForward, Any]:
+        """The stages, and what the learners remember."""
+        return self.family, self.learners.memory()
+
+    def recall(self, memory: tuple[FeedForward, Any]) -> None:
+        """Go on with the same stages; their outputs become inputs again with the first search."""
+        self.family, own = memory
+        self.learners.recall(own)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """At most ``limit`` columns of learners fitted to r, best first; never exact.
@@ -167,11 +177,14 @@ class FeedForwardPricer:
         TypeError
             If the master has a column that is not from here, so that new rows have no such input.
         """
-        for column in state.columns[len(self.family.stages) :]:
+        stages = self.family.stages
+        for number in range(self._inputs.values.shape[1] - self._n_features, len(state.columns)):
+            column = state.columns[number]
             stage = column.hypothesis
             if not isinstance(stage, FeedForwardHypothesis) or stage.family is not self.family:
                 raise TypeError(f"column {column.key!r} does not come from this FeedForwardPricer")
-            self.family.stages.append(stage)
+            if number == len(stages):
+                stages.append(stage)
             self._inputs.append(column.values)
         self.learners.X = self._inputs.values
         priced = self.learners.price(state, limit)

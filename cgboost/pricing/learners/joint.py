@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column, FloatArray
 from cgboost.generation.protocols import MasterState, Priced, Pricer
-from cgboost.generation.resuming import RememberingPricer, check_resumable
+from cgboost.generation.resuming import memories, recall_all
 
 Vector = NDArray[np.float64]
 
@@ -199,14 +199,11 @@ class JointPricer:
 
     def memory(self) -> list[Any]:
         """What the pricers of the outputs remember."""
-        for pricer in self.pricers:
-            check_resumable(pricer)
-        return [cast(RememberingPricer, pricer).memory() for pricer in self.pricers]
+        return memories(self.pricers)
 
     def recall(self, memory: list[Any]) -> None:
         """Each goes on from its own."""
-        for pricer, own in zip(self.pricers, memory, strict=True):
-            cast(RememberingPricer, pricer).recall(own)
+        recall_all(self.pricers, memory)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The best columns of each class; no more than ``limit``, those of largest excess first."""

@@ -34,6 +34,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Pricer
+from cgboost.generation.resuming import memories, recall_all
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.tolerances import LARGEST_SEED
 
@@ -113,6 +114,14 @@ class Seeded:
         """A clone that is not fitted."""
         seeds = {name: self.random.randint(LARGEST_SEED) for name in self.names}
         return clone(self.estimator).set_params(**seeds)
+
+    def memory(self) -> Any:
+        """The state of the randomness."""
+        return self.random.get_state()
+
+    def recall(self, memory: Any) -> None:
+        """Go on with the same randomness."""
+        self.random.set_state(memory)
 
 
 class LearnerFamily:
@@ -205,12 +214,12 @@ class LearnerPricer:
 
     def memory(self) -> tuple[Any, int]:
         """The state of its randomness, and how many columns it has offered."""
-        return self._learners.random.get_state(), self._offered
+        return self._learners.memory(), self._offered
 
     def recall(self, memory: tuple[Any, int]) -> None:
         """Go on with the same randomness."""
         state, self._offered = memory
-        self._learners.random.set_state(state)
+        self._learners.recall(state)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """At most ``limit`` columns of learners fitted to r, best first; never exact."""
@@ -309,6 +318,14 @@ class IndependentPricer:
     def __init__(self, pricer: Pricer, loss: WeightedSquaredError) -> None:
         self.pricer, self.loss = pricer, loss
         self._size = self._norm(loss.target)
+
+    def memory(self) -> Any:
+        """That of the pricer."""
+        return memories([self.pricer])
+
+    def recall(self, memory: Any) -> None:
+        """Let the pricer go on from there."""
+        recall_all([self.pricer], memory)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """What the pricer offers, as far as it is new."""

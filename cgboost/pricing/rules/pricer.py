@@ -13,6 +13,7 @@ import numpy as np
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.rules.beam import beam
 from cgboost.pricing.rules.branching import KEPT, BranchAndBound, Candidates, Places
 from cgboost.pricing.rules.literals import Literals, Vector
@@ -21,7 +22,7 @@ ENDLESS_SCORE = 1e300
 """Stands for a score without end."""
 
 
-class RulePricer:
+class RulePricer(Memoryless):
     """Conjunctions with the largest |r·h|/c.
 
     A beam search comes first; where it finds columns that price out, the round needs no more. The

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.rules.beam import beam
 from cgboost.pricing.rules.branching import Candidates
 from cgboost.pricing.rules.literals import Literals, Vector
@@ -29,7 +30,7 @@ OFFERED = 20
 """Rules that are looked at, the best first, until one is new."""
 
 
-class RuleSelection:
+class RuleSelection(Memoryless):
     """The rule that lowers the objective most for its costs, while there is room for it.
 
     Parameters

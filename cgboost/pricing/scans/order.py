@@ -22,13 +22,13 @@ class StratumOrder:
     def __init__(self, count: int, *, round_robin: bool) -> None:
         self.count = count
         self.round_robin = round_robin
-        self._first = 0
+        self.first = 0
 
     def __iter__(self) -> Iterator[int]:
-        first = self._first
+        first = self.first
         return ((first + step) % self.count for step in range(self.count))
 
     def found_in(self, stratum: int) -> None:
         """Take note of the stratum that had columns."""
         if self.round_robin:
-            self._first = stratum
+            self.first = stratum

@@ -11,6 +11,7 @@ import numpy as np
 from cgboost.generation.columns import combined
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.protocols import MasterState, Priced, Pricer
+from cgboost.generation.resuming import memories, recall_all
 from cgboost.pricing.scans.order import StratumOrder
 
 
@@ -45,6 +46,15 @@ class PartialPricing:
         self.names = tuple(strata)
         self.pricers = [as_pricer(pricer) for pricer in strata.values()]
         self._order = StratumOrder(len(strata), round_robin=order == "round_robin")
+
+    def memory(self) -> tuple[list[Any], int]:
+        """That of all pricers, and where the last columns came from."""
+        return memories(self.pricers), self._order.first
+
+    def recall(self, memory: tuple[list[Any], int]) -> None:
+        """Go on from there."""
+        own, self._order.first = memory
+        recall_all(self.pricers, own)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """Columns of the first stratum with a new one; with ``limit=0`` all strata are asked."""
@@ -91,6 +101,14 @@ class PricerSequence:
         if callable(pricers) or not pricers:
             raise ValueError(f"a PricerSequence needs a sequence of pricers, got {pricers!r}")
         self.pricers = [as_pricer(pricer) for pricer in pricers]
+
+    def memory(self) -> list[Any]:
+        """That of all pricers."""
+        return memories(self.pricers)
+
+    def recall(self, memory: list[Any]) -> None:
+        """Go on from there."""
+        recall_all(self.pricers, memory)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """New columns of the first pricer that has any; with ``limit=0`` the first exact pass."""
