@@ -223,11 +223,13 @@ class SparseMatrix:
         """See :meth:`FeatureStorage.moments`."""
         shares, count = weights / weights.sum(), self.shape[1]
         means = self.product(shares)
-        columns = np.repeat(np.arange(count), np.diff(self.X.indptr))
+        counts = np.diff(self.X.indptr)
+        columns = np.repeat(np.arange(count), counts)
         entries, share = self.X.data.astype(np.float64), shares[self.X.indices]
         squares = np.bincount(columns, share * (entries - means[columns]) ** 2, count)
         held = np.bincount(columns, share, count)
-        variances = squares + np.maximum(1.0 - held, 0.0) * means**2  # of the entries that are 0
+        absent = np.where(counts < len(weights), np.maximum(1.0 - held, 0.0), 0.0)
+        variances = squares + absent * means**2
         return means, _deviations(means, variances, len(weights))
 
 

@@ -183,7 +183,8 @@ def test_classes_share_one_cache():
     binary, values[:] = sum(values), []
     classifier(library=library).fit(X, y)
     sample = 8 * len(X)  # looked at beforehand, for the scale of the kernels
-    assert sum(values) == binary == len(X) ** 2 + sample
+    asked = 5 * 5 + 4 * 4  # twice, to see that it is a function
+    assert sum(values) == binary == len(X) ** 2 + sample + asked
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
