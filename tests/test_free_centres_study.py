@@ -76,14 +76,15 @@ def test_areas_under_the_curve_are_errors_too(parts: tuple[Any, Any]) -> None:
     assert ranked.errors(lambda X: -outputs) == (100.0, 100.0)
 
 
-def test_the_readme_has_the_numbers_of_the_study(parts: tuple[Any, Any]) -> None:
+def test_the_tour_has_the_numbers_of_the_study(parts: tuple[Any, Any]) -> None:
     """Errors, vectors and seconds of 10000 images are those of the records."""
     _, page = parts
     records = page.records_of(ROOT / "docs" / "studies" / "free_centres").rows
     name = "mnist-10000"
     (free,) = page.chosen([r for r in records if r.columns == 240], name, "free centres")
     (machine,) = page.chosen(records, name, "SVC")
-    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    tour = ROOT / "docs" / "user_guide" / "tour.md"
+    text = " ".join(tour.read_text(encoding="utf-8").split())
     assert f"its {machine.columns} support vectors" in text
     assert f"({free.test:.2f} and {machine.test:.2f} % errors)" in text
     assert f"({free.fit_seconds:.0f} and {machine.fit_seconds:.0f} CPU s)" in text
