@@ -23,6 +23,8 @@ from cgboost.estimators.thinning.boosted import (
 )
 from cgboost.estimators.thinning.leaves import LeafMembers
 from cgboost.estimators.thinning.members import EstimatorMembers
+from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
+from cgboost.exceptions import DataWarning, warn_caller
 
 SAME_WEIGHTS = 1e-9
 """Weights that differ by less, relative to their mean, are equal: what a division leaves."""
@@ -62,6 +64,8 @@ class _Histograms:
 def to_sklearn(self: Any) -> Any:
     """See :meth:`ThinnedEnsemble.to_sklearn`."""
     members = self._members
+    if isinstance(members, RefittedLeaves):
+        return _refitted_forest(self)
     if isinstance(members, GradientTrees):
         return _gradient_boosting(self)
     if isinstance(members, HistogramTrees):
@@ -99,27 +103,58 @@ def export(self: Any) -> Any:
     return _lightgbm(self)
 
 
+def _refitted_forest(self: Any) -> Any:
+    """The kept trees as a forest, with their new values as shares of the classes.
+
+    Shares are not below 0 and add up to 1, so scores are drawn together: their order is kept.
+    """
+    refit = self._members
+    if not isinstance(refit.members, EstimatorMembers):
+        raise ValueError(
+            f"a model of {library_of(refit.members.model)} whose leaves serve all classes has no "
+            "counterpart in its library: fit with leaf_values='keep' to export it"
+        )
+    values = [np.hstack([-own, own]) if own.shape[1] == 1 else own for own in refit.values]
+    values = [own - own.mean(axis=1, keepdims=True) for own in values]
+    width = values[0].shape[1]
+    unit = 1.0 / (width * max(float(np.abs(own).max()) for own in values))
+    trees = [copy.deepcopy(member.estimator) for member in refit.members.members]
+    for tree, nodes, own in zip(trees, refit.keys, values, strict=True):
+        tree.tree_.value[:] = 1.0 / width
+        tree.tree_.value[nodes, 0, :] += unit * own
+    warn_caller(
+        "the forest has new values in its leaves: it predicts the same classes, and its "
+        "predict_proba ranks rows but is drawn towards equal shares; the thinned ensemble itself "
+        "has probabilities, and leaf_values='keep' a forest that has them",
+        DataWarning,
+    )
+    return _forest_of(self, refit.members, trees)
+
+
 def _forest(self: Any) -> Any:
     """The kept trees as a forest, with their weights in the values of all nodes."""
+    return _forest_of(self, self._members, _weighted_trees(self))
+
+
+def _forest_of(self: Any, members: EstimatorMembers, trees: list[Any]) -> Any:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    original, members = self._members.original, self._members
-    classifies = members.classes is not None
+    original = members.original
+    classes = members.classes
     is_forest = hasattr(original, "bootstrap") and hasattr(original, "criterion")
     if is_forest:
         forest = copy.copy(original)
     else:
-        forest = (RandomForestClassifier if classifies else RandomForestRegressor)()
+        forest = (RandomForestRegressor if classes is None else RandomForestClassifier)()
         forest.n_outputs_, forest.n_features_in_ = 1, self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             forest.feature_names_in_ = self.feature_names_in_
-        if classifies:
-            forest.classes_, forest.n_classes_ = members.classes, len(members.classes)
+        if classes is not None:
+            forest.classes_, forest.n_classes_ = classes, len(classes)
         forest.estimator_ = members.members[0].estimator
-    trees = _weighted_trees(self)
-    if classifies and not members.encoded:
+    if classes is not None and not members.encoded:
         for tree in trees:
-            tree.classes_ = np.arange(len(members.classes))
+            tree.classes_ = np.arange(len(classes))
     forest.estimators_, forest.n_estimators = trees, len(trees)
     return forest
 

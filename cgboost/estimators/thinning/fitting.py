@@ -234,6 +234,28 @@ def _warn_of_memory(members: Members, outputs: Cube, y: NDArray[Any]) -> None:
         )
 
 
+def error_share(
+    members: Members, columns: Columns, X: Any, y: NDArray[Any], weights: Vector
+) -> float:
+    """Errors of the ensemble on the rows of its columns, as a share of those of a constant.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n_rows,)
+        Places of classes.
+    weights : ndarray of shape (n_rows,)
+    """
+    outputs, unseen = columns.outputs, columns.unseen
+    if unseen is None:
+        total = members.total(X, outputs)
+    else:
+        total = np.einsum("nmk,nm->nk", outputs, unseen * members.weights.astype(np.float32))
+    said = (total[:, 0] > 0).astype(int) if total.shape[1] == 1 else total.argmax(axis=1)
+    constant = weights.sum() - np.bincount(y, weights).max()
+    errors = float(weights @ (said != y))
+    return errors / float(constant) if constant > 0 else np.inf
+
+
 def _varies(y: NDArray[Any]) -> bool:
     return len(y) > 1 and bool(np.any(y != y[0]))
 
