@@ -7,9 +7,7 @@ have the mean Σ_j w_j v_j + b.
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,7 +32,7 @@ def folded(self: Any) -> Callable[[Any], NDArray[Any]] | None:
     """One call for all members kept, without the intercept, where one at a time takes longer."""
     members = self._members
     if isinstance(members, LightGBMTrees):
-        return _Raw(_lightgbm(self))
+        return _Raw(members.weighed(self.indices_, self.weights_))
     if isinstance(members, HistogramTrees):
         return _Histograms(_histograms(self))
     return None
@@ -98,9 +96,8 @@ def export(self: Any) -> Any:
     """See :meth:`ThinnedEnsemble.export`."""
     if not isinstance(self._members, LightGBMTrees):
         return to_sklearn(self)
-    if np.any(self.intercept_):
-        return _lightgbm(self, intercept=np.atleast_1d(self.intercept_))
-    return _lightgbm(self)
+    intercept = np.atleast_1d(self.intercept_) if np.any(self.intercept_) else None
+    return self._members.weighed(self.indices_, self.weights_, intercept)
 
 
 def _refitted_forest(self: Any) -> Any:
@@ -114,14 +111,15 @@ def _refitted_forest(self: Any) -> Any:
             f"a model of {library_of(refit.members.model)} whose leaves serve all classes has no "
             "counterpart in its library: fit with leaf_values='keep' to export it"
         )
-    values = [np.hstack([-own, own]) if own.shape[1] == 1 else own for own in refit.values]
-    values = [own - own.mean(axis=1, keepdims=True) for own in values]
-    width = values[0].shape[1]
-    unit = 1.0 / (width * max(float(np.abs(own).max()) for own in values))
+    values, leaves = refit.values, refit.leaves
+    values = np.hstack([-values, values]) if values.shape[1] == 1 else values
+    values = values - values.mean(axis=1, keepdims=True)
+    width = values.shape[1]
+    unit = 1.0 / (width * float(np.abs(values).max()))
     trees = [copy.deepcopy(member.estimator) for member in refit.members.members]
-    for tree, nodes, own in zip(trees, refit.keys, values, strict=True):
+    for tree, nodes, start in zip(trees, leaves.keys, leaves.starts[:-1], strict=True):
         tree.tree_.value[:] = 1.0 / width
-        tree.tree_.value[nodes, 0, :] += unit * own
+        tree.tree_.value[nodes, 0, :] += unit * values[start : start + len(nodes)]
     warn_caller(
         "the forest has new values in its leaves: it predicts the same classes, and its "
         "predict_proba ranks rows but is drawn towards equal shares; the thinned ensemble itself "
@@ -253,37 +251,3 @@ def _bagging(self: Any) -> Any:
     ]
     bagging.n_estimators = len(bagging.estimators_)
     return bagging
-
-
-def _lightgbm(self: Any, intercept: NDArray[np.float64] | None = None) -> Any:
-    """A booster of the kept trees with weighted leaves, from its own text."""
-    booster = self._members.booster
-    head, *trees, tail = _parts(booster.model_to_string(num_iteration=-1))
-    per_stage = booster.num_model_per_iteration()
-    kept: list[str] = []
-    for place, (stage, weight) in enumerate(zip(self.indices_, self.weights_, strict=True)):
-        for k in range(per_stage):
-            shift = 0.0 if intercept is None or place else float(intercept[k])
-            text = _weighted(trees[stage * per_stage + k], float(weight), shift)
-            kept.append(re.sub(r"^Tree=\d+", f"Tree={len(kept)}", text))
-    head = re.sub(r"^tree_sizes=.*\n", "", head, flags=re.MULTILINE)
-    return type(booster)(model_str=head + "".join(kept) + tail)
-
-
-def _parts(text: str) -> list[str]:
-    """Head, trees and tail of a model file of LightGBM."""
-    starts = [found.start() for found in re.finditer(r"^Tree=\d+$", text, flags=re.MULTILINE)]
-    end = text.index("end of trees")
-    places = [0, *starts, end, len(text)]
-    return [text[a:b] for a, b in pairwise(places)]
-
-
-def _weighted(tree: str, weight: float, shift: float) -> str:
-    if re.search(r"^is_linear=1", tree, flags=re.MULTILINE):
-        raise ValueError("trees with linear models in their leaves cannot be weighted")
-
-    def scaled(found: re.Match[str]) -> str:
-        values = [repr(weight * float(own) + shift) for own in found[2].split()]
-        return f"{found[1]}={' '.join(values)}"
-
-    return re.sub(r"^(leaf_value)=(.*)$", scaled, tree, flags=re.MULTILINE)

@@ -23,7 +23,7 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
-from cgboost.estimators.thinning.boosted import BoostedMembers
+from cgboost.estimators.thinning.boosted import BoostedMembers, LightGBMTrees
 from cgboost.estimators.thinning.members import (
     Cube,
     EstimatorMembers,
@@ -64,8 +64,8 @@ def is_refittable(members: Members) -> bool:
 def leaves_of(members: Members, X: Any, places: Indices) -> NDArray[Any]:
     """The leaf of each row in each tree, by something that differs from leaf to leaf.
 
-    Of trees of scikit-learn that is the number of the node, of boosting the value: two leaves of a
-    tree with the same value are one.
+    Of trees of scikit-learn and LightGBM that is a number, of other boosting the value: two leaves
+    of a tree with the same value are one.
 
     Returns
     -------
@@ -75,7 +75,48 @@ def leaves_of(members: Members, X: Any, places: Indices) -> NDArray[Any]:
         rows = np.ascontiguousarray(np.asarray(X), dtype=np.float32)
         trees = [members.members[j].estimator.tree_ for j in places.tolist()]
         return np.column_stack([tree.apply(rows) for tree in trees])
+    if isinstance(members, LightGBMTrees):
+        return members.leaves(X, places)
     return members.outputs(X, places).reshape(len(X), -1)
+
+
+class Leaves:
+    """The leaves of some trees, numbered through.
+
+    Parameters
+    ----------
+    keys : list of ndarray
+        For each tree its leaves, in increasing order.
+    """
+
+    def __init__(self, keys: Keys) -> None:
+        self.keys = keys
+        self.starts = np.concatenate([[0], np.cumsum([len(own) for own in keys])])
+        self._table: Indices | None = None
+        if all(own.dtype.kind == "i" for own in keys):  # then one look-up serves all trees
+            self._table = np.full((len(keys), max(int(own[-1]) for own in keys) + 2), -1)
+            for tree, own in enumerate(keys):
+                self._table[tree, own] = self.starts[tree] + np.arange(len(own))
+
+    def numbers(self, found: NDArray[Any]) -> Indices:
+        """Those of the leaves found, shape (n_rows, n_trees); −1 where a leaf is not known."""
+        if self._table is not None:
+            inside = np.minimum(found, self._table.shape[1] - 1)
+            numbers: Indices = self._table[np.arange(len(self.keys)), inside]
+            return numbers
+        columns = []
+        for tree, own in enumerate(self.keys):
+            where = np.minimum(np.searchsorted(own, found[:, tree]), len(own) - 1)
+            known = own[where] == found[:, tree]
+            columns.append(np.where(known, self.starts[tree] + where, -1))
+        return np.column_stack(columns)
+
+    def indicators(self, numbers: Indices) -> Design:
+        """1 for the leaves of a row, shape (n_rows, n_leaves)."""
+        known = numbers >= 0
+        rows = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
+        shape = len(numbers), int(self.starts[-1])
+        return sparse.csr_matrix((np.ones(int(rows[-1])), numbers[known], rows), shape=shape)
 
 
 @dataclass(eq=False)
@@ -87,18 +128,17 @@ class RefittedLeaves(Members):
     members : Members
     places : ndarray of int, shape (n_members,)
         Those kept.
-    keys : list of ndarray
-        For each tree its leaves, in increasing order.
-    values : list of ndarray of shape (n_leaves, n_outputs)
-        Of these leaves; a leaf without training rows says nothing.
+    leaves : Leaves
+        Of all trees; a leaf without training rows says nothing.
+    values : ndarray of shape (n_leaves, n_outputs)
     gap : float
         Of the quadratic programs, relative; the largest.
     """
 
     members: Members
     places: Indices
-    keys: Keys
-    values: list[NDArray[np.float64]]
+    leaves: Leaves
+    values: NDArray[np.float64]
     gap: float
     has_link: bool = True
     kind: Kind = field(default="score")
@@ -113,23 +153,23 @@ class RefittedLeaves(Members):
 
     def of_part(self) -> RefittedLeaves:
         """The same without the members that are not kept, where they can be left out."""
-        if not isinstance(self.members, EstimatorMembers):
+        if not isinstance(self.members, (EstimatorMembers, LightGBMTrees)):
             return self
         part = self.members.part(self.places)
         return replace(self, members=part, places=np.arange(len(self.places)))
 
+    def __call__(self, X: Any) -> NDArray[np.float64]:
+        """The sum of all members, shape (n_rows, n_outputs)."""
+        numbers = self.leaves.numbers(leaves_of(self.members, X, self.places))
+        return np.asarray(self.leaves.indicators(numbers) @ self.values)
+
     def outputs(self, X: Any, indices: Indices | None = None) -> Cube:
         """See :meth:`Members.outputs`."""
         chosen = np.arange(len(self)) if indices is None else indices
-        found = leaves_of(self.members, X, self.places[chosen])
-        per_member = len(self.keys) // len(self)
-        cube = np.zeros((len(found), len(chosen), self.values[0].shape[1]), dtype=np.float32)
-        for column in range(found.shape[1]):
-            place = column // per_member
-            tree = int(chosen[place]) * per_member + column % per_member
-            where, known = _placed(self.keys[tree], found[:, column])
-            cube[:, place] += np.where(known[:, None], self.values[tree][where], 0.0)
-        return cube
+        numbers = self.leaves.numbers(leaves_of(self.members, X, self.places))
+        padded = np.vstack([self.values, np.zeros(self.values.shape[1])])  # of −1
+        numbers = numbers.reshape(len(numbers), len(self), -1)[:, chosen]
+        return padded[numbers].sum(axis=2).astype(np.float32)
 
 
 def refitted(
@@ -158,32 +198,14 @@ def refitted(
         raise ValueError("leaf_values='refit' needs rows of two classes at least, y has one")
     found = leaves_of(members, X, places)
     keys = [np.unique(found[:, t]) for t in range(found.shape[1])]
-    design = _design(found, keys)
+    leaves = Leaves(keys)
+    design = leaves.indicators(leaves.numbers(found)) / np.sqrt(len(keys))
     coef, gap = _fitted(design, y, weights)
     coef = coef * _unit(design, y, weights)
     count = len(members.classes)
     if count > 2:
         coef = _of_all_classes(coef, known, count, len(keys))
-    ends = np.cumsum([len(own) for own in keys])[:-1]
-    values = np.split(coef / np.sqrt(len(keys)), ends)
-    return RefittedLeaves(members, places, keys, values, gap)
-
-
-def _placed(keys: NDArray[Any], found: NDArray[Any]) -> tuple[Indices, NDArray[np.bool_]]:
-    """Where the leaves stand among the keys, and which of them do."""
-    where = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
-    return where, keys[where] == found
-
-
-def _design(found: NDArray[Any], keys: Keys) -> Design:
-    """Indicators of all leaves, each divided by √T."""
-    n_rows, count = found.shape
-    starts = np.concatenate([[0], np.cumsum([len(own) for own in keys])])
-    columns = np.column_stack([_placed(own, found[:, t])[0] for t, own in enumerate(keys)])
-    columns = columns + starts[:-1]
-    entries = np.full(n_rows * count, 1.0 / np.sqrt(count))
-    rows = np.arange(0, n_rows * count + 1, count)
-    return sparse.csr_matrix((entries, columns.ravel(), rows), shape=(n_rows, starts[-1]))
+    return RefittedLeaves(members, places, leaves, coef / np.sqrt(len(keys)), gap)
 
 
 def _model() -> Any:

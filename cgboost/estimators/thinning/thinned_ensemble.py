@@ -10,11 +10,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_regressor
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.inputs import read_weights
 from cgboost.estimators.common.parameters import (
+    check_bool,
     check_choice,
     check_number,
     check_solver,
@@ -267,6 +269,8 @@ class ThinnedEnsemble(ThinnedModel):
         with unchanged_on_failure(self):
             ready = self._prepare(X, y, None)
             count = len(ready.members)
+            if sizes is not None and np.ndim(sizes) != 1:
+                raise ValueError(f"sizes must be a sequence of sizes, got {sizes!r}")
             asked = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5) if sizes is None else sizes
             if not len(asked):
                 raise ValueError("sizes must have at least one size, got none")
@@ -396,6 +400,13 @@ class ThinnedEnsemble(ThinnedModel):
         self.C_, self.objective_, self.gap_ = program.C, result.objective, result.gap
         self.dual_bound_ = -np.inf if result.bound is None else result.bound
         self.converged_ = bool(result.gap <= self.tol)
+        if self.C is not None and not self.converged_:
+            warn_caller(
+                f"the program over the members has a gap of {result.gap:.1e} at C={program.C:.3g}, "
+                f"above tol={self.tol:g}: {result.stop_reason}; take a smaller C or a larger "
+                f"tol{see('stopped-early')}",
+                ConvergenceWarning,
+            )
         self.rows_, self.target_ = columns.seen, ready.aim
         self._members = members
         self._places = indices
@@ -407,7 +418,8 @@ class ThinnedEnsemble(ThinnedModel):
         self.leaf_values_, self.leaf_gap_ = "keep", np.nan
         if self._has_new_leaves(ready):
             own = refitted(members, indices, ready.X, ready.y, ready.weights)
-            self._members, self._places, self._folded = own.of_part(), np.arange(len(indices)), None
+            self._members = self._folded = own.of_part()
+            self._places = np.arange(len(indices))
             self.weights_, self.intercept_ = np.ones(len(indices)), 0.0
             self.leaf_values_, self.leaf_gap_ = "refit", own.gap
 
@@ -449,10 +461,13 @@ class ThinnedEnsemble(ThinnedModel):
         if not known.any():
             return float("nan")
         found = np.einsum("nmk,nm->nk", outputs[known], weights) + self.intercept_
-        y = ready.y[known]
+        y, rows = ready.y[known], ready.weights[known]
+        if not rows.any():
+            return float("nan")
         if not self._is_classifier:
-            return float(r2_score(y, found[:, 0])) if len(y) > 1 else float("nan")
-        return float(accuracy_score(y, self._decided(found)))
+            score = r2_score(y, found[:, 0], sample_weight=rows) if len(y) > 1 else np.nan
+            return float(score)
+        return float(accuracy_score(y, self._decided(found), sample_weight=rows))
 
     def _size(self, count: int, size: float | None = None) -> int:
         asked = self.size if size is None else size
@@ -468,6 +483,8 @@ class ThinnedEnsemble(ThinnedModel):
                 "the other"
             )
         check_number("quantile", self.quantile, above=0, below=1)
+        if self.training_rows is not None:
+            check_bool("training_rows", self.training_rows)
         check_choice("target", self.target, ("auto", "y", "ensemble"))
         check_choice("weights", self.weights, ("auto", "program", "refit", "equal"))
         check_choice("leaf_values", self.leaf_values, ("auto", "keep", "refit"))

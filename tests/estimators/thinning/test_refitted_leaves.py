@@ -10,6 +10,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+from lightgbm import LGBMClassifier
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import (
@@ -25,6 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import cgboost
 from cgboost import ThinnedEnsemble
+from cgboost.estimators.thinning.boosted import LightGBMTrees
 from cgboost.estimators.thinning.fitting import members_of
 from cgboost.estimators.thinning.refitted_leaves import (
     COST,
@@ -206,3 +208,27 @@ def test_a_path_has_new_values_at_every_size() -> None:
         alone = ThinnedEnsemble(forest, size=size).fit(CANCER, MALIGN)
         assert model.leaf_values_ == alone.leaf_values_ == "refit"
         assert np.mean(model.predict(CANCER) == alone.predict(CANCER)) > 0.99
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_leaves_of_lightgbm(n_classes: int) -> None:
+    """A booster of the stages kept has their leaves, alone and among all, and equal predictions."""
+    X, y = (DIGITS, DIGIT) if n_classes == 10 else (CANCER, MALIGN)
+    booster = LGBMClassifier(n_estimators=12, num_leaves=7, verbose=-1, random_state=0).fit(X, y)
+    members, places = members_of(booster), np.array([1, 4, 7])
+    found = leaves_of(members, X, places)
+    assert found.shape == (len(X), 3 * (1 if n_classes == 2 else 10))
+    assert isinstance(members, LightGBMTrees)
+    part = members.part(places)
+    np.testing.assert_array_equal(leaves_of(part, X, np.arange(3)), found)
+    np.testing.assert_allclose(part.outputs(X), members.outputs(X, places), atol=1e-6)
+    model = ThinnedEnsemble(booster, size=3, leaf_values="refit", training_rows=True).fit(X, y)
+    kept = clone(model).set_params(leaf_values="keep").fit(X, y)
+    assert model.score(X, y) > kept.score(X, y)
+    total = model._members.outputs(X).sum(axis=1)
+    np.testing.assert_allclose(model._outputs(X), total, atol=1e-4)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
+    same = kept.export().predict(X)
+    said = (same > 0.5).astype(int) if n_classes == 2 else same.argmax(axis=1)
+    assert np.mean(said == kept.predict(X)) > 0.999
