@@ -36,14 +36,14 @@ from cgboost.estimators.thinning.members import (
 COST = 10.0
 """C. From 1 to 100 test errors of the study hardly differ."""
 
-FOLDS = 3
+UNIT_FOLDS = 3
 """Of the training rows, for the unit in which scores are logarithms of odds."""
 
 UNITS = (1e-2, 1e2)
 """Between these the unit is looked for."""
 
-MOST_PASSES = 10_000
-SOLVED = 1e-4
+LIBLINEAR_PASSES = 10_000
+LIBLINEAR_TOL = 1e-4
 """Tolerance of liblinear, relative to its first gradient."""
 
 Design = Any
@@ -212,7 +212,7 @@ def _model() -> Any:
     from sklearn.svm import LinearSVC
 
     own = {"C": COST, "fit_intercept": False, "dual": True, "random_state": 0}
-    return LinearSVC(**own, tol=SOLVED, max_iter=MOST_PASSES)
+    return LinearSVC(**own, tol=LIBLINEAR_TOL, max_iter=LIBLINEAR_PASSES)
 
 
 def _fitted(design: Design, y: NDArray[Any], weights: Vector) -> tuple[NDArray[np.float64], float]:
@@ -234,11 +234,11 @@ def _unit(design: Design, y: NDArray[Any], weights: Vector) -> float:
     """By how much scores are multiplied to be logarithms of odds, by scores across folds."""
     from sklearn.model_selection import StratifiedKFold
 
-    if np.bincount(y).max() == len(y) or np.bincount(y)[np.unique(y)].min() < FOLDS:
+    if np.bincount(y).max() == len(y) or np.bincount(y)[np.unique(y)].min() < UNIT_FOLDS:
         return 1.0
     known, where = np.unique(y, return_inverse=True)
     scores = np.zeros((len(y), len(known)))
-    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(design, y):
+    for train, test in StratifiedKFold(UNIT_FOLDS, shuffle=True, random_state=0).split(design, y):
         model = _model().fit(design[train], y[train], sample_weight=weights[train])
         own = design[test] @ model.coef_.T
         scores[test] = np.column_stack([np.zeros(len(own)), own[:, 0]]) if len(known) == 2 else own
