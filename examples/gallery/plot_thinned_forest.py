@@ -41,6 +41,7 @@ right.set_xlabel("place in the forest")
 right.set_ylabel("members kept")
 
 # %%
-# The thinned forest as a forest of scikit-learn, for whatever takes one.
-small = path.models[5].to_sklearn()
+# With the values that its leaves had, the thinned forest is a forest of scikit-learn, for whatever
+# takes one.
+small = ThinnedEnsemble(forest, size=30, leaf_values="keep").fit(X, y).to_sklearn()
 print(small, small.score(X_test, y_test), forest.score(X_test, y_test))

@@ -8,7 +8,9 @@ Each library has its own way to evaluate a range of trees; nothing here imports 
 from __future__ import annotations
 
 import copy
+import re
 from abc import abstractmethod
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -175,6 +177,58 @@ class LightGBMTrees(BoostedMembers):
     def _stage(self, X: Any, k: int) -> NDArray[Any]:
         found = self.booster.predict(X, raw_score=True, start_iteration=k, num_iteration=1)
         return np.asarray(found)
+
+    def leaves(self, X: Any, indices: Indices) -> NDArray[np.intp]:
+        """The number of the leaf of each row in each tree of some stages, stage by stage."""
+        if np.array_equal(indices, np.arange(len(self))):
+            found = self.booster.predict(X, pred_leaf=True)
+            return np.asarray(found, dtype=np.intp).reshape(len(X), -1)
+        own = [
+            self.booster.predict(X, pred_leaf=True, start_iteration=int(k), num_iteration=1)
+            for k in indices
+        ]
+        return np.hstack([np.asarray(one, dtype=np.intp).reshape(len(X), -1) for one in own])
+
+    def part(self, indices: Indices) -> LightGBMTrees:
+        """Some of the stages."""
+        part = copy.copy(self)
+        part.booster = part.model = self.weighed(indices, np.ones(len(indices)))
+        part.n_stages, part.weights = len(indices), np.ones(len(indices))
+        return part
+
+    def weighed(
+        self, indices: Indices, weights: Vector, intercept: NDArray[np.float64] | None = None
+    ) -> Any:
+        """A booster of some stages with weighted leaves, from its own text."""
+        head, *trees, tail = _parts(self.booster.model_to_string(num_iteration=-1))
+        per_stage = self.booster.num_model_per_iteration()
+        kept: list[str] = []
+        for place, (stage, weight) in enumerate(zip(indices, weights, strict=True)):
+            for k in range(per_stage):
+                shift = 0.0 if intercept is None or place else float(intercept[k])
+                text = _weighted(trees[stage * per_stage + k], float(weight), shift)
+                kept.append(re.sub(r"^Tree=\d+", f"Tree={len(kept)}", text))
+        head = re.sub(r"^tree_sizes=.*\n", "", head, flags=re.MULTILINE)
+        return type(self.booster)(model_str=head + "".join(kept) + tail)
+
+
+def _parts(text: str) -> list[str]:
+    """Head, trees and tail of a model file of LightGBM."""
+    starts = [found.start() for found in re.finditer(r"^Tree=\d+$", text, flags=re.MULTILINE)]
+    end = text.index("end of trees")
+    places = [0, *starts, end, len(text)]
+    return [text[a:b] for a, b in pairwise(places)]
+
+
+def _weighted(tree: str, weight: float, shift: float) -> str:
+    if re.search(r"^is_linear=1", tree, flags=re.MULTILINE):
+        raise ValueError("trees with linear models in their leaves cannot be weighted")
+
+    def scaled(found: re.Match[str]) -> str:
+        values = [repr(weight * float(own) + shift) for own in found[2].split()]
+        return f"{found[1]}={' '.join(values)}"
+
+    return re.sub(r"^(leaf_value)=(.*)$", scaled, tree, flags=re.MULTILINE)
 
 
 class XGBoostTrees(BoostedMembers):

@@ -7,9 +7,7 @@ have the mean Σ_j w_j v_j + b.
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +21,8 @@ from cgboost.estimators.thinning.boosted import (
 )
 from cgboost.estimators.thinning.leaves import LeafMembers
 from cgboost.estimators.thinning.members import EstimatorMembers
+from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
+from cgboost.exceptions import DataWarning, warn_caller
 
 SAME_WEIGHTS = 1e-9
 """Weights that differ by less, relative to their mean, are equal: what a division leaves."""
@@ -32,7 +32,7 @@ def folded(self: Any) -> Callable[[Any], NDArray[Any]] | None:
     """One call for all members kept, without the intercept, where one at a time takes longer."""
     members = self._members
     if isinstance(members, LightGBMTrees):
-        return _Raw(_lightgbm(self))
+        return _Raw(members.weighed(self.indices_, self.weights_))
     if isinstance(members, HistogramTrees):
         return _Histograms(_histograms(self))
     return None
@@ -62,6 +62,8 @@ class _Histograms:
 def to_sklearn(self: Any) -> Any:
     """See :meth:`ThinnedEnsemble.to_sklearn`."""
     members = self._members
+    if isinstance(members, RefittedLeaves):
+        return _refitted_forest(self)
     if isinstance(members, GradientTrees):
         return _gradient_boosting(self)
     if isinstance(members, HistogramTrees):
@@ -94,32 +96,63 @@ def export(self: Any) -> Any:
     """See :meth:`ThinnedEnsemble.export`."""
     if not isinstance(self._members, LightGBMTrees):
         return to_sklearn(self)
-    if np.any(self.intercept_):
-        return _lightgbm(self, intercept=np.atleast_1d(self.intercept_))
-    return _lightgbm(self)
+    intercept = np.atleast_1d(self.intercept_) if np.any(self.intercept_) else None
+    return self._members.weighed(self.indices_, self.weights_, intercept)
+
+
+def _refitted_forest(self: Any) -> Any:
+    """The kept trees as a forest, with their new values as shares of the classes.
+
+    Shares are not below 0 and add up to 1, so scores are drawn together: their order is kept.
+    """
+    refit = self._members
+    if not isinstance(refit.members, EstimatorMembers):
+        raise ValueError(
+            f"a model of {library_of(refit.members.model)} whose leaves serve all classes has no "
+            "counterpart in its library: fit with leaf_values='keep' to export it"
+        )
+    values, leaves = refit.values, refit.leaves
+    values = np.hstack([-values, values]) if values.shape[1] == 1 else values
+    values = values - values.mean(axis=1, keepdims=True)
+    width = values.shape[1]
+    unit = 1.0 / (width * float(np.abs(values).max()))
+    trees = [copy.deepcopy(member.estimator) for member in refit.members.members]
+    for tree, nodes, start in zip(trees, leaves.keys, leaves.starts[:-1], strict=True):
+        tree.tree_.value[:] = 1.0 / width
+        tree.tree_.value[nodes, 0, :] += unit * values[start : start + len(nodes)]
+    warn_caller(
+        "the forest has new values in its leaves: it predicts the same classes, and its "
+        "predict_proba ranks rows but is drawn towards equal shares; the thinned ensemble itself "
+        "has probabilities, and leaf_values='keep' a forest that has them",
+        DataWarning,
+    )
+    return _forest_of(self, refit.members, trees)
 
 
 def _forest(self: Any) -> Any:
     """The kept trees as a forest, with their weights in the values of all nodes."""
+    return _forest_of(self, self._members, _weighted_trees(self))
+
+
+def _forest_of(self: Any, members: EstimatorMembers, trees: list[Any]) -> Any:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    original, members = self._members.original, self._members
-    classifies = members.classes is not None
+    original = members.original
+    classes = members.classes
     is_forest = hasattr(original, "bootstrap") and hasattr(original, "criterion")
     if is_forest:
         forest = copy.copy(original)
     else:
-        forest = (RandomForestClassifier if classifies else RandomForestRegressor)()
+        forest = (RandomForestRegressor if classes is None else RandomForestClassifier)()
         forest.n_outputs_, forest.n_features_in_ = 1, self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             forest.feature_names_in_ = self.feature_names_in_
-        if classifies:
-            forest.classes_, forest.n_classes_ = members.classes, len(members.classes)
+        if classes is not None:
+            forest.classes_, forest.n_classes_ = classes, len(classes)
         forest.estimator_ = members.members[0].estimator
-    trees = _weighted_trees(self)
-    if classifies and not members.encoded:
+    if classes is not None and not members.encoded:
         for tree in trees:
-            tree.classes_ = np.arange(len(members.classes))
+            tree.classes_ = np.arange(len(classes))
     forest.estimators_, forest.n_estimators = trees, len(trees)
     return forest
 
@@ -218,37 +251,3 @@ def _bagging(self: Any) -> Any:
     ]
     bagging.n_estimators = len(bagging.estimators_)
     return bagging
-
-
-def _lightgbm(self: Any, intercept: NDArray[np.float64] | None = None) -> Any:
-    """A booster of the kept trees with weighted leaves, from its own text."""
-    booster = self._members.booster
-    head, *trees, tail = _parts(booster.model_to_string(num_iteration=-1))
-    per_stage = booster.num_model_per_iteration()
-    kept: list[str] = []
-    for place, (stage, weight) in enumerate(zip(self.indices_, self.weights_, strict=True)):
-        for k in range(per_stage):
-            shift = 0.0 if intercept is None or place else float(intercept[k])
-            text = _weighted(trees[stage * per_stage + k], float(weight), shift)
-            kept.append(re.sub(r"^Tree=\d+", f"Tree={len(kept)}", text))
-    head = re.sub(r"^tree_sizes=.*\n", "", head, flags=re.MULTILINE)
-    return type(booster)(model_str=head + "".join(kept) + tail)
-
-
-def _parts(text: str) -> list[str]:
-    """Head, trees and tail of a model file of LightGBM."""
-    starts = [found.start() for found in re.finditer(r"^Tree=\d+$", text, flags=re.MULTILINE)]
-    end = text.index("end of trees")
-    places = [0, *starts, end, len(text)]
-    return [text[a:b] for a, b in pairwise(places)]
-
-
-def _weighted(tree: str, weight: float, shift: float) -> str:
-    if re.search(r"^is_linear=1", tree, flags=re.MULTILINE):
-        raise ValueError("trees with linear models in their leaves cannot be weighted")
-
-    def scaled(found: re.Match[str]) -> str:
-        values = [repr(weight * float(own) + shift) for own in found[2].split()]
-        return f"{found[1]}={' '.join(values)}"
-
-    return re.sub(r"^(leaf_value)=(.*)$", scaled, tree, flags=re.MULTILINE)

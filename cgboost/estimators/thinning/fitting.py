@@ -16,6 +16,7 @@ from cgboost.estimators.thinning.honest import (
     is_forest_of_all_rows,
     is_training_set,
     neutral,
+    trees_of,
     unseen_entries,
     without_own,
 )
@@ -58,7 +59,18 @@ def members_of(ensemble: Any) -> Members:
     """
     boosted = boosted_members(ensemble)
     if boosted is not None:
+        if len(boosted) == 1 and type(ensemble).__name__.startswith("XGBRF"):
+            raise ValueError(
+                f"estimator is a forest of XGBoost, whose trees cannot be asked one by one, got "
+                f"{ensemble!r}: take a forest of scikit-learn or XGBoost's boosting"
+            )
         return boosted
+    if hasattr(ensemble, "final_estimator_"):
+        raise ValueError(
+            f"estimator is a stack, in which another model weighs the members, got {ensemble!r}: "
+            "give a list of its fitted members, estimator.estimators_ (which know classes by their "
+            "places), and new rows"
+        )
     if not isinstance(ensemble, (list, tuple)) and not hasattr(ensemble, "estimators_"):
         raise ValueError(
             f"estimator must be an ensemble with estimators_, a boosting model of scikit-learn, "
@@ -179,6 +191,8 @@ def columns_of(
     other: Seen = "given" if training is None else "held_out"
     if training is None:
         training = is_training_set(ensemble, y, unseen)
+        if not training:
+            _warn_of_another_order(ensemble, n_rows)
     if not training:
         unseen = None
     width = 1 if members.classes is None else max(1, len(members.classes) - 1)
@@ -217,6 +231,22 @@ def rows_of(X: Any, rows: Indices) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
+def _warn_of_another_order(ensemble: Any, n_rows: int) -> None:
+    """Where a forest was fitted to as many rows, but does not know these in this order."""
+    trees = trees_of(ensemble)
+    fitted_to = getattr(ensemble, "_n_samples", None)
+    if trees and fitted_to is None:
+        fitted_to = int(trees[0].n_node_samples[0])
+    if trees and fitted_to == n_rows:
+        warn_caller(
+            f"the forest was fitted to {n_rows} rows, but the roots of its trees do not have the "
+            "means of these rows in this order (shuffled, or with weights of classes or rows, or a "
+            "criterion of medians). They are taken for new rows: if they are those of the fit, "
+            "give them in its order with training_rows=True, else with training_rows=False",
+            DataWarning,
+        )
+
+
 def _warn_of_memory(members: Members, outputs: Cube, y: NDArray[Any]) -> None:
     if members.kind == "probability":
         right = float(np.mean(outputs.argmax(axis=2) == y[:, None]))
@@ -232,6 +262,28 @@ def _warn_of_memory(members: Members, outputs: Cube, y: NDArray[Any]) -> None:
             "fitted to",
             DataWarning,
         )
+
+
+def error_share(
+    members: Members, columns: Columns, X: Any, y: NDArray[Any], weights: Vector
+) -> float:
+    """Errors of the ensemble on the rows of its columns, as a share of those of a constant.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n_rows,)
+        Places of classes.
+    weights : ndarray of shape (n_rows,)
+    """
+    outputs, unseen = columns.outputs, columns.unseen
+    if unseen is None:
+        total = members.total(X, outputs)
+    else:
+        total = np.einsum("nmk,nm->nk", outputs, unseen * members.weights.astype(np.float32))
+    said = (total[:, 0] > 0).astype(int) if total.shape[1] == 1 else total.argmax(axis=1)
+    constant = weights.sum() - np.bincount(y, weights).max()
+    errors = float(weights @ (said != y))
+    return errors / float(constant) if constant > 0 else np.inf
 
 
 def _varies(y: NDArray[Any]) -> bool:

@@ -22,6 +22,9 @@ from numpy.typing import NDArray
 from cgboost.estimators.thinning.members import Cube, EstimatorMembers, Members
 
 Mask = NDArray[np.bool_]
+TREES_CHECKED = 20
+"""Of a forest: one alone may have the right mean by chance."""
+
 ALONE = 1e-6
 """A row that leaves less than this share of the weight of its node is alone in it: rounding."""
 
@@ -63,16 +66,28 @@ def is_training_set(ensemble: Any, y: NDArray[Any], unseen: Mask | None) -> bool
     y : ndarray of shape (n_rows,)
         Numbers, or places of classes.
     """
-    first = getattr(ensemble, "estimators_", [None])
-    root = getattr(first[0], "tree_", None) if isinstance(first, Sequence) else None
-    if root is None:
-        return False
-    if unseen is None:
+    trees = trees_of(ensemble)[:TREES_CHECKED]
+    samples = [None] * len(trees) if unseen is None else ensemble.estimators_samples_[: len(trees)]
+    return bool(trees) and all(
+        _is_root_of(tree, y, rows) for tree, rows in zip(trees, samples, strict=True)
+    )
+
+
+def trees_of(ensemble: Any) -> list[Any]:
+    """The trees of a forest; none of anything else."""
+    members = getattr(ensemble, "estimators_", ())
+    members = list(members) if isinstance(members, Sequence) else []
+    return [one.tree_ for one in members] if all(hasattr(o, "tree_") for o in members) else []
+
+
+def _is_root_of(root: Any, y: NDArray[Any], rows: Any) -> bool:
+    """Whether a tree may have been fitted to these rows; None: to all."""
+    if rows is None:
         counts = np.ones(len(y), dtype=np.intp)
         if root.n_node_samples[0] != len(y):
             return False
     else:
-        counts = np.bincount(np.asarray(ensemble.estimators_samples_[0]), minlength=len(y))
+        counts = np.bincount(np.asarray(rows), minlength=len(y))
         if len(counts) != len(y):
             return False
     values = root.value[0, 0]

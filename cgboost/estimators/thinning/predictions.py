@@ -43,6 +43,7 @@ class ThinnedModel(BaseEstimator):
     intercept_: Any
     classes_: NDArray[Any]
     rows_: str
+    leaf_values_: str
     n_members_: int
     n_members_in_: int
     gap_: float
@@ -137,9 +138,10 @@ class ThinnedModel(BaseEstimator):
         line = BaseEstimator.__repr__(self, N_CHAR_MAX)
         if "weights_" not in vars(self):
             return line
+        leaves = ", new values in their leaves" if self.leaf_values_ == "refit" else ""
         return (
             f"{line}\n  {self.n_members_} of {self.n_members_in_} members, gap {self.gap_:.1g}, "
-            f"chosen on {self.rows_.replace('_', ' ')} rows"
+            f"chosen on {self.rows_.replace('_', ' ')} rows{leaves}"
         )
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from numbers import Integral, Real
 from typing import Any
 
@@ -184,7 +185,7 @@ def fitted_ensemble(
     self: Any, X: Any, y: NDArray[Any], weights: Vector | None, rng: np.random.RandomState
 ) -> tuple[Any, Indices, bool]:
     """A clone fitted to the rows, those to choose by, and whether it has seen them."""
-    model, rows = clone(self.estimator), np.arange(len(y))
+    model, rows = _copied(self.estimator), np.arange(len(y))
     if (
         "random_state" in model.get_params(deep=False)
         and model.get_params()["random_state"] is None
@@ -209,6 +210,14 @@ def fitted_ensemble(
     )
     _fit(model, take(X, own), y[own], None if weights is None else weights[own])
     return model, np.sort(held), False
+
+
+def _copied(estimator: Any) -> Any:
+    """A clone; CatBoost copies its list of categories, which scikit-learn takes for a change."""
+    try:
+        return clone(estimator)
+    except RuntimeError:
+        return copy.deepcopy(estimator)
 
 
 def _fit(model: Any, X: Any, y: NDArray[Any], weights: Vector | None) -> None:

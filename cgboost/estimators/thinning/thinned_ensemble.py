@@ -10,11 +10,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_regressor
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.inputs import read_weights
 from cgboost.estimators.common.parameters import (
+    check_bool,
     check_choice,
     check_number,
     check_solver,
@@ -31,13 +33,14 @@ from cgboost.estimators.thinning.fitting import (
     Columns,
     aim_of,
     columns_of,
+    error_share,
     is_averaging,
     loss_of,
     members_of,
     problem_of,
 )
 from cgboost.estimators.thinning.leaves import LeafMembers
-from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members
+from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members, Vector
 from cgboost.estimators.thinning.predictions import ThinnedModel
 from cgboost.estimators.thinning.problem import (
     Choice,
@@ -47,6 +50,7 @@ from cgboost.estimators.thinning.problem import (
     path,
     refit,
 )
+from cgboost.estimators.thinning.refitted_leaves import is_refittable, refitted
 from cgboost.estimators.thinning.thinning_path import ThinningPath
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 
@@ -58,6 +62,11 @@ ROWS_TO_CHECK = 50
 
 FAIR = ("out_of_bag", "held_out", "given")
 """Rows on which a score says something of new rows."""
+
+LEARNT = 0.3
+"""Leaves get new values by themselves where the ensemble has at most this share of the errors of
+the most frequent class alone. Where it has more, labels are noisy, and so many values would learn
+the noise: on Adult (0.6) new values cost up to 0.9 points."""
 
 Weights = Literal["auto", "program", "refit", "equal"]
 
@@ -71,7 +80,9 @@ class _Prepared:
     columns: Columns
     problem: Problem
     aim: Aim
+    X: Any
     y: NDArray[Any]
+    weights: Vector
 
 
 class ThinnedEnsemble(ThinnedModel):
@@ -106,6 +117,12 @@ class ThinnedEnsemble(ThinnedModel):
     weights : {"auto", "program", "refit", "equal"}, default="auto"
         The weights of the members chosen: those of the program; found again without the pull of
         the 1-norm; or the same for all. "auto": "equal" for forests and bagging, else "refit".
+    leaf_values : {"auto", "keep", "refit"}, default="auto"
+        Whether the trees kept have the values in their leaves that they had, or new ones, found all
+        at once on the rows given (a ridge and the squared hinge; the leaves of a tree then serve
+        all classes). "auto": new ones for trees of classifiers that make at most 0.3 of the errors
+        of the most frequent class; of boosting only where there are more than two classes; never
+        with a metric, target or weights of yours, or rows that are held out.
     members : {"estimators", "leaves"}, default="estimators"
         Whether whole members are chosen, or the leaves of their trees, each with its own weight.
     training_rows : bool or None, default=None
@@ -128,6 +145,11 @@ class ThinnedEnsemble(ThinnedModel):
     indices_ : ndarray of shape (n_members_,)
         Their places in the ensemble.
     weights_ : ndarray of shape (n_members_,)
+        All 1 where leaves have new values: these have the weights in them.
+    leaf_values_ : {"keep", "refit"}
+    leaf_gap_ : float
+        Relative duality gap of the problem of the new values, the largest of all classes; nan
+        without.
     intercept_ : float, or ndarray of shape (n_outputs,)
     n_members_, n_members_in_ : int
         After and before.
@@ -140,8 +162,9 @@ class ThinnedEnsemble(ThinnedModel):
         How the members were asked; "given": about rows of which nothing is known.
     target_ : {"y", "ensemble"}
     own_score_ : float
-        Accuracy or R² of the thinned ensemble on those rows; nan where that would say nothing of
-        new ones: on training rows, by leave_one_out, and where the target is the ensemble.
+        Accuracy or R² of the thinned ensemble on those rows, with the values that leaves had; nan
+        where that would say nothing of new ones: on training rows, by leave_one_out, and where the
+        target is the ensemble.
     classes_, n_features_in_, feature_names_in_
 
     Examples
@@ -168,6 +191,7 @@ class ThinnedEnsemble(ThinnedModel):
         quantile: float = 0.5,
         target: str = "auto",
         weights: str = "auto",
+        leaf_values: str = "auto",
         members: str = "estimators",
         training_rows: bool | None = None,
         validation_fraction: float = 0.2,
@@ -182,6 +206,7 @@ class ThinnedEnsemble(ThinnedModel):
         self.quantile = quantile
         self.target = target
         self.weights = weights
+        self.leaf_values = leaf_values
         self.members = members
         self.training_rows = training_rows
         self.validation_fraction = validation_fraction
@@ -244,6 +269,8 @@ class ThinnedEnsemble(ThinnedModel):
         with unchanged_on_failure(self):
             ready = self._prepare(X, y, None)
             count = len(ready.members)
+            if sizes is not None and np.ndim(sizes) != 1:
+                raise ValueError(f"sizes must be a sequence of sizes, got {sizes!r}")
             asked = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5) if sizes is None else sizes
             if not len(asked):
                 raise ValueError("sizes must have at least one size, got none")
@@ -301,7 +328,7 @@ class ThinnedEnsemble(ThinnedModel):
             raise ValueError("sample_weight is 0 for all rows that can be used")
         loss = loss_of(self.metric, self.quantile, members, aim)
         problem = problem_of(members, columns, X, places, given, loss=loss, aim=aim)
-        return _Prepared(ensemble, members, columns, problem, aim, places)
+        return _Prepared(ensemble, members, columns, problem, aim, X, places, given)
 
     def _as_classes(self, members: Members, y: NDArray[Any]) -> Members:
         """Functions are scores of two classes where a metric of classes is named."""
@@ -373,6 +400,13 @@ class ThinnedEnsemble(ThinnedModel):
         self.C_, self.objective_, self.gap_ = program.C, result.objective, result.gap
         self.dual_bound_ = -np.inf if result.bound is None else result.bound
         self.converged_ = bool(result.gap <= self.tol)
+        if self.C is not None and not self.converged_:
+            warn_caller(
+                f"the program over the members has a gap of {result.gap:.1e} at C={program.C:.3g}, "
+                f"above tol={self.tol:g}: {result.stop_reason}; take a smaller C or a larger "
+                f"tol{see('stopped-early')}",
+                ConvergenceWarning,
+            )
         self.rows_, self.target_ = columns.seen, ready.aim
         self._members = members
         self._places = indices
@@ -381,6 +415,36 @@ class ThinnedEnsemble(ThinnedModel):
         self._folded = export.folded(self)
         fair = columns.seen in FAIR and (ready.aim == "y" or columns.seen == "held_out")
         self.own_score_ = self._own_score(ready) if fair else np.nan
+        self.leaf_values_, self.leaf_gap_ = "keep", np.nan
+        if self._has_new_leaves(ready):
+            own = refitted(members, indices, ready.X, ready.y, ready.weights)
+            self._members = self._folded = own.of_part()
+            self._places = np.arange(len(indices))
+            self.weights_, self.intercept_ = np.ones(len(indices)), 0.0
+            self.leaf_values_, self.leaf_gap_ = "refit", own.gap
+
+    def _has_new_leaves(self, ready: _Prepared) -> bool:
+        """Whether leaves get new values.
+
+        Raises
+        ------
+        ValueError
+            If that is asked for and cannot be.
+        """
+        members, possible = ready.members, is_refittable(ready.members)
+        if self.leaf_values == "refit" and not possible:
+            raise ValueError(
+                "leaf_values='refit' needs a classifier of trees: a forest, bagging or AdaBoost of "
+                f"scikit-learn's trees on all features, or boosting; got {ready.ensemble!r}"
+            )
+        if self.leaf_values != "auto" or not possible:
+            return self.leaf_values == "refit"
+        plain = self.weights == self.target == "auto" and self.metric in (None, "accuracy")
+        many = members.classes is not None and len(members.classes) > 2
+        alike = many or not isinstance(members, BoostedMembers)
+        if not (plain and alike) or ready.columns.seen == "held_out":
+            return False
+        return error_share(members, ready.columns, ready.X, ready.y, ready.weights) <= LEARNT
 
     def _own_score(self, ready: _Prepared) -> float:
         """Accuracy or R² on the rows of the program, by the members that have not seen a row."""
@@ -397,10 +461,13 @@ class ThinnedEnsemble(ThinnedModel):
         if not known.any():
             return float("nan")
         found = np.einsum("nmk,nm->nk", outputs[known], weights) + self.intercept_
-        y = ready.y[known]
+        y, rows = ready.y[known], ready.weights[known]
+        if not rows.any():
+            return float("nan")
         if not self._is_classifier:
-            return float(r2_score(y, found[:, 0])) if len(y) > 1 else float("nan")
-        return float(accuracy_score(y, self._decided(found)))
+            score = r2_score(y, found[:, 0], sample_weight=rows) if len(y) > 1 else np.nan
+            return float(score)
+        return float(accuracy_score(y, self._decided(found), sample_weight=rows))
 
     def _size(self, count: int, size: float | None = None) -> int:
         asked = self.size if size is None else size
@@ -416,8 +483,11 @@ class ThinnedEnsemble(ThinnedModel):
                 "the other"
             )
         check_number("quantile", self.quantile, above=0, below=1)
+        if self.training_rows is not None:
+            check_bool("training_rows", self.training_rows)
         check_choice("target", self.target, ("auto", "y", "ensemble"))
         check_choice("weights", self.weights, ("auto", "program", "refit", "equal"))
+        check_choice("leaf_values", self.leaf_values, ("auto", "keep", "refit"))
         check_choice("members", self.members, ("estimators", "leaves"))
         if self.metric is not None:
             names = (*CLASSIFICATION, "rmse", "mae", "quantile")

@@ -7,7 +7,7 @@ from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingRe
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 
 from cgboost import ThinnedEnsemble
-from cgboost.estimators.thinning.export import _parts, _weighted
+from cgboost.estimators.thinning.boosted import _parts, _weighted
 from tests.estimators.thinning.thinning_data import CLASSIFIERS, REGRESSORS, classes, numbers
 
 

@@ -9,8 +9,9 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    StackingClassifier,
 )
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -203,3 +204,66 @@ def test_a_frame_in_another_order_is_an_error():
     with pytest.raises(ValueError, match="same columns in the same order"):
         ThinnedEnsemble(forest).fit(frame[frame.columns[::-1]], y)
     ThinnedEnsemble(forest).fit(frame, y)
+
+
+@pytest.mark.parametrize(
+    ("forest", "order"),
+    [
+        (RandomForestClassifier(10, random_state=0), "shuffled"),
+        (RandomForestClassifier(10, class_weight="balanced_subsample", random_state=0), "same"),
+        (ExtraTreesClassifier(10, class_weight={"a": 5.0}, random_state=0), "same"),
+    ],
+    ids=str,
+)
+def test_a_forest_that_does_not_recognise_its_rows_says_so(forest, order):
+    """As many rows as it was fitted to, with other means at the roots: named, with the cure."""
+    forest.fit(X, Y)
+    rows = (
+        np.random.default_rng(0).permutation(len(Y)) if order == "shuffled" else np.arange(len(Y))
+    )
+    with pytest.warns(DataWarning, match=f"fitted to {len(Y)} rows, but.*training_rows=True"):
+        model = ThinnedEnsemble(forest).fit(X[rows], Y[rows])
+    assert model.rows_ == "given"
+    if order == "same":
+        told = ThinnedEnsemble(forest, training_rows=True).fit(X, Y)
+        assert told.rows_ in ("out_of_bag", "leave_one_out")
+
+
+def test_ensembles_whose_members_are_not_weighed_one_by_one_are_refused():
+    """A stack, with what may be given in its place."""
+    stack = StackingClassifier([("a", LogisticRegression()), ("b", DecisionTreeClassifier())])
+    with pytest.raises(ValueError, match=r"(?s)is a stack.*estimator\.estimators_ .*and new rows"):
+        ThinnedEnsemble(stack.fit(X, Y), size=1).fit(X, Y)
+    places = np.unique(Y, return_inverse=True)[1]
+    model = ThinnedEnsemble(stack.estimators_, size=1).fit(X, places)
+    assert model.n_members_ == 1
+
+
+def test_sizes_and_flags_have_their_types():
+    """One size is no sequence of them, and a word is no flag."""
+    with pytest.raises(ValueError, match="sizes must be a sequence of sizes, got 3"):
+        ThinnedEnsemble(FOREST).path(X, Y, sizes=3)
+    with pytest.raises(ValueError, match="training_rows must be True or False, got 'yes'"):
+        ThinnedEnsemble(FOREST, training_rows="yes").fit(X, Y)
+
+
+def test_a_program_that_is_not_solved_says_so():
+    """With a C of the user's; the gap and the tolerance are in the message."""
+    with pytest.warns(ConvergenceWarning, match=r"has a gap of .* above tol=0"):
+        model = ThinnedEnsemble(FOREST, C=1.0, metric="log_loss", tol=0.0).fit(X, Y)
+    assert not model.converged_
+
+
+def test_the_score_counts_rows_by_their_weights():
+    """Rows of weight 0 do not count: it is that of the others."""
+    weights = np.where(np.arange(len(Y)) % 3 == 0, 0.0, 1.0)
+    model = ThinnedEnsemble(FOREST, size=3, weights="equal").fit(X, Y, sample_weight=weights)
+    unseen = np.ones((len(Y), 10), dtype=bool)
+    for tree, rows in enumerate(FOREST.estimators_samples_):
+        unseen[rows, tree] = False
+    chosen = unseen[:, model.indices_]
+    shares = np.stack([FOREST.estimators_[j].predict_proba(X) for j in model.indices_], axis=1)
+    known = chosen.any(axis=1) & (weights > 0)
+    votes = np.einsum("nmk,nm->nk", shares, chosen)[known]
+    expected = np.mean(FOREST.classes_[votes.argmax(axis=1)] == Y[known])
+    assert model.own_score_ == pytest.approx(expected)
