@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.thinning.boosted import boosted_members
@@ -44,6 +45,8 @@ QUANTILE = "quantile"
 
 MOST_ENTRIES = 60_000_000
 """Entries of the program at most, 240 MB: of more rows a sample is taken."""
+
+FOLDS_OF_CLONES = 3
 
 BY_HEART = 0.999
 """Members that are right on this share of the rows, in the mean, know them by heart."""
@@ -284,6 +287,22 @@ def error_share(
     constant = weights.sum() - np.bincount(y, weights).max()
     errors = float(weights @ (said != y))
     return errors / float(constant) if constant > 0 else np.inf
+
+
+def honest_error_share(ensemble: Any, X: Any, y: NDArray[Any], weights: Vector) -> float:
+    """The same by clones of the ensemble, across folds; inf where it cannot be cloned and fitted.
+
+    What boosting says of rows that it has seen says nothing of others.
+    """
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    folds = StratifiedKFold(FOLDS_OF_CLONES, shuffle=True, random_state=0)
+    try:
+        said = cross_val_predict(clone(ensemble), X, y, cv=folds)
+    except Exception:  # whatever a library raises: the leaves then stay as they are
+        return np.inf
+    constant = weights.sum() - np.bincount(y, weights).max()
+    return float(weights @ (np.ravel(said) != y)) / float(constant) if constant > 0 else np.inf
 
 
 def _varies(y: NDArray[Any]) -> bool:

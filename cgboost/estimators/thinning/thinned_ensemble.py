@@ -34,6 +34,7 @@ from cgboost.estimators.thinning.fitting import (
     aim_of,
     columns_of,
     error_share,
+    honest_error_share,
     is_averaging,
     loss_of,
     members_of,
@@ -121,7 +122,8 @@ class ThinnedEnsemble(ThinnedModel):
         Whether the trees kept have the values in their leaves that they had, or new ones, found all
         at once on the rows given (a ridge and the squared hinge; the leaves of a tree then serve
         all classes). "auto": new ones for trees of classifiers that make at most 0.3 of the errors
-        of the most frequent class; of boosting only where there are more than two classes; never
+        of the most frequent class, out of bag or across folds (clones are fitted to see that of
+        boosting); of boosting only where there are more than two classes; never
         with a metric, target or weights of yours, or rows that are held out.
     members : {"estimators", "leaves"}, default="estimators"
         Whether whole members are chosen, or the leaves of their trees, each with its own weight.
@@ -444,7 +446,12 @@ class ThinnedEnsemble(ThinnedModel):
         alike = many or not isinstance(members, BoostedMembers)
         if not (plain and alike) or ready.columns.seen == "held_out":
             return False
-        return error_share(members, ready.columns, ready.X, ready.y, ready.weights) <= LEARNT
+        if ready.columns.seen == "given" and is_averaging(ready.ensemble, members):
+            return False  # perhaps its own rows, whose errors say nothing
+        share = error_share(members, ready.columns, ready.X, ready.y, ready.weights)
+        if share <= LEARNT and ready.columns.seen in ("training", "given"):
+            share = honest_error_share(ready.ensemble, ready.X, ready.y, ready.weights)
+        return share <= LEARNT
 
     def _own_score(self, ready: _Prepared) -> float:
         """Accuracy or R² on the rows of the program, by the members that have not seen a row."""

@@ -232,3 +232,21 @@ def test_leaves_of_lightgbm(n_classes: int) -> None:
     same = kept.export().predict(X)
     said = (same > 0.5).astype(int) if n_classes == 2 else same.argmax(axis=1)
     assert np.mean(said == kept.predict(X)) > 0.999
+
+
+def test_what_boosting_says_of_rows_it_has_seen_is_not_believed() -> None:
+    """With a third of the labels at random its training errors are few, and its leaves stay."""
+    rng = np.random.default_rng(0)
+    X, y = DIGITS[:700], DIGIT[:700].copy()
+    clean = LGBMClassifier(n_estimators=20, verbose=-1).fit(X, y)
+    assert ThinnedEnsemble(clean, training_rows=True).fit(X, y).leaf_values_ == "refit"
+    noise = rng.random(700) < 0.4
+    y[noise] = rng.integers(0, 10, noise.sum())
+    noisy = LGBMClassifier(n_estimators=60, verbose=-1).fit(X, y)
+    assert noisy.score(X, y) > 0.9
+    assert ThinnedEnsemble(noisy, training_rows=True).fit(X, y).leaf_values_ == "keep"
+    order = rng.permutation(700)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, DIGIT[:700])
+    with pytest.warns(DataWarning, match="in this order"):
+        strange = ThinnedEnsemble(forest).fit(X[order], DIGIT[:700][order])
+    assert strange.leaf_values_ == "keep"
