@@ -58,6 +58,7 @@ from cgboost.generation.resuming import (
     remembered,
     replayed,
     restored_trace,
+    round_of,
     take_first,
     take_up,
 )
@@ -345,15 +346,16 @@ class ColumnGeneration:
 
     def _resumed(self, record: RunRecord, fresh: Trace) -> tuple[Trace, Stop | None]:
         """Go on from a record; the end, if it has come to one that other limits do not move."""
-        stop, stopping = record.stop, []
+        stop, begun = record.stop, record.to_go_on
         recalled(self.pricer, record)
-        for current in replayed(record):
-            stopping = [callback for callback in self.callbacks if callback(current)]
         if stop is not None and (stop[0] in MAY_GO_ON or record.rows[-1]["gap"] > self.tol):
+            stop = self._stop(round_of(record.rows[-1], None), [], Priced(()))
+        for current in replayed(record if stop is not None else begun):
+            stopping = [callback for callback in self.callbacks if callback(current)]
+        if stop is None and begun is record and record.stop is not None:
             stop = self._stop(current, stopping, Priced(()))
         if stop is not None:
             return restored_trace(self.tol, record, time.perf_counter()), stop
-        begun = record.to_go_on
         if not begun.rows:
             return fresh, None
         with blaming(StopReason.MASTER_FAILED):

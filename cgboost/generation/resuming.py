@@ -303,9 +303,9 @@ def record_of(
 def replayed(record: RunRecord) -> Iterator[Round]:
     """The rounds of a record, for callbacks that have to see them again.
 
-    Their state has columns, coefficients and the output, but no pseudo-response.
+    Their state has columns, coefficients and the output, but no pseudo-response. They have the
+    scores that callbacks wrote then.
     """
-    names = {f for f in Round.__dataclass_fields__ if f not in ("state", "scores", "number")}
     output = np.zeros(record.shape)
     before: Vector = np.zeros(0)
     for row, (coef, intercept), size in zip(record.rows, record.path, record.sizes, strict=True):
@@ -326,8 +326,15 @@ def replayed(record: RunRecord) -> Iterator[Round]:
             objective=row["objective"],
             slack=nothing,
         )
-        yield Round(
-            number=int(row["round"]),
-            state=state,
-            **{name: row[name] for name in names},
-        )
+        yield round_of(row, state)
+
+
+def round_of(row: dict[str, Any], state: MasterState | None) -> Round:
+    """A round of a record, with the scores that it had."""
+    names = {f for f in Round.__dataclass_fields__ if f not in ("state", "scores", "number")}
+    return Round(
+        number=int(row["round"]),
+        state=cast(MasterState, state),
+        scores={name: row[name] for name in row if name not in {*names, "round"}},
+        **{name: row[name] for name in names},
+    )

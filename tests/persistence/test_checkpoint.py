@@ -136,6 +136,23 @@ def test_an_interrupted_fit_ends_as_if_it_had_not_been(name: str, tmp_path: Path
             assert (np.diff(seconds) >= 0).all()
 
 
+@pytest.mark.parametrize(
+    "name", ["transform, held out", "transform, three classes", "additive", "backfitting", "trees"]
+)
+def test_a_finished_fit_goes_on_with_a_larger_limit(name: str, tmp_path: Path) -> None:
+    """The file of the end of a short fit: callbacks see its rounds once, with their scores."""
+    make, y = MODELS[name]
+    limit = "max_iter" if "n_estimators" not in make().get_params() else "n_estimators"
+    whole, path = make().fit(X, y), tmp_path / "short.ckpt"
+    for short in ({limit: 2}, {}):
+        make().set_params(callbacks=[Checkpoint(path, every=0.0)], **short).fit(X, y)
+        model = make().fit(X, y, resume=path)
+        assert model.objective_ == pytest.approx(whole.objective_, rel=1e-9)
+        assert model.stop_reason_ == whole.stop_reason_
+        np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+        assert model.history_["objective"] == pytest.approx(whole.history_["objective"])
+
+
 def test_fits_that_are_killed_go_on() -> None:
     """SIGKILL at a random moment of each of five kinds: resumed, the same objective to 1e-9."""
     found = outcomes(len(KINDS), seed=1)

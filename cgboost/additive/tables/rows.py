@@ -129,8 +129,9 @@ class HoldoutLoss:
         self.mean = mean
 
     def __call__(self, turn: Round) -> None:
-        """Add the score."""
-        turn.scores["holdout_loss"] = self.mean(turn.state.output)
+        """Add the score, unless it is there from a run that was interrupted."""
+        if "holdout_loss" not in turn.scores:
+            turn.scores["holdout_loss"] = self.mean(turn.state.output)
 
 
 class SmallGain:
