@@ -30,10 +30,11 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.rules.columns import RuleColumns, with_roots
 from cgboost.generation.history import StopReason, relative_gap
 from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import Pricer
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector.master import WarmStart
 from cgboost.penalties import L1
-from cgboost.pricing.rules import Literals, RuleSelection
+from cgboost.pricing.rules import ErrorSelection, Literals, RuleSelection
 
 RELAXED_TOL = 0.01
 """Relative gap to which the relaxations are solved, unless ``tol`` is larger: a bound that far away
@@ -59,6 +60,11 @@ fewer rules. With a larger t the relaxation needs fewer rules: on adult, 500 rul
 NEAR_ENOUGH = 0.05
 """A change of t by less than this share changes the bound by less than a thousandth."""
 
+FEW_CONDITIONS, FEW_ROWS = 5, 5000
+"""With so few conditions, rules chosen together by errors are right on more new rows than those
+that lower the log loss one after another (by 1.0 to 1.4 points with 4 conditions, on splits of four
+tables); with 6 they are not. With many rows both are alike, and the search takes long."""
+
 ENDED = (StopReason.TIME, StopReason.INTERRUPTED, StopReason.MASTER_FAILED)
 
 
@@ -83,11 +89,36 @@ def capacity(self: Any, cost: Vector) -> float:
     return float(total + (self.condition_cost * most_conditions if self.condition_cost else 0.0))
 
 
+def chosen_selection(self: Any, rows: Rows) -> str:
+    """How the rules of a classifier within a budget are chosen, "loss" or "errors"."""
+    conditions = self.max_total_conditions
+    if self.selection != "auto":
+        return str(self.selection)
+    few = conditions is not None and conditions <= FEW_CONDITIONS
+    return "errors" if few and len(rows.y) <= FEW_ROWS else "loss"
+
+
+def selecting_by_errors(
+    self: Any, tasks: Iterator[Task], pool: Literals, rows: Rows
+) -> Iterator[Task]:
+    """The runs of the loop, with rules that are chosen together by their training errors."""
+    for task, signs in zip(tasks, self._targets(rows.y), strict=True):
+        pricer = ErrorSelection(
+            pool,
+            signs,
+            rows.weights,
+            longest=self.max_conditions,
+            max_rules=self.max_rules,
+            max_conditions=self.max_total_conditions,
+        )
+        yield replace(task, pricer=pricer, columns_per_round=1)
+
+
 def selecting(self: Any, tasks: Iterator[Task], pool: Literals) -> Iterator[Task]:
     """The runs of the loop, with a search that keeps to the budgets."""
     for task in tasks:
         if is_budgeted(self):
-            pricer = RuleSelection(
+            pricer: Pricer = RuleSelection(
                 pool,
                 self._family.cost(pool),
                 second_derivative(task.master),
@@ -172,7 +203,7 @@ class Relaxation:
         large = self.pool.matrix.shape[0] * self.pool.matrix.shape[1] ** 2 >= LARGE_PRODUCT
         t = (SHRUNK_LARGE if large else SHRUNK) * float(np.abs(coef).sum()) / room or 1.0
         for _ in range(1 if large else MOST_POINTS):
-            objective = self.estimator._objective_with(L1(), self.estimator.C / t)
+            objective = self.estimator._objective_with(L1(), self.estimator._cost / t)
             options = self.estimator._master_options()
             options |= {"solver_options": self.estimator.solver_options}
             master = objective.master(objective.loss(self.target, self.weights), **options)

@@ -30,7 +30,7 @@ from cgboost.estimators.common.objective import (
     margin_objective,
     residual_objective,
 )
-from cgboost.estimators.common.parameters import check_number
+from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import (
@@ -40,7 +40,14 @@ from cgboost.estimators.common.targets import (
     Regression,
 )
 from cgboost.estimators.rules import rule_text
-from cgboost.estimators.rules.budget import certified_runs, check_budgets, is_budgeted, selecting
+from cgboost.estimators.rules.budget import (
+    certified_runs,
+    check_budgets,
+    chosen_selection,
+    is_budgeted,
+    selecting,
+    selecting_by_errors,
+)
 from cgboost.estimators.rules.columns import family_of, prepare, read_new
 from cgboost.losses import Loss
 from cgboost.losses.registry import (
@@ -52,6 +59,10 @@ from cgboost.losses.registry import (
 )
 from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.penalties import L1, L2, Penalty
+
+SHRUNK_COST, WEIGHTED_COST = 0.1, 1.0
+"""C by default: for rules chosen by the loss, and for rules chosen by the errors of equal votes, of
+which smaller values would change the signs of too many outputs."""
 
 Pricing = Literal["exact", "greedy"]
 
@@ -85,9 +96,14 @@ class RuleSetClassifier(Classification, BaseBoost):
         Rules at most.
     max_conditions : int, default=3
         Conditions of a rule, at most.
-    C : float, default=0.1
+    C : float or None, default=None
         Price of one unit of loss. With a budget, a rule of n rows is shrunk by about as much as by
-        1/C further rows that say nothing.
+        1/C further rows that say nothing. None: 0.1, and 1 for rules chosen by errors.
+    selection : {"auto", "loss", "errors"}, default="auto"
+        Within a budget: rules are chosen one after another, each that which lowers the objective
+        most for its costs; or all together by the errors of their votes on the training rows, each
+        replaced as long as that helps, before the weights are found. "auto": "errors" for at
+        most 5 conditions and 5000 rows, where it is right more often.
     loss : str or Loss, default="log_loss"
         As in :class:`CGBoostClassifier`; with "log_loss" outputs are half log-odds.
     rule_cost, condition_cost : float, default=0.0 and 1.0
@@ -125,6 +141,8 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         Of all rules together.
     columns_ : dict of str to ndarray
         rule (in words), n_conditions, coefficient, round (and class), in the order of their rounds.
+    C_ : float
+    selection_ : {"loss", "errors"}
     dual_bound_, gap_ : float
         Lower bound on the objective of any set of such rules within the budget, and the relative
         distance to it; −inf and inf with ``pricing="greedy"``.
@@ -148,7 +166,8 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     max_total_conditions: int | None = 16
     max_rules: int | None = field(default=None, kw_only=True)
     max_conditions: int = field(default=3, kw_only=True)
-    C: float = field(default=0.1, kw_only=True)
+    C: float | None = field(default=None, kw_only=True)
+    selection: Literal["auto", "loss", "errors"] = field(default="auto", kw_only=True)
     loss: ClassificationLoss | Loss = field(default="log_loss", kw_only=True)
     rule_cost: float = field(default=0.0, kw_only=True)
     condition_cost: float = field(default=1.0, kw_only=True)
@@ -166,7 +185,6 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     to_sql = rule_text.to_sql
     __str__ = rule_text.described
     _complete = rule_text.complete
-    _prepare = prepare
     _read_new = read_new
     _calibrate = calibrate
     _share_of_time = property(share_of_time)
@@ -189,13 +207,29 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     def _check_parameters(self) -> None:
         check_task_and_loss(self, CLASSIFICATION)
         check_probability("probability", self.probability)
-        check_number("C", self.C, above=0)
+        check_number("C", self.C, above=0, optional=True)
+        check_choice("selection", self.selection, ("auto", "loss", "errors"))
+        if self.selection == "errors" and not is_budgeted(self):
+            raise ValueError(
+                "selection='errors' needs a budget: give max_total_conditions or max_rules"
+            )
         check_budgets(self)
         super()._check_parameters()
 
     @property
     def _objective(self) -> Objective:
-        return self._objective_with(L2() if is_budgeted(self) else L1(), self.C)
+        return self._objective_with(L2() if is_budgeted(self) else L1(), self._cost)
+
+    @property
+    def _cost(self) -> float:
+        return float(getattr(self, "C_", SHRUNK_COST))
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
+        rows, held = prepare(self, X, y, sample_weight, eval_set)
+        self.selection_ = chosen_selection(self, rows) if is_budgeted(self) else "loss"
+        usual = WEIGHTED_COST if self.selection_ == "errors" else SHRUNK_COST
+        self.C_ = usual if self.C is None else float(self.C)
+        return rows, held
 
     def _objective_with(self, penalty: Penalty, C: float) -> Objective:
         margins = Margins(C, None, balanced=True, cost=get_loss(self.loss))
@@ -205,7 +239,10 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         return {"offset": "free", "solver": solver_of(self)}
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
-        return selecting(self, super()._tasks(pool, rows), pool)
+        tasks = super()._tasks(pool, rows)
+        if self.selection_ == "errors":
+            return selecting_by_errors(self, tasks, pool, rows)
+        return selecting(self, tasks, pool)
 
     def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
         runs = super()._run_all(pool, rows, held, started)
@@ -293,6 +330,10 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     @property
     def _objective(self) -> Objective:
         return self._objective_with(L2() if is_budgeted(self) else L1(), self.C)
+
+    @property
+    def _cost(self) -> float:
+        return self.C
 
     def _objective_with(self, penalty: Penalty, C: float) -> Objective:
         return residual_objective(penalty, C=C, cost=get_loss(self.loss), nu=None)

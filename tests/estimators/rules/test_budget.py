@@ -79,3 +79,39 @@ def test_columns_per_round_and_time_limits_reach_the_bound():
     with pytest.warns(UserWarning, match="stopped before"):
         late = RuleSetClassifier(6, time_limit=1e-9).fit(frame, labels)
     assert late.gap_ == np.inf
+
+
+def test_few_rules_are_chosen_together_by_their_errors() -> None:
+    """Both of "A and B, or C and D" are found, with a valid bound."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(400, 6)).astype(float)
+    y = (X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] > 0).astype(int)
+    model = RuleSetClassifier(4).fit(X, y)
+    assert (model.selection_, model.C_) == ("errors", 1.0)
+    assert model.score(X, y) == 1.0
+    assert model.n_conditions_ <= 4
+    assert model.dual_bound_ <= model.objective_
+    one_by_one = RuleSetClassifier(4, selection="loss").fit(X, y)
+    assert (one_by_one.selection_, one_by_one.C_) == ("loss", 0.1)
+    assert RuleSetClassifier(12).fit(X, y).selection_ == "loss"
+    assert RuleSetClassifier(12, selection="errors", C=0.5).fit(X, y).C_ == 0.5
+
+
+def test_three_classes_have_rules_by_errors_each() -> None:
+    """One against the rest, each within the budget, and weights of rows count."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 3))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = RuleSetClassifier(3, selection="errors").fit(X, y)
+    assert model.score(X, y) > 0.95
+    weights = np.where(y == 1, 0.0, 1.0)
+    assert RuleSetClassifier(3).fit(X, y, weights).score(X[y != 1], y[y != 1]) > 0.97
+
+
+def test_how_rules_are_chosen_is_one_of_three_words() -> None:
+    """By errors there has to be a budget."""
+    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
+    with pytest.raises(ValueError, match="selection must be one of"):
+        RuleSetClassifier(selection="votes").fit(X, y)
+    with pytest.raises(ValueError, match="selection='errors' needs a budget"):
+        RuleSetClassifier(None, selection="errors").fit(X, y)

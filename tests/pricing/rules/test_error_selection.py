@@ -1,0 +1,84 @@
+"""The search for few rules by their training errors."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from cgboost.generation.protocols import MasterState
+from cgboost.pricing.rules import ErrorSelection, Literals
+from cgboost.pricing.rules.error_selection import BIASES, VOTES
+
+
+def rows(seed: int, n_rows: int = 40) -> tuple[Literals, np.ndarray, np.ndarray]:
+    """A few conditions, signs and weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, size=(n_rows, 3)).astype(float)
+    signs = np.where((X[:, 0] > 0) & (X[:, 1] > 1) ^ (rng.random(n_rows) < 0.1), 1.0, -1.0)
+    literals = Literals(X, [False] * 3, max_bins=5)
+    return literals, signs, rng.uniform(0.5, 2.0, n_rows)
+
+
+def state(columns: list[object], n_rows: int = 40) -> MasterState:
+    """A state with columns and nothing else that counts."""
+    nothing = np.zeros(n_rows)
+    return MasterState(columns, np.zeros(len(columns)), 0.0, nothing, nothing, 0.0, nothing)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_other_rule_in_the_place_of_one_is_better(seed: int) -> None:
+    """The set found cannot be improved by any rule of up to two conditions: by enumeration."""
+    literals, signs, weights = rows(seed)
+    search = ErrorSelection(literals, signs, weights, longest=2, max_conditions=4)
+    found = search.search()
+    assert sum(len(places) for places, _ in found.rules) <= 4
+    every = [*combinations(range(len(literals)), 1), *combinations(range(len(literals)), 2)]
+    every = [own for own in every if literals.cover(own).any()]
+    for left_out in range(len(found.rules)):
+        rest = [rule for j, rule in enumerate(found.rules) if j != left_out]
+        room = 4 - sum(len(places) for places, _ in rest)
+        for own, vote, bias in product(every, VOTES, BIASES):
+            if len(own) <= min(room, 2) and all(set(own) != set(other) for other, _ in rest):
+                value = search.value(search._output([*rest, (own, vote)], bias))
+                assert value >= found.value - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_value_is_that_of_the_rows(seed: int) -> None:
+    """Errors and a tenth of the log loss, weighted, with rows of equal conditions put together."""
+    literals, signs, weights = rows(seed)
+    found = ErrorSelection(literals, signs, weights, longest=2, max_conditions=4).search()
+    output = np.full(len(signs), found.bias)
+    for places, vote in found.rules:
+        output += vote * literals.cover(places)
+    losses = (output * signs <= 0) + 0.1 * np.logaddexp(0.0, -2.0 * signs * output)
+    assert found.value == pytest.approx(weights @ losses / weights.sum())
+
+
+def test_rules_come_one_a_round_and_the_same_ones_again() -> None:
+    """Within the budgets of rules and conditions; a second search finds the same set."""
+    literals, signs, weights = rows(0)
+    for budget in ({"max_conditions": 3}, {"max_rules": 2}):
+        offered: list[list[object]] = []
+        for _ in range(2):
+            pricer = ErrorSelection(literals, signs, weights, longest=2, **budget)
+            columns: list[object] = []
+            while answer := pricer.price(state(columns), 1).columns:
+                columns += answer
+            offered.append([column.key for column in columns])
+        assert offered[0] == offered[1]
+        assert 0 < len(offered[0]) <= budget.get("max_rules", 3)
+        assert sum(map(len, offered[0])) <= budget.get("max_conditions", 4)
+    assert not pricer.price(state([]), 0).columns
+
+
+def test_few_rows_under_a_rule_are_not_enough() -> None:
+    """Every rule holds for as many rows as it has to."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    literals = Literals(X, [False] * 3, max_bins=8, min_support=20)
+    search = ErrorSelection(literals, np.sign(X[:, 0]), np.ones(60), longest=3, max_conditions=5)
+    for places, _ in search.search().rules:
+        assert literals.cover(places).sum() >= 20
