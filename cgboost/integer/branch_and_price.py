@@ -17,6 +17,7 @@ from concurrent import futures
 from numbers import Real
 from typing import Any, TypeVar
 
+from cgboost.exceptions import ResumeError
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.protocols import Pricer
@@ -207,6 +208,11 @@ class BranchAndPrice:
         what, record = self.options, resume
         if record is not None and not isinstance(record, SearchRecord):
             (record,) = Checkpoint.read(record, fingerprint_of(what.master, what.pricer))
+            if not isinstance(record, SearchRecord):
+                raise ResumeError(
+                    f"the checkpoint {resume!r} is of a run of the loop, and not of a tree search: "
+                    "resume it with ColumnGeneration(...).run(resume=...)"
+                )
         return TreeSearch(what, gap, time_limit, max_nodes).result(record)
 
 

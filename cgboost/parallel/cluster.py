@@ -6,6 +6,7 @@ import ctypes
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent import futures
 from contextlib import contextmanager
@@ -44,6 +45,9 @@ system anew: a fit of 10⁶ × 20 takes 7.4 in place of 1.7 CPU seconds, 4.9 of 
 
 LOSSES = 3
 """How often a pass may lose its data on a cluster before it runs in this process."""
+
+RESTART = 2.0
+"""Seconds in which Dask has mostly started a new worker for one that was killed."""
 
 WORKERS_WAIT = 60.0
 """Seconds without a worker after which that is said, while the pass goes on waiting for one."""
@@ -253,8 +257,7 @@ class _Kept:
             self._data = item
         else:
             made = item()
-            with sending(self._client):
-                (self._data,) = self._client.scatter([made], hash=False)
+            (self._data,) = _scattered(self._client, [made], hash=False)
         self.future = self._client.submit(self._build, self._data, self._number, pure=False)
 
     @property
@@ -322,8 +325,20 @@ class _Sent:
 
     def send(self) -> None:
         """Send it, for the first time or again."""
-        with sending(self._client):
-            self.future = self._client.scatter(self.data, broadcast=True, hash=True)
+        self.future = _scattered(self._client, self.data, broadcast=True, hash=True)
+
+
+def _scattered(client: Any, data: Any, **how: Any) -> Any:
+    """Futures of data that was sent; again where a worker went while that was under way."""
+    for lost in range(LOSSES + 1):
+        try:
+            with sending(client):
+                return client.scatter(data, **how)
+        except OSError:
+            if lost == LOSSES:
+                raise
+            logger.warning("data did not reach the cluster (%d of %d times)", lost + 1, LOSSES)
+            time.sleep(RESTART)
 
 
 class _Chain:

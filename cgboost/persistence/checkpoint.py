@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any
 
 from cgboost.exceptions import CheckpointWarning, ResumeError, see, warn_caller
@@ -49,24 +50,28 @@ class Checkpoint:
         *,
         functions: Functions | None = None,
     ) -> None:
-        if not every >= 0:
+        given: Any = every
+        if isinstance(given, bool) or not isinstance(given, Real) or not float(given) >= 0:
             raise ValueError(f"every must be at least 0 seconds, got {every!r}")
-        self.path, self.every, self.functions = path, every, functions
+        self.path, self.every, self.functions = os.fspath(path), every, functions
         self._fingerprint = ""
         self._ended: list[Any] = []
+        self._named: dict[str, Any] = {}
         self._due, self._within_fit = 0.0, False
 
     def __call__(self, current: Round) -> None:
         """Nothing: the loop offers what there is to be kept."""
 
-    def begin_fit(self, fingerprint: str, ended: Sequence[Any] = ()) -> None:
-        """A fit of several runs begins, some of which have ended before."""
+    def begin_fit(self, fingerprint: str, *, functions: Functions | None = None) -> None:
+        """A fit of several runs begins, with names for functions that the estimator holds."""
         self._within_fit, self._fingerprint = True, fingerprint
-        self._ended, self._due = list(ended), 0.0
+        self._named = dict(functions or {})
+        self._ended, self._due = [], 0.0
 
     def end_fit(self) -> None:
-        """The runs that follow are no part of it."""
+        """The runs that follow are no part of it, and nothing of them stays in the model."""
         self._within_fit = False
+        self._ended, self._named = [], {}
 
     def begin(self, fingerprint: str) -> None:
         """A run begins."""
@@ -83,7 +88,8 @@ class Checkpoint:
         records = self._ended if ended else [*self._ended, record()]
         content = {"fingerprint": self._fingerprint, "records": records}
         try:
-            codec.write(self.path, KIND, content, functions=self.functions)
+            functions = self._named | dict(self.functions or {})
+            codec.write(self.path, KIND, content, functions=functions)
         except OSError as error:  # a full disk must not end the fit as well
             warn_caller(
                 f"no checkpoint was written to {os.fspath(self.path)!r}: {error}; the fit goes on, "
@@ -108,13 +114,21 @@ class Checkpoint:
         """
         content = codec.read(path, KIND, functions=functions)
         if content["fingerprint"] != fingerprint:
+            apart = _differing(content["fingerprint"], fingerprint)
             raise ResumeError(
-                f"the checkpoint {os.fspath(path)!r} is of other data or parameters: resume with "
-                "the X, y, weights and parameters of its fit; only limits (time_limit, tol, "
+                f"the checkpoint {os.fspath(path)!r} is of other data or parameters{apart}: resume "
+                "with the X, y, weights and parameters of its fit; only limits (time_limit, tol, "
                 "max_columns, …) may differ"
             )
         records: list[Any] = content["records"]
         return records
+
+
+def _differing(there: str, here: str) -> str:
+    """The parts of two fingerprints that differ, where they have parts."""
+    old, new = (dict(p.split("=", 1) for p in m.split(";") if "=" in p) for m in (there, here))
+    names = [name for name in new if old.get(name) != new[name]]
+    return f" ({', '.join(names)})" if names else ""
 
 
 read_with(Checkpoint.read)

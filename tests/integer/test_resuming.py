@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cgboost import Checkpoint
+from cgboost import Checkpoint, ColumnGeneration
 from cgboost.exceptions import ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer import StrongBranching
@@ -70,3 +70,12 @@ def test_another_problem_is_refused(tmp_path: Path) -> None:
     fixed_charge(1).search(callbacks=[Checkpoint(path)]).run()
     with pytest.raises(ResumeError, match="other data"):
         cutting_stock(1).search().run(resume=path)
+
+
+def test_a_search_does_not_go_on_with_a_run_of_the_loop(tmp_path: Path) -> None:
+    """The message names what does."""
+    problem, path = cutting_stock(3), tmp_path / "run.ckpt"
+    parts = problem.search().options
+    ColumnGeneration(parts.master, parts.pricer, callbacks=[Checkpoint(path)]).run()
+    with pytest.raises(ResumeError, match="of a run of the loop"):
+        problem.search().run(resume=path)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
+import cgboost
 import cgboost.persistence.checkpoint as checkpoint
 from cgboost import (
     AdaBoostClassifier,
@@ -243,3 +244,67 @@ def test_seconds_must_not_be_negative() -> None:
     """The value is in the message."""
     with pytest.raises(ValueError, match="every must be at least 0 seconds, got -1"):
         Checkpoint("x", every=-1)
+
+
+def test_a_state_of_randomness_counts_by_its_value(tmp_path: Path) -> None:
+    """A new RandomState in the same state is the same, one in another state is refused."""
+    path = tmp_path / "fit.ckpt"
+
+    def fit(state: np.random.RandomState, count: int, **more: Any) -> Any:
+        model = GradientBoostingClassifier(n_estimators=count, subsample=0.5, random_state=state)
+        return model.set_params(callbacks=[Checkpoint(path)]).fit(X, TWO, **more)
+
+    fit(np.random.RandomState(0), 3)
+    resumed = fit(np.random.RandomState(0), 6, resume=path)
+    assert resumed.objective_ == fit(np.random.RandomState(0), 6).objective_
+    with pytest.raises(ResumeError, match=r"other data or parameters \(random_state\)"):
+        fit(np.random.RandomState(1), 9, resume=path)
+
+
+def test_the_same_values_are_the_same_data(tmp_path: Path) -> None:
+    """In another order of memory, as lists, as whole numbers of another size; else y is named."""
+    path = tmp_path / "fit.ckpt"
+    y = (Y > 0).astype(np.int64)
+    make = lambda: LPBoostClassifier(C=1.0)  # noqa: E731
+    for rows, labels in [
+        (np.asfortranarray(X), y),
+        (X.tolist(), y.tolist()),
+        (np.repeat(X, 2, axis=1)[:, ::2], y.astype(np.int32)),
+    ]:
+        make().set_params(callbacks=[Checkpoint(path)]).fit(X, y)
+        assert make().fit(rows, labels, resume=path).converged_
+    with pytest.raises(ResumeError, match=r"parameters \(y\): resume"):
+        make().fit(X, 1 - y, resume=path)
+
+
+def test_kernels_of_the_user_have_the_names_of_the_library(tmp_path: Path) -> None:
+    """Two functions without names, which the resuming estimator defines anew."""
+    path = tmp_path / "fit.ckpt"
+
+    def make(**more: Any) -> CGBoostClassifier:
+        library = {"one": lambda A, B: A @ B.T, "two": lambda A, B: (A @ B.T + 1.0) ** 2}
+        return CGBoostClassifier(library, columns_per_round=1, tol=1e-9, **more)
+
+    make(max_columns=6, callbacks=[Checkpoint(path, every=0.0)]).fit(X, TWO)
+    resumed = make().fit(X, TWO, resume=path)
+    assert resumed.objective_ == pytest.approx(make().fit(X, TWO).objective_, rel=1e-9)
+
+
+def test_a_model_keeps_nothing_of_its_checkpoint(tmp_path: Path) -> None:
+    """What is stored of the callback is its path; files may name it."""
+    own = Checkpoint(tmp_path / "fit.ckpt")
+    model = LPBoostClassifier(C=1.0, callbacks=[own]).fit(X, TWO)
+    assert not own._ended
+    model.save(tmp_path / "model.cgb")
+    loaded = cgboost.load(tmp_path / "model.cgb")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert isinstance(loaded.callbacks[0], Checkpoint)
+
+
+def test_what_follows_a_ctrl_c_lacks_no_column_of_the_history() -> None:
+    """Classes against the rest whose runs came to nothing have nan for scores of the first."""
+    model = TransformClassifier(multi_class="ovr", random_state=0, callbacks=[CtrlC(3)]).fit(
+        X, THREE
+    )
+    assert np.isnan(model.history_["holdout_loss"]).any()
+    assert model.predict(X).shape == (150,)

@@ -20,6 +20,7 @@ from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.resuming import fingerprint
 from cgboost.losses import SupportVectorLoss
 from cgboost.persistence.checkpoint import Checkpoint
+from cgboost.persistence.classes import is_ours
 from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]
@@ -217,9 +218,13 @@ def _beaten(master: Any, result: Result) -> bool:
 
 def stacked(tables: Sequence[Table], labels: NDArray[Any] | None, kind: str = "class") -> Table:
     """Tables below each other; ``labels``, one a table, become a column of the name ``kind``."""
-    together = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+    sizes = [len(next(iter(table.values()))) for table in tables]
+    parts = list(zip(tables, sizes, strict=True))  # one that was interrupted may lack a score
+    together = {
+        name: np.concatenate([table.get(name, np.full(size, np.nan)) for table, size in parts])
+        for name in tables[0]
+    }
     if labels is not None:
-        sizes = [len(next(iter(table.values()))) for table in tables]
         together[kind] = np.repeat(labels[: len(tables)], sizes)
     return together
 
@@ -281,15 +286,14 @@ def resumed(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[None]:
     if path is None and not kept:
         yield
         return
-    own = {k: v for k, v in estimator.get_params(deep=False).items() if k not in LIMITS}
-    words = re.sub(r" at 0x[0-9a-f]+", "", repr(sorted(own.items())))
     if any(part is not None and not _is_data(part) for part in data[:3]):
         raise ResumeError("a fit of a source of rows, as a database, cannot be resumed")
-    mark = fingerprint(type(estimator).__name__, words, *(joblib.hash(part) for part in data))
-    functions = kept[0].functions if kept else None
-    records = [] if path is None else Checkpoint.read(path, mark, functions=functions)
+    mark = _mark(estimator, data)
+    functions = _own_functions(estimator)
+    given = functions | dict((kept[0].functions if kept else None) or {})
+    records = [] if path is None else Checkpoint.read(path, mark, functions=given)
     for checkpoint in kept:
-        checkpoint.begin_fit(mark)
+        checkpoint.begin_fit(mark, functions=functions)
     estimator._records = iter(records)
     try:
         yield
@@ -297,6 +301,56 @@ def resumed(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[None]:
         vars(estimator).pop("_records", None)
         for checkpoint in kept:
             checkpoint.end_fit()
+
+
+def _mark(estimator: Any, data: Sequence[Any]) -> str:
+    """Hashes of the data and of each parameter that is no limit, by their names."""
+    parts = dict(zip(("X", "y", "sample_weight", "eval_set"), map(_hashed, data), strict=False))
+    for name, value in sorted(estimator.get_params(deep=False).items()):
+        if name not in LIMITS:
+            parts[name] = _parameter_hash(value)
+    parts["class"] = type(estimator).__name__
+    return ";".join(f"{name}={mark}" for name, mark in parts.items())
+
+
+def _hashed(part: Any) -> str:
+    """The same for the same values, however they lie in memory."""
+    if part is None or hasattr(part, "tocsr"):
+        return str(joblib.hash(None if part is None else part.tocsr()))
+    if hasattr(part, "columns") and hasattr(part, "dtypes"):
+        names = [str(name) for name in part.columns]
+        return str(joblib.hash([names, *(_hashed(part[name]) for name in part.columns)]))
+    if isinstance(part, dict) or (isinstance(part, tuple) and part and np.ndim(part[0]) > 0):
+        items = part.items() if isinstance(part, dict) else enumerate(part)
+        return str(joblib.hash([(str(name), _hashed(own)) for name, own in items]))
+    try:
+        values = np.asarray(part)
+    except ValueError:  # of rows that are not alike
+        return str(joblib.hash(part))
+    if values.dtype.kind in "iub":
+        values = values.astype(np.int64)
+    return str(joblib.hash(np.ascontiguousarray(values)))
+
+
+def _parameter_hash(value: Any) -> str:
+    """Of the state of a RandomState, of arrays, else of what the repr says."""
+    if isinstance(value, np.random.RandomState):
+        return fingerprint(repr(value.get_state()))
+    if isinstance(value, np.random.Generator):
+        return fingerprint(repr(value.bit_generator.state))
+    if isinstance(value, np.ndarray):
+        return _hashed(value)
+    return fingerprint(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)))
+
+
+def _own_functions(estimator: Any) -> dict[str, Any]:
+    """Functions and classes of the user's in the library of kernels, by the kernels' names."""
+    library = getattr(estimator, "library", None)
+    kernels = getattr(library, "kernels", library)
+    named = kernels.items() if isinstance(kernels, dict) else ()
+    own = {name: one for name, one in named if callable(one) and not hasattr(one, "fit")}
+    types_of = {type(one).__name__: type(one) for name, one in named if name not in own}
+    return own | {name: kind for name, kind in types_of.items() if not is_ours(kind)}
 
 
 def _is_data(part: Any) -> bool:

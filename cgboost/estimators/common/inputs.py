@@ -14,7 +14,10 @@ from sklearn.utils import validation
 
 from cgboost.additive.tables.table_columns import DATES, TIMES, check_unmasked, is_missing
 from cgboost.exceptions import see
-from cgboost.tolerances import LARGEST_COST, SMALLEST
+from cgboost.tolerances import LARGEST_COST
+
+LEAST_COST = 1e-100
+"""Squares and products of smaller costs are 0: a wrong constant would be certified."""
 
 LARGEST_WEIGHT: Final = 1e100
 """Of the largest weight, and its inverse: sums of squares stay within float64."""
@@ -108,12 +111,12 @@ def costs(C: float, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        If C·Σw is below 1e-300 or above 1e300: float64 has no digits for it.
+        If C·Σw is below 1e-100 or above 1e300: products of such numbers have no digits in float64.
     """
-    total = float(weights.sum())
-    if not SMALLEST / total <= C <= LARGEST_COST / total:
+    total, C = float(weights.sum()), float(C)
+    if not LEAST_COST / total <= C <= LARGEST_COST / total:
         raise ValueError(
-            f"C times the sum of the sample weights must be from {SMALLEST:g} to "
+            f"C times the sum of the sample weights must be from {LEAST_COST:g} to "
             f"{LARGEST_COST:g}, got C={C:g} and a sum of {total:g}: choose another C, from 1e-6 to "
             f"1e6 say{see('input-data')}"
         )

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 
 from cgboost.exceptions import ExportError
 from cgboost.inspection.onnx.graph import ML, Graph, Name
 from cgboost.inspection.onnx.kernels import kernel_values
 from cgboost.kernels.precomputed import KernelHypothesis
+from cgboost.kernels.rows import SparseScaler
 from cgboost.pricing.features.features import Feature
 from cgboost.pricing.features.lines import Line
 from cgboost.pricing.features.stumps import Stump
@@ -97,15 +99,17 @@ def _kernels(graph: Graph, x: Name, own: list[Any], coef: Vector) -> Name:
 
 
 def _scaled(graph: Graph, x: Name, scaler: Any) -> Name:
-    """(x − mean)/std as affine functions of all columns, read off the scaler itself."""
-    zero = np.zeros((1, graph.n_features))
-    try:
-        shift = scaler.transform(zero)
-        scale = scaler.transform(zero + 1.0) - shift
-    except (TypeError, ValueError, AttributeError) as error:
-        raise ExportError("the scaling of these rows cannot be written in ONNX") from error
-    product = graph.op("Mul", x, graph.constant(np.asarray(scale, dtype=np.float64)))
-    return graph.op("Add", product, graph.constant(np.asarray(shift, dtype=np.float64)))
+    """(x − mean)/std, in this order: features may be far from 0."""
+    places = slice(None) if scaler.columns is None else list(scaler.columns.places)
+    means, scales = np.zeros(graph.n_features), np.ones(graph.n_features)
+    if isinstance(scaler.scaler, SparseScaler):
+        scales[places] = scaler.scaler.scale
+    elif isinstance(scaler.scaler, StandardScaler) and hasattr(scaler.scaler, "scale_"):
+        means[places], scales[places] = scaler.scaler.mean_, scaler.scaler.scale_
+    elif places:
+        raise ExportError("the scaling of these rows cannot be written in ONNX")
+    centred = graph.op("Sub", x, graph.constant(means[None]))
+    return graph.op("Div", centred, graph.constant(scales[None]))
 
 
 def _step(hypothesis: Any) -> Step | None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.generation.resuming import Memoryless
 from cgboost.generation.spaces import SpaceState
 from cgboost.kernels.definite import check_whole
 from cgboost.kernels.precomputed import KernelFamily
@@ -124,7 +123,7 @@ class WholeKernelPool:
         return self._spaces[stratum]
 
 
-class WholeKernelPricer(Memoryless):
+class WholeKernelPricer:
     """Exact pricing of all functions of all kernels.
 
     Parameters

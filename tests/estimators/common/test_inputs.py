@@ -119,30 +119,31 @@ def test_columns_of_dates_are_named():
 @pytest.mark.parametrize("formulation", ["lp", "qp", "nm"])
 @pytest.mark.parametrize("C", [1e300, 10**305, 1e-302])
 def test_costs_beyond_float64(formulation, C):
-    """C·Σw outside of 1e-300 to 1e300 is an error that has C and the sum of the weights."""
-    with pytest.raises(ValueError, match=r"from 1e-300 to 1e\+300, got C=1e.* a sum of 40"):
+    """C·Σw outside of 1e-100 to 1e300 is an error that has C and the sum of the weights."""
+    with pytest.raises(ValueError, match=r"from 1e-100 to 1e\+300, got C=1e.* a sum of 40"):
         LPBoostClassifier(formulation=formulation, C=C).fit(X, Y)
-    with pytest.raises(ValueError, match=r"from 1e-300 to 1e\+300, got C=1e"):
+    with pytest.raises(ValueError, match=r"from 1e-100 to 1e\+300, got C=1e"):
         CGBoostRegressor(C=C).fit(X, T)
 
 
-@pytest.mark.parametrize("C", [1e-200, 1e-297])
+@pytest.mark.parametrize("C", [1e-90, 1e-99])
 @pytest.mark.parametrize("penalty", ["l1", "l2", "elasticnet", "rkhs", "group"])
 def test_tiny_costs(penalty, C):
-    """With next to no costs the optimum is 0, for every penalty."""
+    """With next to no costs the optimum is 0 for every penalty, and most rows decide the class."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = CGBoostClassifier(penalty=penalty, C=C).fit(X, Y)
     assert model.converged_
-    assert 0.0 <= model.objective_ <= 40.0 * C
+    assert 0.0 <= model.objective_ <= 40.0 * C * (1.0 + 1e-12)
+    assert model.score(X, Y) >= max(np.mean(Y), 1.0 - np.mean(Y)) - 1e-9
 
 
 def test_limits_of_costs_and_weights():
     """At the limits weights and costs are taken, beyond them not."""
     ones = np.ones(4)
     assert (costs(2.5e299, ones) == 2.5e299).all()
-    assert (costs(2.6e-301, ones) > 0.0).all()
-    for C in (2.6e299, 2.4e-301):
+    assert (costs(2.6e-101, ones) > 0.0).all()
+    for C in (2.6e299, 2.4e-101):
         with pytest.raises(ValueError, match="C times the sum"):
             costs(C, ones)
     for size in (1e-100, 1e100):

@@ -10,6 +10,7 @@ import onnx
 import onnxruntime
 import pytest
 from onnx.reference import ReferenceEvaluator
+from scipy.sparse import csr_array
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -229,3 +230,18 @@ def test_without_the_package_the_message_says_what_to_install(
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ImportError, match=r"pip install 'cgboost\[onnx\]'"):
         graphs.onnx_package()
+
+
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_features_far_from_zero(tmp_path: Path, sparse_rows: bool) -> None:
+    """Seconds since 1970 within a minute: the mean is taken off before anything is divided."""
+    rng = np.random.default_rng(0)
+    seconds = 1.7e9 + rng.uniform(0, 60, 200)
+    X = np.column_stack([seconds, rng.normal(size=200)])
+    y = np.sin((seconds - 1.7e9) / 30) + X[:, 1]
+    rows = csr_array(X) if sparse_rows else X
+    model = CGBoostRegressor(C=10.0).fit(rows, y)
+    path = tmp_path / "far.onnx"
+    model.to_onnx(path, dtype="float64")
+    (found,) = onnxruntime.InferenceSession(str(path)).run(None, {"X": X})[:1]
+    np.testing.assert_allclose(np.ravel(found), model.predict(rows), atol=1e-5 * np.ptp(y))
