@@ -88,7 +88,12 @@ class DaskExecutor:
     def share(self, data: Any) -> _Sent:
         """The data as a future that every worker holds."""
         self._check_open()
-        return _Sent(self.client, data, stays_home=self._serial)
+        if not self._serial:
+            try:
+                return _Sent(self.client, data, stays_home=False)
+            except OSError as error:
+                self._stay_home(f"cannot be sent data ({error})")
+        return _Sent(self.client, data, stays_home=True)
 
     def run(
         self, task: Task, combine: Combine, shared: _Sent, states: Sequence[Any], message: Any
@@ -118,20 +123,29 @@ class DaskExecutor:
             try:
                 return there()
             except futures.CancelledError:
-                why = f"lost its data {lost} times in one pass"
+                why = f"has lost its data {lost} times in one pass"
                 logger.warning("the cluster has lost its data (%d of %d times)", lost, LOSSES)
-                if lost <= LOSSES:
+                if lost > LOSSES:
+                    break
+                try:
                     again()
+                except OSError as failure:
+                    why = f"cannot be sent data again ({failure})"
+                    break
             except KilledWorker as error:
                 why = f"has lost one worker after another to the same task ({error})"
                 break
+        self._stay_home(why)
+        return None
+
+    def _stay_home(self, why: str) -> None:
+        """From now on tasks run in this process."""
         self._serial = True
         warn_caller(
-            f"the cluster has {why}: tasks go on in this process, one by one; where workers are "
-            "killed for want of memory, give them more, or smaller blocks",
+            f"the cluster {why}: tasks go on in this process, one by one; where workers are killed "
+            "for want of memory, give them more, or smaller blocks",
             WorkerWarning,
         )
-        return None
 
     def _run(
         self, task: Task, combine: Combine, data: Any, chains: Sequence[_Chain], message: Any

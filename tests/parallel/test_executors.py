@@ -26,6 +26,7 @@ from cgboost.parallel import (
     SerialExecutor,
     ThreadExecutor,
     as_executor,
+    cluster,
     executors,
 )
 from cgboost.parallel.cluster import CHECKPOINT
@@ -446,3 +447,21 @@ class Killing(DaskExecutor):
             return super().run(task, combine, shared, states, message)
         finally:
             self.client.submit = submit
+
+
+def test_where_data_cannot_be_sent_this_process_does_the_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After some tries, with a warning: as when all workers are gone and none comes back."""
+    distributed = pytest.importorskip("distributed", reason="pip install cgboost[distributed]")
+    monkeypatch.setattr(cluster, "RESTART", 0.0)
+    with distributed.Client(processes=False, dashboard_address=None) as client:
+        executor = DaskExecutor(client)
+
+        def refused(*_: Any, **__: Any) -> None:
+            raise TimeoutError("No valid workers found")
+
+        monkeypatch.setattr(client, "scatter", refused)
+        with pytest.warns(WorkerWarning, match="cannot be sent data .*No valid workers found"):
+            shared = executor.share(7)
+        assert executor.run(double, list, shared, [1, 2], 10) == ([11, 12], [701, 702])
