@@ -33,6 +33,13 @@ def score_errors(columns: Sequence[Column], response: Vector) -> Vector:
     return EPSILON * np.array([float(np.vdot(np.abs(c.values), _of(c, size))) for c in columns])
 
 
+DUAL_DIGITS = 1e-9
+"""Of the largest dual: what solvers of linear and quadratic programs attain at best."""
+
+MUCH = 1e-2
+"""An error of scores that keeps a gap open."""
+
+
 def rounding_of(state: MasterState) -> float:
     """About what rounding may do to objective − bound at a state, in units of the objective.
 
@@ -67,11 +74,27 @@ def lost_digits(columns: Sequence[Column], response: Vector, *, least: float = D
     """What float64 leaves of the scores of the largest columns, if an error exceeds ``least``."""
     error = float(score_errors(columns, response).max(initial=0.0))
     if not error > least:
-        return ""
+        return _inexact_duals(columns, response)
     largest = max(float(np.abs(column.values).max(initial=0.0)) for column in columns)
     return (
         f"; with columns of entries up to {largest:.0e}, float64 leaves their scores an error of "
         f"{error:.0e}: no solver can do better, standardised features or normalised kernels can"
+    )
+
+
+def _inexact_duals(columns: Sequence[Column], response: Vector) -> str:
+    """What duals that are right to ``DUAL_DIGITS`` leave of scores, if that is much."""
+    if not columns:
+        return ""
+    sums = max(float(np.abs(column.values).sum()) for column in columns)
+    error = DUAL_DIGITS * float(np.abs(response).max(initial=0.0)) * sums
+    if not error > MUCH:
+        return ""
+    largest = max(float(np.abs(column.values).max(initial=0.0)) for column in columns)
+    return (
+        f"; with columns of entries up to {largest:.0e}, duals that are right to {DUAL_DIGITS:.0e} "
+        f"of the largest leave an error of {error:.0e} in scores that are compared with 1: "
+        "standardise the features or normalise the kernels"
     )
 
 

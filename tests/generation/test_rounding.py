@@ -70,3 +70,15 @@ def test_a_state_without_an_objective_has_no_estimate() -> None:
     state = SupportVectorMaster(loss, L1()).solve()
     assert rounding_of(state) < 1e-12
     assert rounding_of(replace(state, objective=np.inf)) == np.inf
+
+
+def test_columns_beyond_what_duals_can_tell_are_named() -> None:
+    """Entries of 1e11, duals of 1e-5: the ninth digit of a dual is an error of 0.1 in a score."""
+    response = np.full(100, 1e-5)
+    large = Column(np.full(100, 1e11), "large", None, "s")
+    words = lost_digits([large], response, least=np.inf)
+    assert "entries up to 1e+11" in words
+    assert "right to 1e-09" in words
+    assert "error of 1e-01" in words
+    assert not lost_digits([replace(large, values=np.ones(100))], response, least=np.inf)
+    assert not lost_digits([], response, least=np.inf)
