@@ -159,12 +159,15 @@ class Columns:
         The rows used, of those given.
     seen : str
         How the members were asked.
+    doubtful : bool
+        Whether rows that are taken for new ones may be those of the fit.
     """
 
     outputs: Cube
     unseen: Mask | None
     rows: Indices
     seen: Seen
+    doubtful: bool = False
 
 
 def columns_of(
@@ -189,13 +192,12 @@ def columns_of(
     training : bool or None
         Whether the ensemble was fitted to these rows; None: not known.
     """
-    n_rows = len(y)
+    n_rows, doubtful = len(y), False
     unseen = unseen_entries(ensemble, n_rows) if training is not False else None
     other: Seen = "given" if training is None else "held_out"
     if training is None:
         training = is_training_set(ensemble, y, unseen)
-        if not training:
-            _warn_of_another_order(ensemble, n_rows)
+        doubtful = not training and _warn_of_another_order(ensemble, n_rows)
     if not training:
         unseen = None
     width = 1 if members.classes is None else max(1, len(members.classes) - 1)
@@ -212,7 +214,7 @@ def columns_of(
     if unseen is None or aim == "ensemble":
         if aim == "y":
             _warn_of_memory(members, outputs, y[rows])
-        return Columns(outputs, None, rows, "training" if training else other)
+        return Columns(outputs, None, rows, "training" if training else other, doubtful)
     own = unseen[rows]
     if isinstance(members, LeafMembers):
         return _of_leaves(members, outputs, own, rows)
@@ -234,8 +236,8 @@ def rows_of(X: Any, rows: Indices) -> Any:
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
-def _warn_of_another_order(ensemble: Any, n_rows: int) -> None:
-    """Where a forest was fitted to as many rows, but does not know these in this order."""
+def _warn_of_another_order(ensemble: Any, n_rows: int) -> bool:
+    """Whether a forest was fitted to as many rows, but does not know these in this order."""
     trees = trees_of(ensemble)
     fitted_to = getattr(ensemble, "_n_samples", None)
     if trees and fitted_to is None:
@@ -248,6 +250,8 @@ def _warn_of_another_order(ensemble: Any, n_rows: int) -> None:
             "give them in its order with training_rows=True, else with training_rows=False",
             DataWarning,
         )
+        return True
+    return False
 
 
 def _warn_of_memory(members: Members, outputs: Cube, y: NDArray[Any]) -> None:

@@ -416,6 +416,7 @@ class ThinnedEnsemble(ThinnedModel):
             self._members, self._places = members.part(indices), np.arange(len(indices))
         self._folded = export.folded(self)
         fair = columns.seen in FAIR and (ready.aim == "y" or columns.seen == "held_out")
+        fair = fair and not columns.doubtful
         self.own_score_ = self._own_score(ready) if fair else np.nan
         self.leaf_values_, self.leaf_gap_ = "keep", np.nan
         if self._has_new_leaves(ready):

@@ -224,6 +224,7 @@ def test_a_forest_that_does_not_recognise_its_rows_says_so(forest, order):
     with pytest.warns(DataWarning, match=f"fitted to {len(Y)} rows, but.*training_rows=True"):
         model = ThinnedEnsemble(forest).fit(X[rows], Y[rows])
     assert model.rows_ == "given"
+    assert np.isnan(model.own_score_)
     if order == "same":
         told = ThinnedEnsemble(forest, training_rows=True).fit(X, Y)
         assert told.rows_ in ("out_of_bag", "leave_one_out")
