@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.preprocessing import StandardScaler
 
 from cgboost.exceptions import ExportError
 from cgboost.inspection.onnx.graph import ML, Graph, Name
@@ -100,6 +99,8 @@ def _kernels(graph: Graph, x: Name, own: list[Any], coef: Vector) -> Name:
 
 def _scaled(graph: Graph, x: Name, scaler: Any) -> Name:
     """(x − mean)/std, in this order: features may be far from 0."""
+    from sklearn.preprocessing import StandardScaler  # with half of scikit-learn behind it
+
     places = slice(None) if scaler.columns is None else list(scaler.columns.places)
     means, scales = np.zeros(graph.n_features), np.ones(graph.n_features)
     if isinstance(scaler.scaler, SparseScaler):

@@ -24,8 +24,17 @@ def test_the_loss_is_the_mean_over_the_holdout_rows() -> None:
     unit = SquaredError().on(y[held], np.array([1.0, 0.0])).value(np.zeros(2))
     np.testing.assert_allclose(turned.scores["holdout_loss"], (1 + 3 * 4) / 4 * unit)
     nothing = SquaredError().on(y[:0], np.zeros(0))
-    HoldoutLoss(partial(mean_loss, nothing, np.zeros(4, dtype=bool)))(turned)
-    assert turned.scores["holdout_loss"] == 0.0
+    without = turn(0, 0.0, np.zeros(4))
+    HoldoutLoss(partial(mean_loss, nothing, np.zeros(4, dtype=bool)))(without)
+    assert without.scores["holdout_loss"] == 0.0
+
+
+def test_a_score_from_a_run_that_was_interrupted_stays() -> None:
+    """Rounds that are shown again have no output to measure."""
+    turned = turn(0, 0.0, np.zeros(4))
+    turned.scores["holdout_loss"] = 7.0
+    HoldoutLoss(lambda output: 0.0)(turned)
+    assert turned.scores["holdout_loss"] == 7.0
 
 
 def test_a_run_ends_when_a_stage_gains_less_than_the_tolerance() -> None:
