@@ -34,7 +34,7 @@ from cgboost.generation.protocols import Pricer
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector.master import WarmStart
 from cgboost.penalties import L1
-from cgboost.pricing.rules import ErrorSelection, Literals, RuleSelection
+from cgboost.pricing.rules import ErrorSelection, Literals, RuleList, RuleSelection, all_rules
 
 RELAXED_TOL = 0.01
 """Relative gap to which the relaxations are solved, unless ``tol`` is larger: a bound that far away
@@ -85,8 +85,9 @@ def capacity(self: Any, cost: Vector) -> float:
     rules = np.inf if self.max_rules is None else self.max_rules
     conditions = np.inf if self.max_total_conditions is None else self.max_total_conditions
     most_rules, most_conditions = min(rules, conditions), min(conditions, rules * longest)
-    total = self.rule_cost * most_rules if self.rule_cost else 0.0
-    return float(total + (self.condition_cost * most_conditions if self.condition_cost else 0.0))
+    each, one = self._family.rule_cost, self._family.condition_cost
+    total = each * most_rules if each else 0.0
+    return float(total + (one * most_conditions if one else 0.0))
 
 
 def chosen_selection(self: Any, rows: Rows) -> str:
@@ -154,8 +155,11 @@ def certified_runs(
         if self.time_limit is not None:
             elapsed = time.perf_counter() - started
             left = max(0.0, self._share_of_time * self.time_limit - elapsed) / (len(runs) - number)
-        relaxation = Relaxation(self, pool, target, rows.weights)
-        bound = relaxation.bound(done[number], left)
+        label = self._label(number, len(runs))
+        relaxation = Relaxation(self, pool, target, rows.weights, label)
+        bound = relaxation.without_budget(left)
+        if bound is None:
+            bound = relaxation.bound(done[number], left)
         bound = min(bound, done[number].objective)
         objective = done[number].objective
         gap = relative_gap(objective, bound, abs(objective) or 1.0)
@@ -184,12 +188,37 @@ class Relaxation:
     estimator : estimator
     pool : Literals
     target, weights : ndarray of shape (n_rows,)
+    label : str
+        What lines of progress begin with.
     """
 
     estimator: Any
     pool: Literals
     target: Vector
     weights: Vector
+    label: str = ""
+
+    def without_budget(self, seconds: float | None) -> float | None:
+        """The bound of a model of all rules; None where the budget has no room for them."""
+        cost = self.estimator._family.cost(self.pool)
+        columns = all_rules(self.pool, cost, capacity(self.estimator, cost))
+        if columns is None:
+            return None
+        options = self.estimator._master_options()
+        options |= {"solver_options": self.estimator.solver_options}
+        objective = self.estimator._objective
+        master = objective.master(objective.loss(self.target, self.weights), **options)
+        return (
+            ColumnGeneration(
+                master,
+                RuleList(columns),
+                tol=self.estimator._tol,
+                columns_per_round=max(1, len(columns)),
+                time_limit=seconds,
+            )
+            .run()
+            .bound
+        )
 
     def bound(self, run: FittedRun, seconds: float | None) -> float:
         """The largest lower bound found, −inf without one; it begins with the rules of a run."""
@@ -212,11 +241,13 @@ class Relaxation:
             if left is not None and left <= 0:
                 break
             tol = max(RELAXED_TOL, self.estimator._tol)
+            aims = {"tol": tol, "max_columns": RELAXED_MOST, "time_limit": left}
             result = ColumnGeneration(
                 master,
                 family.pricer(self.pool, tol),
                 tol=tol,
                 columns_per_round=self.estimator.columns_per_round or RELAXED_COLUMNS,
+                callbacks=self.estimator._progress(f"{self.label}bound: ", aims),
                 max_columns=RELAXED_MOST,
                 time_limit=left,
             ).run()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from cgboost.estimators.common.rows import (
     rows_of,
     table_of,
 )
+from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.protocols import Pricer
 from cgboost.pricing.rules import Literals, RulePricer
 
@@ -51,6 +52,15 @@ class RuleColumns(ColumnFamily):
     search_limit: float | None
     is_category: tuple[bool, ...] = ()
     roots: bool = False
+
+    @classmethod
+    def of(cls, estimator: Any, **changes: Any) -> Self:
+        """With the parameters of an estimator; a budget of rules alone counts rules."""
+        rules_alone = estimator.max_total_conditions is None and estimator.max_rules is not None
+        rule, condition = estimator.rule_cost, estimator.condition_cost
+        changes.setdefault("rule_cost", _cost(rule, condition, usual=float(rules_alone)))
+        changes.setdefault("condition_cost", _cost(condition, rule, usual=float(not rules_alone)))
+        return super().of(estimator, **changes)
 
     def check(self) -> None:
         """Check the parameters of rules; raise ValueError for one that is wrong."""
@@ -111,6 +121,13 @@ class RuleColumns(ColumnFamily):
         return table | {"coefficient": table["coefficient"] / scale}
 
 
+def _cost(given: Any, other: Any, *, usual: float) -> Any:
+    """A cost that need not be given; 1 where the other one is 0: something has to cost."""
+    if given is not None:
+        return given
+    return usual if other is None or other != 0 else 1.0
+
+
 def check_support(name: str, value: Any) -> None:
     """``value`` must be a whole number of at least 1, or a share between 0 and 1."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
@@ -144,6 +161,45 @@ def encoded(schema: Schema, X: Any) -> NDArray[Any]:
     return values
 
 
+def check_words(X: Any) -> None:
+    """Raise a ValueError for an array with words: the columns of arrays are numbers."""
+    if hasattr(X, "dtypes") or (array := np.asarray(X)).ndim != 2 or array.dtype.kind not in "OU":
+        return
+    for j in range(array.shape[1]):
+        for value in array[:, j].tolist():
+            if isinstance(value, str) and not _is_number(value):
+                raise ValueError(
+                    f"X is an array with words ({value!r} in column {j}), of which only data "
+                    "frames can say that they are categories: give pandas.DataFrame(X)"
+                    f"{see('input-data')}"
+                )
+
+
+def warn_of_numbers(self: Any, X: Any) -> None:
+    """Warn of columns of a data frame whose categories are numbers, written as words."""
+    if not isinstance(self.categorical_features, str) or not hasattr(X, "dtypes"):
+        return
+    for column, known in zip(columns_of(X), self._schema.categories, strict=True):
+        if not known or column.is_categorical:
+            continue
+        if all(isinstance(value, str) and _is_number(value) for value in known):
+            shown = ", ".join(map(repr, list(known)[:3]))
+            warn_caller(
+                f"{type(self).__name__}: {column.called} has numbers written as words ({shown}, "
+                "…), which are taken for categories: make them numbers (pandas.to_numeric), or "
+                f"give the column the type 'category' if they are none{see('input-data')}",
+                DataWarning,
+            )
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
 def prepare(
     self: Any, X: Any, y: Any, sample_weight: Any, eval_set: Any
 ) -> tuple[Rows, Held | None]:
@@ -154,8 +210,10 @@ def prepare(
             f"{type(self).__name__} requires y to be passed, but the target y is None; it searches "
             f"all rows at once, so that blocks of rows will not do (X is a {type(X).__name__})"
         )
+    check_words(X)
     learn = partial(of_rows_that_count, self._learn)
     self._schema, rows = rows_of(self, X, y, sample_weight, learn)
+    warn_of_numbers(self, X)
     rows = self._usable(self._weighted(rows))
     if (held := self._held(eval_set)) is not None:
         return rows, held
@@ -164,6 +222,7 @@ def prepare(
 
 def read_new(self: Any, X: Any, y: Any = None) -> Any:
     """Rows to be predicted, or (X, y) to be scored, as numbers."""
+    check_words(X)
     X, y = table_of(self, X, y, reset=False)
     values = encoded(self._schema, X)
     return values if y is None else (values, y)

@@ -8,7 +8,7 @@ via Column Generation*, Machine Learning 46, 2002, is the master.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -66,6 +66,8 @@ which smaller values would change the signs of too many outputs."""
 
 Pricing = Literal["exact", "greedy"]
 
+FEWER_COSTS = "a larger value may change that, or a smaller rule_cost or condition_cost"
+
 
 @dataclass(eq=False, repr=False)
 class RuleSetClassifier(Classification, BaseBoost):
@@ -106,9 +108,10 @@ class RuleSetClassifier(Classification, BaseBoost):
         most 5 conditions and 5000 rows, where it is right more often.
     loss : str or Loss, default="log_loss"
         As in :class:`CGBoostClassifier`; with "log_loss" outputs are half log-odds.
-    rule_cost, condition_cost : float, default=0.0 and 1.0
+    rule_cost, condition_cost : float or None
         Costs of a rule: without a budget the price of |α|; with one, what a gain is divided by, and
-        what the bound counts the budget in.
+        what the bound counts the budget in. None: 0 and 1; with ``max_rules`` as the only budget 1
+        and 0; 1 where the other one is given as 0.
     max_bins : int, default=20
         Thresholds of a number are between all its values, or between so many bins of about equally
         many rows.
@@ -140,7 +143,8 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
     n_conditions_ : int
         Of all rules together.
     columns_ : dict of str to ndarray
-        rule (in words), n_conditions, coefficient, round (and class), in the order of their rounds.
+        rule (in words), n_conditions, coefficient, round (and class), support and precision, in
+        the order of their rounds.
     C_ : float
     selection_ : {"loss", "errors"}
     dual_bound_, gap_ : float
@@ -169,8 +173,8 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     C: float | None = field(default=None, kw_only=True)
     selection: Literal["auto", "loss", "errors"] = field(default="auto", kw_only=True)
     loss: ClassificationLoss | Loss = field(default="log_loss", kw_only=True)
-    rule_cost: float = field(default=0.0, kw_only=True)
-    condition_cost: float = field(default=1.0, kw_only=True)
+    rule_cost: float | None = field(default=None, kw_only=True)
+    condition_cost: float | None = field(default=None, kw_only=True)
     max_bins: int = field(default=20, kw_only=True)
     min_support: int | float = field(default=1, kw_only=True)
     pricing: Pricing = field(default="exact", kw_only=True)
@@ -233,13 +237,14 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
 
     def _objective_with(self, penalty: Penalty, C: float) -> Objective:
         margins = Margins(C, None, balanced=True, cost=get_loss(self.loss))
-        return margin_objective(penalty, margins)
+        return worded(self, margin_objective(penalty, margins))
 
     def _master_options(self) -> dict[str, Any]:
         return {"offset": "free", "solver": solver_of(self)}
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         tasks = super()._tasks(pool, rows)
+        self._n_literals = len(pool)
         if self.selection_ == "errors":
             return selecting_by_errors(self, tasks, pool, rows)
         return selecting(self, tasks, pool)
@@ -268,18 +273,23 @@ class RuleSetRegressor(Regression, BaseBoost):
     loss : str or Loss, default="squared_error"
         As in :class:`CGBoostRegressor`; "absolute_error" and "epsilon_insensitive" are linear
         programs without a budget.
-    max_total_conditions, max_rules, max_conditions, C, rule_cost, condition_cost, max_bins, \
+    max_total_conditions, max_rules, max_conditions, rule_cost, condition_cost, max_bins, \
 min_support, pricing, search_limit, categorical_features, columns_per_round, max_columns, tol, \
 time_limit, solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, \
 scoring, callbacks, verbose, random_state
-        As in :class:`RuleSetClassifier`. With losses that grow with the size of y, C has to suit
-        the units of y.
+        As in :class:`RuleSetClassifier`.
+    C : float or None, default=None
+        Price of one unit of loss. None: 0.1, in units in which y has the standard deviation 1, so
+        that y and multiples of y have the same rules.
 
     Attributes
     ----------
     rules_ : list of Rule
         Conditions in words, weight, support, and the mean of y where the rule holds.
-    n_conditions_, columns_, dual_bound_, gap_, converged_, coef_, intercept_, n_columns_, \
+    columns_ : dict of str to ndarray
+        As that of :class:`RuleSetClassifier`, with the mean in place of the precision.
+    C_ : float
+    n_conditions_, dual_bound_, gap_, converged_, coef_, intercept_, n_columns_, \
 objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`RuleSetClassifier`.
 
@@ -296,10 +306,10 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     max_total_conditions: int | None = 16
     max_rules: int | None = field(default=None, kw_only=True)
     max_conditions: int = field(default=3, kw_only=True)
-    C: float = field(default=0.1, kw_only=True)
+    C: float | None = field(default=None, kw_only=True)
     loss: RegressionLoss | Loss = field(default="squared_error", kw_only=True)
-    rule_cost: float = field(default=0.0, kw_only=True)
-    condition_cost: float = field(default=1.0, kw_only=True)
+    rule_cost: float | None = field(default=None, kw_only=True)
+    condition_cost: float | None = field(default=None, kw_only=True)
     max_bins: int = field(default=20, kw_only=True)
     min_support: int | float = field(default=1, kw_only=True)
     pricing: Pricing = field(default="exact", kw_only=True)
@@ -312,7 +322,6 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     to_sql = rule_text.to_sql
     __str__ = rule_text.described
     _complete = rule_text.complete
-    _prepare = prepare
     _read_new = read_new
     _family = property(family_of)
 
@@ -323,20 +332,26 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
 
     def _check_parameters(self) -> None:
         check_task_and_loss(self, REGRESSION)
-        check_number("C", self.C, above=0)
+        check_number("C", self.C, above=0, optional=True)
         check_budgets(self)
         super()._check_parameters()
 
     @property
     def _objective(self) -> Objective:
-        return self._objective_with(L2() if is_budgeted(self) else L1(), self.C)
+        return self._objective_with(L2() if is_budgeted(self) else L1(), self._cost)
 
     @property
     def _cost(self) -> float:
-        return self.C
+        return float(getattr(self, "C_", SHRUNK_COST))
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
+        rows, held = prepare(self, X, y, sample_weight, eval_set)
+        self.C_ = cost_in_units(self, rows) if self.C is None else float(self.C)
+        return rows, held
 
     def _objective_with(self, penalty: Penalty, C: float) -> Objective:
-        return residual_objective(penalty, C=C, cost=get_loss(self.loss), nu=None)
+        objective = residual_objective(penalty, C=C, cost=get_loss(self.loss), nu=None)
+        return worded(self, objective)
 
     @property
     def _known_loss(self) -> Loss:
@@ -346,6 +361,7 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
         return {"offset": "free", "solver": solver_of(self)}
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+        self._n_literals = len(pool)
         return selecting(self, super()._tasks(pool, rows), pool)
 
     def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
@@ -366,6 +382,30 @@ def importances(self: Any) -> NDArray[np.float64]:
     for rule in self.rules_:
         sizes += abs(rule.weight) * rule.conjunction.importances(self.n_features_in_)
     return sizes / (sizes.sum() or 1.0)
+
+
+def cost_in_units(self: Any, rows: Rows) -> float:
+    """C for a y of the standard deviation σ that is 0.1 for y/σ.
+
+    With ℓ(σe) = κ·ℓ'(e), weights σα make κCℓ' + σ|α| of Cℓ + |α|, and σ²½α² of ½α².
+    """
+    mean = np.average(rows.y, weights=rows.weights)
+    unit = float(np.sqrt(np.average((rows.y - mean) ** 2, weights=rows.weights)))
+    known = get_loss(self.loss).in_units(unit) if unit > 0 else None
+    if known is None:
+        return SHRUNK_COST
+    return SHRUNK_COST * (unit**2 if is_budgeted(self) else unit) / known[1]
+
+
+def worded(self: Any, objective: Objective) -> Objective:
+    """The objective, with advice for a model without rules."""
+    if vars(self).get("_n_literals") == 0:
+        advice = (
+            f"no condition holds for some rows and not for others, with min_support="
+            f"{self.min_support}: are all features constant?"
+        )
+        return replace(objective, remedy=advice, remedy_at_zero=advice)
+    return objective if is_budgeted(self) else replace(objective, remedy=FEWER_COSTS)
 
 
 def solver_of(self: Any) -> str:

@@ -79,9 +79,10 @@ class Rule:
         return f"{words}: {self.weight:+.3g}{speaks} ({', '.join(about)})"
 
 
-def rules_of(self: Any, rows: Rows) -> list[Rule]:
-    """The rules of a model whose runs are done, with what they hold for, the largest first."""
-    share, rules = rows.weights / rows.weights.sum(), []
+def rules_of(self: Any, rows: Rows) -> list[list[Rule]]:
+    """The rules of each run of a model, with what they hold for, in the order of their rounds."""
+    share: Any = rows.weights / rows.weights.sum()
+    rules: list[list[Rule]] = []
     labels = getattr(self, "classes_", None)
     for number, run in enumerate(self._runs):
         output, found = run.outputs[0], []
@@ -102,19 +103,24 @@ def rules_of(self: Any, rows: Rows) -> list[Rule]:
             conjunction = Conjunction(hypothesis.conditions)
             words = tuple(in_words(c, self._schema, rows.X) for c in hypothesis.conditions)
             found.append(Rule(words, weight, label, support, precision, mean, conjunction, against))
-        rules += sorted(found, key=lambda rule: -abs(rule.weight))
+        rules.append(found)
     return rules
 
 
 def complete(self: Any, pool: Any, rows: Rows) -> None:
     """Set the attributes that say what the rules of a model are."""
-    self.rules_ = rules_of(self, rows)
+    found = rules_of(self, rows)
+    active = [rule for run in found for rule in run]
+    self.rules_ = [rule for run in found for rule in sorted(run, key=lambda r: -abs(r.weight))]
     self.n_conditions_ = int(self.columns_["n_conditions"].sum())
-    active = [rule for run in self._runs for rule in run.outputs[0].active]
-    words = [
-        " and ".join(in_words(c, self._schema, rows.X) for c in rule.conditions) for rule in active
-    ]
-    self.columns_ = {"rule": np.array(words, dtype=str), **self.columns_}
+    words = np.array([" and ".join(rule.conditions) for rule in active], dtype=str)
+    name = "precision" if hasattr(self, "classes_") else "mean"
+    self.columns_ = {
+        "rule": words,
+        **self.columns_,
+        "support": np.array([rule.support for rule in active], dtype=float),
+        name: np.array([getattr(rule, name) for rule in active], dtype=float),
+    }
 
 
 def in_words(condition: Condition, schema: Schema, X: Any) -> str:

@@ -13,7 +13,7 @@ of the rules are then the master's to find.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.rules.branching import Places
 from cgboost.pricing.rules.literals import Literals, Vector, cross
+from cgboost.pricing.rules.pricer import cover_mark
 
 BIASES = (-0.5, 0.5, -1.5, 1.5, -2.5, 2.5)
 VOTES = (1.0, -1.0)
@@ -154,24 +155,36 @@ class ErrorSelection(Memoryless):
         room = int(min(self.longest, self.max_conditions - used))
         if room < 1 or len(rest) >= self.max_rules:
             return None
+        taken = {cover_mark(self.literals, own) for own, _ in rest}
         best: VotingRules | None = None
         for bias in BIASES:
             output = self._output(rest, bias)
             for vote in VOTES:
-                places = self._best(self._losses(output) - self._losses(output + vote), room)
+                response = self._losses(output) - self._losses(output + vote)
+                places = self._best(response, room, taken)
+                if places is None:
+                    continue
                 rules = (*rest, (places, vote))
                 value = self.value(output + vote * self._cover(places))
-                is_new = all(set(places) != set(own) for own, _ in rest)
-                if is_new and (best is None or value < best.value):
+                if best is None or value < best.value:
                     best = VotingRules(rules, bias, value)
         return best
 
-    def _best(self, response: Vector, room: int) -> Places:
-        """The conjunction with the largest r·h; the shortest of those that are as good."""
+    def _best(self, response: Vector, room: int, taken: set[bytes]) -> Places | None:
+        """The conjunction with the largest r·h; the shortest of those that are as good.
+
+        Rules that hold for the same rows as one of the others, or for all but these, do not count:
+        beside the bias they say the same.
+        """
+
+        def first_new(candidates: Iterable[Places]) -> Places | None:
+            marked = (own for own in candidates if cover_mark(literals, own) not in taken)
+            return next(marked, None)
+
         literals, matrix = self.literals, self.literals.matrix
         sums = matrix.T @ response
-        place = int(sums.argmax())
-        best: tuple[float, Places] = float(sums[place]), (place,)
+        single = first_new((int(j),) for j in np.argsort(-sums, kind="stable"))
+        best = (-np.inf if single is None else float(sums[single[0]])), single
         self.n_evaluated += len(sums)
         frontier: list[Places] = [(j,) for j in range(len(sums))]
         for size in range(2, room + 1):
@@ -188,9 +201,11 @@ class ErrorSelection(Memoryless):
                 tuple(sorted({*frontier[row], j}))
                 for row, j in zip(rows, more.tolist(), strict=True)
             ]
-            top = float(scores.ravel()[order[0]])
-            if top > best[0] + LEAST_CHANGE:
-                best = top, extended[0]
+            longer = first_new(own for own in extended if len(own) == size)
+            if longer is not None:
+                top = float(response @ self._cover(longer))
+                if top > best[0] + LEAST_CHANGE:
+                    best = top, longer
             frontier = list(dict.fromkeys(extended))
         return best[1]
 

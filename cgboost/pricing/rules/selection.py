@@ -18,6 +18,7 @@ from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.rules.beam import beam
 from cgboost.pricing.rules.branching import Candidates
 from cgboost.pricing.rules.literals import Literals, Vector
+from cgboost.pricing.rules.pricer import cover_mark
 
 COST_POWER = 0.75
 """Gains are divided by this power of the costs. With ½ they are gains for each unit of cost, which
@@ -27,7 +28,7 @@ LEAST_RULE_GAIN = 1e-9
 """A rule is of no use if its gain is less than this share of Σ|r|."""
 
 OFFERED = 20
-"""Rules that are looked at, the best first, until one is new."""
+"""Rules that are looked at, the best first, until one is new; and as many for each in the model."""
 
 
 class RuleSelection(Memoryless):
@@ -67,7 +68,11 @@ class RuleSelection(Memoryless):
         return min(largest, self.max_conditions - used)
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        """The best rule that is not in the model yet, if there is room for one."""
+        """The best rule that is new, if there is room for one.
+
+        A rule for the same rows as one in the model, or for all others, is not: beside the
+        intercept it would only share a weight.
+        """
         room = self.room(state)
         if room < 1 or not len(self.literals) or not limit:
             return Priced(())
@@ -76,11 +81,12 @@ class RuleSelection(Memoryless):
             self.literals.sums(self.curvature(state.output)),
         )
         least = LEAST_RULE_GAIN * float(np.abs(state.pseudo_response).sum())
-        candidates = Candidates(OFFERED + len(state.columns), max(least, np.finfo(float).tiny))
+        offered = OFFERED * (1 + len(state.columns))
+        candidates = Candidates(offered, max(least, np.finfo(float).tiny))
         evaluated = beam(self.literals, sums, self._score, candidates, room, all_pairs=True)
-        held = {column.key for column in state.columns}
+        held = {cover_mark(self.literals, column.key) for column in state.columns}  # type: ignore[arg-type]
         for _, places in candidates.sorted():
-            if tuple(sorted(places)) not in held:
+            if cover_mark(self.literals, places) not in held:
                 column = self.literals.column(places)
                 return Priced([column], n_evaluated=evaluated, stratum="rule")
         return Priced((), n_evaluated=evaluated)

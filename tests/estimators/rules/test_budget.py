@@ -24,12 +24,8 @@ from tests.estimators.rules.people import people
 )
 def test_capacity_is_the_most_that_budgets_allow(rules, conditions, costs, expected):
     """Rules of up to three conditions: as many of both as there may be."""
-    estimator = SimpleNamespace(
-        max_rules=rules,
-        max_total_conditions=conditions,
-        rule_cost=costs[0],
-        condition_cost=costs[1],
-    )
+    family = SimpleNamespace(rule_cost=costs[0], condition_cost=costs[1])
+    estimator = SimpleNamespace(max_rules=rules, max_total_conditions=conditions, _family=family)
     assert capacity(estimator, np.zeros(4)) == expected
 
 
@@ -60,6 +56,39 @@ def test_bounds_hold_for_larger_searches(budgets, loss):
     for power in (0.0, 1.0, 3.0):
         other = RuleSetClassifier(**own, rule_cost=power, pricing="greedy").fit(frame, labels)
         assert other.objective_ >= model.dual_bound_ - 1e-9
+
+
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_a_budget_with_room_for_all_rules_leaves_no_gap(n_features):
+    """The model of all rules is a convex problem; with less room there is a gap as before."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(90, n_features)).astype(float)
+    y = (X.sum(axis=1) + rng.normal(size=90) > 1).astype(int)
+    model = RuleSetClassifier(60, max_conditions=2).fit(X, y)
+    assert model.converged_
+    assert model.gap_ < 1e-6
+    if n_features > 1:
+        assert 1e-3 < RuleSetClassifier(2, selection="loss").fit(X, y).gap_ < 1.0
+
+
+def test_no_rule_says_what_another_one_says():
+    """Neither a rule for the same rows nor one for all others uses the budget."""
+    frame, labels, _ = people()
+    for selection in ("loss", "errors"):
+        model = RuleSetClassifier(20, max_conditions=1, selection=selection, C=1.0)
+        X = model.fit(frame, labels)._read_new(frame)
+        covers = [
+            np.all([c.holds(X) for c in r.conjunction.conditions], axis=0) for r in model.rules_
+        ]
+        marks = {min(tuple(own), tuple(~own)) for own in covers}
+        assert len(marks) == len(model.rules_)
+
+
+def test_progress_goes_on_with_the_bound(capsys):
+    """With verbose=1 the relaxations have lines of their own, for each class."""
+    frame, labels, _ = people(120)
+    RuleSetClassifier(6, verbose=1).fit(frame, labels)
+    assert "bound: gap reached" in capsys.readouterr().err
 
 
 def test_the_bound_tightens_with_the_search():

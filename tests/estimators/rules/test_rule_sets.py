@@ -1,6 +1,7 @@
 """Rule sets as estimators: their optimum, their checks, and what they refuse."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from cgboost import RuleSetClassifier, RuleSetRegressor
-from cgboost.exceptions import TrivialModelWarning
+from cgboost.exceptions import DataWarning, TrivialModelWarning
+from cgboost.losses import Huber
 from cgboost.pricing.rules import Literals
 from tests.estimators.rules.people import people
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
@@ -122,7 +124,7 @@ def test_constant_features_leave_a_constant():
         ({"min_support": 0}, "min_support must be a whole number"),
         ({"min_support": 1.5}, "min_support must be a whole number"),
         ({"rule_cost": -1}, "rule_cost must be a finite number ≥ 0"),
-        ({"condition_cost": 0}, "must not both be 0"),
+        ({"condition_cost": 0, "rule_cost": 0}, "must not both be 0"),
         ({"pricing": "best"}, "pricing must be one of"),
         ({"search_limit": 0}, "search_limit must be a finite number > 0"),
         ({"C": 0}, "C must be a finite number > 0"),
@@ -141,7 +143,8 @@ def test_bad_parameters_are_named(parameters, words):
     [
         ([[0.0], [1.0]], [1, 1], "at least two classes"),
         (pd.DataFrame({"a": [np.inf, 1.0]}), [0, 1], "must be finite"),
-        (np.array([["a"], ["b"]], dtype=object), [0, 1], "could not convert|must be"),
+        (np.array([["a"], ["b"]], dtype=object), [0, 1], "array with words .*pandas.DataFrame"),
+        ([["1", "x"], ["2", "y"]], [0, 1], "'x' in column 1"),
         ([([[0.0]], [1]), ([[1.0]], [0])], None, "searches all rows at once"),
     ],
 )
@@ -149,6 +152,76 @@ def test_bad_data_are_named(X, y, words):
     """One class, infinite numbers, words in an array, blocks of rows."""
     with pytest.raises(ValueError, match=words):
         RuleSetClassifier().fit(X, y)
+
+
+def test_words_of_arrays_are_categories_of_frames():
+    """What the message about an array with words advises works, at predict too."""
+    X = np.array([["a", 1.0], ["b", 2.0], ["a", 3.0], ["c", 4.0]] * 5, dtype=object)
+    y = [0, 1, 0, 1] * 5
+    model = RuleSetClassifier(2).fit(pd.DataFrame(X), y)
+    assert model.score(pd.DataFrame(X), y) == 1.0
+    with pytest.raises(ValueError, match="array with words"):
+        model.predict(X)
+    numbers = RuleSetClassifier(2).fit(X[:, 1:], y)  # objects that are numbers
+    assert numbers.predict(X[:, 1:].astype(float)).tolist() == numbers.predict(X[:, 1:]).tolist()
+
+
+def test_numbers_written_as_words_are_told():
+    """A column of digits as text is a warning, unless it is a category by its type or by name."""
+    frame = pd.DataFrame({"size": ["1", "2", "10", "20"] * 5, "word": list("abcd") * 5})
+    y = [0, 0, 1, 1] * 5
+    with pytest.warns(
+        DataWarning, match="feature 'size' has numbers written as words \\('1', '10'"
+    ):
+        RuleSetClassifier(2).fit(frame, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RuleSetClassifier(2, categorical_features=["size", "word"]).fit(frame, y)
+        RuleSetClassifier(2).fit(frame.astype({"size": "category"}), y)
+        RuleSetClassifier(2).fit(frame.astype({"size": int}), y)
+
+
+@pytest.mark.parametrize("budget", [None, 5])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber"])
+def test_regression_does_not_depend_on_the_units(budget, loss):
+    """With C=None, y times 10⁴ or 10⁻⁵ has the same rules, and the run ends with the same gap."""
+    frame, _, score = people(120)
+    loss = Huber(0.5 * float(np.std(score))) if loss == "huber" else loss
+    first = RuleSetRegressor(budget, loss=loss, max_conditions=1).fit(frame, score)
+    for unit in (1e4, 1e-5):
+        own = Huber(unit * loss.delta) if isinstance(loss, Huber) else loss
+        model = RuleSetRegressor(budget, loss=own, max_conditions=1).fit(frame, unit * score)
+        difference = model.predict(frame) / unit - first.predict(frame)
+        assert np.abs(difference).mean() <= 0.05 * np.std(score)  # of rules as good, one is chosen
+        assert model.rules_
+        if budget is None:
+            assert model.converged_
+    assert RuleSetRegressor(budget, C=0.3, max_conditions=1).fit(frame, score).C_ == 0.3
+
+
+def test_a_budget_of_rules_alone_counts_rules():
+    """A rule may be long for nothing then, and costs that are given count."""
+    frame, labels, _ = people()
+    model = RuleSetClassifier(None, max_rules=2).fit(frame, labels)
+    same = RuleSetClassifier(None, max_rules=2, rule_cost=1, condition_cost=0).fit(frame, labels)
+    short = RuleSetClassifier(None, max_rules=2, condition_cost=1, rule_cost=0).fit(frame, labels)
+    assert model.to_text() == same.to_text()
+    assert model.dual_bound_ == same.dual_bound_
+    assert model.n_conditions_ > short.n_conditions_
+    assert len(model.rules_) == len(short.rules_) == 2
+
+
+def test_advice_for_models_without_rules():
+    """Without conditions C is of no use; without a budget costs may be too high."""
+    X, y = np.arange(20.0)[:, None], np.arange(20) >= 5
+    for parameters, words in [
+        ({"min_support": 20}, "no condition holds .* min_support=20"),
+        ({"max_total_conditions": None, "C": 1e-6}, "a smaller rule_cost or condition_cost"),
+    ]:
+        with pytest.warns(TrivialModelWarning, match=words):
+            RuleSetClassifier(**parameters).fit(X, y)
+    with pytest.warns(TrivialModelWarning, match="no condition holds"):
+        RuleSetRegressor().fit(np.ones((20, 1)), X[:, 0])
 
 
 def test_an_endless_number_of_conditions_is_searched_safely():

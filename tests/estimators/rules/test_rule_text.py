@@ -49,6 +49,11 @@ def test_the_report_has_the_rules(tmp_path):
     assert len(model.columns_["rule"]) == len(model.rules_)
     assert all(rule.conditions[0].split()[0] in page for rule in model.rules_)
     assert "rules" in repr(model)
+    for name in ("support", "precision"):
+        assert sorted(model.columns_[name]) == sorted(getattr(rule, name) for rule in model.rules_)
+        assert f"{getattr(model.rules_[0], name):.6g}" in page
+    numbers = RuleSetRegressor(4).fit(FRAME, SCORE)
+    assert sorted(numbers.columns_["mean"]) == sorted(rule.mean for rule in numbers.rules_)
 
 
 def test_weights_add_up_to_the_output():

@@ -10,6 +10,7 @@ import pytest
 from cgboost.generation.protocols import MasterState
 from cgboost.pricing.rules import ErrorSelection, Literals
 from cgboost.pricing.rules.error_selection import BIASES, VOTES
+from cgboost.pricing.rules.pricer import cover_mark
 
 
 def rows(seed: int, n_rows: int = 40) -> tuple[Literals, np.ndarray, np.ndarray]:
@@ -40,7 +41,8 @@ def test_no_other_rule_in_the_place_of_one_is_better(seed: int) -> None:
         rest = [rule for j, rule in enumerate(found.rules) if j != left_out]
         room = 4 - sum(len(places) for places, _ in rest)
         for own, vote, bias in product(every, VOTES, BIASES):
-            if len(own) <= min(room, 2) and all(set(own) != set(other) for other, _ in rest):
+            taken = {cover_mark(literals, other) for other, _ in rest}
+            if len(own) <= min(room, 2) and cover_mark(literals, own) not in taken:
                 value = search.value(search._output([*rest, (own, vote)], bias))
                 assert value >= found.value - 1e-9
 
