@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
     # ours, in extensions/
+    "interactive_page",
     "landing_pages",
     "plain_docstrings",
     "quiet_references",
