@@ -1,4 +1,4 @@
-"""The built site in headless Chromium, through its DevTools protocol.
+"""The built site in headless Chromium, driven by Playwright.
 
 Every page is loaded from a server on this machine, as wide as a phone; what does not show, does not
 load, asks the network, raises in a script or is wider than the phone is a fault.
@@ -6,17 +6,11 @@ load, asks the network, raises in a script or is wider than the phone is a fault
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import functools
 import http.server
-import json
 import shutil
-import subprocess
-import tempfile
 import threading
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,25 +19,31 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PATIENCE = 30.0
 """Seconds for the browser to start, and for a page to load."""
 
-BROKEN_PICTURES = """
+PICTURES_AND_WIDTH = """
 Promise.all([...document.images].map(async (image) => {
   image.loading = "eager";
   try { await image.decode(); } catch (error) { return image.getAttribute("src"); }
   return image.naturalWidth === 0 ? image.getAttribute("src") : null;
-})).then((found) => found.filter((name) => name !== null))
+})).then((found) => [
+  found.filter((name) => name !== null), document.documentElement.scrollWidth,
+])
 """
+"""Sources of the pictures that do not show, and how wide the page is."""
+CANCELLED = "net::ERR_ABORTED"
+"""What a request says that was under way when the next page was opened."""
 
 MAIN_PAGES = (
     "index",
-    "getting_started",
-    "column_generation",
-    "lpboost",
-    "own_parts",
-    "how_to_solvers",
+    "user_guide/getting_started",
+    "user_guide/column_generation",
+    "methods/lpboost",
+    "user_guide/own_parts",
+    "user_guide/how_to_solvers",
     "gallery/index",
     "gallery/plot_cutting_stock",
     "api/estimators",
     "api/generated/cgboost.CGBoostClassifier",
+    "interactive/index",
 )
 LOOKS = {"light": (1280, 900), "dark": (1280, 900), "phone": (390, 844)}
 
@@ -58,57 +58,13 @@ def pages_of(site: Path) -> list[Path]:
     return [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
 
 
-class Tab:
-    """One tab of the browser: commands, their answers, and the events in between."""
-
-    def __init__(self, address: str) -> None:
-        from websocket import create_connection
-
-        self._socket = create_connection(address, timeout=PATIENCE, suppress_origin=True)
-        self._number = 0
-        self.events: list[dict[str, Any]] = []
-        for domain in ("Page", "Runtime", "Network", "Log"):
-            self.ask(f"{domain}.enable")
-
-    def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """The answer to one command; events that arrive before it are kept."""
-        self._number += 1
-        request = {"id": self._number, "method": method, "params": parameters}
-        self._socket.send(json.dumps(request))
-        while True:
-            message = json.loads(self._socket.recv())
-            if message.get("id") == self._number:
-                return dict(message.get("result", {}))
-            self.events.append(message)
-
-    def open(self, address: str) -> None:
-        """Load a page, and wait until it has loaded."""
-        self.events.clear()
-        self.ask("Page.navigate", url=address)
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            self.events.append(json.loads(self._socket.recv()))
-
-    def look(self, name: str) -> None:
-        """From now on pages are as wide, and as light, as one of `LOOKS`."""
-        width, height = LOOKS[name]
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1}
-        self.ask("Emulation.setDeviceMetricsOverride", **metrics, mobile=name == "phone")
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if name == "dark" else "light"}
-        self.ask("Emulation.setEmulatedMedia", features=[scheme])
-
-    def value(self, expression: str) -> Any:
-        """What a script returns on the page."""
-        answer = self.ask(
-            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
-        )
-        return answer["result"].get("value")
-
-
 @contextlib.contextmanager
 def served(site: Path) -> Iterator[str]:
     """The address of the site on this machine."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # connections stay open
+
         def log_message(self, *arguments: Any) -> None:
             pass
 
@@ -120,77 +76,93 @@ def served(site: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def opened(browser: str) -> Iterator[Tab]:
-    """A tab of a new browser, with a profile that is thrown away."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-        command += ["--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]
-        quiet = subprocess.DEVNULL
-        process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
+def opened(browser: str) -> Iterator[Any]:
+    """A running browser of Playwright's, by the path of its program."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(
+            executable_path=browser,
+            args=["--no-sandbox", "--disable-gpu", "--hide-scrollbars"],
+            timeout=1000 * PATIENCE,
+        )
         try:
-            yield Tab(_address(Path(profile) / "DevToolsActivePort"))
+            yield running
         finally:
-            process.terminate()
-            process.wait(timeout=PATIENCE)
+            running.close()
 
 
-def _address(port_file: Path) -> str:
-    """Where the browser listens, once it has said so."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        if port_file.exists() and (port := port_file.read_text().split("\n")[0]):
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list") as answer:
-                tabs = [tab for tab in json.load(answer) if tab["type"] == "page"]
-            if tabs:
-                return str(tabs[0]["webSocketDebuggerUrl"])
-        time.sleep(0.1)
-    raise TimeoutError(f"the browser did not start within {PATIENCE:g} s")
+class Tab:
+    """A page of the browser with one of the `LOOKS`, and what it complains of.
+
+    Parameters
+    ----------
+    browser
+        Playwright's.
+    look : str
+    motion : bool, default=True
+        False: the reader of the page asks for no motion.
+    """
+
+    def __init__(self, browser: Any, look: str, *, motion: bool = True) -> None:
+        width, height = LOOKS[look]
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if look == "dark" else "light",
+            is_mobile=look == "phone",
+            has_touch=look == "phone",
+            reduced_motion="no-preference" if motion else "reduce",
+        )
+        context.set_default_timeout(1000 * PATIENCE)
+        self.width = width
+        self.page = context.new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("requestfailed", self._failed)
+        self.page.on("pageerror", lambda error: self.complaints.append(f"a script raised: {error}"))
+        self.page.on("console", self._said)
+
+    def _failed(self, request: Any) -> None:
+        if request.failure != CANCELLED:
+            self.complaints.append(f"a request failed: {request.url}: {request.failure}")
+
+    def _said(self, message: Any) -> None:
+        if message.type == "error":
+            self.complaints.append(f"console: {message.text} ({message.location['url']})")
+
+    def open(self, address: str) -> None:
+        """Load a page, and wait until it has loaded."""
+        self.complaints.clear()
+        self.requests.clear()
+        self.page.goto(address)
+
+    def faults(self, root: str) -> list[str]:
+        """What is wrong with the open page; it may ask for addresses that begin with the root."""
+        broken, width = self.page.evaluate(PICTURES_AND_WIDTH)
+        known = (root, "data:", "blob:")
+        far = [f"asks the network for {url}" for url in self.requests if not url.startswith(known)]
+        hidden = [f"picture {name} does not show" for name in broken]
+        wide = [f"{width} pixels wide, the window {self.width}"] if width > self.width else []
+        return [*hidden, *far, *self.complaints, *wide]
 
 
-def faults(site: Path, browser: str, screenshots: Path | None = None) -> Iterator[str]:
+def faults(site: Path, browser: Any, screenshots: Path | None = None) -> Iterator[str]:
     """One line for each thing that does not show, load or run."""
-    with served(site) as root, opened(browser) as tab:
-        tab.look("phone")
+    with served(site) as root:
+        tab = Tab(browser, "phone")
         for path in pages_of(site):
             name = path.relative_to(site).as_posix()
             tab.open(f"{root}/{name}")
-            broken = tab.value(BROKEN_PICTURES) or []
-            yield from (f"{name}: picture {source} does not show" for source in broken)
-            yield from (f"{name}: {words}" for words in _complaints(tab.events, root))
-            if (width := tab.value("document.documentElement.scrollWidth")) > LOOKS["phone"][0]:
-                yield f"{name}: {width} pixels wide on a phone"
+            yield from (f"{name}: {fault}" for fault in tab.faults(root))
         if screenshots is not None:
-            take(tab, root, screenshots)
+            take(browser, root, screenshots)
 
 
-def _complaints(events: list[dict[str, Any]], root: str) -> Iterator[str]:
-    """What the browser has to say about a page."""
-    for event in events:
-        what = event.get("params", {})
-        match event["method"]:
-            case "Network.requestWillBeSent":
-                address = what["request"]["url"]
-                if not address.startswith((root, "data:", "blob:")):
-                    yield f"asks the network for {address}"
-            case "Network.responseReceived" if what["response"]["status"] >= 400:
-                yield f"{what['response']['status']} for {what['response']['url']}"
-            case "Network.loadingFailed" if not what.get("canceled"):
-                yield f"a request failed: {what['errorText']}"
-            case "Runtime.exceptionThrown":
-                yield f"a script raised: {what['exceptionDetails']['text']}"
-            case "Runtime.consoleAPICalled" if what["type"] == "error":
-                yield f"console: {what['args'][0].get('value') if what['args'] else ''}"
-            case "Log.entryAdded" if what["entry"]["level"] == "error":
-                yield f"log: {what['entry']['text']}"
-
-
-def take(tab: Tab, root: str, folder: Path) -> None:
+def take(browser: Any, root: str, folder: Path) -> None:
     """Pictures of the main pages: light, dark, and as wide as a phone."""
-    folder.mkdir(parents=True, exist_ok=True)
     for look in LOOKS:
-        tab.look(look)
-        for page in MAIN_PAGES:
-            tab.open(f"{root}/{page}.html")
-            picture = tab.ask("Page.captureScreenshot", format="png")["data"]
-            target = folder / f"{page.replace('/', '-')}-{look}.png"
-            target.write_bytes(base64.b64decode(picture))
+        tab = Tab(browser, look)
+        for name in MAIN_PAGES:
+            tab.open(f"{root}/{name}.html")
+            tab.page.screenshot(path=folder / f"{name.replace('/', '-')}-{look}.png")

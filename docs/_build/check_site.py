@@ -5,7 +5,7 @@
 In the files: links to pages, anchors, pictures, scripts and styles that are not there, and anything
 a page would load from the network. Then, where Chromium is installed, in the browser, from a server
 on this machine: pictures that do not show, requests that fail, errors of scripts, pages that are
-wider than a phone.
+wider than a phone. The interactive page is walked through, step by step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import check_in_browser
+sys.path.append(str(Path(__file__).parent / "extensions"))
+
+import check_in_browser  # noqa: E402
+import check_interactive  # noqa: E402
+import interactive_page  # noqa: E402
 
 LOADS = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src"}
 """What a page loads by itself; anchors are only followed by readers."""
@@ -89,11 +93,15 @@ def main() -> int:
     print(f"{count} pages: {len(found)} links or pictures are missing")
     browser = check_in_browser.find_browser()
     if browser is None:
-        print("No Chromium on this machine: the pages were NOT looked at in a browser.")
+        print("No Chromium on this machine: the pages were NOT looked at in a browser, and the steps")
+        print("of the interactive page NOT compared. Install one (Debian: apt install chromium).")
     else:
-        shown = list(check_in_browser.faults(site, browser, arguments.screenshots))
+        with check_in_browser.opened(browser) as running:
+            shown = list(check_in_browser.faults(site, running, arguments.screenshots))
+            steps = list(check_interactive.faults(site / interactive_page.PLACE, running))
         print(f"{count} pages in {Path(browser).name}: {len(shown)} faults")
-        found += shown
+        print(f"every step of the interactive page: {len(steps)} faults")
+        found += [*shown, *steps]
     for fault in found:
         print(fault)
     return 1 if found else 0
