@@ -32,7 +32,7 @@ PACKAGED = {
     "sphinx": "sphinx",
     "sphinx_gallery": "sphinx-gallery",
     "pydata_sphinx_theme": "pydata-sphinx-theme",
-    "websocket": "websocket-client",
+    "playwright": "playwright",
 }
 PUBLIC = ["generation", "masters", "pricing", "losses", "penalties", "kernels", "inspection"]
 PUBLIC += ["parallel", "integer", "persistence"]
@@ -51,7 +51,7 @@ def test_every_extension_is_ours_or_in_the_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extra = {re.split(r"[><=]", line)[0] for line in project["optional-dependencies"]["docs"]}
     conf = settings()
-    names = [name.split(".")[0] for name in [*conf["extensions"], conf["html_theme"], "websocket"]]
+    names = [name.split(".")[0] for name in [*conf["extensions"], conf["html_theme"], "playwright"]]
     for name in names:
         assert (BUILD / "extensions" / f"{name}.py").exists() or PACKAGED[name] in extra
 

@@ -5,11 +5,14 @@ It asks for nothing, so that it works without a server and without a network, an
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 PLACE = "interactive/index.html"
 """Where the page stands in the site."""
+PICTURES = ("column_generation.webp", "column_generation.png")
+"""Beside it: the moving picture, and the still one for readers who want no motion."""
 SCRIPTS = ("charts", "scenes", "page")
 
 
@@ -42,11 +45,13 @@ def assembled(folder: Path) -> str:
 
 
 def write_page(app: Any, failure: Exception | None) -> None:
-    """Put the page into the site, once the other pages are there."""
+    """Put the page and its pictures into the site, once the other pages are there."""
     if failure is None and app.builder.format == "html":
-        target = Path(app.outdir) / PLACE
+        folder, target = Path(app.srcdir) / "interactive", Path(app.outdir) / PLACE
         target.parent.mkdir(exist_ok=True)
-        target.write_text(assembled(Path(app.srcdir) / "interactive"), encoding="utf-8")
+        target.write_text(assembled(folder), encoding="utf-8")
+        for name in PICTURES:
+            shutil.copy(folder / name, target.parent)
 
 
 def setup(app: Any) -> dict[str, Any]:
