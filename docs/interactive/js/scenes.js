@@ -4,6 +4,9 @@ const BEST = (text) => `<b class="best">${text}</b>`;
 const OBJECTIVE = (text) => `<b class="objective">${text}</b>`;
 const BOUND = (text) => `<b class="bound">${text}</b>`;
 
+/** A count with its noun. */
+const several = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** Labels of charts that all scenes share. */
 function captions(scene) {
   return {
@@ -105,7 +108,7 @@ function lpboost(scene) {
     intro: `Two classes of points. A <b>column</b> is a bump, wide or narrow, at one of the ${count} points: ${scene.n_columns} columns. The model is a weighted sum of bumps;
       its sign is the class. The objective is the sum of the |weights| and of the errors Σ max(0, 1 − y·f), so that each unit of a column costs 1 and has to earn it.`,
     caption: "The model and its boundary",
-    legend: "<b>Colour</b>: output of the model, 0 on the thick line, ±1 on the dotted ones. <b>Size</b> of a point: its dual. <b>Thin rings</b>: bumps in use. <b>Dashed circle</b>: the bump that enters next.",
+    legend: "<b>Colour</b>: output of the model, 0 on the thick line, ±1 on the thin ones. <b>Size</b> of a point: its dual. <b>Thin rings</b>: bumps in use. <b>Dashed circle</b>: the bump that enters next.",
     dualCaption: "Duals: how much each point asks for",
     worthCaption: "What each bump is worth <small>|Σ dual × height|</small>",
     whatDual: `How much, and which way, a point is still wrong: 0 for a point that is right by a margin of 1, ±${cost} for one inside the margin or on the wrong side, in between on the margin. In boosting these are the weights of the points.`,
@@ -115,10 +118,10 @@ function lpboost(scene) {
       const asking = [...view.duals].filter((value) => Math.abs(value) > 1e-9).length;
       const begin = view.round === 0
         ? `No column yet: the model is 0 everywhere, every point is wrong by 1, and the objective is ${OBJECTIVE(digits(view.now.objective))}.`
-        : `The ${BEST(name(view.before.best))} has entered, and <em>all</em> weights are chosen anew: ${OBJECTIVE(digits(view.now.objective))} in place of ${digits(view.before.objective)}, with ${view.now.coef.filter(([, weight]) => weight !== 0).length} bumps in use.`;
-      return `${begin} ${asking} of ${count} points ask for a change (the large ones), ${wrong(view)} are on the wrong side. Which bump would serve them best?`;
+        : `The ${BEST(name(view.before.best))} has entered, and <em>all</em> weights are chosen anew: ${OBJECTIVE(digits(view.now.objective))} in place of ${digits(view.before.objective)}, with ${several(view.now.coef.filter(([, weight]) => weight !== 0).length, "bump")} in use.`;
+      return `${begin} ${asking} of ${count} points ask for a change (the large ones); on the wrong side: ${wrong(view) || "none"}. Which bump would serve them best?`;
     },
-    last: (view) => ` Training points on the wrong side: ${wrong(view)}. How it does on new points is another question.`,
+    last: (view) => ` Training points on the wrong side: ${wrong(view) || "none"}. How it does on new points is another question.`,
     rows: points.map((point, i) => `${scene.target[i] > 0 ? "blue" : "orange"} (${point.map((value) => digits(value, 2)).join(", ")})`),
   });
   const wrong = (view) => (view.round === 0 ? count : view.now.output.filter((value, i) => value * scene.target[i] <= 0).length);
@@ -145,7 +148,7 @@ function drawPlane(place, scene, view) {
   const px = ([x, y]) => [((x - left) / (right - left)) * width, ((high - y) / (high - low)) * height];
   chart(place, height, scene.says.model(view), () => {
     let out = "";
-    for (const [level, look] of [[-1, 'stroke-width="1" stroke-dasharray="3 4"'], [1, 'stroke-width="1" stroke-dasharray="3 4"'], [0, 'stroke-width="2.6"']]) {
+    for (const [level, look] of [[-1, 'stroke-width="1"'], [1, 'stroke-width="1"'], [0, 'stroke-width="2.6"']]) {
       out += `<path d="${contour(grid, nx, ny, level, width, height)}" fill="none" stroke="var(--text)" ${look} stroke-linecap="round"/>`;
     }
     for (const j of used) {
@@ -235,7 +238,7 @@ function regression(scene) {
     solved: (view) => {
       const begin = view.round === 0
         ? `No column yet: the curve is 0 everywhere, and the objective is ${OBJECTIVE(digits(view.now.objective))}. Every measurement pulls with its full ${cost}.`
-        : `The ${BEST(name(view.before.best))} has entered, and <em>all</em> weights are chosen anew: ${OBJECTIVE(digits(view.now.objective))} in place of ${digits(view.before.objective)}. The curve now passes through ${touched(view)} measurements, whose duals lie between the limits.`;
+        : `The ${BEST(name(view.before.best))} has entered, and <em>all</em> weights are chosen anew: ${OBJECTIVE(digits(view.now.objective))} in place of ${digits(view.before.objective)}. The curve now passes through ${several(touched(view), "measurement")}, with duals between the limits.`;
       return `${begin} Where do neighbours still pull the same way?`;
     },
     last: (view) => ` It uses ${view.now.coef.filter(([, weight]) => weight !== 0).length} bumps of ${scene.n_columns}.`,
