@@ -192,7 +192,10 @@ def colours(tab: Tab, scene: dict[str, Any], step: int) -> Iterator[str]:
 
 
 def moving(path: Path, browser: Any) -> Iterator[str]:
-    """With motion: a step ends where it does without, and Play goes on by itself; dark is dark."""
+    """With motion: a step ends where it does without, and Play goes on by itself.
+
+    Dark is dark where the system is, unless the reader of the site chose otherwise.
+    """
     tab = Tab(browser, "dark")
     tab.open(path.as_uri())
     if tab.page.evaluate("document.documentElement.dataset.theme") != "dark":
@@ -206,3 +209,7 @@ def moving(path: Path, browser: Any) -> Iterator[str]:
     shown = tab.page.evaluate(SHOWN)
     yield from (f"in motion: {fault}" for fault in compare(shown, scene, 1))
     yield from (f"dark: {fault}" for fault in tab.faults(path.as_uri()))
+    tab.page.evaluate("localStorage.setItem('mode', 'light')")
+    tab.page.reload()
+    if tab.page.evaluate("document.documentElement.dataset.theme") != "light":
+        yield "the page is dark where the site was set to light"

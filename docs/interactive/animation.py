@@ -119,6 +119,8 @@ def draw_gap(axis: Axes, scene: dict[str, Any], place: int, priced: bool) -> Non
 def words(scene: dict[str, Any], place: int, priced: bool) -> str:
     """What happens, in a line."""
     now, count = scene["rounds"][place], scene["n_columns"]
+    if not now["coef"] and not priced:
+        return f"Round {place}: no column yet, and every point asks for a change"
     if not priced:
         return (
             f"Round {place}: solve with {len(now['coef'])} columns; large points ask for a change"

@@ -21,6 +21,7 @@ function viewOf(scene, step) {
     before: scene.rounds[round - 1],
     last: priced && round === scene.rounds.length - 1,
     best: now.best,
+    entered: priced || round === 0 ? -1 : scene.rounds[round - 1].best,
     listed: now.coef.map(([j]) => j),
     known: new Set(now.coef.map(([j]) => j)),
     worth: priced ? Float64Array.from(worths) : new Float64Array(scene.n_columns),
@@ -178,7 +179,8 @@ function fromAddress() {
 }
 
 function keys(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, .scroll")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key.length > 1 && event.target.closest("input, .scroll")) return; // arrows are theirs
   const acts = {
     ArrowRight: () => { play(false); go(page.step + 1); },
     ArrowLeft: () => { play(false); go(page.step - 1); },

@@ -4,6 +4,9 @@ const BEST = (text) => `<b class="best">${text}</b>`;
 const OBJECTIVE = (text) => `<b class="objective">${text}</b>`;
 const BOUND = (text) => `<b class="bound">${text}</b>`;
 
+/** How a column is marked in the round after it has entered. */
+const ENTERED = 'stroke="var(--best)" stroke-width="2.4"';
+
 /** A count with its noun. */
 const several = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
@@ -39,7 +42,7 @@ function cuttingStock(scene) {
     intro: `A mill cuts rolls of ${capacity} cm into the widths that customers order: ${widths.map((width, i) => `${scene.target[i]} pieces of ${width} cm`).join(", ")}.
       A <b>column</b> is a pattern, one way to cut a roll. How few rolls will do? Here there are ${patterns.length} patterns; with forty widths there would be millions.`,
     caption: "The plan: patterns so far, and how often each is cut",
-    legend: "<b>Grey</b>: what is left of the roll. <b>Faded</b>: known, but no longer cut. <b>Dashed</b>: the pattern that enters next.",
+    legend: "<b>Grey</b>: what is left of the roll. <b>Faded</b>: known, but no longer cut. <b>Violet frame</b>: the newest; <b>dashed</b>: the one that enters next.",
     dualCaption: "Duals: what one more piece costs <small>in rolls</small>",
     worthCaption: "What each pattern is worth <small>in rolls</small>",
     whatDual: "The price of a piece: by how much the number of rolls would rise if the customer asked for one piece more. The solver returns it with the plan.",
@@ -81,6 +84,7 @@ function drawPlan(place, scene, view) {
           x += widths[piece] * unit;
         }
       });
+      if (j === view.entered) out += bar(left - 2, y - 2, capacity * unit + 4, size + 4, `rx="6" fill="none" ${ENTERED}`);
       if (isNew) out += bar(left - 2, y - 2, capacity * unit + 4, size + 4, 'rx="6" fill="none" stroke="var(--best)" stroke-width="2.2" stroke-dasharray="6 4"');
     });
     return out;
@@ -108,7 +112,7 @@ function lpboost(scene) {
     intro: `Two classes of points. A <b>column</b> is a bump, wide or narrow, at one of the ${count} points: ${scene.n_columns} columns. The model is a weighted sum of bumps;
       its sign is the class. The objective is the sum of the |weights| and of the errors Σ max(0, 1 − y·f), so that each unit of a column costs 1 and has to earn it.`,
     caption: "The model and its boundary",
-    legend: "<b>Colour</b>: output of the model, 0 on the thick line, ±1 on the thin ones. <b>Size</b> of a point: its dual. <b>Thin rings</b>: bumps in use. <b>Dashed circle</b>: the bump that enters next.",
+    legend: "<b>Colour</b>: output of the model, 0 on the thick line, ±1 on the thin ones. <b>Size</b> of a point: its dual. <b>Rings</b>: bumps in use, the newest violet. <b>Dashed circle</b>: the bump that enters next.",
     dualCaption: "Duals: how much each point asks for",
     worthCaption: "What each bump is worth <small>|Σ dual × height|</small>",
     whatDual: `How much, and which way, a point is still wrong: 0 for a point that is right by a margin of 1, ±${cost} for one inside the margin or on the wrong side, in between on the margin. In boosting these are the weights of the points.`,
@@ -153,7 +157,7 @@ function drawPlane(place, scene, view) {
     }
     for (const j of used) {
       const [x, y] = px(scene.centre(j));
-      out += `<circle cx="${x}" cy="${y}" r="9.5" fill="none" stroke="var(--text)" stroke-opacity="0.55" stroke-width="1.2"/>`;
+      out += `<circle cx="${x}" cy="${y}" r="9.5" fill="none" ${j === view.entered ? ENTERED : 'stroke="var(--text)" stroke-opacity="0.55" stroke-width="1.2"'}/>`;
     }
     points.forEach((point, row) => {
       const [x, y] = px(point), radius = 3 + (3.6 * Math.abs(view.duals[row])) / cost, color = scene.rowColor(row);
@@ -229,7 +233,7 @@ function regression(scene) {
     intro: `${t.length} measurements along a line, two of them far off. A <b>column</b> is a bump of one of three widths at some place: ${scene.n_columns} columns. The curve is a weighted sum of bumps;
       the objective is the sum of the |weights| and ${cost} for each unit of distance |y − f|. Both parts are ℓ₁: few bumps, and two wrong measurements that bend nothing.`,
     caption: "The model: a weighted sum of bumps",
-    legend: "<b>Thick</b>: the model. <b>Thin</b>: its bumps. <b>Blue</b> measurements pull up, <b>orange</b> ones down; the curve passes through the <b>hollow</b> ones. <b>Dashed</b>: the bump that enters next, on a scale of its own.",
+    legend: "<b>Thick</b>: the model. <b>Thin</b>: its bumps, the newest violet. <b>Blue</b> measurements pull up, <b>orange</b> ones down; the curve passes through the <b>hollow</b> ones. <b>Dashed</b>: the bump that enters next, on a scale of its own.",
     dualCaption: "Duals: which way each measurement pulls",
     worthCaption: "What each bump is worth <small>|Σ dual × height|</small>",
     whatDual: `Which way a measurement pulls: ${cost} if it lies above the curve, −${cost} below it, however far, and in between if the curve passes through it. That is why a measurement far off has no more say than any other.`,
@@ -257,7 +261,7 @@ function drawCurve(place, scene, view) {
     let out = line(left, y(0), width, y(0));
     for (const level of [-1, 0, 1, 2]) if (level > low && level < high) out += word(left - 8, y(level) + 4, digits(level, 0), 'text-anchor="end"');
     for (const at of [0, 0.5, 1]) out += word(x(at), height - 8, digits(at, 1), `text-anchor="${at === 1 ? "end" : "middle"}"`);
-    for (const j of used) out += `<path d="${curve([[j, view.coef[j]]])}" fill="none" stroke="var(--known)" stroke-opacity="0.45" stroke-width="1"/>`;
+    for (const j of used) out += `<path d="${curve([[j, view.coef[j]]])}" fill="none" ${j === view.entered ? ENTERED : 'stroke="var(--known)" stroke-opacity="0.45" stroke-width="1"'}/>`;
     if (view.priced && !view.last) {
       const sign = Math.sign(view.worth[view.best]);
       out += `<path d="${curve([[view.best, 0.7 * sign]])}" fill="var(--best)" fill-opacity="0.12" stroke="var(--best)" stroke-width="2.4" stroke-dasharray="7 5"/>`;
