@@ -29,6 +29,8 @@ Promise.all([...document.images].map(async (image) => {
 ])
 """
 """Sources of the pictures that do not show, and how wide the page is."""
+NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+"""Only this machine is there: a request to any other fails, and that is noted."""
 CANCELLED = "net::ERR_ABORTED"
 """What a request says that was under way when the next page was opened."""
 
@@ -83,7 +85,7 @@ def opened(browser: str) -> Iterator[Any]:
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(
             executable_path=browser,
-            args=["--no-sandbox", "--disable-gpu", "--hide-scrollbars"],
+            args=["--no-sandbox", "--disable-gpu", "--hide-scrollbars", NO_NETWORK],
             timeout=1000 * PATIENCE,
         )
         try:
@@ -100,11 +102,13 @@ class Tab:
     browser
         Playwright's.
     look : str
+    root : str
+        Addresses that begin with it are ours.
     motion : bool, default=True
         False: the reader of the page asks for no motion.
     """
 
-    def __init__(self, browser: Any, look: str, *, motion: bool = True) -> None:
+    def __init__(self, browser: Any, look: str, root: str, *, motion: bool = True) -> None:
         width, height = LOOKS[look]
         context = browser.new_context(
             viewport={"width": width, "height": height},
@@ -114,18 +118,19 @@ class Tab:
             reduced_motion="no-preference" if motion else "reduce",
         )
         context.set_default_timeout(1000 * PATIENCE)
-        self.width = width
+        self.width, self.root = width, root
         self.page = context.new_page()
         self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("requestfailed", self._failed)
         self.page.on("pageerror", lambda error: self.complaints.append(f"a script raised: {error}"))
         self.page.on("console", self._said)
 
     def _failed(self, request: Any) -> None:
-        if request.failure != CANCELLED:
-            self.complaints.append(f"a request failed: {request.url}: {request.failure}")
+        if request.failure == CANCELLED:
+            return
+        here = request.url.startswith(self.root)
+        words = f"{request.url}: {request.failure}"
+        self.complaints.append(f"{'a request failed' if here else 'asks the network'}: {words}")
 
     def _said(self, message: Any) -> None:
         if message.type == "error":
@@ -134,27 +139,24 @@ class Tab:
     def open(self, address: str) -> None:
         """Load a page, and wait until it has loaded."""
         self.complaints.clear()
-        self.requests.clear()
         self.page.goto(address)
 
-    def faults(self, root: str) -> list[str]:
-        """What is wrong with the open page; it may ask for addresses that begin with the root."""
+    def faults(self) -> list[str]:
+        """What is wrong with the open page."""
         broken, width = self.page.evaluate(PICTURES_AND_WIDTH)
-        known = (root, "data:", "blob:")
-        far = [f"asks the network for {url}" for url in self.requests if not url.startswith(known)]
         hidden = [f"picture {name} does not show" for name in broken]
         wide = [f"{width} pixels wide, the window {self.width}"] if width > self.width else []
-        return [*hidden, *far, *self.complaints, *wide]
+        return [*hidden, *self.complaints, *wide]
 
 
 def faults(site: Path, browser: Any, screenshots: Path | None = None) -> Iterator[str]:
     """One line for each thing that does not show, load or run."""
     with served(site) as root:
-        tab = Tab(browser, "phone")
+        tab = Tab(browser, "phone", root)
         for path in pages_of(site):
             name = path.relative_to(site).as_posix()
             tab.open(f"{root}/{name}")
-            yield from (f"{name}: {fault}" for fault in tab.faults(root))
+            yield from (f"{name}: {fault}" for fault in tab.faults())
         if screenshots is not None:
             take(browser, root, screenshots)
 
@@ -162,7 +164,7 @@ def faults(site: Path, browser: Any, screenshots: Path | None = None) -> Iterato
 def take(browser: Any, root: str, folder: Path) -> None:
     """Pictures of the main pages: light, dark, and as wide as a phone."""
     for look in LOOKS:
-        tab = Tab(browser, look)
+        tab = Tab(browser, look, root)
         for name in MAIN_PAGES:
             tab.open(f"{root}/{name}.html")
             tab.page.screenshot(path=folder / f"{name.replace('/', '-')}-{look}.png")

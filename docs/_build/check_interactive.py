@@ -64,11 +64,14 @@ def digits(value: float, places: int = 4) -> str:
 
 def faults(path: Path, browser: Any) -> Iterator[str]:
     """One line for each thing that the page does not show as the runs have it."""
+    if not path.is_file():
+        yield f"{path}: no such file"
+        return
     size = len(path.read_bytes())
     if size >= LARGEST:
         yield f"{path.name}: {size} bytes, at most {LARGEST} are allowed"
     for look in ("light", "phone"):
-        tab = Tab(browser, look, motion=False)
+        tab = Tab(browser, look, path.as_uri(), motion=False)
         tab.page.context.set_offline(True)
         tab.open(path.as_uri())
         for number, name in enumerate(NAMES):
@@ -80,7 +83,7 @@ def faults(path: Path, browser: Any) -> Iterator[str]:
             forward = "ArrowRight" if look == "light" else "Enter"
             for fault in walk(tab, scene, forward):
                 yield f"{look}, {name}, {fault}"
-        yield from (f"{look}: {fault}" for fault in tab.faults(path.as_uri()))
+        yield from (f"{look}: {fault}" for fault in tab.faults())
     yield from moving(path, browser)
 
 
@@ -196,7 +199,7 @@ def moving(path: Path, browser: Any) -> Iterator[str]:
 
     Dark is dark where the system is, unless the reader of the site chose otherwise.
     """
-    tab = Tab(browser, "dark")
+    tab = Tab(browser, "dark", path.as_uri())
     tab.open(path.as_uri())
     if tab.page.evaluate("document.documentElement.dataset.theme") != "dark":
         yield "the page is light where the system is dark"
@@ -208,7 +211,7 @@ def moving(path: Path, browser: Any) -> Iterator[str]:
     tab.page.wait_for_timeout(1000)
     shown = tab.page.evaluate(SHOWN)
     yield from (f"in motion: {fault}" for fault in compare(shown, scene, 1))
-    yield from (f"dark: {fault}" for fault in tab.faults(path.as_uri()))
+    yield from (f"dark: {fault}" for fault in tab.faults())
     tab.page.evaluate("localStorage.setItem('mode', 'light')")
     tab.page.reload()
     if tab.page.evaluate("document.documentElement.dataset.theme") != "light":
