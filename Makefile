@@ -10,10 +10,11 @@ PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 py
     $$python $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done),python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick slow coverage lint docs docs-check clean
+.PHONY: help demo play test quick slow coverage lint docs docs-check clean
 
 help:
 	@echo "make demo    fit the odd/even digits that come with scikit-learn; results in demo-output/"
+	@echo "make play    the interactive page, one file that needs no network: build/column_generation.html"
 	@echo "make test    ruff, mypy and every test, side by side on all cores"
 	@echo "make quick   ruff, mypy and the fast tests: about a minute"
 	@echo "make slow    the other tests"
@@ -26,6 +27,10 @@ help:
 
 demo: $(VENV)/.installed
 	$(BIN)/cgboost odd-even --out demo-output
+
+# Needs no environment.
+play:
+	@$(PYTHON) docs/_build/extensions/interactive_page.py build/column_generation.html
 
 # Tests run side by side: in each of them linear algebra has one thread. PYTEST=… adds options.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1

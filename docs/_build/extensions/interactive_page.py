@@ -1,11 +1,15 @@
 """The interactive page: one file of docs/interactive/, with its style, scripts and scenes inside.
 
-It asks for nothing, so that it works without a server and without a network, and can be saved.
+It asks for nothing, so that it works without a server and without a network, and can be saved. Without
+the rest of the site, with nothing but Python:
+
+    python docs/_build/extensions/interactive_page.py build/column_generation.html
 """
 
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -58,3 +62,10 @@ def setup(app: Any) -> dict[str, Any]:
     """Register with Sphinx."""
     app.connect("build-finished", write_page)
     return {"parallel_read_safe": True}
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1])
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(assembled(Path(__file__).parents[2] / "interactive"), encoding="utf-8")
+    print(f"Open {target}")
