@@ -104,8 +104,9 @@ class RuleSetClassifier(Classification, BaseBoost):
     selection : {"auto", "loss", "errors"}, default="auto"
         Within a budget: rules are chosen one after another, each that which lowers the objective
         most for its costs; or all together by the errors of their votes on the training rows, each
-        replaced as long as that helps, before the weights are found. "auto": "errors" for at
-        most 5 conditions and 5000 rows, where it is right more often.
+        replaced as long as that helps, before the weights are found, and of one condition each
+        unless longer rules err less by more than a standard error. "auto": "errors" for at most
+        5 conditions and 5000 rows, where it is right more often.
     loss : str or Loss, default="log_loss"
         As in :class:`CGBoostClassifier`; with "log_loss" outputs are half log-odds.
     rule_cost, condition_cost : float or None

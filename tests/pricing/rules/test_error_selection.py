@@ -33,7 +33,7 @@ def test_no_other_rule_in_the_place_of_one_is_better(seed: int) -> None:
     """The set found cannot be improved by any rule of up to two conditions: by enumeration."""
     literals, signs, weights = rows(seed)
     search = ErrorSelection(literals, signs, weights, longest=2, max_conditions=4)
-    found = search.search()
+    found = search.best(2)
     assert sum(len(places) for places, _ in found.rules) <= 4
     every = [*combinations(range(len(literals)), 1), *combinations(range(len(literals)), 2)]
     every = [own for own in every if literals.cover(own).any()]
@@ -45,6 +45,23 @@ def test_no_other_rule_in_the_place_of_one_is_better(seed: int) -> None:
             if len(own) <= min(room, 2) and cover_mark(literals, own) not in taken:
                 value = search.value(search._output([*rest, (own, vote)], bias))
                 assert value >= found.value - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_longer_rules_have_to_be_clearly_better(seed: int) -> None:
+    """By a standard error of the share of errors: votes have single conditions, "and" has not."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(300, 8)).astype(float)
+    literals, weights = Literals(X, [False] * 8, max_bins=5), rng.uniform(0.5, 2.0, 300)
+    both = np.where(X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] > 0, 1.0, -1.0)
+    most = np.where((X[:, :3].sum(axis=1) > 1) ^ (rng.random(300) < 0.2), 1.0, -1.0)
+    for signs, is_clear in ((both, True), (most, False)):
+        pricer = ErrorSelection(literals, signs, weights, longest=2, max_conditions=4)
+        single, longer, chosen = pricer.best(1), pricer.best(2), pricer.search()
+        share = pricer.errors(pricer._output(single.rules, single.bias))
+        error = np.sqrt(share * (1 - share) * (weights @ weights)) / weights.sum()
+        assert (longer.value < single.value - error) == is_clear
+        assert chosen == (longer if is_clear else single)
 
 
 @pytest.mark.parametrize("seed", range(4))
