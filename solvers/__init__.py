@@ -5,8 +5,9 @@
 solver's word for optimality. Importing this package loads no solver.
 """
 
-from solvers.api import available_backends, check_options, get_backend, open_session, solve
-from solvers.program.errors import (
+from .api import BACKENDS as BACKENDS
+from .api import available_backends, check_options, get_backend, open_session, solve
+from .program.errors import (
     InfeasibleError,
     InfeasibleOrUnboundedError,
     InterruptedSolveError,
@@ -21,9 +22,10 @@ from solvers.program.errors import (
     UnknownSolverError,
     UnsupportedProblemError,
 )
-from solvers.program.program import Program
-from solvers.program.solution import Solution
-from solvers.sessions.protocols import Backend, Session
+from .program.modelling import put_back as put_back
+from .program.program import Program
+from .program.solution import Solution
+from .sessions.protocols import Backend, Session
 
 __all__ = [
     "Backend",

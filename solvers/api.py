@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from solvers.backends.auto import AutoBackend
-from solvers.backends.clarabel import CLARABEL
-from solvers.backends.cvxpy import PREFIX, cvxpy_backend, cvxpy_solver_names
-from solvers.backends.daqp import DAQP
-from solvers.backends.highs import HighsBackend
-from solvers.backends.osqp import OSQP
-from solvers.backends.piqp import PIQP
-from solvers.backends.scipy import SCIPY
-from solvers.program.errors import (
+from .backends.auto import AutoBackend
+from .backends.clarabel import CLARABEL
+from .backends.cvxpy import PREFIX, cvxpy_backend, cvxpy_solver_names
+from .backends.daqp import DAQP
+from .backends.highs import HighsBackend
+from .backends.osqp import OSQP
+from .backends.piqp import PIQP
+from .backends.scipy import SCIPY
+from .program.errors import (
     LimitError,
     OptionError,
     SolverError,
@@ -29,9 +29,9 @@ from solvers.program.errors import (
     UnknownSolverError,
     verified,
 )
-from solvers.program.program import Program
-from solvers.program.solution import Solution
-from solvers.sessions.protocols import BACKENDS, Backend, Session, local_backends
+from .program.program import Program
+from .program.solution import Solution
+from .sessions.protocols import BACKENDS, Backend, Session, local_backends
 
 __all__ = ["BACKENDS", "available_backends", "get_backend", "local_backends"]
 BACKENDS.update(

@@ -10,6 +10,7 @@ CONSTRAINED = "estimators/constrained/test_constrained_boost.py"
 
 ELSEWHERE = {
     "cgboost/_moved.py": "test_moved.py",
+    "cgboost/_solvers.py": "test_own_solvers.py",
     "cgboost/_version.py": "studies/test_cli.py",
     "cgboost/additive/trees/boosted_rows.py": "additive/trees/test_boosted_tree_growth.py",
     "cgboost/sources.py": "additive/sql/test_source.py",

@@ -31,12 +31,28 @@ def imported(name: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in FILES)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{name} has a relative import"
+            source = absolute(name, node)
             for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                module = inner if inner in FILES else str(node.module)
+                inner = f"{source}.{alias.name}"
+                module = inner if inner in FILES else source
                 if module in FILES:
                     yield module
+
+
+def absolute(name: str, node: ast.ImportFrom) -> str:
+    """The module that is imported from: relative in ``solvers``, which has two names."""
+    is_relative = name.startswith("solvers") and is_own(node)
+    assert is_relative == (node.level > 0), f"{name}: {node.module}"
+    if not node.level:
+        return "solvers" if node.module == "cgboost._solvers" else str(node.module)
+    above = name.split(".") if FILES[name].stem == "__init__" else name.split(".")[:-1]
+    parts = above[: len(above) - node.level + 1]
+    return ".".join([*parts, node.module] if node.module else parts)
+
+
+def is_own(node: ast.ImportFrom) -> bool:
+    """Whether the package itself is imported from."""
+    return node.level > 0 or str(node.module).split(".")[0] == "solvers"
 
 
 @functools.cache

@@ -13,13 +13,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sp
 
+from cgboost._solvers import LimitError, Program, SolverError, solve
 from cgboost.generation.history import StopReason
 from cgboost.integer.branching.decisions import Decision, check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL, BranchingRule
 from cgboost.integer.node_selection import Node
 from cgboost.integer.search import Relaxation, Search
 from cgboost.tolerances import LP_FEASIBILITY
-from solvers import LimitError, Program, SolverError, solve
 
 FAILED = (
     StopReason.TIME,

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from cgboost._solvers import LimitError, Status
 from cgboost.losses.dual.support_vector import Indices, Vector
-from solvers import LimitError, Status
 
 MARGIN = 0.1
 """Gradients of coordinates that are 0 begin this share of λ below it: at λ all of them would be in

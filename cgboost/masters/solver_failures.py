@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.exceptions import MasterError, see
-from cgboost.losses import SupportVectorLoss
-from solvers import (
+from cgboost._solvers import (
     LimitError,
     MissingBackendError,
     OptionError,
@@ -19,6 +17,8 @@ from solvers import (
     UnknownSolverError,
     UnsupportedProblemError,
 )
+from cgboost.exceptions import MasterError, see
+from cgboost.losses import SupportVectorLoss
 
 NOT_OF_NUMBERS = (OptionError, UnknownSolverError, MissingBackendError, UnsupportedProblemError)
 """Errors of solvers that have nothing to do with the numbers of the problem."""

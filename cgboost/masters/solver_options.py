@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cgboost._solvers import check_options
 from cgboost.exceptions import see
-from solvers import check_options
 
 TIME_LIMITS = ("time_limit", "time_limit_secs")
 """Names that solvers have for a limit of one solve; masters divide the time that is left."""

@@ -19,6 +19,7 @@ import numpy as np
 from cgboost.exceptions import UnknownContentError
 
 TOPS = ("cgboost", "solvers")
+OWN_SOLVERS = "cgboost._solvers"
 SHUT = (
     "cgboost.parallel",
     "cgboost.studies",
@@ -27,6 +28,7 @@ SHUT = (
     "cgboost.integer.parallel_nodes",
     "cgboost.additive.sql",
     "cgboost._moved",
+    "cgboost._solvers",
 )
 """Modules, and all below them, that no file may name."""
 OPEN = frozenset({"cgboost.persistence.checkpoint"})
@@ -60,7 +62,7 @@ def our_modules() -> frozenset[str]:
     """All modules that files of a model may name."""
     found = set()
     for top in TOPS:
-        folder = Path(str(importlib.import_module(top).__file__)).parent
+        folder = Path(str(_module(top).__file__)).parent
         for path in folder.rglob("*.py"):
             parts = (top, *path.relative_to(folder).with_suffix("").parts)
             found.add(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
@@ -75,12 +77,24 @@ def is_shut(module: str) -> bool:
 
 def name_of(what: Any) -> str:
     """The name of a class or function, by which it is found again."""
-    return f"{what.__module__}:{what.__qualname__}"
+    module = str(what.__module__)
+    if module.startswith(OWN_SOLVERS):  # where a user has a module called solvers
+        module = "solvers" + module.removeprefix(OWN_SOLVERS)
+    return f"{module}:{what.__qualname__}"
+
+
+def _module(name: str) -> types.ModuleType:
+    """A module of ours by its name in files."""
+    top, dot, rest = name.partition(".")
+    if top == "solvers":
+        top = importlib.import_module(OWN_SOLVERS).__name__
+    return importlib.import_module(f"{top}{dot}{rest}")
 
 
 def is_ours(kind: type) -> bool:
     """Whether a class is one that files may name."""
-    return kind.__module__ in our_modules() and _found(name_of(kind)) is kind
+    name = name_of(kind)
+    return name.partition(":")[0] in our_modules() and _found(name) is kind
 
 
 def known_class(name: Any) -> type:
@@ -105,7 +119,7 @@ def _found(name: str) -> Any:
     module, _, path = name.partition(":")
     if module not in our_modules() or not path or "<" in path:
         return None
-    found: Any = importlib.import_module(module)
+    found: Any = _module(module)
     for part in path.split("."):
         found = vars(found).get(part) if isinstance(found, (type, types.ModuleType)) else None
     named = isinstance(found, (type, types.FunctionType)) and name_of(found) == name

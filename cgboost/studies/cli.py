@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import cgboost
+from cgboost._solvers import SolverError
 from cgboost.estimators import CGBoostClassifier
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.history import StopReason
@@ -24,7 +25,6 @@ from cgboost.persistence import write_picture
 from cgboost.studies.comparison import draw_bound, entrants, in_words, records
 from cgboost.studies.datasets import Split, odd_even_split
 from cgboost.studies.odd_even import Row, fit_best, parse_library, table_row, write_table
-from solvers import SolverError
 
 ABOUT = """\
 Boosting by column generation: a model, and how far it can be from the best one at most.

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.backends.clarabel import CLARABEL
-from solvers.backends.highs import HighsBackend
-from solvers.backends.piqp import PIQP
-from solvers.program.arrays import MatrixLike
-from solvers.program.errors import MissingBackendError, OptionError, SolverFailure, Status
-from solvers.program.growing import GrowingProgram, check_columns
-from solvers.program.program import Program
-from solvers.program.solution import Solution
-from solvers.sessions.engine import Answer, Request, ask
-from solvers.sessions.protocols import Session, class_name, require_support
-from solvers.sessions.rebuilding import RebuildingBackend
-from solvers.tolerances import LEAST_TIME
+from ..program.arrays import MatrixLike
+from ..program.errors import MissingBackendError, OptionError, SolverFailure, Status
+from ..program.growing import GrowingProgram, check_columns
+from ..program.program import Program
+from ..program.solution import Solution
+from ..sessions.engine import Answer, Request, ask
+from ..sessions.protocols import Session, class_name, require_support
+from ..sessions.rebuilding import RebuildingBackend
+from ..tolerances import LEAST_TIME
+from .clarabel import CLARABEL
+from .highs import HighsBackend
+from .piqp import PIQP
 
 OPTIONS = {"max_iterations", "eliminate", "polish"}
 CERTIFIED = {Status.INFEASIBLE, Status.UNBOUNDED}

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.program.arrays import FloatArray
-from solvers.program.errors import Status
-from solvers.program.program import Program, Sides, upper_triangle
-from solvers.program.solution import Point
-from solvers.sessions.engine import Answer, Request, apply_options
-from solvers.sessions.rebuilding import RebuildingBackend
+from ..program.arrays import FloatArray
+from ..program.errors import Status
+from ..program.program import Program, Sides, upper_triangle
+from ..program.solution import Point
+from ..sessions.engine import Answer, Request, apply_options
+from ..sessions.rebuilding import RebuildingBackend
 
 _STATUS = {
     "Solved": Status.OPTIMAL,

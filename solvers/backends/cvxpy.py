@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.program.errors import MissingBackendError, OptionError, Status, UnknownSolverError
-from solvers.program.program import Program, Sides, full_sparse, objective, variable
-from solvers.program.solution import Point
-from solvers.sessions.engine import Answer, Request
-from solvers.sessions.rebuilding import RebuildingBackend
-from solvers.tolerances import CERTIFICATE
+from ..program.errors import MissingBackendError, OptionError, Status, UnknownSolverError
+from ..program.program import Program, Sides, full_sparse, objective, variable
+from ..program.solution import Point
+from ..sessions.engine import Answer, Request
+from ..sessions.rebuilding import RebuildingBackend
+from ..tolerances import CERTIFICATE
 
 PREFIX = "cvxpy:"
 TIGHT = 1e-8

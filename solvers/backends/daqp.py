@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from solvers.program.arrays import FloatArray, is_sparse
-from solvers.program.errors import OptionError, Status
-from solvers.program.program import Program, full_dense
-from solvers.program.solution import Point
-from solvers.sessions.engine import Answer, Request
-from solvers.sessions.rebuilding import RebuildingBackend
+from ..program.arrays import FloatArray, is_sparse
+from ..program.errors import OptionError, Status
+from ..program.program import Program, full_dense
+from ..program.solution import Point
+from ..sessions.engine import Answer, Request
+from ..sessions.rebuilding import RebuildingBackend
 
 logger = logging.getLogger(__name__)
 

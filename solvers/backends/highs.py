@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from solvers.program.arrays import FloatArray, IntArray, Matrix, is_sparse
-from solvers.program.errors import (
+from ..program.arrays import FloatArray, IntArray, Matrix, is_sparse
+from ..program.errors import (
     MissingBackendError,
     OptionError,
     SolverFailure,
@@ -28,12 +28,12 @@ from solvers.program.errors import (
     check_tolerance,
     refusal,
 )
-from solvers.program.growing import NewColumns, NewRows
-from solvers.program.program import Program
-from solvers.program.solution import Solution
-from solvers.sessions.engine import empty_solution
-from solvers.sessions.rebuilding import CheckedSession
-from solvers.tolerances import MIP_GAP
+from ..program.growing import NewColumns, NewRows
+from ..program.program import Program
+from ..program.solution import Solution
+from ..sessions.engine import empty_solution
+from ..sessions.rebuilding import CheckedSession
+from ..tolerances import MIP_GAP
 
 IndexArray = npt.NDArray[np.int32]
 

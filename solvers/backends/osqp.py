@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.program.arrays import FloatArray, IntArray
-from solvers.program.errors import OptionError, Status
-from solvers.program.program import Program, upper_triangle
-from solvers.program.solution import Point
-from solvers.sessions.engine import Answer, Request
-from solvers.sessions.rebuilding import RebuildingBackend
-from solvers.tolerances import CERTIFICATE, LEAST_TIME
+from ..program.arrays import FloatArray, IntArray
+from ..program.errors import OptionError, Status
+from ..program.program import Program, upper_triangle
+from ..program.solution import Point
+from ..sessions.engine import Answer, Request
+from ..sessions.rebuilding import RebuildingBackend
+from ..tolerances import CERTIFICATE, LEAST_TIME
 
 FIRST_ORDER_TOLERANCE = 1e-6
 """As `DEFAULT_CHECK` of `solvers.program.errors`, which OSQP's own, 1e-3, would not meet."""

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.program.arrays import is_sparse
-from solvers.program.errors import SolverFailure, Status
-from solvers.program.program import Program, fill, full_dense, full_sparse
-from solvers.program.solution import Point
-from solvers.sessions.engine import Answer, Request, apply_options
-from solvers.sessions.rebuilding import RebuildingBackend
-from solvers.tolerances import DENSE_FILL
+from ..program.arrays import is_sparse
+from ..program.errors import SolverFailure, Status
+from ..program.program import Program, fill, full_dense, full_sparse
+from ..program.solution import Point
+from ..sessions.engine import Answer, Request, apply_options
+from ..sessions.rebuilding import RebuildingBackend
+from ..tolerances import DENSE_FILL
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ that it takes to end one."""
 
 CHILD = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from solvers.backends.piqp import solve_here; "
+    f"from {__name__} import solve_here; "
     "answer = solve_here(*pickle.load(sys.stdin.buffer)); "
     "sys.stdout.buffer.write(pickle.dumps(answer))"
 )

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from solvers.program.errors import OptionError, Status
-from solvers.program.program import Program, Sides
-from solvers.program.solution import Point
-from solvers.sessions.engine import Answer, Request
-from solvers.sessions.rebuilding import RebuildingBackend
-from solvers.tolerances import MIP_GAP
+from ..program.errors import OptionError, Status
+from ..program.program import Program, Sides
+from ..program.solution import Point
+from ..sessions.engine import Answer, Request
+from ..sessions.rebuilding import RebuildingBackend
+from ..tolerances import MIP_GAP
 
 WITHOUT = ".*(Unrecognized options|Using default)"
 """How SciPy's warnings of options are worded that it goes on without."""

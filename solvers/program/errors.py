@@ -30,8 +30,8 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from solvers.program.solution import Solution
-from solvers.program.status import (
+from .solution import Solution
+from .status import (
     InfeasibleError,
     InfeasibleOrUnboundedError,
     MissingBackendError,

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from solvers.program.arrays import (
+from .arrays import (
     FloatArray,
     IntArray,
     Matrix,
@@ -31,7 +31,7 @@ from solvers.program.arrays import (
     as_matrix,
     is_sparse,
 )
-from solvers.program.program import Program, as_diagonal, as_quadratic
+from .program import Program, as_diagonal, as_quadratic
 
 GROWTH = 1.5
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from solvers.program.program import Program, standard_form
-from solvers.program.solution import Solution
-from solvers.program.status import ProgramError
+from .program import Program, standard_form
+from .solution import Solution
+from .status import ProgramError
 
 SOLVED = 1  # OSQP's number for it
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from solvers.program.arrays import (
+from .arrays import (
     BoolArray,
     FloatArray,
     Matrix,
@@ -28,7 +28,7 @@ from solvers.program.arrays import (
     as_matrix,
     is_sparse,
 )
-from solvers.program.status import MissingBackendError, ProgramError
+from .status import MissingBackendError, ProgramError
 
 FORM = "OSQP"
 

@@ -17,9 +17,9 @@ from functools import cached_property
 
 import numpy as np
 
-from solvers.program.arrays import FloatArray
-from solvers.program.program import Program
-from solvers.program.status import Status
+from .arrays import FloatArray
+from .program import Program
+from .status import Status
 
 
 def primal_residual(program: Program, x: FloatArray) -> float:

@@ -25,10 +25,10 @@ import scipy.linalg.lapack as lapack
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from solvers.program.arrays import FloatArray, IntArray, is_sparse
-from solvers.program.program import Program
-from solvers.program.solution import Point, worst_residual
-from solvers.refinement.presolve import Elimination, find_elimination
+from ..program.arrays import FloatArray, IntArray, is_sparse
+from ..program.program import Program
+from ..program.solution import Point, worst_residual
+from .presolve import Elimination, find_elimination
 
 Solver = Callable[[FloatArray], FloatArray]
 

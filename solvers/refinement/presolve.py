@@ -23,11 +23,11 @@ import numpy as np
 import scipy.linalg.blas as blas
 import scipy.sparse as sp
 
-from solvers.program.arrays import FloatArray, IntArray, is_sparse
-from solvers.program.growing import ColumnEntries
-from solvers.program.program import Program
-from solvers.program.solution import Point
-from solvers.tolerances import DENSE_FILL
+from ..program.arrays import FloatArray, IntArray, is_sparse
+from ..program.growing import ColumnEntries
+from ..program.program import Program
+from ..program.solution import Point
+from ..tolerances import DENSE_FILL
 
 LARGEST_DENSE = 8000
 

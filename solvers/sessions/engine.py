@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from solvers.program.errors import OptionError, SolverError, SolverFailure, refusal
-from solvers.program.growing import GrowingProgram
-from solvers.program.program import Program
-from solvers.program.solution import Point, Solution
-from solvers.program.status import Status
+from ..program.errors import OptionError, SolverError, SolverFailure, refusal
+from ..program.growing import GrowingProgram
+from ..program.program import Program
+from ..program.solution import Point, Solution
+from ..program.status import Status
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from solvers.program.arrays import MatrixLike
-from solvers.program.program import Program
-from solvers.program.solution import Solution
-from solvers.program.status import UnsupportedProblemError
+from ..program.arrays import MatrixLike
+from ..program.program import Program
+from ..program.solution import Solution
+from ..program.status import UnsupportedProblemError
 
 
 @runtime_checkable

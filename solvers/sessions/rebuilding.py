@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.program.arrays import (
+from ..program.arrays import (
     FloatArray,
     IntArray,
     MatrixLike,
@@ -27,8 +27,8 @@ from solvers.program.arrays import (
     as_finite_vector,
     as_indices,
 )
-from solvers.program.errors import MissingBackendError, Status, refusal, verified
-from solvers.program.growing import (
+from ..program.errors import MissingBackendError, Status, refusal, verified
+from ..program.growing import (
     ColumnEntries,
     GrowingProgram,
     NewColumns,
@@ -36,12 +36,12 @@ from solvers.program.growing import (
     check_columns,
     check_rows,
 )
-from solvers.program.program import Program
-from solvers.program.solution import Point, Solution
-from solvers.refinement.polish import polished
-from solvers.refinement.presolve import Elimination, Gram, find_elimination
-from solvers.sessions.engine import Answer, Engine, Request, ask, empty_answer
-from solvers.sessions.protocols import Backend, class_name, problem_class, require_support
+from ..program.program import Program
+from ..program.solution import Point, Solution
+from ..refinement.polish import polished
+from ..refinement.presolve import Elimination, Gram, find_elimination
+from .engine import Answer, Engine, Request, ask, empty_answer
+from .protocols import Backend, class_name, problem_class, require_support
 
 
 class CheckedSession:

@@ -11,8 +11,8 @@ import joblib
 import numpy as np
 import sklearn.utils
 
+from cgboost._solvers import available_backends, get_backend
 from cgboost.exceptions import see
-from solvers import available_backends, get_backend
 
 HUGE = 1024
 """Bits of whole numbers that are beyond the largest float."""

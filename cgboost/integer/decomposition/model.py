@@ -19,10 +19,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from cgboost._solvers import Program
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.model_text import ModelError, check_text
 from cgboost.tolerances import LP_FEASIBILITY
-from solvers import Program
 
 if TYPE_CHECKING:
     import highspy

@@ -29,10 +29,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
+from cgboost._solvers import Program, SolverError, solve
 from cgboost.exceptions import MasterError
 from cgboost.masters.convex.solve import TIGHT_OPTIONS
 from cgboost.tolerances import EPSILON
-from solvers import Program, SolverError, solve
 
 Vector = NDArray[np.float64]
 

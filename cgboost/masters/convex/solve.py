@@ -6,11 +6,18 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from cgboost._solvers import (
+    BACKENDS,
+    LimitError,
+    Program,
+    SolverError,
+    Status,
+    available_backends,
+    put_back,
+    solve,
+)
 from cgboost.exceptions import MasterError
 from cgboost.masters.solver_options import checked_options
-from solvers import LimitError, Program, SolverError, Status, available_backends, solve
-from solvers.api import BACKENDS
-from solvers.program.modelling import put_back
 
 PREFIX = "cvxpy:"
 

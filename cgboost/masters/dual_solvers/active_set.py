@@ -40,6 +40,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost._solvers import LimitError, SolverFailure, Status
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.column_store import ColumnStore
@@ -54,7 +55,6 @@ from cgboost.masters.dual_solvers.quadratic_dual import (
 )
 from cgboost.masters.dual_solvers.restricted_dual import DualSolution, LiveDual
 from cgboost.penalties.base import DualForm
-from solvers import LimitError, SolverFailure, Status
 
 FEW, RELEASED, RELEASED_BESIDE = 20, 0.1, 0.5
 """Rows that leave their corners in one step, at most: so many, or shares of all and of the free."""

@@ -19,6 +19,7 @@ from typing import Literal
 
 import numpy as np
 
+from cgboost._solvers import LimitError, SolverFailure, Status
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.dual_solvers.cone_blocks import BlockStore, FactorBlock, GramBlock
@@ -36,7 +37,6 @@ from cgboost.masters.dual_solvers.interior_point import (
 )
 from cgboost.parallel.blas import LARGE, available, blas_threads
 from cgboost.tolerances import SMALLEST
-from solvers import LimitError, SolverFailure, Status
 
 CONE_STEPS = 150
 """Steps of one solve at most. Some fifteen are usual; kernels that differ in scale by 10¹⁵ take up

@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost._solvers import LimitError, SolverFailure, Status
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.column_store import ColumnStore
@@ -30,7 +31,6 @@ from cgboost.masters.dual_solvers.restricted_dual import Basis, BoxedDual, DualS
 from cgboost.masters.dual_solvers.simplex import OFFSET
 from cgboost.parallel.blas import LARGE, available, blas_threads
 from cgboost.penalties.base import DualForm
-from solvers import LimitError, SolverFailure, Status
 
 DIRECTION = -3
 """Stands for the first free direction in the list of session rows; the others are below it."""

@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost._solvers import Program, Session, Solution, open_session
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_solvers.restricted_dual import DualSolution, LiveDual
 from cgboost.penalties.base import DualForm
-from solvers import Program, Session, Solution, open_session
 
 OFFSET, LEVEL = -1, -2
 """Stand for the offset and the level in the list of session rows."""

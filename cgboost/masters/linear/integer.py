@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from cgboost._solvers import LimitError, Program, Solution, SolverError, solve
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result, relative_gap
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.masters.solver_options import checked_options
-from solvers import LimitError, Program, Solution, SolverError, solve
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cgboost._solvers import LimitError, SolverError, Status, UnboundedError
 from cgboost.exceptions import CGBoostError, MasterError
 from cgboost.generation.columns import Column, least_of
 from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState, Priced, gap_scale
@@ -41,7 +42,6 @@ from cgboost.masters.linear.lagrangian_bound import (
 )
 from cgboost.masters.linear.restricted_primal import PrimalPoint, RestrictedPrimal, Rows
 from cgboost.masters.solver_options import checked_options
-from solvers import LimitError, SolverError, Status, UnboundedError
 
 Vector = NDArray[np.float64]
 

@@ -30,10 +30,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from cgboost._solvers import Program, Solution, open_session
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.tolerances import LP_FEASIBILITY
-from solvers import Program, Solution, open_session
 
 Vector = NDArray[np.float64]
 

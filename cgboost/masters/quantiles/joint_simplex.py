@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from cgboost._solvers import Solution
 from cgboost.losses.dual.noncrossing import NoncrossingLoss, NoncrossingVariables
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers.simplex import DualSession
 from cgboost.masters.quantiles.joint_columns import JointColumns
 from cgboost.masters.quantiles.joint_session import FIRST_OFFSET, JointSolution
 from cgboost.penalties.base import DualForm
-from solvers import Solution
 
 
 class JointSimplexSession(DualSession):

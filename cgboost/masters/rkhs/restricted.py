@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from cgboost._solvers import LimitError, Status
 from cgboost.generation.columns import Column
 from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.spaces import FunctionSpace, SpaceColumn
@@ -39,7 +40,6 @@ from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm, ray_gain
 from cgboost.penalties.l1 import FEASIBILITY
 from cgboost.tolerances import SMALLEST
-from solvers import LimitError, Status
 
 LEAST_CURVATURE = 1e-8
 """Least curvature of a row in a model, relative to the largest: at 0 the model has no end."""

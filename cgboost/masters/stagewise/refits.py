@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost._solvers import LimitError, Program, Session, SolverError, Status, open_session
 from cgboost.exceptions import MasterError
 from cgboost.losses.base import (
     LONGEST_DOUBLING,
@@ -26,7 +27,6 @@ from cgboost.losses.base import (
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.tolerances import SMALLEST
-from solvers import LimitError, Program, Session, SolverError, Status, open_session
 
 Vector = NDArray[np.float64]
 

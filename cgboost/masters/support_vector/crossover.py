@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import linalg
 
+from cgboost._solvers import SolverError
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.column_store import ColumnStore
@@ -19,7 +20,6 @@ from cgboost.masters.support_vector.purification import Face, purified
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm
 from cgboost.tolerances import SMALLEST
-from solvers import SolverError
 
 logger = logging.getLogger(__name__)
 

@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from cgboost._solvers import SolverError, Status
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.column_store import ColumnStore
 from cgboost.masters.dual_solvers.interior_point import DIRECTION, InteriorSession
 from cgboost.masters.free_columns import FreeColumns
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm
-from solvers import SolverError, Status
 
 logger = logging.getLogger(__name__)
 

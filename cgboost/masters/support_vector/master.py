@@ -21,6 +21,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost._solvers import SolverFailure
 from cgboost.exceptions import MasterError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import (
@@ -53,7 +54,6 @@ from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
 from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm, Penalty
 from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
-from solvers import SolverFailure
 
 logger = logging.getLogger(__name__)
 

@@ -21,6 +21,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost._solvers import LimitError, SolverFailure, Status
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
@@ -30,7 +31,6 @@ from cgboost.masters.support_vector.tableau import Tableau, exchanged
 from cgboost.masters.support_vector.vertex import KinkedVertex, Step
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm
-from solvers import LimitError, SolverFailure, Status
 
 PERTURBATION = 1e-11
 """Kinks are moved by up to this, relative to the largest target, so that no two are in one place

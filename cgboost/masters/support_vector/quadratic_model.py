@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from cgboost._solvers import LimitError, Program, solve
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.homotopy import Mask, check_time, follow
-from solvers import LimitError, Program, solve
 
 EXCESS = 1e-13
 """A gradient above λ by no more than this, relative to the largest of λ and |c|, is rounding."""

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from cgboost._solvers import SolverError
 from cgboost.generation.columns import FloatArray, multiple
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.column_store import ColumnStore
@@ -39,7 +40,6 @@ from cgboost.masters.support_vector.smooth_loss import RowwiseLoss, SmoothLoss, 
 from cgboost.masters.support_vector.weighted_products import WeightedProducts
 from cgboost.masters.support_vector.working_set import DualPoint
 from cgboost.penalties.base import DualForm
-from solvers import SolverError
 
 logger = logging.getLogger(__name__)
 

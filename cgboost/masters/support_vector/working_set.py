@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from cgboost._solvers import LimitError, SolverError, Status
 from cgboost.exceptions import SlowSolverWarning, see, warn_caller
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
@@ -40,7 +41,6 @@ from cgboost.masters.support_vector.balanced_response import (
     balanced_to_free,
 )
 from cgboost.penalties.base import DualForm
-from solvers import LimitError, SolverError, Status
 
 logger = logging.getLogger(__name__)
 

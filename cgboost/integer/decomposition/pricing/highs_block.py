@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from cgboost._solvers import Program, SolverError, solve
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together
 from cgboost.integer.branching.rules import INTEGRAL
@@ -22,7 +23,6 @@ from cgboost.integer.decomposition.pricing.block import (
     BlockTimeError,
     Found,
 )
-from solvers import Program, SolverError, solve
 
 SMALL = 50
 """Blocks with fewer variables are solved without presolving."""
