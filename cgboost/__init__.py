@@ -2,119 +2,15 @@
 
 A restricted master gives duals, a pricer finds the column that helps most, until nothing prices
 out and the duality gap certifies the answer.
+
+The public names stand in ``__init__.pyi``; a module is imported when a name of it is asked for.
 """
+
+import lazy_loader
 
 from cgboost._moved import keep_old_names
 from cgboost._version import __version__ as __version__
-from cgboost.estimators import (
-    AdaBoostClassifier,
-    AdditiveRegressor,
-    AnyBoostClassifier,
-    AnyBoostRegressor,
-    BLFClassifier,
-    BLFRegressor,
-    CGBoostClassifier,
-    CGBoostOutlierDetector,
-    CGBoostRegressor,
-    ConstrainedBoostClassifier,
-    ConstrainedBoostRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    L2BoostRegressor,
-    LinearTreeBoostingClassifier,
-    LinearTreeBoostingRegressor,
-    LinearTreeRegressor,
-    LogitBoostClassifier,
-    LPBoostClassifier,
-    LPBoostRegressor,
-    MultiQuantileRegressor,
-    OrthogonalGreedyRegressor,
-    RuleSetClassifier,
-    RuleSetRegressor,
-    SparseLinearClassifier,
-    SparseLinearRegressor,
-    StagewiseRegressor,
-    ThinnedEnsemble,
-    TransformClassifier,
-    TransformRegressor,
-)
-from cgboost.generation import ColumnGeneration
-from cgboost.integer import BranchAndPrice
-from cgboost.integer.decomposition import decompose
-from cgboost.kernels import (
-    RBF,
-    Chi2,
-    Cosine,
-    Jaccard,
-    KernelLibrary,
-    Laplacian,
-    Linear,
-    Matern,
-    On,
-    PairwiseKernel,
-    Periodic,
-    Polynomial,
-    Precomputed,
-    RationalQuadratic,
-    Spectrum,
-    Tanimoto,
-    WeisfeilerLehman,
-)
-from cgboost.persistence import Checkpoint, load
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 keep_old_names()
-
-__all__ = [
-    "Chi2",
-    "Cosine",
-    "Laplacian",
-    "Periodic",
-    "RationalQuadratic",
-    "RBF",
-    "AdaBoostClassifier",
-    "AdditiveRegressor",
-    "AnyBoostClassifier",
-    "AnyBoostRegressor",
-    "BLFClassifier",
-    "BLFRegressor",
-    "BranchAndPrice",
-    "CGBoostClassifier",
-    "CGBoostOutlierDetector",
-    "CGBoostRegressor",
-    "ColumnGeneration",
-    "ConstrainedBoostClassifier",
-    "ConstrainedBoostRegressor",
-    "GradientBoostingClassifier",
-    "GradientBoostingRegressor",
-    "Jaccard",
-    "KernelLibrary",
-    "L2BoostRegressor",
-    "LPBoostClassifier",
-    "LPBoostRegressor",
-    "Linear",
-    "LinearTreeBoostingClassifier",
-    "LinearTreeBoostingRegressor",
-    "LinearTreeRegressor",
-    "LogitBoostClassifier",
-    "Matern",
-    "On",
-    "MultiQuantileRegressor",
-    "OrthogonalGreedyRegressor",
-    "PairwiseKernel",
-    "Polynomial",
-    "Precomputed",
-    "RuleSetClassifier",
-    "RuleSetRegressor",
-    "Spectrum",
-    "SparseLinearClassifier",
-    "SparseLinearRegressor",
-    "StagewiseRegressor",
-    "Tanimoto",
-    "ThinnedEnsemble",
-    "TransformClassifier",
-    "TransformRegressor",
-    "WeisfeilerLehman",
-    "decompose",
-    "Checkpoint",
-    "load",
-]

@@ -1,9 +1,8 @@
 """The package ``solvers`` that stands beside this one, whatever else has that name.
 
-A script with a ``solvers.py`` of its own in its folder has that one in ``import solvers``. The
-modules of cgboost therefore import from here: the package that is meant, under its usual name where
-that is free, so that its classes are the same for everybody, and under the name of this module
-otherwise.
+A script with a module of that name in its folder gets that one with ``import solvers``. The modules
+of cgboost therefore import from here: the package that is meant, under its usual name where that is
+free, so that its classes are the same for everybody, and under the name of this module otherwise.
 """
 
 from __future__ import annotations

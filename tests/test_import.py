@@ -33,6 +33,23 @@ def test_import_loads_no_heavy_package(module):
     assert not set(added) & set(HEAVY)
 
 
+def test_a_name_is_imported_when_it_is_asked_for():
+    """The package alone loads neither scikit-learn nor NumPy; its names and modules are all there."""
+    code = """
+import sys
+import cgboost
+assert not {"sklearn", "numpy", "scipy"} & set(sys.modules)
+assert "CGBoostClassifier" in dir(cgboost) and "RBF" in cgboost.__all__
+assert cgboost.linear.QuantileRegressor and cgboost.estimators.reweight
+try:
+    cgboost.CGBoostClasifier
+except AttributeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "CGBoostClasifier" in done.stdout
+
+
 def test_a_folder_of_the_same_name_does_not_hide_the_package(tmp_path):
     """Beside a folder called cgboost (a clone, say) Python still finds the installed package."""
     (tmp_path / "cgboost").mkdir()

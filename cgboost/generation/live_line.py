@@ -11,6 +11,26 @@ if TYPE_CHECKING:
     from rich.progress import BarColumn, Progress
 
 
+class PlainConsole:
+    """The standard error stream, where rich is not installed."""
+
+    is_jupyter = is_terminal = False
+    is_dumb_terminal = True
+
+    def print(self, text: str, **layout: Any) -> None:
+        """Write a line."""
+        sys.stderr.write(f"{text}\n")
+
+
+def error_console() -> Any:
+    """A console of rich on the standard error stream, or a plain one."""
+    if find_spec("rich") is None:
+        return PlainConsole()
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
 def can_redraw(console: Any) -> bool:
     """Whether a line can be drawn again where it is."""
     if console.is_jupyter:

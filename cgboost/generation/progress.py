@@ -7,7 +7,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from cgboost.generation.history import Result, Round, StopReason
-from cgboost.generation.live_line import bar_of_width, can_redraw, duration, gap_in_words, started
+from cgboost.generation.live_line import (
+    bar_of_width,
+    can_redraw,
+    duration,
+    error_console,
+    gap_in_words,
+    started,
+)
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -82,8 +89,6 @@ class ProgressLine:
         time_limit: float | None = None,
         every_round: bool = False,
     ) -> None:
-        from rich.console import Console
-
         self.label = label
         self.interval = interval
         self.tol = tol
@@ -91,7 +96,7 @@ class ProgressLine:
         self.max_rounds = max_rounds
         self.time_limit = time_limit
         self.every_round = every_round
-        self._console = Console(stderr=True) if console is None else console
+        self._console = error_console() if console is None else console
         self._live: Progress | None = None
         self._start_afresh()
 

@@ -15,28 +15,10 @@
     model_selection.py    criteria for where a greedy path should end
     report/               one page about a model, with versions and machine
     drawing.py            what the pictures share
+
+The functions stand in ``__init__.pyi``; a module is imported when one of it is asked for.
 """
 
-from cgboost.inspection.block_matrix import plot_blocks
-from cgboost.inspection.coefficient_path import plot_path
-from cgboost.inspection.kernel_importance import (
-    feature_relevance,
-    kernel_importance,
-    relevant_centres,
-)
-from cgboost.inspection.kernel_weights import plot_kernel_weights
-from cgboost.inspection.learning_curves import FittedModel, plot_columns, plot_history
-from cgboost.inspection.search_tree import plot_search
+import lazy_loader
 
-__all__ = [
-    "FittedModel",
-    "feature_relevance",
-    "kernel_importance",
-    "plot_blocks",
-    "plot_columns",
-    "plot_history",
-    "plot_kernel_weights",
-    "plot_path",
-    "plot_search",
-    "relevant_centres",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

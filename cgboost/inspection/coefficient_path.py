@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cgboost.inspection import drawing
 from cgboost.inspection.thinning_path import SizePath, draw_sizes
+from cgboost.optional import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,6 +155,7 @@ def _panels(ax: Axes | None, *, both: bool) -> tuple[Figure, list[Axes]]:
         if ax is None:
             figure.set_size_inches(8.0, 4.6)
         return figure, [axis]
+    require("matplotlib", "a picture")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.0, 6.0), dpi=120, layout="constrained")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.tables.table_columns import legible
+from cgboost.optional import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +42,7 @@ def panels(axes: Iterable[Axes] | None, count: int, *, vertical: bool) -> tuple[
         if figure is None:
             raise ValueError("axes must belong to a figure")
         return figure, given
+    require("matplotlib", "a picture")
     from matplotlib.figure import Figure
 
     size = (8.0, 3.0 * count) if vertical else (10.0, 4.0)
@@ -61,6 +63,7 @@ def grid(axes: Iterable[Axes] | None, count: int) -> tuple[Figure, list[Axes]]:
     """Return the given axes, or panels in rows of three."""
     if axes is not None:
         return panels(axes, count, vertical=True)
+    require("matplotlib", "a picture")
     from matplotlib.figure import Figure
 
     columns = min(3, count)

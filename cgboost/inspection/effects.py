@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.inspection import partial_dependence
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.additive.tables.table_columns import is_missing
 from cgboost.inspection import drawing
 from cgboost.inspection.class_outputs import output_place
 
@@ -95,10 +95,10 @@ def effects(
         If there is no such class.
     """
     check_is_fitted(model)
-    frame = X if hasattr(X, "iloc") else pd.DataFrame(np.asarray(X))
-    frame = frame.iloc[:: max(1, -(-len(frame) // DRAWN_FROM))]
-    rows = frame if hasattr(X, "iloc") else frame.to_numpy()
-    names = [str(name) for name in frame.columns] if hasattr(X, "iloc") else None
+    is_frame = hasattr(X, "iloc")
+    table: Any = X if is_frame else np.asarray(X)
+    rows = (table.iloc if is_frame else table)[:: max(1, -(-len(table) // DRAWN_FROM))]
+    names = [str(name) for name in rows.columns] if is_frame else None
     if features is None:
         order = np.argsort(-model.feature_importances_, kind="stable")[:top]
         features = [int(j) for j in order if model.feature_importances_[j] > 0]
@@ -107,10 +107,11 @@ def effects(
     found = []
     for feature in features:
         number = names.index(feature) if names is not None and feature in names else feature
-        if not isinstance(number, (int, np.integer)) or not 0 <= number < frame.shape[1]:
-            known = f"0, …, {frame.shape[1] - 1}" if names is None else str(names)
+        if not isinstance(number, (int, np.integer)) or not 0 <= number < rows.shape[1]:
+            known = f"0, …, {rows.shape[1] - 1}" if names is None else str(names)
             raise ValueError(f"features must be among {known}, got {feature!r}")
-        found.append(_effect(model, rows, frame.iloc[:, number], int(number), names, place))
+        column = (rows.iloc if is_frame else rows)[:, number]
+        found.append(_effect(model, rows, column, int(number), names, place))
     return found
 
 
@@ -143,11 +144,12 @@ def _effect(
 
 def _values(column: Any) -> NDArray[Any]:
     """Values of a feature: quantiles of numbers, all categories."""
-    there = column.dropna()
-    if pd.api.types.is_numeric_dtype(there.dtype) and there.dtype.kind in "fiu":
+    if column.dtype.kind in "fiu":
+        numbers = np.asarray(column.dropna() if hasattr(column, "dropna") else column, dtype=float)
         shares = np.linspace(0.0, 1.0, N_POINTS)
-        return np.unique(np.quantile(there.to_numpy(dtype=np.float64), shares))
-    return np.array(sorted(there.unique(), key=str), dtype=object)
+        return np.unique(np.quantile(numbers[~np.isnan(numbers)], shares))
+    found = {value for value in column.tolist() if not is_missing(value)}
+    return np.array(sorted(found, key=str), dtype=object)
 
 
 def plot_effects(

@@ -20,7 +20,9 @@ from cgboost._solvers import SolverError
 from cgboost.estimators import CGBoostClassifier
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.history import StopReason
+from cgboost.generation.live_line import error_console
 from cgboost.generation.progress import IN_WORDS
+from cgboost.optional import require
 from cgboost.persistence import write_picture
 from cgboost.studies.comparison import draw_bound, entrants, in_words, records
 from cgboost.studies.datasets import Split, odd_even_split
@@ -102,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
         sys.stdout.flush()
-    except (CGBoostError, SolverError, ValueError) as error:
+    except (CGBoostError, SolverError, ValueError, ImportError) as error:
         print(f"cgboost: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -183,6 +185,8 @@ def _odd_even(options: argparse.Namespace) -> int:
     C_values = _numbers(options.C)
     if options.out is not None:
         _make_folder(options.out)
+    for package in ("rich", "matplotlib", "jinja2"):
+        require(package, "cgboost odd-even")
     sizes = len(split.X_train), len(split.X_validation), len(split.X_test)
     print(
         f"odd/even digits: {sizes[0]} training, {sizes[1]} validation, {sizes[2]} test rows; "
@@ -226,9 +230,7 @@ def _odd_even(options: argparse.Namespace) -> int:
 
 def _at_work(words: str) -> AbstractContextManager[Any]:
     """A sign on a terminal that something is being done; nothing elsewhere."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
+    console = error_console()
     return console.status(words) if console.is_terminal else nullcontext()
 
 

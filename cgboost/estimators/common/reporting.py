@@ -16,6 +16,7 @@ from sklearn.utils import estimator_html_repr
 
 from cgboost.estimators.common.bases import BaseEstimator
 from cgboost.inspection.report.facts import facts_of
+from cgboost.optional import is_installed
 
 WIDTH = 88
 """Characters in a line of facts."""
@@ -33,12 +34,17 @@ def representation(model: BaseEstimator, N_CHAR_MAX: int = 700) -> str:
 
 
 def html_representation(model: BaseEstimator) -> str:
-    """scikit-learn's diagram and, below it, facts and history of a fitted model."""
-    from cgboost.inspection.report.page import panel
+    """scikit-learn's diagram and, below it, facts and history of a fitted model.
 
+    Without the packages of the extra "report" there is the diagram alone.
+    """
     diagram: str = estimator_html_repr(model)
     facts = facts_of(model)
-    return diagram if facts is None else diagram + panel(model, facts)
+    if facts is None or not is_installed("jinja2", "matplotlib"):
+        return diagram
+    from cgboost.inspection.report.page import panel
+
+    return diagram + panel(model, facts)
 
 
 def mime_bundle(model: BaseEstimator, **options: Any) -> dict[str, str]:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cgboost.optional import require
+
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 """Versions of operators and of the file that runtimes since 2022 know."""
 
@@ -24,15 +26,11 @@ def onnx_package() -> Any:
     ImportError
         If it is not installed, with what to do.
     """
-    try:
-        import onnx
-        import onnx.helper
-        import onnx.numpy_helper
-    except ImportError as error:
-        raise ImportError(
-            "to_onnx needs the package onnx, which is not installed: pip install 'cgboost[onnx]', "
-            "or pip install onnx"
-        ) from error
+    require("onnx", "to_onnx")
+    import onnx
+    import onnx.helper
+    import onnx.numpy_helper
+
     return onnx
 
 

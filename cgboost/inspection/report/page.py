@@ -29,6 +29,7 @@ from cgboost._version import __version__
 from cgboost.inspection.kernel_importance import centre_rows, column_shares, kernel_shares
 from cgboost.inspection.report.facts import Facts, Table, facts_of, kind_of, meaning, proven
 from cgboost.inspection.report.pictures import Picture, importances, pictures, sparklines
+from cgboost.optional import require
 from cgboost.persistence.files import check_target, write_text
 
 
@@ -125,6 +126,8 @@ class Grid(NamedTuple):
 
 def write_report(model: Any, path: str | os.PathLike[str]) -> Path:
     """Write the report of a fitted model: what ``model.report(path)`` does, and documents."""
+    for package in ("jinja2", "matplotlib"):
+        require(package, "a report")
     facts = facts_of(model)
     if facts is None:
         raise NotFittedError(f"{type(model).__name__} has nothing to report yet: call fit first")

@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from cgboost.generation.live_line import bar_of_width, can_redraw, duration, gap_in_words, started
+from cgboost.generation.live_line import (
+    bar_of_width,
+    can_redraw,
+    duration,
+    error_console,
+    gap_in_words,
+    started,
+)
 from cgboost.generation.progress import IN_WORDS, REDRAWN
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
@@ -33,10 +40,8 @@ class TreeProgress:
     """
 
     def __init__(self, label: str = "", *, interval: float = 2.0, console: Any = None) -> None:
-        from rich.console import Console
-
         self.label, self.interval = f"{label.rstrip()} " if label.strip() else "", interval
-        self._console = Console(stderr=True) if console is None else console
+        self._console = error_console() if console is None else console
         self._live: Progress | None = None
         self._is_lively = can_redraw(self._console)
         self._shown = 0.0
