@@ -34,7 +34,7 @@ def test_import_loads_no_heavy_package(module):
 
 
 def test_a_name_is_imported_when_it_is_asked_for():
-    """The package alone loads neither scikit-learn nor NumPy; its names and modules are all there."""
+    """The package alone loads neither scikit-learn nor NumPy, and has all names and modules."""
     code = """
 import sys
 import cgboost
