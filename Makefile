@@ -10,7 +10,7 @@ PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 py
     $$python $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done),python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo play test quick slow coverage lint docs docs-check clean
+.PHONY: help demo play test quick slow coverage lint docs docs-check release-check clean
 
 help:
 	@echo "make demo    fit the odd/even digits that come with scikit-learn; results in demo-output/"
@@ -21,6 +21,7 @@ help:
 	@echo "make coverage  make quick, and the share of lines that it runs"
 	@echo "make lint    ruff and mypy only"
 	@echo "make docs    build the site into build/site/ and check every page of it"
+	@echo "make release-check  wheel and sdist in clean environments of every Python at hand: half an hour"
 	@echo "make clean   remove the environment (.venv), the caches and the demo's results"
 	@echo
 	@echo "The first run creates .venv; PYTHON=/path/to/python3 chooses the interpreter (>= 3.11)."
@@ -65,6 +66,10 @@ docs: $(VENV)/.installed-docs
 
 docs-check: $(VENV)/.installed-docs
 	$(BIN)/python docs/_build/check_site.py build/site
+
+# Makes its own environments, in build/release/.
+release-check:
+	@$(PYTHON) .ci/release_check.py
 
 clean:
 	rm -rf $(VENV) demo-output build dist *.egg-info .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
