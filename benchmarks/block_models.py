@@ -1,4 +1,4 @@
-"""Models with blocks: ``decompose`` beside GCG, SCIP and HiGHS, in CPU seconds.
+"""Models with blocks: ``decompose`` compared with GCG, SCIP and HiGHS, in CPU seconds.
 
     python benchmarks/block_models.py FOLDER [LIMIT] [CSV]
 

@@ -1,4 +1,4 @@
-"""Pricing problems of blocks: special algorithms beside HiGHS.
+"""Pricing problems of blocks: special algorithms compared with HiGHS.
 
 Prints CPU milliseconds for each pricing problem, and the ratio::
 

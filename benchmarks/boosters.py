@@ -45,11 +45,11 @@ def best_of(repeats: int, run: Callable[..., Any], *arguments: Any) -> float:
 
 
 def adaboost() -> None:
-    """AdaBoost over stumps, beside scikit-learn's with trees of depth 1; CPU seconds.
+    """AdaBoost over stumps, compared with scikit-learn's with trees of depth 1; CPU seconds.
 
     The stumps are not the same: ours have the fewest weighted errors over 255 bins, scikit-learn's
     trees the smallest Gini impurity over all thresholds. So the areas under the ROC curve on fresh
-    rows stand beside the times.
+    rows stand next to the times.
     """
     n_rows, n_features, rounds = 20_000, 50, 200
     shape = {"n_informative": 15, "n_redundant": 10, "flip_y": 0.05}
@@ -94,11 +94,11 @@ def gradient_boosting() -> None:
 
 
 def l2boost() -> None:
-    """Componentwise L2-Boosting, beside XGBoost's linear booster with its thrifty selector.
+    """Componentwise L2-Boosting, compared with XGBoost's linear booster with its thrifty selector.
 
     The two are not the same method: a round of ours moves the one best feature, a round of XGBoost
     visits all of them, those that change most first. So the errors of both on fresh rows stand
-    beside the times.
+    next to the times.
     """
     import xgboost
 
@@ -125,7 +125,7 @@ def l2boost() -> None:
 
 
 def logitboost() -> None:
-    """LogitBoost over lines in one feature, beside XGBoost's linear booster; CPU seconds.
+    """LogitBoost over lines in one feature, compared with XGBoost's linear booster; CPU seconds.
 
     XGBoost is asked for one coordinate a round, which is the nearest to what LogitBoost does, and
     as it comes, where every round visits all. Labels follow 30 of the features, with noise.
@@ -163,7 +163,7 @@ def logitboost() -> None:
 
 
 def oga() -> None:
-    """The orthogonal greedy algorithm with HDIC and trimming, beside scikit-learn's bare pursuit.
+    """The orthogonal greedy algorithm with HDIC and trimming, and scikit-learn's bare pursuit.
 
     ``orthogonal_mp`` is given columns that are centred and normalised, and neither chooses a number
     of steps nor trims. Both times are the best of several runs.

@@ -1,4 +1,4 @@
-"""Error against number of columns: kernel machines over free centres, beside the SVC and Nyström.
+"""Error against number of columns: free centres, the SVC and Nyström's method.
 
     python benchmarks/free_centres.py mnist-1000 --data DATA [--docs docs/studies/free_centres]
                                       [--methods free projected svc nystroem]
@@ -103,7 +103,7 @@ def gaussians(gammas: Sequence[float]) -> dict[str, Kernel]:
 
 
 MORE_COSTS = (30.0, 100.0)
-"""Values of C for Nyström's method beside those of all: its features are shorter."""
+"""Values of C for Nyström's method compared with those of all: its features are shorter."""
 
 PLANS = {
     "mnist-1000": Plan(polynomials([4, 5, 6]), (3.0, 10.0), (200, 340), n_splits=5),

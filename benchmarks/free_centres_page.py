@@ -127,7 +127,7 @@ def error_row(title: str, method: str, models: Sequence[Record]) -> Sequence[str
 
 
 def gap_rows(records: Sequence[Record]) -> Iterator[Sequence[str]]:
-    """Certificates of the largest models of the first split, beside the SVC's dual objective."""
+    """Certificates of the largest models of the first split, and the SVC's dual objective."""
     for data, title in TITLES.items():
         own = [r for r in records if r.data == data and r.seed == 0]
         machines = {(r.kernel, r.C): r.bound for r in own if r.method == "SVC"}

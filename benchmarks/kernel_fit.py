@@ -1,4 +1,4 @@
-"""Seconds of fit() from X: 1-norm, MNIST odd/even, the default library, beside what else there is.
+"""Seconds of fit() from X: 1-norm, MNIST odd/even, the default library, ours and others.
 
 * fit: ``CGBoostClassifier(penalty="l1", C=C).fit(X, y)``, as a user calls it;
 * limit: one exact pass over all columns for the final pseudo-response, from X, and one solution of

@@ -6,7 +6,7 @@ Gaussian kernels of ten widths on sets of one to five features (``many_kernels.p
 * 100 kernels, 250 to 1797 rows of scikit-learn's digits, odd against even.
 
 ``penalty="group"``, C = 1, to a certified gap of 1e-2, with the default budget of memory. CPU
-seconds of one thread, one run, each in a process of its own: peak memory is that of the process,
+seconds of one thread, one run, each in its own process: peak memory is that of the process,
 with the library. The exponent e of seconds ~ size^e is that of the straight line through the
 logarithms of the last three sizes: for small ones what does not grow counts most.
 
@@ -61,7 +61,7 @@ def problem(folder: Path, varied: str, count: int) -> tuple[KernelLibrary, Rows]
 
 
 def measured(folder: Path, varied: str, count: int) -> list[str]:
-    """A line of the table; run in a process of its own."""
+    """A line of the table; run in its own process."""
     library, (X, y) = problem(folder, varied, count)
     model = CGBoostClassifier(library, penalty="group", C=1.0, tol=1e-2)
     seconds, _ = timed(model.fit, X, y)

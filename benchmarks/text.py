@@ -1,4 +1,4 @@
-"""CPU seconds and memory of text classifiers on sparse rows, each in a process of its own.
+"""CPU seconds and memory of text classifiers on sparse rows, each in its own process.
 
 Documents are docstrings of scikit-learn and SciPy, features their 20 000 most frequent words and
 pairs of words. ::

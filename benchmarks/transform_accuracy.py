@@ -1,4 +1,4 @@
-"""Transform regression and boosted linear trees beside LightGBM's linear trees: errors on tables.
+"""Transform regression, boosted linear trees and LightGBM's linear trees: errors on tables.
 
 Friedman's first function; wine and abalone, as comma-separated files of ``--tables`` (UCI's, with
 a line of names: winequality-red.csv, abalone.csv); and five tables of the folder CGBOOST_DATA. Each

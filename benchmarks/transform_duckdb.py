@@ -1,7 +1,7 @@
-"""Transform regression inside DuckDB, beside exporting the table to arrays and fitting there.
+"""Transform regression inside DuckDB, and on arrays to which the table was exported.
 
 A table of random numbers with products of features in its response, made by DuckDB in a file. Each
-fit runs in a process of its own, on one thread, and counts its CPU seconds and the peak of its
+fit runs in its own process, on one thread, and counts its CPU seconds and the peak of its
 memory, in which DuckDB is. The fit in the database runs with each ``--memory-limit``: beyond
 it, DuckDB keeps its temporary tables in files.
 

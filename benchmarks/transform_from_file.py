@@ -2,7 +2,7 @@
 
 A file of float32 rows is written to a temporary folder, block by block, and read back by blocks in
 every pass of the fit. What is as long as the rows stays in memory (y, f, who is held out; hashes in
-the beginning); outputs of stages are in files of their own.
+the beginning); outputs of stages are in their own files.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One model from the rows wherever they are: times, memory of the client, differences.
 
 A table with a response that is a function of numbers and categories, with gaps, is written once: as
-a Parquet file, and into DuckDB, SQLite and PostgreSQL. It is fitted in a process of its own from
+a Parquet file, and into DuckDB, SQLite and PostgreSQL. It is fitted in its own process from
 
     arrays        read from the file into a frame
     blocks        of the file, read again for every pass

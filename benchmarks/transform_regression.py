@@ -1,6 +1,6 @@
-"""Transform regression: time and memory against rows and features, and LightGBM beside it.
+"""Transform regression: time and memory against rows and features, and LightGBM next to it.
 
-Each fit runs in a process of its own, so that the peak of memory is that of the fit:
+Each fit runs in its own process, so that the peak of memory is that of the fit:
 
 (a) 20 features from a Parquet file, read block by block, 10⁴ to 10⁷ rows;
 (b) 100000 rows in memory, 5 to 80 features;

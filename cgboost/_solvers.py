@@ -1,4 +1,4 @@
-"""The package ``solvers`` that stands beside this one, whatever else has that name.
+"""The package ``solvers`` that stands next to this one, whatever else has that name.
 
 A script with a module of that name in its folder gets that one with ``import solvers``. The modules
 of cgboost therefore import from here: the package that is meant, under its usual name where that is
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "solvers"
 
 
 def is_ours(found: Any) -> bool:
-    """Whether a module or its specification is the package beside this one."""
+    """Whether a module or its specification is the package next to this one."""
     place = getattr(found, "__file__", None) or getattr(found, "origin", None)
     return place is not None and Path(place).resolve() == FOLDER / "__init__.py"
 

@@ -14,8 +14,8 @@ UNIT_ROUNDOFF = 0.5 * EPSILON
 """Relative error of one operation in float64: bounds of the rounding of long sums count in it."""
 
 RESIDUE = 1e-13
-"""A sum this small beside its largest part, or squared errors this small beside those of the
-constant, are 0: some hundred units of rounding, since they come from sums of sums."""
+"""A sum this small compared with its largest part, or squared errors this small compared with those
+of the constant, are 0: some hundred units of rounding, since they come from sums of sums."""
 
 UNMOVED = 1e-11
 """An objective, or a bound, that moves by this, relative to its scale, has not moved. Rounding of

@@ -1,4 +1,4 @@
-"""Equal rates on Adult: models that obey beside fairlearn's reductions.
+"""Equal rates on Adult: models that obey compared with fairlearn's reductions.
 
     python -m pip install -r benchmarks/constrained/requirements.txt
     python benchmarks/constrained --data DATA [--docs FOLDER]

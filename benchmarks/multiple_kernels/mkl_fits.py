@@ -6,7 +6,7 @@ problem of the squared group norm,
 
     ½ (Σ_p s_p‖f_p‖)² + C Σ ξ,
 
-and gets the C that was chosen there; once more, C and the scales s_p of its paper.
+and gets the C that was chosen there; again, C and the scales s_p of its paper.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def chosen_kernel(parts: Sequence[Rows]) -> tuple[tuple[int, float], float]:
 def measured(
     data: str, seed: int, rows: Rows, wanted: Sequence[str], there: Mapping[str, Measured]
 ) -> Iterator[Measured]:
-    """The records of these methods, each as soon as it is there, beside those that are."""
+    """The records of these methods, each as soon as it is there, besides those that are."""
     found, make = dict(there), partial(record, data, seed, rows)
     chosen_here = [name for name in wanted if name in METHODS]
     parts = list(folds(rows, seed)) if chosen_here else []

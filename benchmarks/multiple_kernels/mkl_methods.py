@@ -100,7 +100,7 @@ class Method:
 
 
 def kept(weights: Vector) -> int:
-    """How many weights are not next to nothing."""
+    """How many weights are not almost nothing."""
     return int(np.sum(weights > KEPT * weights.max(initial=0.0)))
 
 

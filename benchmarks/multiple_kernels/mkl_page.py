@@ -112,7 +112,7 @@ def mean(runs: Sequence[Measured], name: str) -> float:
 
 
 def goal_rows(groups: Groups) -> list[list[str]]:
-    """The group norm and half its square beside the best of the others, split by split."""
+    """The group norm and half its square compared with the best of the others, split by split."""
     rows = []
     for data, methods in groups.items():
         others = [name for name in PEERS if methods.get(name)]

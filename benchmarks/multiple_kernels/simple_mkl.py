@@ -184,7 +184,7 @@ def _direction(weights: Vector, squares: Vector) -> Vector:
 
 
 def _moved(weights: Vector, direction: Vector, step: float) -> Vector:
-    """Weights after a step, those next to nothing at 0, of sum 1."""
+    """Weights after a step, those almost nothing at 0, of sum 1."""
     moved = np.clip(weights + step * direction, 0.0, None)
     moved[moved < SMALLEST_WEIGHT] = 0.0
     return np.asarray(moved / moved.sum())

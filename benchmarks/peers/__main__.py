@@ -1,4 +1,4 @@
-"""cgboost beside its peers: the same rows, splits, candidates and thread.
+"""cgboost compared with its peers: the same rows, splits, candidates and thread.
 
     python -m pip install -r benchmarks/peers/requirements.txt
     python benchmarks/peers --data DATA [--docs FOLDER] [--seeds 0 1 2 3 4] [--tasks digits adult …]

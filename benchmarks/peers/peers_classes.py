@@ -51,7 +51,7 @@ WAITING = 20
 
 
 def checked(known: set[str], limit: int = LIMIT_SECONDS) -> Iterator[Class]:
-    """Every class that is not known yet, checked in a process of its own that has a time limit."""
+    """Every class that is not known yet, checked in its own process that has a time limit."""
     for package, name in CLASSES:
         if (name or package) not in known:
             before = cpu_of_children()

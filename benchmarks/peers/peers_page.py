@@ -141,7 +141,7 @@ def made_rows(
 
 
 def leader_rows(tasks: Sequence[Task], found: Found) -> Iterator[Sequence[str]]:
-    """The best of ours beside the best of the others, the better score in bold."""
+    """The best of ours compared with the best of the others, the better score in bold."""
     for task in tasks:
         known = {entrant.name: entrant for entrant in task.entrants}
         order = ranked(found[task.name].values(), task.higher_is_better)

@@ -97,7 +97,7 @@ def tree_rules(tree: Any, features: Features) -> list[Rule]:
 
 
 def tree_splits(tree: Any) -> list[Rule]:
-    """Inner nodes of a fitted scikit-learn tree, each as a rule of its own."""
+    """Inner nodes of a fitted scikit-learn tree, each as its own rule."""
     own = tree.tree_
     return [
         frozenset({Condition(f"node {node}", "<=", 0.0)})

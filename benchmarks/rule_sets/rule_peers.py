@@ -231,7 +231,7 @@ def binarizer(X: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
 
 
 def _with_rare(values: NDArray[np.float64], thresholds: Any) -> NDArray[np.float64]:
-    """Thresholds, and deciles of the rows beside the commonest value if there are too few."""
+    """Thresholds, and deciles of the rows next to the commonest value if there are too few."""
     distinct, counts = np.unique(values, return_counts=True)
     if len(thresholds) >= min(9, len(distinct) - 1):
         return np.asarray(thresholds)

@@ -1,4 +1,4 @@
-"""Sparse linear models beside their peers: the same rows, objective and thread.
+"""Sparse linear models compared with their peers: the same rows, objective and thread.
 
     python -m venv PEERS
     PEERS/bin/python -m pip install . -r benchmarks/sparse_linear/requirements.txt

@@ -62,7 +62,8 @@ ALL = (
     "scikit-learn / cgboost"
 )
 SUMMARY = (
-    "n × p | beside | settings | smallest ratio | median | largest | ≥ 10 times | exact answers"
+    "n × p | compared with | settings | smallest ratio | median | largest | ≥ 10 times | "
+    "exact answers"
 )
 SHAPE = "task | solver | CPU s | times ours | suboptimal by | memory, MB"
 MACHINE = (
@@ -296,7 +297,7 @@ def benchopt_tables(folder: Path) -> dict[str, str]:
 
 
 def benchopt_rows(rows: Sequence[Mapping[str, str]]) -> list[list[str]]:
-    """Our solver beside every other solver of the same problem, at the lowest objective of each."""
+    """Our solver compared with each other one of the same problem, at its lowest objective."""
     curves: dict[tuple[str, str], dict[str, Mapping[str, str]]] = {}
     for row in rows:
         own = curves.setdefault((row["dataset_name"], row["objective_name"]), {})

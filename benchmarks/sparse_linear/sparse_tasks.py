@@ -71,7 +71,7 @@ class Task:
     limit : int
         CPU seconds.
     alone : bool
-        Every fit in a process of its own, whose memory is recorded.
+        Every fit in its own process, whose memory is recorded.
     """
 
     group: str

@@ -5,7 +5,7 @@
 A term of a stage is a function of its input and of the outputs that its leaves use. Every set that
 has all of their features is one that the term may belong to, and so are those that the output of a
 stage may belong to. Terms that may belong to the same sets are one part of a round's additive
-model, a stage of its own: so no output has features that no set has together. With one set of all
+model, its own stage: so no output has features that no set has together. With one set of all
 features that is one stage a round.
 
 A monotone feature is a set by itself, and no output of it is fed forward.
@@ -36,7 +36,7 @@ class Constraints:
     sets : tuple of frozenset of int
         Features that may meet; empty: all.
     signs : dict of int to int
-        Features along which f must not fall (1) or not rise (−1). Each is a set of its own.
+        Features along which f must not fall (1) or not rise (−1). Each is its own set.
     """
 
     sets: tuple[frozenset[int], ...] = ()

@@ -29,7 +29,7 @@ class _OwnMembers(type):
 class Duals(np.ndarray[Any, np.dtype[np.float64]], metaclass=_OwnMembers):
     """The vector of row duals, which also answers to the names of the rows.
 
-    ``duals[i]``, ``duals @ values`` and all of NumPy work as ever; ``duals.of(name)`` is the dual
+    ``duals[i]``, ``duals @ values`` and all of NumPy work as usual; ``duals.of(name)`` is the dual
     of a named row, and ``duals.capped`` are the columns that a search has to leave out. At a node
     of a branch-and-price tree ``duals.restrictions``, ``duals.prices``, ``duals.constant(block)``
     and ``duals.extra`` tell what its decisions add, elsewhere they are empty; ``duals.rhs`` is what

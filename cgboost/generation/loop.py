@@ -193,7 +193,7 @@ class ColumnGeneration:
     def run(self, *, resume: RunRecord | str | os.PathLike[str] | None = None) -> Result:
         """Generate columns until one of the stopping rules holds.
 
-        What the master or the pricer raises ends the run and is kept in ``Result.error``, beside
+        What the master or the pricer raises ends the run and is kept in ``Result.error``, besides
         the last good round. Where that round makes no use of any column there is nothing to keep,
         and the error is passed on.
 
@@ -373,7 +373,7 @@ class ColumnGeneration:
         return chosen or self.max_columns is not None or self.max_rounds is not None
 
     def _walk_again(self, record: RunRecord) -> None:
-        """Solve every round of a record once more, with the columns that were found then."""
+        """Solve every round of a record again, with the columns that were found then."""
         take_first(self.master, record)
         bound = -np.inf
         for number, (group, row) in enumerate(zip(record.groups, record.rows, strict=True)):

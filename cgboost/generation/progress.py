@@ -74,7 +74,7 @@ class ProgressLine:
     tol, max_columns, max_rounds, time_limit : float or None
         Where the run will end, as far as that is known.
     every_round : bool, default=False
-        Whether each round has a line of its own, with the columns that it has generated.
+        Whether each round has its own line, with the columns that it has generated.
     """
 
     def __init__(

@@ -70,7 +70,7 @@ SMALLEST_SCALE = 1e-100
 def gap_scale(objective: float, empty: float = 1.0) -> float:
     """What gaps are relative to: max(|objective|, min(1, |empty|)).
 
-    An objective much smaller than 1 is small of its own nature, as that of a target in small units,
+    An objective much smaller than 1 is small by nature, as that of a target in small units,
     or because the model is good. Only in the second case may a gap be larger than the objective
     and still prove something.
 
@@ -253,7 +253,7 @@ class Vertex:
 class Master(Protocol):
     """The restricted problem over the columns generated so far.
 
-    What a master may have beyond that is in protocols of their own, which the loop recognises:
+    What a master may have beyond that is in their own protocols, which the loop recognises:
     :class:`AdjustableMaster`, ``AnticipatingMaster``, :class:`VertexMaster`,
     ``ReplacingMaster``, :class:`DescendingOrNot`, :class:`ProvingOrNot`.
     """

@@ -3,7 +3,7 @@
 A record has the columns in their order, with the round in which each came, the coefficients and the
 history of all rounds, the best bound, the seconds, and what the pricer and the smoothing remember.
 Nothing of a solver is in it: a master takes up the columns and begins near the last coefficients,
-or, where coefficients depend on the way, takes the rounds once more without searching for columns.
+or, where coefficients depend on the way, takes the rounds again without searching for columns.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def rounding_of(state: MasterState) -> float:
 
 
 def rounding_in_words(state: MasterState, gap: float) -> str:
-    """What of a relative gap is rounding, with the reason; nothing where it is next to nothing."""
+    """What of a relative gap is rounding, with the reason; nothing where it is almost nothing."""
     share = rounding_of(state) / state.gap_scale
     if not np.isfinite(gap) or share < WORTH_A_WORD * gap:
         return lost_digits(state.columns, state.pseudo_response)

@@ -86,7 +86,7 @@ def plot_path(
         Of linear models: ``SparseLinearRegressor().path(X, y)``; or what
         ``ThinnedEnsemble(forest).path(X, y)`` returns, for which ``ax`` alone counts.
     ax : matplotlib Axes, optional
-        A new figure by default, which has the scores in a panel of their own. On given axes the
+        A new figure by default, which has the scores in their own panel. On given axes the
         best model alone is marked.
     feature_names : sequence of str of length n_features, optional
         By default the ``feature_names_in_`` of the models, or x0, x1, ….
@@ -132,7 +132,7 @@ def plot_path(
     _draw_lines(axes[0], places, lines, names, n_labels)
     if places[0] != places[-1]:
         axes[0].set_xlim(places[0], places[-1])
-    elif places[0] > 0:  # one model: at the right, beside the labels
+    elif places[0] > 0:  # one model: at the right, next to the labels
         axes[0].set_xlim(places[0] * (2.0 if x == "alpha" and falling else 0.5), places[0])
     used = int(lines.any(axis=1).sum())
     gap = max(model.gap_ for model in path.models)

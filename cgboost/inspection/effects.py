@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 DRAWN_FROM = 1000
-"""Rows that predictions are the mean of; of more every so manieth one."""
+"""Rows that predictions are the mean of; of more, evenly spaced ones."""
 
 N_POINTS = 40
 """Values of a number at most."""

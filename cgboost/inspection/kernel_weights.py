@@ -35,7 +35,7 @@ def plot_kernel_weights(model: Any, *, top: int = 20, axes: Axes | None = None) 
     model : fitted kernel estimator
         With ``kernel_weights_``: one with ``penalty="group"``.
     top : int, default=20
-        How many kernels have a bar of their own at most.
+        How many kernels have their own bar at most.
     axes : matplotlib Axes, optional
 
     Returns

@@ -2,8 +2,8 @@
 
 Pictures of a fitted model: its path to the optimum, and its columns.
 
-Both functions read only the tables ``history_`` and ``columns_``. They draw on a figure of their
-own, without pyplot and so without a display, unless axes are given.
+Both functions read only the tables ``history_`` and ``columns_``. They draw on their own figure,
+without pyplot and so without a display, unless axes are given.
 
 How a boosted model gets better from round to round: a table of errors, and the loss curve.
 
@@ -341,7 +341,7 @@ def plot_stages(
 ) -> Figure:
     """Draw the loss after every round, and the errors of :func:`error_table`.
 
-    Where the fit has held rows out itself to choose the number of stages, their loss stands beside
+    Where the fit has held rows out itself to choose the number of stages, their loss stands next to
     that of the training rows, both relative to the loss of a constant, and the stage that was
     chosen is ringed.
     With several holdouts there is a thin line for each, and a thick one for the mean of their
@@ -393,7 +393,7 @@ def plot_stages(
 
 
 def _draw_losses(axis: Axes, model: Any) -> None:
-    """The training loss by round; or, relative to its start, beside that of the holdout rows."""
+    """The training loss by round; or, relative to its start, with that of the holdout rows."""
     history: Table = {name: np.asarray(values) for name, values in model.history_.items()}
     holdout = history.get("holdout_loss", np.zeros(1))
     kind = output_kind(history)

@@ -2,7 +2,7 @@
 
 Pictures of transform regression: the piecewise linear functions that make up a stage.
 
-They draw on a figure of their own, without pyplot and so without a display, unless axes are given.
+They draw on their own figure, without pyplot and so without a display, unless axes are given.
 How the loss falls from stage to stage is drawn by
 :func:`cgboost.inspection.learning_curves.plot_stages`.
 
@@ -11,7 +11,7 @@ Pictures of latent factors: the rows by their first two, errors by their number,
 Pictures of kernel models: what each kernel is worth.
 
 They read what every fitted model of :mod:`cgboost` has, and so compare latent factors with other
-models too. They draw on a figure of their own, without pyplot and so without a display, unless axes
+models too. They draw on their own figure, without pyplot and so without a display, unless axes
 are given.
 """
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 DRAWN_ROWS = 2000
-"""Rows that are drawn behind a function; of more every so manieth one."""
+"""Rows that are drawn behind a function; of more, evenly spaced ones."""
 
 MOST_BARS = 30
 """Categories of one panel; of more those with the largest values of either sign."""

@@ -134,7 +134,7 @@ def _draw_tree(axis: Axes, tree: Mapping[str, NDArray[Any]]) -> None:
 
 
 def _places(nodes: NDArray[np.intp], parents: NDArray[np.intp]) -> Vector:
-    """Places from left to right: leaves one after another, parents in the middle of their own."""
+    """Places from left to right: leaves one after another, parents in their own middle."""
     children: dict[int, list[int]] = defaultdict(list)
     known = set(nodes.tolist())
     for node, parent in zip(nodes.tolist(), parents.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Picture of a thinning path: the score of each size, beside that of the whole ensemble."""
+"""Picture of a thinning path: the score of each size, compared with that of the whole ensemble."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ T = TypeVar("T")
 
 ROWS_OF_LARGE_MASTERS = 100
 """Rows from which on a search begins with a subgradient method. With 205 rows (generalised
-assignment, 5 × 200) the root takes 1 CPU s in place of 16; with 89 rows and dear blocks 1.8 in
-place of 0.4."""
+assignment, 5 × 200) the root takes 1 CPU s instead of 16; with 89 rows and dear blocks 1.8 instead
+of 0.4."""
 
 ROWS_A_BLOCK = 4
 """And rows for each block: where a round has a column for every few rows, few rounds are needed."""

@@ -100,7 +100,7 @@ class DepthFirst:
     ----------
     max_dive : int, default=100
         After so many nodes the one with the least bound is next, and the search goes on from there:
-        a count without an upper bound could otherwise be raised for ever.
+        a count without an upper bound could otherwise be raised without end.
     """
 
     max_dive: int = 100

@@ -25,7 +25,7 @@ copied a few times."""
 
 
 NO_ROW = -1
-"""In place of the place of a row."""
+"""Instead of the place of a row."""
 
 
 class ColumnPool:

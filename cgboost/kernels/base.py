@@ -61,7 +61,7 @@ KernelFunction = Callable[[Matrix, Matrix], Matrix]
 class Kernel(Parametrized, ABC):
     """A kernel k(x, z); sums, products, powers and multiples of kernels are kernels.
 
-    A kernel of one's own needs ``__call__`` alone. One whose values follow from inner products is
+    Your own kernel needs ``__call__`` alone. One whose values follow from inner products is
     a :class:`ProductKernel`. Its derivatives by the centre are in :mod:`cgboost.kernels.gradients`.
     """
 
@@ -243,7 +243,7 @@ class Kernel(Parametrized, ABC):
     def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
         """Multiplications to make an expansion and evaluate it on ``n_rows``; inf: there is none.
 
-        Kernel values from a product of their own take n_rows·n_centres·n_features.
+        Kernel values from their own product take n_rows·n_centres·n_features.
         """
         return math.inf
 

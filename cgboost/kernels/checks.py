@@ -123,7 +123,7 @@ def check_function(name: str, kernel: Kernel, X: Matrix) -> None:
     values = kernel_values(name, kernel, own, centres)
     if not all(map(_unchanged, kept, (own, centres))):
         raise KernelError(
-            f"kernel {name!r} changes the rows that it is given: write X = X - 1 in place of "
+            f"kernel {name!r} changes the rows that it is given: write X = X - 1 instead of "
             f"X -= 1, or begin with X = X.copy(){SEE}"
         )
     if len(rows) > 1:
@@ -135,7 +135,7 @@ def check_function(name: str, kernel: Kernel, X: Matrix) -> None:
         raise KernelError(
             f"kernel {name!r} is no function of two rows: k(x, z) was {values[i, j]:.6g}, and "
             f"{again[i, j]:.6g} when it was asked for again, of the same x and z among fewer rows. "
-            f"It must depend on nothing else: neither on chance nor on the rows beside them{SEE}"
+            f"It must depend on nothing else: neither on chance nor on the rows next to them{SEE}"
         )
 
 
@@ -146,7 +146,7 @@ def _with_parts(kernel: Kernel) -> Iterator[Kernel]:
 
 
 def _is_users(kernel: Kernel) -> bool:
-    """Whether a kernel, beside its parts, is of the user's making."""
+    """Whether a kernel, besides its parts, is of the user's making."""
     return not type(kernel).__module__.startswith("cgboost.") or hasattr(kernel, "function")
 
 

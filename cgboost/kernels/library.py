@@ -43,7 +43,7 @@ class KernelLibrary:
         of the training rows, as ``StandardScaler`` does it. Features of sparse rows are divided
         by the root mean square of their numbers that are not 0, and not centred.
     negation : bool, default=True
-        Whether −K(·, x_j) belongs to the library beside K(·, x_j). It changes the model only
+        Whether −K(·, x_j) belongs to the library besides K(·, x_j). It changes the model only
         where coefficients are non-negative: without negation a non-negative kernel and α ≥ 0
         cannot predict a negative output.
 

@@ -95,7 +95,7 @@ def with_nested(parts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 WHOLE = ""
-"""The key of a new value for a part itself, beside those of its parameters."""
+"""The key of a new value for a part itself, besides those of its parameters."""
 
 
 def grouped(

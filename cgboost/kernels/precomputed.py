@@ -35,7 +35,7 @@ class Precomputed(Kernel):
     ``Precomputed("name", matrix)``
         X has row numbers, shape (n_rows, 1), and k(x, z) = matrix[x, z]. Training rows and new ones
         are rows of the matrix, so that any of them may be held out: it is the way to cross-validate
-        several matrices. Beside kernels of features, ``On(Precomputed("name", matrix), "row")``
+        several matrices. Besides kernels of features, ``On(Precomputed("name", matrix), "row")``
         says which column has the numbers. Such a kernel can be summed and normalised.
 
     Parameters

@@ -55,8 +55,8 @@ LINE_SEARCH_STEPS = 100
 """Steps of a line search at most; Newton's method with bisection needs far fewer."""
 
 FLAT = 1e-14
-"""A slope this small beside the first one ends a line search. The rounding of its sum over rows
-leaves little less: a smaller value might never be met."""
+"""A slope this small compared with the first one ends a line search. The rounding of its sum over
+rows leaves little less: a smaller value might never be met."""
 
 SLOW = 0.25
 """A Newton step that leaves more than this of the slope is followed by a bisection."""

@@ -72,7 +72,7 @@ def nu_hinge(
     balanced: bool,
     smoothing: float = 0.0,
 ) -> SupportVectorLoss:
-    """Hinge loss with a margin of its own: min over ρ of Σ price_i·max(0, ρ − m_i) − νPρ.
+    """Hinge loss with its own margin: min over ρ of Σ price_i·max(0, ρ − m_i) − νPρ.
 
     P = Σ price_i. At most a share ν of the rows (by price) has a margin below ρ, and at least a
     share ν one of at most ρ (Schölkopf et al., Neural Computation 12, 2000; Demiriz et al., Machine

@@ -25,7 +25,7 @@ class ColumnStore:
     """Columns side by side in one array that grows without copying each time.
 
     A row of the array is a training row, so that the few rows that matter at a time can be
-    gathered fast. The first columns may be free ones, which stay in a matrix of their own.
+    gathered fast. The first columns may be free ones, which stay in their own matrix.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class ColumnStore:
         return float(np.linalg.norm(self.free.scores(response)) * size)
 
     def on_part(self, rows: Indices) -> ColumnStore:
-        """Directions and columns, as they are centred, on some of the rows; a store of its own."""
+        """Directions and columns, as they are centred, on some of the rows; its own store."""
         part = ColumnStore(len(rows), centred=False, free=self.free.on_part(rows))
         held = self.scales[self.n_free :]
         part.append((self._buffer[rows, : len(held)] * held).T)
@@ -138,7 +138,7 @@ class ColumnStore:
         return np.append(self.free.to_columns @ coef[: self.n_free], coef[self.n_free :])
 
     def part(self, columns: Indices) -> ColumnStore:
-        """Some of the columns, none of them free, in a store of their own, where none is large."""
+        """Some of the columns, none of them free, in their own store, where none is large."""
         some = ColumnStore(len(self._buffer), centred=self._centred)
         some._buffer = self._buffer[:, columns - self.n_free]
         some._means, some.scales = self._means[columns], self.scales[columns]

@@ -2,7 +2,7 @@
 
 A column without a penalty has s = h·r = 0 in the dual, as a free offset has Σr = 0. There are few
 of them and often many rows: all features of a regression without a penalty, or those of weight 0
-beside others. Solvers see directions Q that span them,
+next to others. Solvers see directions Q that span them,
 
     Q = (F − 1m')T,     Q'Q = n·I,     α = Tc for the coefficients c of the directions,
 
@@ -31,7 +31,8 @@ NUMBERS_AT_A_TIME = 2**20
 are centred, scaled and multiplied."""
 
 WELL_CONDITIONED = 1e-8
-"""The least squared share of a column, beside others, at which F'F leaves half of all digits …"""
+"""The least squared share of a column, compared with others, at which F'F leaves half of all digits
+…"""
 
 SUM_OF_OTHERS = 1e-12
 """… and the share at which the column is their sum but for rounding: some thousand units of it."""
@@ -227,7 +228,7 @@ class FreeColumns:
     def _pivoted_qr(self, units: Vector) -> tuple[Vector, Indices, int]:
         """Triangular factor of all rows, in the order of its pivots, and its rank.
 
-        The factor of some rows takes their place beside the next ones (Golub, Van Loan, *Matrix
+        The factor of some rows takes their place next to the next ones (Golub, Van Loan, *Matrix
         Computations*, section 5.2).
         """
         factor = np.zeros((0, len(self)))
@@ -257,7 +258,7 @@ class FreeColumns:
         return self._to_directions @ coef
 
     def on_part(self, rows: Indices) -> FreeColumns:
-        """The directions on some of the rows, as columns of their own."""
+        """The directions on some of the rows, as their own columns."""
         values = self.rows(rows, np.arange(self.n_directions))
         return FreeColumns(
             [Column(values[:, j], ("direction", j)) for j in range(self.n_directions)],

@@ -24,7 +24,7 @@ NOT_OF_NUMBERS = (OptionError, UnknownSolverError, MissingBackendError, Unsuppor
 """Errors of solvers that have nothing to do with the numbers of the problem."""
 
 LARGE_COST = 1e8
-"""Beside costs beyond this what solvers allow a row, 1e-7, is no longer small."""
+"""Besides costs beyond this what solvers allow a row, 1e-7, is no longer small."""
 
 LARGE_ENTRY = 1e3
 """Columns of this size, or of its inverse, are out of scale with margins of 1."""

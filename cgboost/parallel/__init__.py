@@ -1,6 +1,6 @@
 """Where the tasks of a pricing pass run: here, on threads, in other processes, on other machines.
 
-A pass is a map over parts, each with a state of its own, and a reduction of what the tasks found:
+A pass is a map over parts, each with its own state, and a reduction of what the tasks found:
 
     new_state, answer = task(data, state, message)      for every part
     combine([answer, …])                                 in the order of the parts

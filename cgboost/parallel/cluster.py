@@ -41,7 +41,7 @@ MMAP_THRESHOLD = 2**17
 KEPT_FREE = (2**25, 2**26)
 """Bytes of a piece, and of all, that the C library may keep after they were freed in a task. A pass
 makes arrays of a block's size and drops them again. With Dask's 64 KB each of them is got from the
-system anew: a fit of 10⁶ × 20 takes 7.4 in place of 1.7 CPU seconds, 4.9 of them in the system."""
+system anew: a fit of 10⁶ × 20 takes 7.4 instead of 1.7 CPU seconds, 4.9 of them in the system."""
 
 LOSSES = 3
 """How often a pass may lose its data on a cluster before it runs in this process."""

@@ -67,7 +67,7 @@ class KeepingExecutor(Executor, Protocol):
     def stays(self) -> bool:
         """Whether an object is one and the same from task to task, while its worker lives.
 
-        Otherwise another process may have made one of its own.
+        Otherwise another process may have made its own.
         """
         ...
 

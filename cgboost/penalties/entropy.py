@@ -19,7 +19,7 @@ from cgboost.penalties.l1_ball import L1Ball
 
 @dataclass(frozen=True)
 class Entropy(L1Ball):
-    """Σ|α| ≤ radius, for a loss with a margin of its own; its dual weights are regularised.
+    """Σ|α| ≤ radius, for a loss with its own margin; its dual weights are regularised.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Entropy(L1Ball):
         Raises
         ------
         UnsupportedLossError
-            If the loss has no mass (``nu_hinge`` has), or an η of its own that is another one.
+            If the loss has no mass (``nu_hinge`` has), or its own η that is another one.
         """
         if isinstance(loss, EntropicLoss) and loss.eta == self.eta:
             return loss

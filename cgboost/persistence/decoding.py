@@ -279,7 +279,7 @@ def _is_slot(kind: type, name: str) -> bool:
 def _complete_state(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
     (value,) = values
     if not has_own(type(own), "__setstate__"):
-        raise CorruptFileError(f"{type(own).__name__} has no state of its own")
+        raise CorruptFileError(f"{type(own).__name__} has no separate state")
     own.__setstate__(decoder.key(value))
 
 

@@ -11,8 +11,8 @@
     value   None, a truth value, a string, a finite number, or a list: [number of a node],
             ["f", "nan"], ["i", hexadecimal digits]
 
-Objects that are held twice are one node; circles are kept. The work is done with a stack of its
-own, so that long chains do not exhaust Python's.
+Objects that are held twice are one node; circles are kept. The work is done with its own stack, so
+that long chains do not exhaust Python's.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from cgboost.exceptions import FileError
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A binary file that takes the place of ``path`` when the block ends without an error.
 
-    It is written beside ``path``, brought to the disk (fsync) and moved there by ``os.replace``: a
+    It is written next to ``path``, brought to the disk (fsync) and moved there by ``os.replace``: a
     full disk, an error or the end of the process leave an old file as it was.
 
     Parameters

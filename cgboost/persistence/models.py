@@ -31,7 +31,7 @@ def save(self: Any, path: str | os.PathLike[str], *, functions: Functions | None
     path : str or path-like
         The file; one that is there is replaced when the new one is complete.
     functions : mapping of str to callable or None
-        Names for functions and classes of your own that the model holds (kernels, callbacks). They
+        Names for functions and your own classes that the model holds (kernels, callbacks). They
         are not stored, only their names: ``load`` asks for them. Without a mapping a function
         has the name that it has in Python, or that of its kernel in a library.
 
@@ -59,7 +59,7 @@ def load(path: str | os.PathLike[str], functions: Functions | None = None) -> An
     ----------
     path : str or path-like
     functions : mapping of str to callable or None
-        Functions and classes of your own that the model needs, by the names under which they were
+        Functions and your own classes that the model needs, by the names under which they were
         saved: ``{"mine": k}``.
 
     Returns

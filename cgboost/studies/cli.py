@@ -80,7 +80,7 @@ R_trn, R_val, R_tst: errors in % on training, validation and test rows; T_trn, T
 train and to predict the test rows; C_L, ...: columns per kernel; scored: columns scored a round"""
 
 COMPARED = """\
-Beside others, on the same rows, C of each chosen on the validation rows:
+Compared with others on the same rows, C of each chosen on the validation rows:
 """
 
 GAP_LEGEND = """\
@@ -111,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("cgboost: interrupted before there was a model", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Python flushes the standard output once more at its exit: let that go nowhere
+        # Python flushes the standard output again at its exit: let that go nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_LEFT
     return status
@@ -237,7 +237,7 @@ def _at_work(words: str) -> AbstractContextManager[Any]:
 def _compare(
     folder: Path | None, split: Split, row: Row, C_values: Sequence[float], **parameters: Any
 ) -> bool:
-    """Print the model beside others; False if Ctrl-C came in between."""
+    """Print the model compared with others; False if Ctrl-C came in between."""
     try:
         found = list(entrants(split, row, C_values, **parameters))
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The mixture beside its neighbours on the same rows: the best single kernel, and SVC.
+"""The mixture compared with its neighbours on the same rows: the best single kernel, and SVC.
 
 What a visitor wants to know of the odd/even study: how many columns or support vectors each model
 is made of, how often it errs, how long it takes, and how far it can be from its optimum at most.

@@ -71,7 +71,7 @@ def medians(
     repeat : int
         How often each is measured.
     warm : bool
-        Run each once more before, unmeasured.
+        Run each again before, unmeasured.
     """
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     answers = {}

@@ -56,7 +56,7 @@ def find_browser() -> str | None:
 
 
 def pages_of(site: Path) -> list[Path]:
-    """The pages of a site; what the theme keeps beside its scripts is none."""
+    """The pages of a site; what the theme keeps besides its scripts is none."""
     return [path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts]
 
 

@@ -2,7 +2,7 @@
 
     python docs/interactive/animation.py
 
-Columns arrive and the bound meets the objective. A picture of the last step stands beside it, for
+Columns arrive and the bound meets the objective. A picture of the last step stands next to it, for
 readers who want no motion and for what shows no moving pictures.
 """
 

@@ -36,7 +36,7 @@ axis.legend()
 # %%
 # How many factors
 # ----------------
-# Every number of factors is a model of its own: the staged predictions have them all.
+# Every number of factors is its own model: the staged predictions have them all.
 
 figure, axis = plt.subplots(figsize=(6, 3.5), layout="constrained")
 for name, rows in {"training": train, "test": test}.items():

@@ -48,7 +48,7 @@ train, test = slice(0, 280), slice(280, n)
 print(frame.head(3).to_string())
 
 # %%
-# Seven kernels, each of its own columns
+# Seven kernels, each with its own columns
 # --------------------------------------
 # A function is given the values of a column as they are: words, categories, or days. ``On`` makes
 # kernels that add up: alike in age *and* of the same maker is a product of two of them.
@@ -94,7 +94,7 @@ model = search.fit(frame[train], y[train]).best_estimator_
 print(f"C={model.C}, gap {model.gap_:.1e}, columns {model.columns_per_kernel_}")
 
 # %%
-# Beside it: the table made into numbers, and one kernel over all of them
+# Besides it: the table made into numbers, and one kernel over all of them
 # -----------------------------------------------------------------------
 # More work on its numbers would help the machine (a sine and a cosine of the day, say); in the
 # library, the kernel of seasons is that work.

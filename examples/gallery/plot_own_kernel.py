@@ -1,9 +1,9 @@
 """
-A kernel of one's own
-=====================
+Your own kernel
+===============
 
 Any function of two sets of rows is a kernel here; it need not be positive definite, nor
-symmetric. This one knows that an hour of the day goes round: 23 and 1 are close. Beside it
+symmetric. This one knows that an hour of the day goes round: 23 and 1 are close. Besides it
 stands a linear kernel, which knows no such thing, and the model takes what it needs of both.
 """
 

@@ -68,7 +68,7 @@ print(f"{model.n_features_in_} words, {model.n_columns_} columns: {model.columns
 print(f"objective {model.objective_:.2f}, the optimum is at most {model.gap_:.0e} of that below")
 
 # %%
-# Beside the support-vector machines of scikit-learn
+# Compared with the support-vector machines of scikit-learn
 # --------------------------------------------------
 # A column is a document that new ones are compared with, as a support vector is.
 

@@ -25,7 +25,7 @@ path = ThinnedEnsemble(forest).path(
 )
 
 # %%
-# On the left test accuracy against the number of trees, beside the first trees of the forest as
+# On the left test accuracy against the number of trees, besides the first trees of the forest as
 # they come. On the right where the trees chosen stand in the forest: anywhere, and none is the
 # better for being first.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")

@@ -1,4 +1,4 @@
-"""A backend of one's own: SciPy's interior point method, as one function.
+"""Your own backend: SciPy's interior point method, as one function.
 
 python examples/own_parts/backend.py
 """

@@ -1,4 +1,4 @@
-"""A kernel of one's own: a class with a parameter learned from the training rows.
+"""Your own kernel: a class with a parameter learned from the training rows.
 
 python examples/own_parts/kernel.py
 """

@@ -1,4 +1,4 @@
-"""A loss of one's own: quantile regression over columns, as a linear program.
+"""Your own loss: quantile regression over columns, as a linear program.
 
 python examples/own_parts/loss.py
 """

@@ -1,4 +1,4 @@
-"""A master of one's own: the lasso, min ½‖y − Hα‖² + λΣ|α|, with its dual bound.
+"""Your own master: the lasso, min ½‖y − Hα‖² + λΣ|α|, with its dual bound.
 
 python examples/own_parts/master.py
 """

@@ -1,4 +1,4 @@
-"""A penalty of one's own: scikit-learn's elastic net, with a weight, over columns.
+"""Your own penalty: scikit-learn's elastic net, with a weight, over columns.
 
 python examples/own_parts/penalty.py
 """

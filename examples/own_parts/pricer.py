@@ -1,4 +1,4 @@
-"""A pricer of one's own: features and all products of two features, never written down.
+"""Your own pricer: features and all products of two features, never written down.
 
 python examples/own_parts/pricer.py
 """

@@ -1,4 +1,4 @@
-"""Refreshes the tables of pages from the CSV files beside them.
+"""Refreshes the tables of pages from the CSV files next to them.
 
     python examples/reproduce/page_tables.py [STUDY ...]
 
@@ -46,7 +46,7 @@ RECORDED = {
     "performance": DOCS / "development" / "performance.md",
     "boosted_linear_trees": DOCS / "methods" / "boosted_linear_trees.md",
 }
-"""Pages whose tables are the CSV files, as such, of the folder of their name beside them."""
+"""Pages whose tables are the CSV files, as such, of the folder of their name next to them."""
 MARKED = re.compile(r"<!-- table: (\S+) -->\n(.*?)<!-- /table -->", re.S)
 OPENING = re.compile(r"<!-- table: (\S+) -->")
 

@@ -57,7 +57,7 @@ class Store(Generic[Kind]):
             self.rows.append(self._read(row))
 
     def replace(self, records: Iterable[Kind]) -> None:
-        """Write these records in place of all that there are."""
+        """Write these records instead of all that there are."""
         path = self._path.with_suffix(".new")
         path.unlink(missing_ok=True)
         new = Store(path, self._kind, **self._texts)

@@ -1,14 +1,14 @@
 """The door to every solver CVXPY has installed, under the names ``"cvxpy:NAME"``.
 
 The problem is built anew at each solve, about five times slower than a live model, so this is
-the reference for tests and the way to a solver without a file of its own, not an inner loop.
+the reference for tests and the way to a solver without its own file, not an inner loop.
 Importing CVXPY takes a second or more; it happens when a name with the prefix is first used.
 
 CVXPY's dual value of an inequality is >= 0 whichever way it points, and that of an equation is
 minus the derivative with respect to its right-hand side.
 
-Only affine constraints are written, and bounds as constraints: where CVXPY 1.9 makes variables of
-its own (for a maximum, a norm) it may give them false bounds, see ``docs/user_guide/solvers.md``.
+Only affine constraints are written, and bounds as constraints: where CVXPY 1.9 makes its own
+variables (for a maximum, a norm) it may give them false bounds, see ``docs/user_guide/solvers.md``.
 """
 
 from __future__ import annotations

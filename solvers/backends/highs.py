@@ -222,7 +222,7 @@ class HighsSession(CheckedSession):
     # --- running -------------------------------------------------------------------------
 
     def _run_until_clear(self) -> str:
-        """Run, and once more where HiGHS is known to need it."""
+        """Run, and again where HiGHS is known to need it."""
         status = self._run()
         if status == "kUnboundedOrInfeasible":  # presolve found it and did not say which
             self._set("presolve", "off")

@@ -69,7 +69,7 @@ class _Run:
     """One problem, solved until good enough or until its time is up.
 
     A solve that runs out of iterations starts again from its last point with a fixed step size:
-    the adaptive one may oscillate for ever, even on a linear program with four variables (and
+    the adaptive one may oscillate without end, even on a linear program with four variables (and
     cannot be switched off later). With a time limit this second solve has no other limit. A solved
     problem is polished; where that fails, it goes on to a tighter tolerance. Polishing is a second
     call, because with no active row OSQP has nothing to polish and prints so whatever `verbose`

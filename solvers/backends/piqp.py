@@ -52,7 +52,7 @@ CHILD = (
 
 
 def solve_with_piqp(program: Program, request: Request) -> Answer:
-    """Solve; a large program with a time limit in a process of its own, which can be ended."""
+    """Solve; a large program with a time limit in its own process, which can be ended."""
     if request.time_limit is None:
         return solve_here(program, request)
     if program.n_rows + program.n_columns < LARGE_PROGRAM:

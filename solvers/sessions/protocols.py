@@ -141,7 +141,7 @@ def class_name(*, is_qp: bool, is_mip: bool) -> str:
 
 
 def local_backends(problem: str | None = None) -> tuple[str, ...]:
-    """Return the installed backends with a file of their own; imports none of their packages."""
+    """Return the installed backends with their own file; imports none of their packages."""
     return tuple(
         name
         for name, backend in BACKENDS.items()

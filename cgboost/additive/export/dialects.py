@@ -39,7 +39,7 @@ Escapes = tuple[tuple[str, str], ...]
 """Characters, and what is written in their place."""
 
 BACKSLASHED: Escapes = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"))
-"""What BigQuery cannot have between quotes of one line, beside the quote."""
+"""What BigQuery cannot have between quotes of one line, besides the quote."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 
     −∂L/∂f_k = w ([y = k] − p_k),      ∂²L/∂f_k∂f_l = w (δ_kl p_k − p_k p_l)
 
-Each class has aggregates of its own for its stages, whose response is [y = k] − p_k.
+Each class has its own aggregates for its stages, whose response is [y = k] − p_k.
 """
 
 from __future__ import annotations

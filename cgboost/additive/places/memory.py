@@ -446,7 +446,7 @@ def joint_in_memory(
     Parameters
     ----------
     passes : callable
-        Makes passes over the rows: those of a class keep sums of its own outputs.
+        Makes passes over the rows: those of a class keep sums of their outputs.
     loss, target, weights, groups, sample
         As of :class:`MemoryAggregates`; targets are numbers of classes.
     """

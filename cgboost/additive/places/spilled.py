@@ -19,8 +19,9 @@ Vector = NDArray[np.float64]
 
 LARGEST_HELD = 2**23
 """Rows of a source beyond which outputs of stages are in files: each is 64 MB then. Ten stages of
-3·10⁷ rows would be 2.4 GB beside the half that y and f are. Reading them back by blocks, with f and
-the response made again, takes 6 % more CPU time (10⁶ × 10 float32, ten stages: 11.8 for 11.1 s)."""
+3·10⁷ rows would be 2.4 GB in addition to the half that y and f are. Reading them back by blocks,
+with f and the response made again, takes 6 % more CPU time (10⁶ × 10 float32, ten stages: 11.8 for
+11.1 s)."""
 
 ITEM = np.dtype(np.float64).itemsize
 

@@ -188,7 +188,7 @@ def intervals_of_column(
 ) -> Intervals:
     """Intervals of a column of a table, or of a part of its rows in brackets.
 
-    Each by a statement of its own: windows of several at a time need the memory of all.
+    Each by its own statement: windows of several at a time need the memory of all.
     """
     query = edges_query(session.engine, table, column, weight, max_bins, same)
     return intervals_from(session.rows(query))

@@ -1,9 +1,9 @@
-"""Databases that a fit can run in: what they write differently, beside their dialect.
+"""Databases that a fit can run in: what they write differently, besides their dialect.
 
 bits
     DuckDB casts a number to its bits, PostgreSQL sends it; SQLite has no way, and calls Python.
 columns that are added
-    DuckDB joins tables by the position of their rows, so that new columns are a table of their own:
+    DuckDB joins tables by the position of their rows, so that new columns are their own table:
     0.01 s for 10⁶ rows, where a new table of 45 columns takes 0.4. Their order must be preserved:
     that is a setting, which a fit turns on. PostgreSQL and SQLite have no such join: a new table
     takes the place of the old one.
@@ -38,7 +38,7 @@ KINDS = {
 """How names of types begin, by what their columns are."""
 
 UNSUITABLE = ("timestamp with time zone", "time with", "array")
-"""What is in names of types that begin alike and are something else, beside a final bracket."""
+"""What is in names of types that begin alike and are something else, besides a final bracket."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Engine:
     own_cursor : bool
         Whether statements run on a cursor that the connection makes.
     scratch : bool
-        Whether tables of a fit are in a file of its own where memory is short.
+        Whether tables of a fit are in its own file where memory is short.
     functions : tuple of (str, callable)
         Of one number, where the database may lack them.
     """

@@ -14,8 +14,8 @@ from typing import Any
 
 SIZES = 5
 """Memory that temporary tables of a fit take at most, in sizes of its table as double precision:
-10⁶ × 22 numbers, 176 MB, took 800 MB. A file of its own costs 28 % more CPU time where there is
-room (22.3 in place of 17.4 s), and 11 % less where there is none (25.1, 28.2 s with 100 MB)."""
+10⁶ × 22 numbers, 176 MB, took 800 MB. Its own file costs 28 % more CPU time where there is
+room (22.3 instead of 17.4 s), and 11 % less where there is none (25.1, 28.2 s with 100 MB)."""
 
 UNITS = {"byte": 0, "bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 """Powers of 1024 in sizes as DuckDB writes them."""

@@ -14,7 +14,7 @@ from cgboost.exceptions import DatabaseError
 class Session:
     """Statements of one fit on a connection.
 
-    Temporary tables have names of their own, begin with ``cgboost_`` and are dropped by
+    Temporary tables have their own names, begin with ``cgboost_`` and are dropped by
     :meth:`close`, in PostgreSQL together with all that was done since the savepoint.
 
     Parameters

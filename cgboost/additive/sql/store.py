@@ -17,7 +17,7 @@ class Store:
 
     New columns are noted, and made together when a query next reads them: their expressions may use
     those that are there, not one another. Where rows of several tables can be joined by their
-    position, new columns are tables of their own, and nothing is written twice; elsewhere a new
+    position, new columns are their own tables, and nothing is written twice; elsewhere a new
     table takes the place of the old one.
 
     Parameters

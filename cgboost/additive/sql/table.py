@@ -115,7 +115,7 @@ def copied(
         )
     features = [name for name in names if name not in (target, weight)]
     if not features:
-        raise ValueError(f"the table has no columns beside {some(names)}: there are no features")
+        raise ValueError(f"the table has no columns besides {some(names)}: there are no features")
     types = _types(session, query, names)
     chosen = _chosen(categorical, features)
     columns = [

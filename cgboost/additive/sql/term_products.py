@@ -72,7 +72,7 @@ class TermProducts:
     Attributes
     ----------
     parts : list of Part
-        What the terms are made of beside regressors.
+        What the terms are made of besides regressors.
     pairs : list of (int, int)
         Parts of different inputs: their products are to be read.
     """

@@ -150,7 +150,7 @@ class SmallGain:
         self._first = self._last = np.inf
 
     def __call__(self, turn: Round) -> bool:
-        """Whether the last stage has gained next to nothing."""
+        """Whether the last stage has gained almost nothing."""
         if turn.number == 0:
             self._first, self._last = turn.objective, np.inf
         gain, self._last = self._last - turn.objective, turn.objective

@@ -209,7 +209,7 @@ class TreeGrower:
             self._set_model(nodes[number], moments)
 
     def _set_model(self, node: GrowingNode, moments: Moments) -> None:
-        """The ridge regression of a node; slopes that are rounding beside the others are 0."""
+        """The ridge regression of a node; slopes that are rounding, given the others, are 0."""
         S, mean = moments.scatter[0], moments.mean[0]
         node.moments, node.coef = moments, np.zeros(len(self._mean))
         node.level = float(mean[-1])

@@ -46,7 +46,7 @@ class Merging:
     input_of : ndarray of int, shape (n_elements,)
         Their inputs: 0, 1, …, ascending.
     pairs : (ndarray of int, ndarray of int)
-        Groups that may be merged at first. What is beside one of two groups is beside both
+        Groups that may be merged at first. What is next to one of two groups is next to both
         together.
     squares : ndarray of shape (n_inputs, n_regressors)
         Mean squares of the regressors over all rows.

@@ -341,7 +341,7 @@ def split_of(
 
 
 def branches(node: Node, split: Split, judge: Judge) -> list[Node]:
-    """The nodes that a split makes: the corrected model, or one of its own if it judges better."""
+    """The nodes that a split makes: the corrected model, or its own one if it judges better."""
     found = []
     for k in range(len(split.parts.training)):
         parts = Parts(split.parts.training[[k]], split.parts.holdout[[k]])
@@ -443,7 +443,7 @@ def _joined(parts: Parts, child: Indices, count: int) -> Parts:
 def _leaf(
     parts: Parts, judge: Judge, coef: Vector, level: float, depth: int, among: float = 0.0
 ) -> Node:
-    """A leaf; coefficients that are rounding beside the others, or beside ``among``, are 0.
+    """A leaf; coefficients that are rounding, given the others or ``among``, are 0.
 
     They are of regressors that have one range, and so can be compared. A correction takes off what
     the node above has, up to rounding.

@@ -30,7 +30,7 @@ from cgboost.additive.trees.transformation import transformation
 Vector = NDArray[np.float64]
 
 BESIDE = Outputs([])
-"""Functions of one feature have nothing beside it."""
+"""Functions of one feature have nothing next to it."""
 
 
 class Term(Protocol):

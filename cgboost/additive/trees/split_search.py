@@ -9,8 +9,8 @@ where r is what the regression of the node leaves over and the regressors z have
 1. The first two are exact, up to the places of values within their group (b_a = Σh(x̄ − m)r and
 v_a = Σh(x̄ − m)², with the means x̄ of the groups and m of the branch); for the third, regressors
 are taken to be in each branch as in all rows. It is a score test of the stability of the slopes,
-which sees a product of features where neither shows by itself; with the sum over k in place of the
-largest, correlated regressors would count again and again (friedman1: RMSE 1.164 in place of
+which sees a product of features where neither shows by itself; with the sum over k instead of the
+largest, correlated regressors would count again and again (friedman1: RMSE 1.164 instead of
 1.137). The branches are the groups up to some place and those after it, in the order of the
 numbers, or of Σhr/(Σh + c) for categories; missing values are tried on both sides.
 

@@ -39,7 +39,7 @@ Indices = NDArray[np.intp]
 
 CHANCE = 4.0
 """Variances of the response that a coefficient may lower the holdout error by through chance. With
-2 the initial algorithm has a mean error of 0.35 in place of 0.47 on the surface of the paper, since
+2 the initial algorithm has a mean error of 0.35 instead of 0.47 on the surface of the paper, since
 it goes on where it ends early, but products of features in noise are fitted with errors up to 1.4
 times those of the constant; on eight tables of numbers the two differ by at most 4 %, to either
 side; with 1.5 the test error of pure noise is 0.9 % above that of the constant."""
@@ -269,7 +269,7 @@ def judges(training: Moments, holdout: Moments) -> tuple[Moments, float]:
     Statist. Probab. Lett. 6, 1988) and a regressor is chosen among many.
 
     σ² is the variance of the response. Nothing smaller can be trusted: what many full models leave
-    over in groups of a few rows is next to nothing, and a small price is no price. With the
+    over in groups of a few rows is almost nothing, and a small price is no price. With the
     variance that the tree found at this price leaves over on the holdout rows, errors on the
     surface of the paper fall from 0.016 to 0.011 and on housing by 2 to 3 %; that of Friedman's
     function grows by 1 to 3 %, and the log loss on the ionosphere by 2 to 68 %.
@@ -284,8 +284,8 @@ def judges(training: Moments, holdout: Moments) -> tuple[Moments, float]:
 INDENT = "    "
 
 NO_LEVEL = 1e-12
-"""A constant this small beside the size of what it is added to is 0 but for rounding. It is the
-difference of two terms, exact to about 1e-16 of them; six digits are shown."""
+"""A constant this small compared with the size of what it is added to is 0 but for rounding. It is
+the difference of two terms, exact to about 1e-16 of them; six digits are shown."""
 
 
 def values_in_words(
@@ -313,7 +313,7 @@ def formula_in_words(
 ) -> str:
     """A constant and coefficients times names; those of 0 are left out.
 
-    A constant that is rounding beside ``size``, that of the values, is 0.
+    A constant that is rounding compared with ``size``, that of the values, is 0.
     """
     words = f"{level if abs(level) > NO_LEVEL * size else 0.0:.6g}"
     for coef, name in terms:

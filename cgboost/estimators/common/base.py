@@ -303,7 +303,7 @@ class BaseEnsemble(BaseEstimator):
 
     @abstractmethod
     def _limits(self) -> dict[str, Any]:
-        """Arguments of the loop that limit every run, beside the time."""
+        """Arguments of the loop that limit every run, besides the time."""
 
     @abstractmethod
     def _warn(self) -> None:
@@ -311,7 +311,7 @@ class BaseEnsemble(BaseEstimator):
 
     @abstractmethod
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
-        """What the table says of active basis functions, beside coefficient and round."""
+        """What the table says of active basis functions, besides coefficient and round."""
 
     _records: ClassVar[Iterator[RunRecord]] = iter(())
     """Of runs that a checkpoint has."""

@@ -1,6 +1,6 @@
 """scikit-learn's base classes, with types.
 
-scikit-learn has no types of its own. To a type checker, a class that inherits from an unknown one
+scikit-learn has no separate types. To a type checker, a class that inherits from an unknown one
 may have any attribute and takes any parameter, so that wrong names would go unnoticed and editors
 would offer less. These stand in for them while types are checked, and only then.
 """

@@ -327,7 +327,7 @@ class RegularizationPath:
 
     @property
     def nu_values(self) -> NDArray[Any]:
-        """The ν of every model; None where it has a C in place of it."""
+        """The ν of every model; None where it has a C instead of it."""
         return np.array([model.nu for model in self.models])
 
     @property
@@ -403,7 +403,7 @@ def fit_path(
     C_values : sequence of float
         In any order. Not for classifiers with ``nu``, which has the place of C there.
     nu_values : sequence of float
-        In place of ``C_values``, in any order.
+        Instead of ``C_values``, in any order.
 
     Returns
     -------

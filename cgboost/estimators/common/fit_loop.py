@@ -70,7 +70,7 @@ class FittedOutput:
         return whole._resolved() if any(isinstance(h, Combination) for h in kinds) else whole
 
     def _resolved(self) -> FittedOutput:
-        """The same output, with the basis functions of combinations in place of these."""
+        """The same output, with the basis functions of combinations instead of these."""
         number: dict[int, int] = {}
         functions: list[Any] = []
         strata: list[str] = []

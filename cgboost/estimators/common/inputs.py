@@ -38,7 +38,7 @@ def validate_data(
     Raises
     ------
     ValueError
-        As scikit-learn; for masked values, for dates in place of numbers, for responses that are
+        As scikit-learn; for masked values, for dates instead of numbers, for responses that are
         missing.
     """
     check_unmasked("X", X)

@@ -4,8 +4,8 @@ Families of columns that certified estimators make their models of.
 
 Objectives of certified estimators: a loss, and the master of it with a penalty.
 
-    lp     hinge + Σ|α|            with ν: hinge with a margin of its own, Σ|α| ≤ 1
-    qp     hinge + ½Σα²            with ν: hinge with a margin of its own + ½Σα²
+    lp     hinge + Σ|α|            with ν: hinge with its own margin, Σ|α| ≤ 1
+    qp     hinge + ½Σα²            with ν: hinge with its own margin + ½Σα²
     erlp   as lp with ν, the dual weights regularised by their entropy
     qrlp   as lp with ν, the dual weights regularised by their squares
     md     squared margin error, Σ|α| ≤ C
@@ -64,7 +64,7 @@ class ColumnFamily(ABC):
     """
 
     words: ClassVar[tuple[str, ...]] = ()
-    """What ``columns_per_round`` may be beside a number."""
+    """What ``columns_per_round`` may be besides a number."""
 
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> Self:
@@ -360,7 +360,7 @@ def get_loss_with(loss: str | Loss, natural: type[Loss], **own: Any) -> Loss:
 FORMULATIONS: tuple[str, ...] = ("lp", "qp", "erlp", "qrlp", "md", "nm")
 
 PENALTIES_OF: dict[Any, Penalty] = {"lp": L1(), "qp": L2()}
-"""The penalties of the formulations that have no loss of their own."""
+"""The penalties of the formulations that have no separate loss."""
 
 
 def penalized(penalty: Penalty) -> Callable[..., SupportVectorMaster]:
@@ -369,7 +369,7 @@ def penalized(penalty: Penalty) -> Callable[..., SupportVectorMaster]:
 
 
 def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVectorMaster:
-    """A loss with a margin of its own grows with α as λΣ|α| does: λΣ|α| ≤ 1 replaces it."""
+    """A loss with its own margin grows with α as λΣ|α| does: λΣ|α| ≤ 1 replaces it."""
     if isinstance(penalty, RKHS):
         return RKHSMaster(loss, penalty, **options)
     own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks

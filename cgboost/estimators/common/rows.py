@@ -287,7 +287,7 @@ def rows_of(
     Raises
     ------
     ValueError
-        If ``y`` is missing, responses or weights are given beside a source, or the rows are
+        If ``y`` is missing, responses or weights are given besides a source, or the rows are
         elsewhere.
     """
     check_here(estimator, X)
@@ -339,7 +339,7 @@ def of_rows_that_count(learn: Callable[[Any], NDArray[Any]], y: Any, weights: Ve
 def rows_in(
     estimator: Any, place: SQLPlace | PartitionedRows, learn: Callable[[Any], NDArray[Any]]
 ) -> tuple[Schema, Rows]:
-    """What the columns of rows elsewhere are, and in place of the rows where they are.
+    """What the columns of rows elsewhere are, and instead of the rows where they are.
 
     The responses are the numbers of the classes, each once; of a regressor there are none.
     """

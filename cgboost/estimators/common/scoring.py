@@ -51,7 +51,7 @@ def scorers_of(scoring: Any) -> dict[str, Scorer]:
 
 
 def _name_of(scorer: Any) -> str:
-    """What a scorer without a name of its own is called: as its function, or "score"."""
+    """What a scorer without its own name is called: as its function, or "score"."""
     return scorer if isinstance(scorer, str) else str(getattr(scorer, "__name__", "score"))
 
 

@@ -119,7 +119,7 @@ class Grouping:
         if missing.any():
             raise ValueError(
                 f"groups {name!r}: {int(missing.sum())} rows have no group (missing values): give "
-                f"them a group of their own{see('constraints')}"
+                f"them their own group{see('constraints')}"
             )
         mixed = values.dtype.kind == "O" and len({type(value) for value in values.ravel()}) > 1
         if mixed or (labels is not None and labels.dtype.kind == "U"):

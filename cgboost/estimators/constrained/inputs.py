@@ -17,7 +17,7 @@ from cgboost.exceptions import DataWarning, see, warn_caller
 
 @dataclass
 class Inputs:
-    """What a fit is given beside features and target.
+    """What a fit is given besides features and target.
 
     Attributes
     ----------

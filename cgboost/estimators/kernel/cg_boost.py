@@ -62,7 +62,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     reports a certified lower bound on the optimum over *all* columns. More than two classes are
     handled one against the rest over one shared cache of kernel columns.
 
-    With ν in place of C the margin ρ is the model's own choice: with W = Σ w_i it minimises
+    With ν instead of C the margin ρ is the model's own choice: with W = Σ w_i it minimises
 
         Ω(α) + Σ_i w_i max(0, ρ − y_i f(x_i)) − νWρ
 
@@ -204,7 +204,7 @@ class CGBoostClassifier(Classification, BaseBoost):
         What the weights of the rows of each class were multiplied by.
     calibration_ : dict
         How probabilities were calibrated: method, rows (what they are), n_rows and n_fits (fits
-        beside that of the model). Only with ``probability``.
+        besides that of the model). Only with ``probability``.
     dual_coef_ : ndarray of shape (n_columns,)
         Nonzero coefficients, in the order of ``columns_``; ``coef_`` is its old name.
     centers_ : ndarray of shape (n_columns, n_features)

@@ -1,8 +1,8 @@
 """Columns from a library of kernels: CG-Boost.
 
 With many rows the first rounds are spent on finding what a few thousand rows can say as well. The
-problem is therefore solved coarsely on a random part of the rows first (and that one from a part of
-its own, if it is still large), and the full problem starts with the columns it uses, and with the
+problem is therefore solved coarsely on a random part of the rows first (and that one from its own
+part, if it is still large), and the full problem starts with the columns it uses, and with the
 rows that are near their margin there. Nothing of the certificate rests on it.
 
 Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004 ([B]).

@@ -14,7 +14,7 @@ from cgboost.kernels.base import Kernel
 from cgboost.kernels.parameters import SEPARATOR
 
 OWNERS = ("library", "kernel")
-"""Parameters of estimators that have parameters of their own."""
+"""Parameters of estimators that have their own parameters."""
 
 
 def set_params(self: Any, **params: Any) -> Any:

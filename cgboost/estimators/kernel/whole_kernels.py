@@ -61,11 +61,11 @@ class WholeKernels(KernelColumns):
             )
 
     def most_columns(self, n_rows: int) -> int:
-        """As many kernels as memory holds, beside what the interior point method works with."""
+        """As many kernels as memory holds, besides what the interior point method works with."""
         return int(self.cache_size / gram_megabytes(n_rows)) - WORKING_MATRICES
 
     def pricer(self, pool: Any, tol: float) -> Any:
-        """A pass over all kernels; memory is free for the matrices of a run of its own."""
+        """A pass over all kernels; memory is free for the matrices of its own run."""
         pool.release()
         return WholeKernelPricer(pool)
 

@@ -184,7 +184,7 @@ class BLFClassifier(Classification, BaseBLF):
     """Boosted Latent Factors for classes ([M] Alg. 3 and 5).
 
     As :class:`BLFRegressor`, for a loss of the margins y·f of labels ±1. More than two classes are
-    handled one against the rest, each with factors of its own.
+    handled one against the rest, each with its own factors.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Linear models that are composed: parameters of their own, the fit of a sparse linear model.
+"""Linear models that are composed: their own parameters, the fit of a sparse linear model.
 
 ::
 

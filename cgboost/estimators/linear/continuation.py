@@ -27,8 +27,8 @@ from cgboost.tolerances import SMALLEST
 
 MANY_FEATURES = 0.5
 """Features for each row, from which on a fit starts so. At a thousandth of the largest α, one with
-the log loss took 0.15 in place of 13 s at 200 × 1000, 0.18 in place of 0.9 s at 500 × 600; with the
-squared hinge 0.2 in place of 0.8 s at 300 × 200. At 150 × 60 direct fits are two to six times as
+the log loss took 0.15 instead of 13 s at 200 × 1000, 0.18 instead of 0.9 s at 500 × 600; with the
+squared hinge 0.2 instead of 0.8 s at 300 × 200. At 150 × 60 direct fits are two to six times as
 fast, at 1000 × 400 some are and some are not."""
 
 STEP = 1.7

@@ -30,7 +30,7 @@ LP_SOLVERS = ("highs", "highs-ds", "highs-ipm", "interior-point", "revised simpl
 
 SMALL_GAP = 1e-9
 """Gap of a QuantileRegressor by default: on 40 random problems with 1 to 60 features coefficients
-are then those of scikit-learn's to 1e-12, in 283 rounds in place of the 242 of a gap of 1e-6."""
+are then those of scikit-learn's to 1e-12, in 283 rounds instead of the 242 of a gap of 1e-6."""
 
 
 @dataclass(eq=False, repr=False)
@@ -43,7 +43,7 @@ class QuantileRegressor(LinearPrediction):
 
     by column generation: where scikit-learn hands the linear program of all rows and features to
     SciPy, features enter here as they are needed, and ``dual_bound_`` is a lower bound on the
-    optimum over all of them. To use it in place of scikit-learn's, change the import
+    optimum over all of them. To use it instead of scikit-learn's, change the import
     (Koenker, Bassett, Econometrica 46, 1978; Belloni, Chernozhukov, Annals of Statistics 39, 2011).
 
     Parameters

@@ -349,7 +349,7 @@ def free_columns(X: Any, features: Indices, centres: Vector) -> FreeColumns:
     own = centres[features]
     if len(features) < X.shape[1]:
         X = matrix_of(X).columns(features)
-    unread = np.broadcast_to(0.0, X.shape[:1])  # in place of values, which the matrix has
+    unread = np.broadcast_to(0.0, X.shape[:1])  # instead of values, which the matrix has
     columns = [
         Column(unread, (STRATUM, j), Feature(j, centre), STRATUM)
         for j, centre in zip(features.tolist(), own.tolist(), strict=True)

@@ -319,7 +319,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
             )
         if self.formulation not in ("lp", "qp") and self.loss != "hinge":
             raise ValueError(
-                f"formulation={self.formulation!r} has a loss of its own; loss={self.loss!r} goes "
+                f"formulation={self.formulation!r} has its own loss; loss={self.loss!r} goes "
                 'with "lp" and "qp"'
             )
         if self.formulation in ("erlp", "qrlp") and self.nu is None:

@@ -88,7 +88,7 @@ class RuleSetClassifier(Classification, BaseBoost):
         min  C Σ_i w_i loss(y_i, f_i) + Σ_j c_j |α_j|    over all rules
 
     is solved to a gap of ``tol``: LPBoost, with ``loss="hinge"``. More than two classes are handled
-    one against the rest, each with rules and a budget of its own.
+    one against the rest, each with rules and its own budget.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class RuleSetClassifier(Classification, BaseBoost):
         "greedy" searches the most promising rules alone: there is no bound then.
     search_limit : float or None, default=2e11
         Multiplications of one exact search, at most. A longer one ends there, and the bound allows
-        for what it has left open. None: no limit, so that many conditions may take for ever.
+        for what it has left open. None: no limit, so that many conditions may take without end.
     categorical_features : "from_dtype" or list of str or int
         Features that are categories; by default those of a data frame that are no numbers. A
         category that was not among the training rows is none of those that were. Missing values
@@ -255,7 +255,7 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         return certified_runs(self, runs, pool, rows, started)
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values are conditions of their own."""
+        """Missing values are their own conditions."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -288,7 +288,7 @@ scoring, callbacks, verbose, random_state
     rules_ : list of Rule
         Conditions in words, weight, support, and the mean of y where the rule holds.
     columns_ : dict of str to ndarray
-        As that of :class:`RuleSetClassifier`, with the mean in place of the precision.
+        As that of :class:`RuleSetClassifier`, with the mean instead of the precision.
     C_ : float
     n_conditions_, dual_bound_, gap_, converged_, coef_, intercept_, n_columns_, \
 objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
@@ -370,7 +370,7 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
         return certified_runs(self, runs, pool, rows, started)
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values are conditions of their own."""
+        """Missing values are their own conditions."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

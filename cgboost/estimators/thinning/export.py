@@ -76,7 +76,7 @@ def to_sklearn(self: Any) -> Any:
         return model
     if isinstance(members, LeafMembers):
         raise ValueError(
-            "leaves with weights of their own are no trees of scikit-learn: thin whole trees "
+            "leaves with their own weights are no trees of scikit-learn: thin whole trees "
             "(members='estimators') to export them"
         )
     if not isinstance(members, EstimatorMembers):

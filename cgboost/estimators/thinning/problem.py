@@ -47,7 +47,7 @@ which the largest count: a hinge that is held back until no others are left has 
 choose. Squared errors choose better at the size itself."""
 
 SHRINKAGE = 1e-3
-"""What the weights' squared distance from equal ones costs, beside a mean loss of 1, where equal
+"""What the weights' squared distance from equal ones costs, besides a mean loss of 1, where equal
 ones add up to their best sum. From 1e-4 to 1e-1 test errors of the study hardly differ."""
 
 SLIGHT = 1e-6
@@ -197,7 +197,7 @@ def members_of_size(problem: Problem, choices: list[Choice], size: int) -> Indic
 
 
 def refit(problem: Problem, chosen: Indices, *, tol: float) -> Choice:
-    """Weights of the members chosen, drawn to equal ones in place of to 0.
+    """Weights of the members chosen, drawn to equal ones instead of to 0.
 
         min ½Σ(w_j − s/m)² + C Σ_i c_i ℓ(t_i, Σ_j w_j h_j(x_i) + b)    over w, s and b
 

@@ -105,7 +105,7 @@ class ThinnedEnsemble(ThinnedModel):
     size : int, float or None, default=None
         How many members are kept, or in (0, 1) which share of them; None: 15 %.
     C : float or None, default=None
-        In place of a size: the cost of one unit of loss. The members are those of the optimum.
+        Instead of a size: the cost of one unit of loss. The members are those of the optimum.
     metric : {"accuracy", "log_loss", "rmse", "mae", "quantile"} or None, default=None
         What should stay good, and by it ℓ: hinge, log loss, squared, absolute or quantile loss.
         None: "accuracy" for classes, "rmse" for numbers.

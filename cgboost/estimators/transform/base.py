@@ -119,7 +119,7 @@ class BaseTransform(BaseEnsemble):
             A row of weight 0 is no row, and its label no class if no other row has it. Weights with
             a mean below 1 count as if their mean were 1. Not with a source.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
-            Rows that are scored after every stage, beside those that the fit holds out itself.
+            Rows that are scored after every stage, besides those that the fit holds out itself.
         resume : str, path or None
             The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
 
@@ -187,7 +187,7 @@ class BaseTransform(BaseEnsemble):
         return self._schema.encode(X), y
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values are a group of their own."""
+        """Missing values are their own group."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

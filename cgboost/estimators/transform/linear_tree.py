@@ -36,7 +36,7 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
 
     Every node splits on one feature into as many branches as pay: many intervals of its values, or
     its categories, are merged two at a time as long as linear models in the branches do not become
-    worse. Missing values are a branch of their own. The leaves have stepwise regressions on the
+    worse. Missing values are their own branch. The leaves have stepwise regressions on the
     numeric features. Rows held out decide which feature splits a node, how far to merge, which
     regressors stay and, in the end, which branches; a coefficient must lower their squared error by
     more than chance would. All follows from sufficient statistics, one pass over the rows a level,
@@ -225,7 +225,7 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
         return self._schema.encode(X)
 
     def __sklearn_tags__(self) -> Any:
-        """Missing values are a branch of their own."""
+        """Missing values are their own branch."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags

@@ -123,7 +123,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
             row, and its label no class if no other row has it. Weights with a mean below 1 count as
             if their mean were 1. Not with a source.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
-            Rows that are scored after every round, beside those that the fit holds out itself.
+            Rows that are scored after every round, besides those that the fit holds out itself.
         resume : str, path or None
             The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
 
@@ -319,7 +319,7 @@ class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
         become smaller; the constant is free.
     interaction_cst : {"pairwise", "no_interactions"}, sequence of sets of int or str, or None
         Which features may meet in a tree: the output is then a sum of functions of the features of
-        one set each. Features that are in no set are a set of their own. Names or numbers.
+        one set each. Features that are in no set are their own set. Names or numbers.
     early_stopping : bool, default=True
         Whether rows are held out, and the round with the least loss on them is the model.
     validation_fraction : float, default=0.1

@@ -29,7 +29,7 @@ from cgboost.kernels.base import Kernel, Product, Sum
 
 Centres = NDArray[np.float64]
 LEAST = 1e-300
-"""In place of 0 where a root is divided by, or a sum of features: what it divides is 0 there."""
+"""Instead of 0 where a root is divided by, or a sum of features: what it divides is 0 there."""
 
 
 def kernel_values(graph: Graph, kernel: Any, x: Name, centres: Centres) -> Name:

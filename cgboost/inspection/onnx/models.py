@@ -56,7 +56,7 @@ def to_onnx(
     ImportError
         Without the package onnx.
     ExportError
-        For what ONNX cannot say: kernels of objects or of your own, precomputed ones, models of
+        For what ONNX cannot say: kernels of objects or your own ones, precomputed ones, models of
         blocks of rows (they have ``to_sql``), rules, factors, learners other than trees.
     """
     check_is_fitted(self)

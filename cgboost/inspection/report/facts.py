@@ -90,7 +90,7 @@ MEANINGS: Mapping[StopReason, str] = {
     StopReason.WORKER_FAILED: "An executor has lost a worker, or cannot send it what it needs.",
 }
 
-SMALL_GAIN = "a round gained next to nothing"
+SMALL_GAIN = "a round gained almost nothing"
 SMALL_GAIN_MEANS = "The last round lowered the loss by less than tol: more would hardly help."
 
 

@@ -161,7 +161,7 @@ def sparklines(
     kept : sequence of int
         For each run the round that makes the model.
     monitored : collection of str
-        The columns that are scores, beside those that are called so.
+        The columns that are scores, besides those that are called so.
     """
     from matplotlib import rc_context
 

@@ -342,7 +342,7 @@ class Restrictions:
     """All restrictions of a node, for columns that are new.
 
     Fixed variables make hundreds of bounds. They are sorted by block and variable, so that a column
-    is compared with those of its own variables.
+    is compared with its own variables.
 
     Parameters
     ----------

@@ -339,7 +339,7 @@ class SetBranching:
                 self._of[variable].append(number)
 
     def branches(self, solution: NodeSolution, most: int) -> Sequence[Branch]:
-        """Sets with the largest amount beside the first; see :class:`BranchingRule`."""
+        """Sets with the largest amount besides the first; see :class:`BranchingRule`."""
         totals: dict[Hashable, float] = defaultdict(float)
         for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
             for variable, amount in column.variables.items():
@@ -362,7 +362,7 @@ class ComponentBranching:
 
     Vanderbeck, Operations Research 48, 2000. For identical subproblems whose columns have whole
     values and are used several times, as in cutting stock. A set of conditions is there whenever
-    the solution is fractional: that of a column with no larger one beside it counts this column
+    the solution is fractional: that of a column with no larger one next to it counts this column
     alone.
     """
 

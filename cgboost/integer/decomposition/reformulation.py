@@ -5,7 +5,7 @@
           Σ_p λ_kp = number of blocks like k  for every k,
 
 over the integer points z_p of block k. A variable in no block is counted from one of its bounds and
-is a column of its own, a free one the difference of two. Equal blocks are one, unless no branching
+is its own column, a free one the difference of two. Equal blocks are one, unless no branching
 rule could part their columns: rows of the master with fractional coefficients.
 """
 

@@ -109,7 +109,7 @@ class CountKernel(Kernel):
         return key
 
     def fit(self, X: Matrix) -> Kernel:
-        return replace(self)  # with counts of its own
+        return replace(self)  # with its own counts
 
     def released(self) -> Kernel:
         return replace(self)

@@ -1,4 +1,4 @@
-"""The hinge with a margin of its own, smoothed by the entropy of the distribution over the rows.
+"""The hinge with its own margin, smoothed by the entropy of the distribution over the rows.
 
     F(f) = max over u of  Σ rate_i u_i − (1/η) Σ u_i log(u_i/ū_i),   0 ≤ u ≤ price,  Σu = νP
 

@@ -171,8 +171,8 @@ def _multiplier(values: Vector, slope: Vector, lower: Vector, upper: Vector, tot
 
 
 ZERO_SUM = 1e-15
-"""Σr this small beside Σ|r| counts as 0. That is the rounding of the sum itself: no projection does
-better, and more would weaken bounds with a free offset."""
+"""Σr this small compared with Σ|r| counts as 0. That is the rounding of the sum itself: no
+projection does better, and more would weaken bounds with a free offset."""
 
 
 CONSTANT_FOUND = 1e-6
@@ -304,7 +304,7 @@ class SupportVectorLoss:
 
     @property
     def chooses_margin(self) -> bool:
-        """Whether it has a margin of its own: it is then 0 at f = 0 and has no scale of its own."""
+        """Whether it has its own margin: it is then 0 at f = 0 and has no separate scale."""
         return self.mass is not None and not self.mass.at_most
 
     def in_units(self, unit: float, *, curvature: float) -> Self:

@@ -4,7 +4,7 @@
     s.t. g_l(f, b) ≤ d_l + s_l,  s ≥ 0,     f = Hα + b
 
 Limits are exact penalties here too, so that α = 0 is feasible, as the master asks for, and every
-bound is one for the problem with limits. A free offset b has a row of its own, behind the others,
+bound is one for the problem with limits. A free offset b has its own row, behind the others,
 which lets a limit see a·1·b where the master adds b.
 """
 
@@ -29,7 +29,7 @@ Expression = Any
 
 @dataclass(frozen=True)
 class ConvexConstraints:
-    """What a convex master is to minimise and to keep to, beside linear limits.
+    """What a convex master is to minimise and to keep to, besides linear limits.
 
     Attributes
     ----------

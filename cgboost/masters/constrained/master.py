@@ -25,7 +25,7 @@ from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, War
 from cgboost.penalties import L1
 
 WORTH_MERGING = 0.5
-"""Groups of rows are worth a master of their own, made anew in every round, up to this share."""
+"""Groups of rows are worth a separate master, made anew in every round, up to this share."""
 
 LEAST_ROWS = 1000
 """With fewer rows there is little to gain."""

@@ -106,7 +106,7 @@ class ConvexMaster:
 
             ``penalty(a, b) ≥ threshold·‖a‖₁ + ½·curvature·‖a‖² + penalty(0, b)``,
 
-        which is what the bound needs (checked at every answer). With a penalty of your own and
+        which is what the bound needs (checked at every answer). With your own penalty and
         neither of them, every column with a score ≠ 0 prices out and there is no bound.
     curvature : float, default=0.0
         μ, see ``threshold``; positive for an elastic net or a 2-norm.

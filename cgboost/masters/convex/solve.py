@@ -29,7 +29,7 @@ TIGHT_OPTIONS: dict[str, dict[str, float]] = {
 }
 
 ALWAYS: dict[str, dict[str, Any]] = {"OSQP": {"polishing": False}}
-"""Options beside these, at any tolerance: where no row is active OSQP's polishing prints a line on
+"""Options besides these, at any tolerance: where no row is active OSQP's polishing prints a line on
 the standard output, whatever ``verbose`` says."""
 
 SOLVED = ("optimal", "optimal_inaccurate")

@@ -7,7 +7,7 @@ for some ρ (:class:`BlockVectors`).
 
 A Gram matrix of low rank gets a factor by pivoted Cholesky. Products of Lᵀρ are then shorter, and
 keep the digits that ρᵀ(Kρ) loses where ρ is large and nearly orthogonal to K, as it is to the
-features of a linear kernel whose scale is large beside its limit.
+features of a linear kernel whose scale is large compared with its limit.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ LOW_RANK_SHARE = 0.25
 """The same as a share of the rows: factors of a higher rank are not shorter than a triangle."""
 
 NOTHING_LEFT = 1e-15
-"""A matrix is its factor where the trace of their difference is no more than this share of its
-own: rounding of the entries alone leaves as much."""
+"""A matrix is its factor where the trace of their difference is no more than this share of its own
+trace: rounding of the entries alone leaves as much."""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ FOR_ZEROS = 1e-9
 are sparse, and no answer is asked for that this would spoil."""
 
 SLACK_CONE = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
-"""A kernel whose share is smaller than this, beside the slack of its cone, is out; in turn."""
+"""A kernel whose share is below this times the slack of its cone is out; in turn."""
 
 PROGRESS = 0.9
 """A step leads on where it brings the gap, the products or the heads below this share of the least
@@ -104,8 +104,8 @@ class ConeSession:
     Parameters
     ----------
     loss : SupportVectorLoss
-        Its boxes must contain 0. Caps may be infinite where it has curvature. With a margin of its
-        own choice only the squared penalty has a dual.
+        Its boxes must contain 0. Caps may be infinite where it has curvature. With its own margin
+        choice only the squared penalty has a dual.
     offset : {"none", "penalized", "free"}
         A penalized offset is a block more, K = 11ᵀ with limit 1.
     squared : bool
@@ -178,7 +178,7 @@ class ConeSession:
         if len(variables) and not (self._free and len(signs) == 1):
             return None
         if self.loss.chooses_margin:
-            raise ValueError("a loss with a margin of its own needs rows, of both signs")
+            raise ValueError("a loss with its own margin needs rows, of both signs")
         ends = variables.sign * variables.gain()
         intercept = 0.0
         if self._free and len(variables):
@@ -223,7 +223,7 @@ def _check(loss: SupportVectorLoss, *, squared: bool) -> None:
     if not (np.isfinite(variables.cap) | (variables.curvature > 0)).all():
         raise ValueError("prices must be finite where the loss has no curvature (no hard margin)")
     if loss.chooses_margin and not squared:
-        raise ValueError("a loss with a margin of its own needs the square of the group penalty")
+        raise ValueError("a loss with its own margin needs the square of the group penalty")
 
 
 class _Descent:

@@ -363,7 +363,7 @@ class InteriorSession(LiveDual):
         """Columns in the session that seem to be slack, at coefficients ``coef``."""
         data = self._problem()
         slack = self.rows[(importance(data, self._at) < SLACK_IMPORTANCE) & (self.rows >= 0)]
-        # beside large columns a coefficient that costs little may move the output far
+        # next to large columns a coefficient that costs little may move the output far
         return slack[coef[slack] == 0.0] if data.refined else slack
 
     @property
@@ -419,7 +419,7 @@ class InteriorSession(LiveDual):
     def _with_pivots(self, data: BoxedDual, fixed: Vector, scales: Vector) -> BoxedDual:
         """The data with what the free directions of large columns say of their pivots' scores w.
 
-        A score w = w₁ − w₂ has two variables without a gain, and a row of its own in the block.
+        A score w = w₁ − w₂ has two variables without a gain, and its own row in the block.
         """
         large, rows = self.columns.large, self.rows
         places = np.flatnonzero(rows <= DIRECTION)

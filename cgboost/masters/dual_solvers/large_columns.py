@@ -1,11 +1,12 @@
 """Columns so large that their coefficients cost nothing, as directions in which outputs are free.
 
 A column h of entries near 1e6 needs a coefficient near 1e-6, whose penalty no tolerance sees. Its
-dual constraint, |h·r| ≤ 1 or h·r = α, says h·r = 0 beside its terms: solvers that treat it as one
-column among others lose all digits, since 1e6 and 1 stand in one matrix. So it is treated as the
-free offset is. Its direction, made orthonormal to those before it, is a column without a penalty,
-with q·r = 0 in the dual, and every large column is replaced by what the directions leave of it.
-That is nothing for columns that span the directions, and a small column for others. An output
+dual constraint, |h·r| ≤ 1 or h·r = α, says h·r = 0 compared with its terms: solvers that treat it
+as one column among others lose all digits, since 1e6 and 1 stand in one matrix. So it is treated as
+the free offset is. Its direction, made orthonormal to those before it, is a column without a
+penalty, with q·r = 0 in the dual, and every large column is replaced by what the directions leave
+of it. That is nothing for columns that span the directions, and a small column for others. An
+output
 
     Σ α_j residual_j + Σ a_k q_k      is made by the columns themselves:
 
@@ -30,7 +31,7 @@ that grows with |α|, and 1/h² under one that grows with its square."""
 
 LEFT = 0.01
 """Directions are added until what they leave of large columns has entries below this share of that.
-Features of common size beside some of 1000 would else take the digits of the normal equations."""
+Features of common size next to some of 1000 would else take the digits of the normal equations."""
 
 VOID = 1e-13
 """A residual of this share of the column is rounding: some hundred units of it."""
@@ -158,7 +159,7 @@ class LargeColumns:
         """Share of a limit that columns keep away from it, shape (len(numbers),).
 
         Their scores are sums of large terms that cancel, and a bound can only count on what
-        rounding leaves of them. That costs this share of their penalty, which is next to nothing.
+        rounding leaves of them. That costs this share of their penalty, which is almost nothing.
         """
         sizes = np.array([self._sizes[number] for number in numbers.tolist()])
         return np.minimum(MOST_NOISE, NOISE * mass * sizes)

@@ -1,8 +1,8 @@
 """Optimal partition: which columns and variables are at an end at the optimum an iterate is near.
 
-An iterate of an interior point method has no zeros, only small numbers. What is small beside the
-others, and its multiplier not, is set to 0 or to its cap, as much of it as costs no more than an
-allowance.
+An iterate of an interior point method has no zeros, only small numbers. What is small compared with
+the others, and its multiplier not, is set to 0 or to its cap, as much of it as costs no more than
+an allowance.
 """
 
 from __future__ import annotations

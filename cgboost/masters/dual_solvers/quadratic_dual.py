@@ -33,7 +33,7 @@ from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 
 ROUNDING = 1e-12
 """Rates and values closer than this, relative to the largest, are equal. Sums over many rows leave
-little less; without it rows would go to and fro between two pieces."""
+little less; without it rows would go back and forth between two pieces."""
 
 RowStatus = NDArray[np.int8]
 
@@ -184,8 +184,8 @@ class Block:
 
 
 NEGLIGIBLE_SUM = 1e-14
-"""Σr this small beside Σ|r| counts as 0; otherwise it costs what it takes to bring it there. Some
-fifty units of the rounding of the sum itself: below it there is nothing to bring there."""
+"""Σr this small compared with Σ|r| counts as 0; otherwise it costs what it takes to bring it there.
+Some fifty units of the rounding of the sum itself: below it there is nothing to bring there."""
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ class LinearMaster:
             What is taken off the right-hand sides of the rows of this master, because columns are
             fixed.
         copies : float, mapping or None
-            Most columns that a solution has beside the fixed ones.
+            Most columns that a solution has besides the fixed ones.
         """
         own = self.constraints
         left = own.rhs if used is None else own.rhs - used

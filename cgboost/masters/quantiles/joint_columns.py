@@ -13,7 +13,7 @@ from cgboost.masters.dual_solvers.large_columns import LargeColumns
 
 
 class JointColumns:
-    """The columns of each output in a :class:`ColumnStore` of its own, numbered as they came.
+    """The columns of each output in its own :class:`ColumnStore`, numbered as they came.
 
     Where a ``ColumnStore`` may stand, for rows that are pairs (output, training row).
 

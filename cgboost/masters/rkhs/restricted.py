@@ -52,7 +52,7 @@ SMALL_MOVE = 0.1
 """A correction of a vector is in its last digits, at most this share of its largest entry."""
 
 NEAR_END = (1.0, 0.1, 0.01)
-"""A dual variable this near an end of its box, beside how it is pushed there, is taken for it."""
+"""A dual variable this near an end of its box, relative to its push, is taken for it."""
 
 MATRIX_RIDGE = 1e-13
 """Added to the diagonal of a kernel matrix, relative to it, before it is factorised: some hundred
@@ -73,7 +73,7 @@ SCORE_ROUNDING = 1e-6
 the bound loses half of it."""
 
 ROOM_FOR_ROUNDING = 1.1
-"""Limits leave so many times the room: the response they give has errors of its own."""
+"""Limits leave so many times the room: the response they give has its own errors."""
 
 LEAST_NORM = 1e-12
 """A function of this share of the norm of all, or less, is rounding: what steps that were cut short
@@ -186,7 +186,7 @@ class WholeKernelDual(WholeKernelProblem):
 
         A bound must count with scores that are larger by what rounding may do to them. To shrink r
         by that costs a share of the whole gain; smaller limits cost it of the norms alone, which
-        are next to nothing beside the errors of a loss with a high price.
+        are almost nothing compared with the errors of a loss with a high price.
         """
         errors = np.array([self.spaces[p].score_error(answer.response) for p in self._inside])
         largest = float(errors.max(initial=0.0))

@@ -70,7 +70,7 @@ class WholeKernelMaster(SupportVectorMaster):
         if solver != "auto":
             raise ValueError(
                 f"solver={solver!r} solves linear or quadratic programs, but the group norm makes "
-                'a cone program, which has a solver of its own: leave solver="auto"'
+                'a cone program, which has its own solver: leave solver="auto"'
             )
         loss = loss.box if "dual_box" in getattr(loss, "abilities", ()) else loss
         super().__init__(

@@ -139,7 +139,7 @@ def descended_at_kinks(
 ) -> tuple[Vector, Quadratic]:
     """A point where a piecewise linear loss falls no further along any axis, and the loss there.
 
-    A line search along the move that the weights in place of a Hessian suggest, and then along each
+    A line search along the move that the weights instead of a Hessian suggest, and then along each
     axis; slopes jump at kinks, and the root of the slope is bracketed.
 
     Parameters

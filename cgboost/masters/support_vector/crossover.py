@@ -75,7 +75,7 @@ def unique_vertex(
         f_i = target_i − ε·sign_i  for i in M,      h_j·r = threshold·sign(α_j)  for j in A
 
     by one factorisation. That it is the optimum is then checked: primal and dual are feasible and
-    complementary, and nothing is tight beside A and M (finite termination: Ye, *On the finite
+    complementary, and nothing is tight besides A and M (finite termination: Ye, *On the finite
     convergence of interior-point algorithms for linear programming*, Math. Programming 57, 1992).
 
     Returns

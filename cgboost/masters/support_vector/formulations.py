@@ -47,7 +47,7 @@ VERTICES = "highs"
 class OneNormMaster(SupportVectorMaster):
     """Restricted 1-norm master; see :class:`SupportVectorMaster` for the parameters.
 
-    Not for losses with a margin of their own choice (:func:`~cgboost.losses.nu_hinge`): they and
+    Not for losses with their own margin choice (:func:`~cgboost.losses.nu_hinge`): they and
     the penalty grow alike with α, so that the optimum would be 0 or unbounded;
     :class:`~cgboost.masters.BudgetMaster` is the 1-norm form of these.
     """

@@ -43,7 +43,7 @@ STEPS_PER_VARIABLE = 4
 """Steps after which it gives up, as a multiple of the rows and columns of the problem …"""
 
 NEIGHBOURING = 3.0
-"""Prices that have changed by more than this factor make a problem of its own."""
+"""Prices that have changed by more than this factor make a separate problem."""
 
 MOST_ROWS = 400_000
 """The most that was measured: paths of 50 prices, 20 features, took 10.2 s (quantile) and 4.8 s
@@ -127,7 +127,7 @@ class PrimalSimplex:
             self._rate_before = self._rate
 
     def _scale_duals(self, vertex: KinkedVertex, before: BoxVariables) -> None:
-        """Duals go with the prices, but for what the scores of columns in use are beside limits."""
+        """Duals go with the prices, except for the parts of scores that are not limits."""
         factor = self.variables.cap.sum() / before.cap.sum()
         used, error = vertex.others >= self._offset, np.zeros(len(vertex.others))
         error[used] = (factor - 1.0) * vertex.own_slope[used]
@@ -179,7 +179,7 @@ class PrimalSimplex:
         LimitError
             If the time is over.
         SolverFailure
-            If it takes too many steps, digits are lost, or the vertex is asked for once more.
+            If it takes too many steps, digits are lost, or the vertex is asked for again.
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         if self._again:

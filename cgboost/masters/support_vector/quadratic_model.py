@@ -31,7 +31,7 @@ FIRST_STEPS = 3
 paths of three losses (3000 × 300) and at 600 × 2000, where 20 took up to twice as long."""
 
 SIGN_STEPS = 100
-"""Steps at most after it, beside one for each coordinate."""
+"""Steps at most after it, besides one for each coordinate."""
 
 FIRST = 16
 """Coordinates that enter at once are at most this many, or as many as are active: of more, most

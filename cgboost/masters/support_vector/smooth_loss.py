@@ -25,7 +25,7 @@ ROWS_AT_A_TIME = 2**14
 """Rows whose factors are held at once: with 50 columns 6 MB, and what they are multiplied to."""
 
 NEEDED = ("n_rows", "value", "pseudo_response", "gain", "feasible")
-"""What a smooth loss must have, beside a Hessian."""
+"""What a smooth loss must have, besides a Hessian."""
 
 
 OFFSET_STEPS = 5
@@ -184,7 +184,7 @@ class RowwiseLoss:
         return np.abs(self.bound.pseudo_response(output))
 
     def level(self, output: Vector) -> float:
-        """0: no margin of its own."""
+        """0: no separate margin."""
         return 0.0
 
 

@@ -6,7 +6,7 @@ vectors,
     T − (T_·c + e_r)(T_r· − e_c)ᵀ / T_rc
 
 (Jordan exchange). Some of them are kept as they are, and taken from T all at once: one matrix
-product in place of as many passes over T.
+product instead of as many passes over T.
 """
 
 from __future__ import annotations

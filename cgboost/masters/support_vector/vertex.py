@@ -158,7 +158,7 @@ class KinkedVertex:
         return Step.DONE
 
     def _exchange(self, row: int, place: int) -> None:
-        """What is kept beside the tableau."""
+        """What is kept besides the tableau."""
         ends, upper, lower = self._ends, self._ends.item(0, row), self._ends.item(1, row)
         ends[0, row], ends[1, row] = self._upper[place], self._lower[place]
         self._jump[row] = self._upper[place] - self._lower[place]

@@ -431,7 +431,7 @@ class RestrictedDual:
         """Fix the variables that sit at an end and, as rates move, will stay there for a while.
 
         The end follows from the rate alone: a solver may stop a little short of it, and a variable
-        well inside its box may be small beside its cap.
+        well inside its box may be small compared with its cap.
         """
         if not (self.session.rows >= 0).any():  # rates of the offset alone say nothing
             return

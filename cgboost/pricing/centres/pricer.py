@@ -1,4 +1,4 @@
-"""Pricer of free centres: each call a stage of polished centres, in place of those before.
+"""Pricer of free centres: each call a stage of polished centres, instead of those before.
 
 The bound is that of the whole RKHSs, by the pricer over rows: it covers every centre.
 """
@@ -46,7 +46,7 @@ BLOCK_ROWS = 2048
 """Rows whose kernel values are made in float64 at a time."""
 
 FIRST_LEVEL = -1.0
-"""Level at which the first stage of a loss with a margin of its own is polished: a margin of 1, no
+"""Level at which the first stage of a loss with its own margin is polished: a margin of 1, no
 tube. Later stages have that of the model so far."""
 
 SHARE_OF_TIME = 0.7
@@ -157,7 +157,7 @@ class FreeCentrePricer:
             sizes = stage_sizes(many) if start is None else [many]
             renewed = None
             if chooses_level(self._loss):
-                renewed, sizes = self._renewed, [sizes[0], *sizes]  # once more at its own level
+                renewed, sizes = self._renewed, [sizes[0], *sizes]  # again at its own level
             self._stages = polished_stages(
                 self._projection,
                 sizes,
@@ -207,7 +207,7 @@ class FreeCentrePricer:
 
 
 def chooses_level(loss: Any) -> bool:
-    """Whether a loss has a margin or tube of its own choice."""
+    """Whether a loss has its own margin or tube choice."""
     return isinstance(loss, SupportVectorLoss) and loss.mass is not None
 
 

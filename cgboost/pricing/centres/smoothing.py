@@ -5,7 +5,7 @@ A loss given by the box of its pseudo-responses r, of width c_i a row, becomes
     L_h(f) = Σ_i  max over lower ≤ r ≤ upper of  r (t_i − f_i) − ε|r| − ½ (q_i + h/c_i) r²,
 
 which lies at most ½ h c_i below the loss in every row (Nesterov, Math. Program. 103, 2005): of the
-hinge the Huberised hinge, quadratic over a width h beside the kink. Losses that have a quadratic
+hinge the Huberised hinge, quadratic over a width h next to the kink. Losses that have a quadratic
 term q > 0, and those with two derivatives, stay as they are.
 """
 

@@ -24,7 +24,7 @@ from cgboost.generation.protocols import MasterState, Priced, Pricer
 Vector = NDArray[np.float64]
 
 NOTHING = 1e-12
-"""A sum this small beside that of the sizes of its terms is rounding."""
+"""A sum this small compared with that of the sizes of its terms is rounding."""
 
 
 class LimitRows:

@@ -9,7 +9,7 @@ to, whatever its score is. This holds for every loss and penalty, from one model
 next, and at every r, not only at an optimum. As the gap closes, r comes to rest and few features
 are left to be scored.
 
-Gap-safe rules (Ndiaye, Fercoq, Gramfort, Salmon, JMLR 18, 2017) put the radius √(2·gap) in place of
+Gap-safe rules (Ndiaye, Fercoq, Gramfort, Salmon, JMLR 18, 2017) put the radius √(2·gap) instead of
 the distance, for smooth losses alone, and drop features for good. Column generation has no small
 gap before its last pass, so that they drop them when there is nothing left to do.
 """
@@ -72,7 +72,7 @@ class EarlierScores:
         return self.matrix.gathers > 0 and self.matrix.shape[1] >= FEWEST_REMEMBERED
 
     def note(self, response: Vector, scores: Vector) -> None:
-        """Remember a complete pass, in place of the oldest."""
+        """Remember a complete pass, instead of the oldest."""
         self._last = response.copy(), scores
         if self.usable:
             self._passes = (*self._passes[1 - REMEMBERED_PASSES :], self._last)

@@ -45,8 +45,8 @@ FEATURES_IN_BLOCK = 2**13
 """Features in a block: of more a block would be a row or two, and its sums no products."""
 
 SINGULAR = 1e-12
-"""A weighted variance this small beside the second moment is rounding: the feature is constant. It
-is a difference of moments, which sums over many rows leave exact to little less."""
+"""A weighted variance this small compared with the second moment is rounding: the feature is
+constant. It is a difference of moments, which sums over many rows leave exact to little less."""
 
 SAFETY = 1e-12
 """How much a computed loss may be off, relative to it. Rounding of a sum over many rows leaves

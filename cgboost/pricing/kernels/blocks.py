@@ -354,7 +354,7 @@ def _fits(rounding: Rounding) -> bool:
 
 
 def _rounded(rounding: Rounding | None, kept: np.dtype[Any]) -> Rounding | None:
-    """The bound for values that are rounded once more: |fl(v) − v| ≤ u·|v|."""
+    """The bound for values that are rounded again: |fl(v) − v| ≤ u·|v|."""
     if rounding is None or not _fits(rounding):
         return rounding
     unit = 0.5 * float(np.finfo(kept).eps)

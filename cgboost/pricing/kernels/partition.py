@@ -92,7 +92,7 @@ class Order:
     threads : int
         BLAS threads for large products.
     with_scores : bool
-        Whether the scores themselves are wanted, beside what they show.
+        Whether the scores themselves are wanted, besides what they show.
     """
 
     rows: Indices
@@ -121,7 +121,7 @@ class Partition:
         Kept kernel values of every stratum.
     block : ndarray of shape (n_rows, n_together, stop − start) or None
         The values of kernels of unknown rounding that can all be kept: row by row, those of all
-        kernels beside each other. Their caches are views of it.
+        kernels next to each other. Their caches are views of it.
     together : frozenset of int
         Their strata.
     """

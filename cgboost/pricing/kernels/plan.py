@@ -12,7 +12,7 @@ from cgboost.parallel import Executor
 from cgboost.pricing.kernels.blocks import KernelData, Precision
 
 LEAST_WIDTH = 2048
-"""Centres that are worth a thread of their own."""
+"""Centres that are worth their own thread."""
 
 LINEAR_COST = 10
 """A kernel is as cheap as a linear one if its sums take this many operations for an entry of X."""
@@ -68,7 +68,7 @@ class PassPlan:
         data, self.precision = self.data, precision
         n_strata, n_rows, n_features = len(data.kernels), data.n_rows, self._n_entries
         # memory for kept values is what blocks in the making and scores leave: products and values
-        # of a block, once more in float64, and its rows and centres
+        # of a block, again in float64, and its rows and centres
         block, itemsize = min(data.block_size, n_rows), data.dtype.itemsize
         blocks = count * (block**2 * (3 * itemsize + 8) + 2 * block * n_features * itemsize)
         vectors = 16 * 8 * n_strata * n_rows

@@ -62,7 +62,7 @@ DOUBLE = Precision.of(np.float64)
 
 LARGEST_NARROW = 1e3
 """With larger kernel values float32 rows are taken in float64: seven digits of such a value are not
-enough beside a margin of 1."""
+enough compared with a margin of 1."""
 
 REFINED_SHARE = 0.25
 """Refinements may cost this share of a pass in float64 over all columns, in all."""

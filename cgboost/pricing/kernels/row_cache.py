@@ -102,7 +102,7 @@ class RowCache:
         self._used[slots] = self._time
 
     def keep_all(self, *, with_sizes: bool) -> None:
-        """Take note that every row has been put into the slot of its own number."""
+        """Take note that every row has been put into its own slot number."""
         self._slot_of[:] = self._row_in[:] = np.arange(len(self.store))
         self._used[:] = self._time
         if not with_sizes:

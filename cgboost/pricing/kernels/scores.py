@@ -1,9 +1,9 @@
 """What kernel scores belong to, what must be added for other duals, and how far off they may be.
 
 Scores are linear in r: where few of its entries have changed since the last pass, only these are
-priced. Changes that are negligible beside the rounding of the scores wait until they add up. The
-error of the scores is bounded from pass to pass (:mod:`cgboost.kernels.expansions`). Columns that
-rounding leaves undecided, the few whose errors hide the gap, are named to be scored again.
+priced. Changes that are negligible compared with the rounding of the scores wait until they add up.
+The error of the scores is bounded from pass to pass (:mod:`cgboost.kernels.expansions`). Columns
+that rounding leaves undecided, the few whose errors hide the gap, are named to be scored again.
 """
 
 from __future__ import annotations

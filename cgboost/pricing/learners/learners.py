@@ -94,7 +94,7 @@ variance below 1e-16 for 0."""
 
 
 class Seeded:
-    """Fresh clones of an estimator, each with seeds of its own.
+    """Fresh clones of an estimator, each with its own seeds.
 
     ``random_state=None`` draws fresh randomness and leaves NumPy's global state alone.
     """

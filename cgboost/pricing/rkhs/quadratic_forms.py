@@ -22,7 +22,7 @@ Indices = NDArray[np.intp]
 
 FORM_TILE = 256
 """Rows of a tile of values: with more, fewer values are spared; with fewer, a pass over thousands
-of kernels spends its time on calls (128: 21 s in place of 16 for 10000 kernels and 500 rows)."""
+of kernels spends its time on calls (128: 21 s instead of 16 for 10000 kernels and 500 rows)."""
 
 SCALE_VALUES = 2e8
 """So many kernel values, a second of them, tell the standard deviations in the spaces: all where
@@ -34,7 +34,7 @@ CONSTANT = 1e-12
 
 GRAM_SHARE = 0.5
 """Share of the memory that values of all kernels may take. A run that makes those alone that it
-needs is as quick: 600 kernels on 500 rows 3.7 s in place of 4.2, 900 of them 4.3 s in place of 6.3.
+needs is as quick: 600 kernels on 500 rows 3.7 s instead of 4.2, 900 of them 4.3 s instead of 6.3.
 Runs of several classes and paths use them again."""
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 SAME_CENTRE = 1e-6
-"""A centre of which the others leave this share of its squared length is not taken beside them."""
+"""A centre of which the others leave this share of its squared length is not taken next to them."""
 
 
 @dataclass

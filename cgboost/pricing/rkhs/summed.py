@@ -6,7 +6,7 @@ the support vector machine of the kernel
     S = Σ_p K_p/w_p,      ‖f‖²_S = min { Σ_p w_p‖f_p‖² : f = Σ_p f_p }
 
 (Aronszajn, *Theory of reproducing kernels*, Trans. AMS 68, 1950, section I.6). Its columns are the
-S(·, x_j), one for each training row, in place of one for each kernel and row.
+S(·, x_j), one for each training row, instead of one for each kernel and row.
 """
 
 from __future__ import annotations

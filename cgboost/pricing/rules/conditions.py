@@ -2,7 +2,7 @@
 
 A conjunction is h(x) = 1 where all of its conditions hold, else 0. Features are numbers; categories
 are their numbers 0, 1, …, and −1 for one that was not among the training rows. nan is a missing
-value: no comparison holds for it, and whether it is missing is a condition of its own.
+value: no comparison holds for it, and whether it is missing is its own condition.
 """
 
 from __future__ import annotations

@@ -202,7 +202,7 @@ class ErrorSelection(Memoryless):
         """The conjunction with the largest r·h; the shortest of those that are as good.
 
         Rules that hold for the same rows as one of the others, or for all but these, do not count:
-        beside the bias they say the same.
+        besides the bias they say the same.
         """
 
         def first_new(candidates: Iterable[Places]) -> Places | None:

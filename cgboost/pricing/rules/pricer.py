@@ -128,6 +128,6 @@ class RulePricer(Memoryless):
 
 
 def cover_mark(literals: Literals, places: Places) -> bytes:
-    """The rows of a conjunction or of its complement: beside an intercept they say the same."""
+    """The rows of a conjunction or of its complement: next to an intercept they say the same."""
     inside = literals.cover(places)
     return np.packbits(inside if inside[0] else ~inside).tobytes()

@@ -70,7 +70,7 @@ class RuleSelection(Memoryless):
     def price(self, state: MasterState, limit: int) -> Priced:
         """The best rule that is new, if there is room for one.
 
-        A rule for the same rows as one in the model, or for all others, is not: beside the
+        A rule for the same rows as one in the model, or for all others, is not: besides the
         intercept it would only share a weight.
         """
         room = self.room(state)

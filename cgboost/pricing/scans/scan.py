@@ -289,7 +289,7 @@ class StrataPricer(Memoryless):
 
         By priority a group must not fall behind the largest violation known of any stratum. That
         of a stratum is known from its last search, so that strata whose turn has not come for a
-        while are searched once more before they are preferred. Columns of each stratum are counted
+        while are searched again before they are preferred. Columns of each stratum are counted
         in ``evaluated``; error points that are looked at again among all count once.
         """
         share = BEHIND if self.priority == "stratified" else 0.0

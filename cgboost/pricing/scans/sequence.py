@@ -20,7 +20,7 @@ class PartialPricing:
 
     The strata together are the family: an answer is exact if all of them were asked, at the same
     duals, and all were exact. Their bounds on the reduced costs then make one bound, so that
-    Lagrange's and Farley's hold as ever.
+    Lagrange's and Farley's hold as usual.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from typing import Any
 PLACE = "interactive/index.html"
 """Where the page stands in the site."""
 PICTURES = ("column_generation.webp", "column_generation.png")
-"""Beside it: the moving picture, and the still one for readers who want no motion."""
+"""Next to it: the moving picture, and the still one for readers who want no motion."""
 SCRIPTS = ("charts", "scenes", "page")
 
 

@@ -1,4 +1,4 @@
-"""The choice of the defaults, beside those of SVC: records, picture, tables.
+"""The choice of the defaults, compared with those of SVC: records, picture, tables.
 
     python examples/reproduce/defaults --data DATA [--docs FOLDER] [--again]
 

@@ -67,7 +67,7 @@ def choices(records: Measured, task: str) -> str:
 
 
 def beside(records: Measured, task: str) -> str:
-    """The default beside SVC or SVR, data set by data set; lower errors in bold."""
+    """The default compared with SVC or SVR, data set by data set; lower errors in bold."""
     return table(list(beside_rows(records, task)), BESIDE_HEAD.format(words=WORDS[task]))
 
 

@@ -64,7 +64,7 @@ def with_free_centres(records: Sequence[Record], folder: Path) -> list[Record]:
     ----------
     records : sequence of Record
     folder : Path
-        Of this study; the other one lies beside it.
+        Of this study; the other one lies next to it.
     """
     path = folder.parent / "free_centres" / "free_centres.csv"
     found = list(records)

@@ -1,4 +1,4 @@
-"""Pictures and tables of the study's page: what was measured beside what the paper prints."""
+"""Pictures and tables of the study's page: what was measured, and what the paper prints."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def is_away(own: Pair, theirs: Pair) -> bool:
 
 
 def compared(groups: dict[Key, list[Record]], key: Key) -> str:
-    """What the paired t-test says of the test results beside those of the squared error."""
+    """What the paired t-test says of the test results next to those of the squared error."""
     base = groups.get((key[0], key[1], "squared_error"), [])
     if key[2] in ("squared_error", "svm"):
         return ""
@@ -295,7 +295,7 @@ def away_rows(groups: dict[Key, list[Record]]) -> Iterator[list[str]]:
 
 
 def principal_rows(groups: dict[Key, list[Record]]) -> Iterator[list[str]]:
-    """Latent factors beside principal components."""
+    """Latent factors compared with principal components."""
     for (kernel, name, model), records in groups.items():
         if not model.startswith("pca"):
             continue

@@ -38,7 +38,7 @@ ENDS = {CERTIFIED: ("C0", "certified optimum"), STOPPED: ("C1", "stopped on vali
 
 
 def draw_table(measured: Measured, path: Path) -> None:
-    """Test error of every row of Table 1 in every setting, the paper's beside them."""
+    """Test error of every row of Table 1 in every setting, the paper's next to them."""
     figure = Figure(figsize=(11, 6.2), layout="constrained")
     axes = figure.subplots(len(NORMS), len(SETTINGS), sharey=True, sharex=True)
     for row, (penalty, norm) in zip(axes, NORMS.items(), strict=True):

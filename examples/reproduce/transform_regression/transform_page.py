@@ -1,4 +1,4 @@
-"""Pictures and tables of the study's page: what was measured beside the paper's numbers."""
+"""Pictures and tables of the study's page: what was measured next to the paper's numbers."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def picture_rows(measured: Measured) -> Iterator[Sequence[str]]:
 
 
 def gini_rows(measured: Measured) -> Iterator[Sequence[str]]:
-    """Mean and spread of every model, beside the paper's."""
+    """Mean and spread of every model, next to the paper's."""
     names = dict.fromkeys(run.data for run in measured.rows if run.study == "gini")
     for data in names:
         for model in MODELS:

@@ -19,7 +19,7 @@ class Solver(BaseSolver):
     requirements = ("pip::cgboost",)
 
     def set_objective(self, X, y, lmbd, quantile, fit_intercept):
-        """Keep the rows; λ multiplies Σ|β| beside the mean pinball loss, as alpha does."""
+        """Keep the rows; λ multiplies Σ|β| besides the mean pinball loss, as alpha does."""
         self.X, self.y = X, y
         self.model = SparseLinearRegressor(
             loss="quantile",

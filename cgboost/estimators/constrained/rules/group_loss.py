@@ -59,7 +59,7 @@ class GroupLoss(Constraint):
 
 @dataclass(frozen=True)
 class MinimaxLoss(Constraint):
-    """The largest mean loss of a group is minimised, in place of the mean over all rows.
+    """The largest mean loss of a group is minimised, instead of the mean over all rows.
 
     The price of a group is C Σw times its share in the worst case: the model is also the best one
     for the mean loss in which groups weigh as much.

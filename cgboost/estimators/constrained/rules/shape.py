@@ -78,7 +78,7 @@ class Sign(Monotone):
 class Convex(Constraint):
     """The part of a feature in the output is convex.
 
-    Its columns are hinges max(0, x − t) and max(0, t − x) in place of stumps. A feature that is a
+    Its columns are hinges max(0, x − t) and max(0, t − x) instead of stumps. A feature that is a
     column itself is convex and concave as it is.
 
     Parameters

@@ -13,6 +13,6 @@
     block_problem.py    a special algorithm where one fits, HiGHS otherwise
     block_pricer.py     the pricer of all blocks
 
-A special algorithm is a class with ``fits`` and ``solve`` (``BlockSolver`` of ``block.py``) in a
-file of its own, and an entry of ``SPECIAL`` in ``block_problem.py``.
+A special algorithm is a class with ``fits`` and ``solve`` (``BlockSolver`` of ``block.py``) in its
+own file, and an entry of ``SPECIAL`` in ``block_problem.py``.
 """

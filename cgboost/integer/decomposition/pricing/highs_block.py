@@ -133,7 +133,7 @@ class HighsBlock:
         return Found(min(float(bound), least), points)
 
     def _adapt(self, restrictions: Sequence[Any], counted: tuple[Any, ...]) -> None:
-        """Rows and variables for the decisions of this node, in place of those of the last one."""
+        """Rows and variables for the decisions of this node, instead of those of the last one."""
         pairs = tuple(each for each in restrictions if isinstance(each, Together | Apart))
         if (*pairs, *counted) == self._extra:
             return
