@@ -172,7 +172,8 @@ def check_core(env: Path, out: Path) -> None:
     (work / "solvers.py").write_text("def answer():\n    return 42\n", encoding="utf-8")
     (work / "script.py").write_text(CLASH, encoding="utf-8")
     run([python, "script.py"], cwd=work)
-    run([env / "bin" / "cgboost", "--version"], cwd=work)
+    words = run([env / "bin" / "cgboost", "explain", "eval-set"], cwd=work)
+    assert "eval_set" in words, words
 
 
 def readme() -> tuple[str, str]:
@@ -212,16 +213,9 @@ def fast_tests(env: Path, out: Path, sdist: Path) -> str:
     """The last line of pytest, run from the unpacked sdist; the packages are those of the wheel."""
     pip(env, "install", *TEST_TOOLS)
     (folder,) = (out / "sdist").iterdir()
-    command = [
-        env / "bin" / "pytest",
-        "-q",
-        "-m",
-        "not slow",
-        "-n",
-        "auto",
-        "-p",
-        "no:cacheprovider",
-    ]
+    command = [env / "bin" / "pytest", "-q", "-rf", "-m", "not slow", "-n", "auto"]
+    command += ["-p", "no:cacheprovider", "--disable-warnings"]
+    command += ["--import-mode=append"]  # the packages are those of the environment
     place = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     place.pop("CGBOOST_DATA", None)
     place.pop("PYTHONPATH", None)

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 PACKAGE = str(Path(__file__).parent) + os.sep
 
 MESSAGES = "docs/user_guide/messages.md"
-"""The page that explains messages, relative to the root of the repository."""
+"""The page that explains messages, relative to the root of the repository; it is in the package."""
 
 Section = Literal[
     "kernels-and-libraries",
@@ -38,8 +38,8 @@ Section = Literal[
 
 
 def see(section: Section) -> str:
-    """The end of a message: where it is explained."""
-    return f" (see {MESSAGES}#{section})"
+    """The end of a message: the command that explains it."""
+    return f" (more: cgboost explain {section})"
 
 
 class CGBoostError(Exception):

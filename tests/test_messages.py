@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from cgboost.exceptions import MESSAGES, Section, see
+from cgboost.explain import explanation
 from cgboost.integer.decomposition import ModelError
 
 ROOT = Path(__file__).parents[1]
@@ -30,7 +31,8 @@ def test_every_section_is_named_by_a_message(section: Section) -> None:
     """Somewhere in the sources a message ends with it, or all messages of an error do."""
     calls = re.compile(rf"\bsee\([\"']{section}[\"']\)|^    section = \"{section}\"$", re.M)
     assert any(calls.search(source.read_text(encoding="utf-8")) for source in SOURCES)
-    assert see(section) == f" (see docs/user_guide/messages.md#{section})"
+    assert see(section) == f" (more: cgboost explain {section})"
+    assert explanation(section).startswith("## ")
 
 
 def test_errors_of_a_class_with_a_section_name_it() -> None:

@@ -1,5 +1,6 @@
 """What users could import, pass and call in version 0.1 they still can."""
 
+import enum
 import importlib
 import inspect
 import warnings
@@ -25,6 +26,8 @@ def test_a_public_name_and_its_parameters_are_still_there(line: list[str]) -> No
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         thing = getattr(importlib.import_module(module), name)
+    if isinstance(thing, enum.EnumType):
+        return  # what a call of one takes is Python's, and differs between its versions
     if parameters:
         accepted = inspect.signature(thing).parameters
         takes_any = any(p.kind is p.VAR_KEYWORD for p in accepted.values())

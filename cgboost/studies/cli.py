@@ -19,10 +19,11 @@ import cgboost
 from cgboost._solvers import SolverError
 from cgboost.estimators import CGBoostClassifier
 from cgboost.exceptions import CGBoostError
+from cgboost.explain import explanation, sections
 from cgboost.generation.history import StopReason
 from cgboost.generation.live_line import error_console
 from cgboost.generation.progress import IN_WORDS
-from cgboost.optional import require
+from cgboost.optional import is_installed, require
 from cgboost.persistence import write_picture
 from cgboost.studies.comparison import draw_bound, entrants, in_words, records
 from cgboost.studies.datasets import Split, odd_even_split
@@ -40,6 +41,8 @@ examples:
   cgboost odd-even                       the study on digits that come with scikit-learn
   cgboost odd-even --out results         the same; tables, picture and report.html in a folder
   cgboost odd-even --help                all that can be chosen
+  cgboost explain                        the sections on errors and warnings
+  cgboost explain eval-set               what the messages that name this section mean
 
 from Python:
   from cgboost import CGBoostClassifier
@@ -49,7 +52,6 @@ from Python:
 documentation:
   docs/user_guide/getting_started.md     from the installation to the first certificate
   docs/user_guide/how_to_mnist.md        the study with your own choices
-  docs/user_guide/messages.md            what errors and warnings mean, and what to do
 """
 
 DESCRIPTION = """\
@@ -104,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
         sys.stdout.flush()
-    except (CGBoostError, SolverError, ValueError, ImportError) as error:
+    except (CGBoostError, SolverError, ValueError, ImportError, FileNotFoundError) as error:
         print(f"cgboost: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -126,8 +128,29 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cgboost {cgboost.__version__}")
     parser.set_defaults(run=partial(_show_help, parser))
-    _add_odd_even(parser.add_subparsers(title="commands", metavar="COMMAND"))
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_odd_even(commands)
+    explain = commands.add_parser("explain", help="what errors and warnings mean, and what to do")
+    explain.add_argument("section", nargs="?", metavar="SECTION", help="as messages end with it")
+    explain.set_defaults(run=_explain)
     return parser
+
+
+def _explain(options: argparse.Namespace) -> int:
+    """Print a section of the page on messages, or what sections there are."""
+    if options.section is None:
+        for name, text in sections().items():
+            print(f"{name:24}{text.partition(chr(10))[0].lstrip('# ')}")
+        return 0
+    text = explanation(options.section)
+    if sys.stdout.isatty() and is_installed("rich"):
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        Console().print(Markdown(text))
+    else:
+        print(text)
+    return 0
 
 
 def _show_help(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:

@@ -259,7 +259,7 @@ def test_infeasible_relaxation() -> None:
     assert result.bound >= 1e6
     assert "c (by 1)" in result.message
     assert "any solution costs at least" in result.message
-    assert result.message.endswith("messages.md#branch-and-price)")
+    assert result.message.endswith("explain branch-and-price)")
     assert result.columns == ()
 
 

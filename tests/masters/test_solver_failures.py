@@ -33,7 +33,7 @@ LABELS = np.array([1.0, -1.0])
 )
 def test_advice_is_about_what_is_large(cost, largest, words):
     """Costs, then columns; columns of ordinary size, such as stumps, are not to be scaled."""
-    with pytest.raises(MasterError, match=f"^it failed; {words}.*messages.md#solvers"):  # noqa: SIM117
+    with pytest.raises(MasterError, match=f"^it failed; {words}.*explain solvers"):  # noqa: SIM117
         with solver_errors_as_master_errors(
             lambda: advice(hinge(LABELS, np.full(2, cost)), largest)
         ):
@@ -49,7 +49,7 @@ def test_prices_of_a_loss_with_nu_are_no_matter_of_c():
 @pytest.mark.parametrize("error", [OptionError, UnsupportedProblemError])
 def test_errors_without_numbers_get_no_advice(error):
     """An option that a solver does not know is not mended by scaled features."""
-    with pytest.raises(MasterError, match="^no such thing .see docs"):  # noqa: SIM117
+    with pytest.raises(MasterError, match="^no such thing .more: cgboost"):  # noqa: SIM117
         with solver_errors_as_master_errors(lambda: "scale the features"):
             raise error("no such thing")
 

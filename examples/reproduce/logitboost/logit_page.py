@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -112,5 +113,5 @@ def other_rows(measured: Measured) -> Iterator[Sequence[str]]:
                 runs = measured.chosen(study, name, model)
                 if runs:
                     columns = zip(*(run.values[:3] for run in runs), strict=True)
-                    seconds = sum(run.seconds for run in runs) / len(runs)
+                    seconds = math.fsum(run.seconds for run in runs) / len(runs)
                     yield name, model, *(plus_minus(column) for column in columns), f"{seconds:.1f}"

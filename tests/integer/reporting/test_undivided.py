@@ -95,7 +95,7 @@ def test_the_cause_is_named(case: str) -> None:
     assert result.tree["status"].tolist() == ["undivided"]
     assert result.n_nodes == 1
     assert result.bound == pytest.approx(problem.optimum(integer=False))
-    assert result.message.endswith("(see docs/user_guide/messages.md#branch-and-price)")
+    assert result.message.endswith("(more: cgboost explain branch-and-price)")
     with pytest.raises(AssertionError, match=words):
         raise AssertionError(result.message)
     check_stopped(result, problem)
