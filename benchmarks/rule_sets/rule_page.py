@@ -2,7 +2,8 @@
 
     python benchmarks/rule_sets/rule_page.py --ours FILE… --peers FILE… --out docs/studies/rule_sets
 
-Writes ``rule_sets.csv`` (mean test accuracy of each set, method and budget, over the splits that
+With ``--methods`` only the mean of these is printed, over all splits that these have. Else writes
+``rule_sets.csv`` (mean test accuracy of each set, method and budget, over the splits that
 all methods have) and ``rule_sets.png``, and prints the tables of the page.
 """
 
@@ -26,17 +27,31 @@ OURS = "RuleSetClassifier"
 
 def main() -> None:
     """Read the records, and write what the page has."""
-    given = options(__doc__, ours=[""], peers=[""], out="docs/studies/rule_sets")
+    given = options(
+        __doc__, ours=[""], peers=[""], out="docs/studies/rule_sets", methods=[OURS, *PEERS]
+    )
     ours, peers = read(given.ours), read(given.peers)
     rows = pd.DataFrame([*of_peers(peers), *of_ours(ours)])
+    rows = rows[rows["method"].isin(given.methods)]
     complete = [
-        part for _, part in rows.groupby(["set", "seed"]) if set(part["method"]) == {OURS, *PEERS}
+        part
+        for _, part in rows.groupby(["set", "seed"])
+        if set(part["method"]) == set(given.methods)
     ]
     means = (
         pd.concat(complete)
         .groupby(["set", "method", "conditions"])
         .agg(splits=("seed", "nunique"), accuracy=("accuracy", "mean"))
     )
+    if set(given.methods) != {OURS, *PEERS}:
+        print(
+            markdown(
+                "mean over the sets",
+                means["accuracy"].unstack("conditions").groupby("method").mean(),
+            )
+        )
+        print(means["splits"].unstack("set").groupby("method").max().to_string())
+        return
     folder = Path(given.out)
     means.reset_index().round(5).to_csv(folder / "rule_sets.csv", index=False, lineterminator="\n")
     table = means["accuracy"].unstack("conditions")
@@ -106,7 +121,7 @@ def markdown(title: str, table: pd.DataFrame) -> str:
     """A table in per cent, the best of each column in bold."""
     lines = [f"| {title} | " + " | ".join(map(str, table.columns)) + " |"]
     lines.append("| --- |" + " --- |" * len(table.columns))
-    for method in (OURS, *PEERS):
+    for method in (own for own in (OURS, *PEERS) if own in table.index):
         cells = [
             f"**{100 * value:.2f}**" if value == table[column].max() else f"{100 * value:.2f}"
             for column, value in table.loc[method].items()
