@@ -88,7 +88,7 @@ class Shared(Kernel):
         ({"mine": On(noise, [0, 1])}, "kernel 'mine' is no function of two rows"),
         ({"mine": Shared()}, "kernel 'mine' is no function of two rows"),
         ({"mine": PairwiseKernel(lambda a, b: CHANCE.random())}, "'mine' is no function"),
-        ({"rbf": RBF(), "mine": in_place}, "kernel 'mine' changes the rows .* X = X - 1 in place"),
+        ({"rbf": RBF(), "mine": in_place}, "kernel 'mine' changes the rows .* X - 1 instead of"),
     ],
     ids=["function", "sum", "on", "class", "pairwise", "in-place"],
 )

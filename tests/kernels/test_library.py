@@ -200,7 +200,7 @@ def test_words_stand_for_normalised_libraries(word: str) -> None:
     ("library", "message"),
     [
         ("rfb", r"'rfb' is none of the words .*'matern'.* \(did you mean 'rbf'\?\)"),
-        ("xyzzy", r"'xyzzy' is none of the words .*'rbfs'\] \(see"),
+        ("xyzzy", r"'xyzzy' is none of the words .*'rbfs'\] \(more"),
         (3, "library must be a KernelLibrary, a mapping .* got 3"),
         (RBF, "library must be a KernelLibrary, a mapping .* got <class"),
         ([RBF()], "library must be a KernelLibrary, a mapping"),

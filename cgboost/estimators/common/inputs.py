@@ -19,6 +19,8 @@ from cgboost.tolerances import LARGEST_COST
 LEAST_COST = 1e-100
 """Squares and products of smaller costs are 0: a wrong constant would be certified."""
 
+THESE_TAKE = "transform regression, boosted linear trees and rule sets take"
+
 LARGEST_WEIGHT: Final = 1e100
 """Of the largest weight, and its inverse: sums of squares stay within float64."""
 
@@ -39,14 +41,53 @@ def validate_data(
     ------
     ValueError
         As scikit-learn; for masked values, for dates instead of numbers, for responses that are
-        missing.
+        missing; for words and missing values, with the column and what to do.
     """
     check_unmasked("X", X)
     if not how.get("skip_check_array"):
         _check_times(X)
     if not (y is None or (isinstance(y, str) and y == "no_validation")):
         check_response(estimator, y)
-    return validation.validate_data(estimator, X, y, **how)
+    try:
+        return validation.validate_data(estimator, X, y, **how)
+    except ValueError as error:
+        words = str(error)
+        if "could not convert string" in words or "HistGradientBoosting" in words:
+            raise ValueError(_in_words(X, words.partition("\n")[0])) from None
+        raise
+
+
+def _in_words(X: Any, words: str) -> str:
+    """What is wrong with X, where, and what to do: words or missing values."""
+    names, columns = _columns(X)
+    for name, column in zip(names, columns, strict=True):
+        values = column.tolist()
+        if "could not convert" in words:
+            word = next((value for value in values if isinstance(value, str)), None)
+            if word is not None:
+                return (
+                    f"X must be numbers, but column {name} of X has words, such as {word!r}: "
+                    f"encode them (OneHotEncoder, OrdinalEncoder); {THESE_TAKE} categories as "
+                    f"they are{see('input-data')}"
+                )
+        elif any(is_missing(value) for value in values):
+            missing = sum(map(is_missing, values))
+            return (
+                f"Input X contains NaN: column {name} has no value in {missing} of {len(values)} "
+                f"rows: fill them (SimpleImputer), or leave the rows out; {THESE_TAKE} missing "
+                f"values as they are{see('input-data')}"
+            )
+    return f"{words}{see('input-data')}"
+
+
+def _columns(X: Any) -> tuple[list[str], list[Any]]:
+    """Names and columns of a frame or an array of two dimensions; none of anything else."""
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
+        return [repr(name) for name in X.columns], [X[name].to_numpy() for name in X.columns]
+    table = None if hasattr(X, "tocsr") else np.asarray(X)
+    if table is None or table.ndim != 2:
+        return [], []
+    return list(map(str, range(table.shape[1]))), list(table.T)
 
 
 def check_response(estimator: Any, y: Any) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -169,22 +168,14 @@ def validated(self: Any, X: Any, y: Any) -> tuple[Matrix, Any]:
         )
     check_response(self, y)
     if self._y_numeric and getattr(getattr(y, "dtype", None), "kind", "f") in "OUS":
-        with _naming("y"):
+        try:
             y = np.asarray(y, dtype=np.float64)
-    with _naming("X"):
-        checked: tuple[Matrix, Any] = BaseEnsemble._validated(self, X, y)
+        except ValueError as error:
+            if not str(error).startswith("could not convert"):
+                raise
+            raise ValueError(f"y must be numbers ({error})") from error
+    checked: tuple[Matrix, Any] = BaseEnsemble._validated(self, X, y)
     return checked
-
-
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Name the argument in errors of words that are no numbers."""
-    try:
-        yield
-    except ValueError as error:
-        if not str(error).startswith("could not convert"):
-            raise
-        raise ValueError(f"{name} must be numbers ({error})") from error
 
 
 def fit(

@@ -116,6 +116,21 @@ def test_columns_of_dates_are_named():
             model.fit(frame, Y)
 
 
+@pytest.mark.parametrize("estimator", [LPBoostClassifier, SparseLinearRegressor])
+def test_columns_with_words_or_without_values_are_named(estimator):
+    """Of frames and arrays, with what to do and which models take them."""
+    frame = pd.DataFrame({"age": np.arange(8.0), "town": ["west", "east"] * 4})
+    y = np.arange(8) % 2
+    for X, column in ((frame, "'town'"), (frame.to_numpy(), "1")):
+        with pytest.raises(ValueError, match=f"column {column} of X has words, such as 'west'"):
+            estimator().fit(X, y)
+    gaps = frame[["age"]].where(frame["age"] > 2)
+    for X, column in ((gaps, "'age'"), (gaps.to_numpy(), "0")):
+        words = f"X contains NaN: column {column} has no value in 3 of 8 rows: .*rule sets"
+        with pytest.raises(ValueError, match=words):
+            estimator().fit(X, y)
+
+
 @pytest.mark.parametrize("formulation", ["lp", "qp", "nm"])
 @pytest.mark.parametrize("C", [1e300, 10**305, 1e-302])
 def test_costs_beyond_float64(formulation, C):

@@ -228,7 +228,7 @@ def test_without_the_package_the_message_says_what_to_install(
 ) -> None:
     """It is no requirement of the library."""
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match=r"pip install 'cgboost\[onnx\]'"):
+    with pytest.raises(ImportError, match=r'pip install "cgboost\[onnx\]"'):
         graphs.onnx_package()
 
 
