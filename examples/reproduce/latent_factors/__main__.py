@@ -1,11 +1,12 @@
 """Boosted Latent Factors, the paper's study on real data: records, pictures, tables.
 
     python examples/reproduce/latent_factors --data DATA [--docs FOLDER] [--splits 100]
-                                             [--studies tables curves dorothea pictures]
+                                             [--studies tables curves dorothea outliers pictures]
 
 * ``tables``: Tables 1 to 4 and Figure 4, blf_splits.csv;
 * ``curves``: Figure 3, blf_curves.csv;
 * ``dorothea``: Figures 5 and 6, blf_curves.csv too;
+* ``outliers``: wide data with outliers, blf_outliers.csv;
 * ``pictures``: Figures 1 and 2.
 
 Splits that these files have already are not measured again: an interrupted run goes on where it
@@ -22,14 +23,15 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from latent_models import Curve, Record, auc_curves, error_curves, known, read_data, table_records
+from latent_outliers import outlier_records
 from latent_page import draw_factors, draw_objectives, draw_results, tables
 from page_tables import refresh
 from study_data import read_dorothea
-from study_jobs import Store, study_options
+from study_jobs import Measured, Store, study_options
 
 from cgboost.studies.datasets import data_folder
 
-STUDIES = ("tables", "curves", "dorothea", "pictures")
+STUDIES = ("tables", "curves", "dorothea", "outliers", "pictures")
 
 
 def main() -> None:
@@ -49,6 +51,10 @@ def main() -> None:
         thrombin = read_dorothea(folder, "train", "valid")
         for rows in auc_curves(thrombin, given.splits, known(curves)):
             curves.extend(rows)
+    if "outliers" in given.studies:
+        moved = Measured(docs / "blf_outliers.csv")
+        for found in outlier_records(folder, given.splits, moved.known()):
+            moved.extend(found)
     if "pictures" in given.studies:
         draw_objectives(data["Diabetes"], docs / "blf_objectives.png")
         draw_factors(data["Cancer"], docs / "blf_factors.png")
