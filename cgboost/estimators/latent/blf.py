@@ -67,6 +67,11 @@ class BLFRegressor(Regression, BaseBLF):
     newton_damping : float, default=0.0
         λ in their matrix (1 − λ)H + λ trace(H)/(N + 1) I ([M] eq. 42), 0 ≤ λ < 1, with the constant
         brought to length 1 as the factors are.
+    l2_regularization : float, default=0.0
+        λ ≥ 0 of the penalty ½λ‖c‖² on the coefficients of the factors, which have length 1; the
+        constant is free. Without deflation it is ½λ Σ w_i (f_i − f̄)², which is the same for factors
+        that are orthonormal. Curved losses reach the optimum with ``newton_steps=None`` and no
+        damping; losses that are piecewise linear are refitted by a quadratic program.
     subgradient : {"dual", "sign"}, default="dual"
         The pseudo-response of a loss that is piecewise linear: the dual of the linear program, for
         which uᵀT = 0 ([M] Lemma 2); or the sign of the residuals, with 0 where they are 0 up
@@ -114,7 +119,7 @@ class BLFRegressor(Regression, BaseBLF):
         "max_columns", "optimal" (the full model's optimum is reached), "exhausted" (the data have
         no further factor), or as in :class:`CGBoostRegressor`.
     objective_ : float
-        The training loss.
+        The training loss, and the penalty.
     columns_, history_, n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
         As in :class:`CGBoostRegressor`; ``columns_`` has the factors.
 
@@ -193,6 +198,8 @@ class BLFClassifier(Classification, BaseBLF):
         fewer factors, and overfits sooner.
     newton_damping : float, default=0.1
         As in :class:`BLFRegressor`.
+    l2_regularization : float, default=0.0
+        As in :class:`BLFRegressor`. With λ > 0 classes that can be separated have an optimum, too.
     n_components, kernel, refit, deflate, max_components, cv, \
 solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, scoring, \
 callbacks, verbose, time_limit, random_state

@@ -48,6 +48,7 @@ from cgboost.losses.registry import bound_loss, check_loss, known_loss
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.solver_options import checked_options
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, Subgradient
+from cgboost.masters.stagewise.ridged import RidgedLoss
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.latent import Columns, KernelSpace, LinearSpace
 from cgboost.pricing.latent.pricer import LatentFactorPricer
@@ -139,6 +140,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
     deflate: bool = field(default=True, kw_only=True)
     newton_steps: int | None = field(default=1, kw_only=True)
     newton_damping: float = field(default=0.1, kw_only=True)
+    l2_regularization: float = field(default=0.0, kw_only=True)
     max_components: int | None = field(default=None, kw_only=True)
     cv: Any = field(default=10, kw_only=True)
     solver: str = field(default="auto", kw_only=True)
@@ -166,7 +168,8 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         check_count("max_components", self.max_components, optional=True)
         check_count("newton_steps", self.newton_steps, optional=True)
         check_number("newton_damping", self.newton_damping, at_least=0, below=1)
-        check_solver("solver", self.solver, "lp")
+        check_number("l2_regularization", self.l2_regularization, at_least=0)
+        check_solver("solver", self.solver, "qp" if self.l2_regularization > 0 else "lp")
         checked_options(self.solver, self.solver_options)
         if isinstance(self.cv, Integral):
             check_number("cv", self.cv, at_least=2)
@@ -249,10 +252,11 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             pool.pricers.append(pricer)
             yield Task(self._master(loss), pricer, callbacks=(pricer.note,))
 
-    def _master(self, loss: DifferentiableLoss) -> Master:
-        orthogonal = self.deflate and isinstance(loss, WeightedSquaredError)
+    def _master(self, bare: DifferentiableLoss) -> Master:
+        loss = RidgedLoss(bare, self.l2_regularization) if self.l2_regularization > 0 else bare
+        orthogonal = self.deflate and isinstance(bare, WeightedSquaredError)
         if orthogonal or not self.refit:  # then no earlier coefficient would change
-            moves = not isinstance(loss, (WeightedSquaredError, PiecewiseLinearLoss))
+            moves = not isinstance(bare, (WeightedSquaredError, PiecewiseLinearLoss))
             return StagewiseMaster(loss, start="constant", offset="free" if moves else "fixed")
         return CorrectiveMaster(
             loss,
