@@ -49,7 +49,8 @@ class BLFRegressor(Regression, BaseBLF):
 "squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
         Losses that are piecewise linear are refitted by a linear program that gets one column a
         round ([M] eq. 18). A name, a :class:`~cgboost.losses.Loss` with parameters, or
-        ``loss(target, weights)``, a :class:`~cgboost.losses.base.DifferentiableLoss`.
+        ``loss(target, weights)``, a :class:`~cgboost.losses.base.DifferentiableLoss`, such as
+        :class:`~cgboost.losses.PairwiseExponential`, for which only the order of y counts.
         With "poisson" f is the log of the mean, which is predicted.
     kernel : kernel, callable or None, default=None
         Factors in the feature space of a kernel, such as ``RBF(0.1)`` or ``Precomputed()``; it must
@@ -175,6 +176,8 @@ class BLFRegressor(Regression, BaseBLF):
 
     def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
         """Squared errors where the loss grows like squares, else those of the loss."""
+        if (own := getattr(self.loss, "row_errors", None)) is not None:
+            return np.asarray(own(y, output), dtype=np.float64)
         loss = self._known_loss
         if isinstance(loss, Poisson):  # predictions are means, not f
             return loss.value(y, np.log(np.maximum(output, np.finfo(float).tiny)))
