@@ -48,10 +48,13 @@ from cgboost.losses.registry import bound_loss, check_loss, known_loss
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.solver_options import checked_options
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, Subgradient
+from cgboost.masters.stagewise.refits import refit_of
 from cgboost.masters.stagewise.ridged import RidgedLoss
+from cgboost.masters.stagewise.shared import Outputs, Responses, SharedMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.latent import Columns, KernelSpace, LinearSpace
 from cgboost.pricing.latent.pricer import LatentFactorPricer
+from cgboost.pricing.latent.shared import SharedFactorPricer
 
 Indices = NDArray[np.intp]
 
@@ -176,6 +179,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         check_bool("refit", self.refit)
         check_bool("deflate", self.deflate)
         check_loss(self.loss, self._losses)
+        self._check_shared()
         if self.n_components == "cv" and self.early_stopping:
             raise ValueError(
                 "n_components='cv' and early_stopping=True both choose the number of factors; set "
@@ -245,7 +249,44 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         self.kernel_ = kernel.released()
         return _Pool(KernelSpace(rows.X, kernel, rows.weights, name=name))
 
+    def _check_shared(self) -> None:
+        """Raise ValueError for parameters that outputs which share their factors do not have."""
+
+    @property
+    def _n_shared(self) -> int:
+        """Outputs that share one space of factors; 0 where each output has factors of its own."""
+        return 0
+
+    def _joint_outputs(self, rows: Rows) -> Outputs:
+        """The loss of outputs that share their factors."""
+        losses = [
+            self._penalised(bound_loss(self._known_loss or self.loss, y, rows.weights))
+            for y in np.ascontiguousarray(rows.y.T)
+        ]
+        refits = [
+            refit_of(
+                loss,
+                newton_steps=self.newton_steps,
+                damping=self.newton_damping,
+                solver=self.solver,
+                solver_options=self.solver_options,
+            )
+            for loss in losses
+        ]
+        return Responses(losses, refits, signs=self._subgradient == "sign")
+
+    def _penalised(self, loss: DifferentiableLoss) -> DifferentiableLoss:
+        return RidgedLoss(loss, self.l2_regularization) if self.l2_regularization > 0 else loss
+
     def _tasks(self, pool: _Pool, rows: Rows) -> Iterator[Task]:
+        if count := self._n_shared:
+            shared = SharedFactorPricer(pool.space, count, deflate=self.deflate)
+            pool.pricers.append(shared)
+            master = SharedMaster(self._joint_outputs(rows))
+            yield Task(
+                master, shared, n_outputs=count, columns_per_round=count, callbacks=(shared.note,)
+            )
+            return
         for target in self._targets(rows.y):
             loss = bound_loss(self._known_loss or self.loss, target, rows.weights)
             pricer = LatentFactorPricer(pool.space, deflate=self.deflate)
@@ -253,7 +294,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             yield Task(self._master(loss), pricer, callbacks=(pricer.note,))
 
     def _master(self, bare: DifferentiableLoss) -> Master:
-        loss = RidgedLoss(bare, self.l2_regularization) if self.l2_regularization > 0 else bare
+        loss = self._penalised(bare)
         orthogonal = self.deflate and isinstance(bare, WeightedSquaredError)
         if orthogonal or not self.refit:  # then no earlier coefficient would change
             moves = not isinstance(bare, (WeightedSquaredError, PiecewiseLinearLoss))
@@ -269,7 +310,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         )
 
     def _limits(self) -> dict[str, Any]:
-        return {"tol": 0.0, "max_columns": self.n_components_}
+        return {"tol": 0.0, "max_columns": self.n_components_ * max(1, self._n_shared)}
 
     def _run_all(self, pool: _Pool, *args: Any, **named: Any) -> list[FittedRun]:
         runs = super()._run_all(pool, *args, **named)
@@ -315,11 +356,11 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
         super()._keep(runs, rows)
-        outputs = [run.outputs[0] for run in runs]
-        sizes = [len(output.coef) for output in outputs]
-        families = [pricer.family for pricer in self._pricers]
         several = self._output_labels is not None
-        self.n_components_ = sizes if several else sizes[0]
+        outputs = [output for run in runs for output in run.outputs]
+        sizes = [len(run.outputs[0].coef) for run in runs]
+        families = [pricer.family for pricer in self._pricers]
+        self.n_components_ = sizes if len(sizes) > 1 else sizes[0]
         self.n_iter_ = max(sizes)
         self._n_features_out = sum(sizes)
         self.x_scores_ = np.hstack(
@@ -329,16 +370,18 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             ]
         )
         del self._pricers
-        self.factor_coef_ = np.concatenate([output.coef for output in outputs])
+        coefs = [output.coef for output in outputs]
+        self.factor_coef_ = np.array(coefs) if self._n_shared else np.concatenate(coefs)
         width = len(families[0].means)
-        coef = np.zeros((len(runs), width))
+        coef = np.zeros((len(outputs), width))
         rotations = np.zeros((width, sum(sizes)))
-        first = 0
-        for place, (family, output, size) in enumerate(zip(families, outputs, sizes, strict=True)):
+        first = place = 0
+        for family, run, size in zip(families, runs, sizes, strict=True):
             if size:
-                coef[place] = family.coef(range(size), output.coef)
+                for k, output in enumerate(run.outputs):
+                    coef[place + k] = family.coef(range(size), output.coef)
                 rotations[:, first : first + size] = family.rotations.values[:, :size]
-            first += size
+            first, place = first + size, place + len(run.outputs)
         intercepts = np.array([output.intercept for output in outputs])
         self.factor_intercept_ = intercepts if several else float(intercepts[0])
         intercepts = intercepts - coef @ families[0].means
@@ -371,7 +414,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         check_is_fitted(self)
         if self.kernel is not None:
             raise AttributeError("vip_ is for factors of the features themselves (kernel=None)")
-        shares = self.factor_coef_**2
+        shares = np.atleast_2d(self.factor_coef_**2).sum(axis=0)
         if not shares.any():
             return np.zeros(self.n_features_in_)
         return np.sqrt(self.n_features_in_ * (self.x_weights_**2 @ shares) / shares.sum())
@@ -396,6 +439,11 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             if hypotheses:
                 parts.append(hypotheses[0].family.outputs(rows, hypotheses))
         values = np.hstack(parts)
+        if scaled and self._n_shared:
+            raise ValueError(
+                "scaled=True is for factors with one coefficient each; those that outputs share "
+                "have one for each output: use transform(X) @ factor_coef_.T"
+            )
         return values * self.factor_coef_ if scaled else values
 
     def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:

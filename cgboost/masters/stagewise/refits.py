@@ -265,6 +265,13 @@ def _usual_size(values: Vector) -> float:
     return max(float(np.median(sizes)), 1e-8 * float(sizes.max())) or 1.0 if len(sizes) else 1.0
 
 
+def damped(hessian: Vector, damping: float) -> Vector:
+    """(1 − λ)H + λ trace(H)/n I ([M] eq. 42), and a ridge for columns that depend on each other."""
+    diagonal = np.diag(hessian)
+    level = damping * float(diagonal.mean()) + RIDGE * max(float(diagonal.max()), SMALLEST)
+    return np.asarray((1.0 - damping) * hessian + level * np.eye(len(hessian)), dtype=np.float64)
+
+
 class Newton:
     """Coefficients by Newton's method, to convergence or for some steps.
 
@@ -296,7 +303,10 @@ class Newton:
             if np.all(np.abs(gradient) <= CONVERGED * (np.abs(H).T @ np.abs(response))):
                 break
             hessian = self.loss.hessian(output, H) / np.outer(units, units)
-            move = np.linalg.lstsq(self._damped(hessian), gradient / units, rcond=None)[0] / units
+            move = (
+                np.linalg.lstsq(damped(hessian, self.damping), gradient / units, rcond=None)[0]
+                / units
+            )
             try:
                 coef = coef + self._length(output, H @ move) * move
             except UnboundedStepError:  # separated: there is no minimum, and this is far enough
@@ -315,11 +325,6 @@ class Newton:
     def _is_separated(self, output: Vector) -> bool:
         lowest = SEPARATED * float(self.loss.weights.sum())
         return not self.loss.attains_minimum and self.loss.value(output) <= lowest
-
-    def _damped(self, hessian: Vector) -> Vector:
-        diagonal = np.diag(hessian)
-        level = self.damping * float(diagonal.mean()) + RIDGE * max(float(diagonal.max()), SMALLEST)
-        return (1.0 - self.damping) * hessian + level * np.eye(len(hessian))
 
     def _length(self, output: Vector, move: Vector) -> float:
         """How much of a step to take."""

@@ -18,7 +18,7 @@ Vector = NDArray[np.float64]
 
 
 class RidgedLoss(DifferentiableLoss):
-    """A loss of one output on training rows, with ½λ Σ w_i (f_i − f̄)².
+    """A loss on training rows, with ½λ Σ w_i (f_i − f̄)² of every output.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class RidgedLoss(DifferentiableLoss):
 
     def __init__(self, base: DifferentiableLoss, ridge: float) -> None:
         super().__init__(base.target, base.weights)
-        self.base, self.ridge = base, ridge
+        self.base, self.ridge, self.n_outputs = base, ridge, base.n_outputs
 
     def centred(self, values: Vector) -> Vector:
         """Values, shape (n_rows,) or (n_rows, n_columns), less their weighted means."""
@@ -37,9 +37,8 @@ class RidgedLoss(DifferentiableLoss):
 
     def value(self, output: Vector) -> float:
         """Loss and penalty."""
-        return self.base.value(output) + 0.5 * self.ridge * float(
-            self.weights @ self.centred(output) ** 2
-        )
+        variances = self.weights @ self.centred(output) ** 2
+        return self.base.value(output) + 0.5 * self.ridge * float(np.sum(variances))
 
     def pseudo_response(self, output: Vector) -> Vector:
         """That of the loss less λ w (f − f̄)."""
@@ -47,14 +46,14 @@ class RidgedLoss(DifferentiableLoss):
 
     def pull(self, output: Vector) -> Vector:
         """The gradient λ w (f − f̄) of the penalty."""
-        return self.ridge * self.weights * self.centred(output)
+        return self.ridge * self._of_rows(output) * self.centred(output)
 
     def curvature(self, output: Vector) -> Vector:
         """That of the loss and λ w; the means are left out."""
-        return self.base.curvature(output) + self.ridge * self.weights
+        return self.base.curvature(output) + self.ridge * self._of_rows(output)
 
     def hessian(self, output: Vector, columns: Vector) -> Vector:
-        """That of the loss and λ times the covariance of the columns."""
+        """That of the loss and λ times the covariance of the columns; one output."""
         inner = self.centred(columns)
         penalty = self.ridge * (inner * self.weights[:, None]).T @ inner
         return np.asarray(self.base.hessian(output, columns) + penalty, dtype=np.float64)
@@ -62,3 +61,7 @@ class RidgedLoss(DifferentiableLoss):
     def constant(self) -> float | Vector:
         """That of the loss: a constant has no variance."""
         return self.base.constant()
+
+    def _of_rows(self, output: Vector) -> Vector:
+        """The weights in a form that multiplies outputs."""
+        return self.weights if output.ndim == 1 else self.weights[:, None]
