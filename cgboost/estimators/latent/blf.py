@@ -191,7 +191,7 @@ class BLFRegressor(Regression, BaseBLF):
         return np.arange(self._n_responses) if self._n_responses else None
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
-        if np.ndim(y) < 2:
+        if (y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim) < 2:
             return super()._validated(X, y)
         checked: tuple[Any, Any] = validate_data(
             self, X, y, dtype=FLOATS, multi_output=True, accept_sparse=self._accept_sparse
