@@ -94,6 +94,9 @@ class BLFRegressor(Regression, BaseBLF):
         constant is free. Without deflation it is ½λ Σ w_i (f_i − f̄)², which is the same for factors
         that are orthonormal. Curved losses reach the optimum with ``newton_steps=None`` and no
         damping; losses that are piecewise linear are refitted by a quadratic program.
+    to_the_letter : bool, default=False
+        Whether the paper is followed where we do otherwise: in [M] eq. 42 the constant column has
+        entries 1, and sample weights count in the loss alone, so that TᵀT = I. Without a penalty.
     subgradient : {"dual", "sign"}, default="dual"
         The pseudo-response of a loss that is piecewise linear: the dual of the linear program, for
         which uᵀT = 0 ([M] Lemma 2); or the sign of the residuals, with 0 where they are 0 up
@@ -149,7 +152,8 @@ class BLFRegressor(Regression, BaseBLF):
     Notes
     -----
     A sample weight of 2 is a row that comes twice: weights count in the means, in the angles
-    between factors and in the loss. (The paper has them in the loss alone.) Where the linear
+    between factors and in the loss. (The paper has them in the loss alone; so has
+    ``to_the_letter=True``.) Where the linear
     program of a piecewise linear loss has several optima, it may choose another one for the same
     problem written with more rows.
 
@@ -279,6 +283,8 @@ class BLFClassifier(Classification, BaseBLF):
         fewer factors, and overfits sooner.
     newton_damping : float, default=0.1
         As in :class:`BLFRegressor`.
+    to_the_letter : bool, default=False
+        As in :class:`BLFRegressor`; not for ``loss="multinomial"``.
     l2_regularization : float, default=0.0
         As in :class:`BLFRegressor`. With λ > 0 classes that can be separated have an optimum, too.
     n_components, kernel, refit, deflate, max_components, cv, \
@@ -342,6 +348,9 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
             raise ValueError(
                 "loss='multinomial' refits all coefficients: refit must be True, got False"
             )
+
+        if self._is_joint and self.to_the_letter:
+            raise ValueError("to_the_letter=True is for the paper's losses, not for 'multinomial'")
 
     def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
         targets = super()._targets(encoded)

@@ -144,6 +144,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
     newton_steps: int | None = field(default=1, kw_only=True)
     newton_damping: float = field(default=0.1, kw_only=True)
     l2_regularization: float = field(default=0.0, kw_only=True)
+    to_the_letter: bool = field(default=False, kw_only=True)
     max_components: int | None = field(default=None, kw_only=True)
     cv: Any = field(default=10, kw_only=True)
     solver: str = field(default="auto", kw_only=True)
@@ -178,6 +179,12 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             check_number("cv", self.cv, at_least=2)
         check_bool("refit", self.refit)
         check_bool("deflate", self.deflate)
+        check_bool("to_the_letter", self.to_the_letter)
+        if self.to_the_letter and self.l2_regularization > 0:
+            raise ValueError(
+                "to_the_letter=True has no penalty: set l2_regularization to 0, got "
+                f"{self.l2_regularization!r}"
+            )
         check_loss(self.loss, self._losses)
         self._check_shared()
         if self.n_components == "cv" and self.early_stopping:
@@ -234,8 +241,9 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         self._forget("cv_errors_", "kernel_")
         if self.n_components == "cv":
             self.n_components_ = self._chosen(rows)
+        weights = np.ones_like(rows.weights) if self.to_the_letter else rows.weights
         if self.kernel is None:
-            return _Pool(LinearSpace(rows.X, rows.weights))
+            return _Pool(LinearSpace(rows.X, weights))
         library = self._library
         if len(library) != 1:
             raise ValueError(
@@ -247,7 +255,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         ((name, kernel),) = library.fit(rows.X).items()
         check_function(name, kernel, rows.X)
         self.kernel_ = kernel.released()
-        return _Pool(KernelSpace(rows.X, kernel, rows.weights, name=name))
+        return _Pool(KernelSpace(rows.X, kernel, weights, name=name))
 
     def _check_shared(self) -> None:
         """Raise ValueError for parameters that outputs which share their factors do not have."""
@@ -270,6 +278,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
                 damping=self.newton_damping,
                 solver=self.solver,
                 solver_options=self.solver_options,
+                to_the_letter=self.to_the_letter,
             )
             for loss in losses
         ]
@@ -295,7 +304,8 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     def _master(self, bare: DifferentiableLoss) -> Master:
         loss = self._penalised(bare)
-        orthogonal = self.deflate and isinstance(bare, WeightedSquaredError)
+        alike = not self.to_the_letter or np.ptp(bare.weights) == 0.0
+        orthogonal = self.deflate and alike and isinstance(bare, WeightedSquaredError)
         if orthogonal or not self.refit:  # then no earlier coefficient would change
             moves = not isinstance(bare, (WeightedSquaredError, PiecewiseLinearLoss))
             return StagewiseMaster(loss, start="constant", offset="free" if moves else "fixed")
@@ -307,6 +317,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             subgradient=self._subgradient,
             solver=self.solver,
             solver_options=self.solver_options,
+            to_the_letter=self.to_the_letter,
         )
 
     def _limits(self) -> dict[str, Any]:

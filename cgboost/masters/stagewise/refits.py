@@ -91,6 +91,7 @@ def refit_of(
     damping: float,
     solver: str,
     solver_options: Mapping[str, Any] | None = None,
+    to_the_letter: bool = False,
 ) -> Refit:
     """The way that suits a loss.
 
@@ -105,6 +106,8 @@ def refit_of(
         For linear programs.
     solver_options : mapping of str to object, optional
         Its own.
+    to_the_letter : bool
+        As :class:`Newton` has it.
     """
     if isinstance(loss, RidgedLoss) and isinstance(loss.base, PiecewiseLinearLoss):
         return RidgedDeviations(loss, loss.base, solver, solver_options)
@@ -114,7 +117,7 @@ def refit_of(
         return LeastSquares(loss)
     if isinstance(loss, PiecewiseLinearLoss):
         return LeastDeviations(loss, solver, solver_options)
-    return Newton(loss, newton_steps, damping)
+    return Newton(loss, newton_steps, damping, to_the_letter=to_the_letter)
 
 
 class LeastSquares:
@@ -285,14 +288,27 @@ class Newton:
         λ in Ĥ = (1 − λ)H + λ trace(H)/n_columns·I ([M] eq. 42), for columns of length 1, weighted,
         the constant among them: one of entries 1 would have nearly all of the trace, and hold up
         the others.
+    to_the_letter : bool, default=False
+        Whether the first column, the constant, has entries 1 there all the same, and lengths are
+        without weights, as [M] writes it.
     """
 
-    def __init__(self, loss: DifferentiableLoss, steps: int | None, damping: float) -> None:
+    def __init__(
+        self,
+        loss: DifferentiableLoss,
+        steps: int | None,
+        damping: float,
+        *,
+        to_the_letter: bool = False,
+    ) -> None:
         self.loss, self.steps, self.damping = loss, steps, damping
+        self._to_the_letter = to_the_letter
 
     def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
         """Newton steps from ``coef``."""
         units = np.sqrt(self.loss.weights @ H**2)
+        if self._to_the_letter:
+            units = np.append(1.0, np.linalg.norm(H[:, 1:], axis=0))
         units[units == 0.0] = 1.0
         for _ in range(NEWTON_STEPS if self.steps is None else self.steps):
             output = H @ coef
