@@ -2,7 +2,7 @@
 
     python examples/reproduce/latent_factors --data DATA [--docs FOLDER] [--splits 100]
                                              [--studies tables curves dorothea outliers
-                                                        penalty ranking pictures]
+                                                        penalty ranking shared pictures]
 
 * ``tables``: Tables 1 to 4 and Figure 4, blf_splits.csv;
 * ``curves``: Figure 3, blf_curves.csv;
@@ -10,6 +10,7 @@
 * ``outliers``: wide data with outliers, blf_outliers.csv;
 * ``penalty``: explicit regularisation, blf_penalty.csv, 20 splits;
 * ``ranking``: the ranking loss, blf_ranking.csv, 50 splits;
+* ``shared``: factors that outputs share, blf_shared.csv, 10 splits;
 * ``pictures``: Figures 1 and 2.
 
 Splits that these files have already are not measured again: an interrupted run goes on where it
@@ -30,14 +31,15 @@ from latent_outliers import outlier_records
 from latent_page import draw_factors, draw_objectives, draw_results, tables
 from latent_ranking import ranking_records
 from latent_ridge import ridge_records
+from latent_shared import shared_records
 from page_tables import refresh
 from study_data import read_dorothea
 from study_jobs import Measured, Store, study_options
 
 from cgboost.studies.datasets import data_folder
 
-STUDIES = ("tables", "curves", "dorothea", "outliers", "penalty", "ranking", "pictures")
-PENALTY_SPLITS, RANKING_SPLITS = 20, 50
+STUDIES = ("tables", "curves", "dorothea", "outliers", "penalty", "ranking", "shared", "pictures")
+PENALTY_SPLITS, RANKING_SPLITS, SHARED_SPLITS = 20, 50, 10
 
 
 def main() -> None:
@@ -73,6 +75,10 @@ def main() -> None:
         ranked = Measured(docs / "blf_ranking.csv")
         for found in ranking_records(data, min(given.splits, RANKING_SPLITS), ranked.known()):
             ranked.extend(found)
+    if "shared" in given.studies:
+        together = Measured(docs / "blf_shared.csv")
+        for found in shared_records(folder, min(given.splits, SHARED_SPLITS), together.known()):
+            together.extend(found)
     if "pictures" in given.studies:
         draw_objectives(data["Diabetes"], docs / "blf_objectives.png")
         draw_factors(data["Cancer"], docs / "blf_factors.png")

@@ -25,6 +25,7 @@ from latent_outliers import OUTLIER_HEADER, outlier_rows
 from latent_printed import PAPER, TABLES, Pair, Printed
 from latent_ranking import RANKING_HEADER, ranking_rows
 from latent_ridge import RIDGE_HEADER, ridge_rows
+from latent_shared import SHARED_HEADER, shared_rows
 from matplotlib.figure import Figure
 from page_tables import table
 from scipy.stats import ttest_rel
@@ -200,6 +201,7 @@ def tables(folder: Path) -> dict[str, str]:
     groups = grouped(Store(folder / "blf_splits.csv", Record).rows)
     curves = Store(folder / "blf_curves.csv", Curve).rows
     moved = Measured(folder / "blf_outliers.csv").rows
+    together = Measured(folder / "blf_shared.csv").rows
     ranked = Measured(folder / "blf_ranking.csv").rows
     penalised = Measured(folder / "blf_penalty.csv").rows
     areas = [curve for curve in curves if curve.data == NAME]
@@ -213,6 +215,7 @@ def tables(folder: Path) -> dict[str, str]:
         "outliers": table(outlier_rows(moved), OUTLIER_HEADER),
         "penalty": table(ridge_rows(penalised), RIDGE_HEADER),
         "ranking": table(ranking_rows(ranked), RANKING_HEADER),
+        "shared": table(shared_rows(together), SHARED_HEADER),
         "wins": table(win_rows(groups), "data | BLF better | PCA better | no difference"),
         "factors": table(area_rows(areas), "loss | " + " | ".join(map(str, SHOWN_COUNTS))),
         "machines": table(

@@ -103,6 +103,6 @@ def ranking_rows(records: Sequence[Record]) -> Iterator[list[str]]:
 
 def compared(gains: np.ndarray) -> str:
     """What a paired t-test at the level of 0.05 says."""
-    if not gains.any() or ttest_rel(gains, np.zeros(len(gains))).pvalue >= 0.05:
+    if len(gains) < 2 or not gains.any() or ttest_rel(gains, np.zeros(len(gains))).pvalue >= 0.05:
         return "no difference"
     return "better" if gains.mean() > 0 else "worse"

@@ -99,6 +99,6 @@ def ridge_rows(records: Sequence[Record]) -> Iterator[list[str]]:
 
 def compared(gains: np.ndarray) -> str:
     """What a paired t-test says of gains."""
-    if not gains.any() or ttest_rel(gains, np.zeros(len(gains))).pvalue >= LEVEL:
+    if len(gains) < 2 or not gains.any() or ttest_rel(gains, np.zeros(len(gains))).pvalue >= LEVEL:
         return "no difference"
     return "better" if gains.mean() > 0 else "worse"
