@@ -143,7 +143,7 @@ class DifferentiableLoss(ABC):
     def hessian(self, output: Vector, columns: Vector) -> Vector:
         """Second derivatives along columns, shape (n_columns, n_columns); one output.
 
-        Where the loss is curved in no row, those with the weights in place of the curvature.
+        Where the loss is curved in no row, with the weights instead of the curvature.
         """
         curvature = self.curvature(output)
         if not curvature.any():  # as for residuals that are all beyond Huber's δ

@@ -58,9 +58,9 @@ class BLFRegressor(Regression, BaseBLF):
 
     Features are centred and not scaled: standardise them where their units differ.
 
-    y may have several columns: the responses then share the factors, and each has coefficients of
-    its own. A factor leads down most steeply for all together; with the squared error it is PLS
-    with several responses.
+    y may have several columns: the responses then share the factors, and each has its own
+    coefficients. A factor leads down most steeply for all together; with the squared error it is
+    PLS with several responses.
 
     Parameters
     ----------

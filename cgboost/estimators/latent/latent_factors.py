@@ -262,7 +262,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     @property
     def _n_shared(self) -> int:
-        """Outputs that share one space of factors; 0 where each output has factors of its own."""
+        """Outputs that share one space of factors; 0 where each output has its own factors."""
         return 0
 
     def _joint_outputs(self, rows: Rows) -> Outputs:

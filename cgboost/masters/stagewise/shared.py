@@ -3,7 +3,7 @@
     F = e·bᵀ + TC        F (n_rows, n_outputs), T the columns, C (n_columns, n_outputs)
 
 A round brings one column of values to every output; then all coefficients are chosen anew. Outputs
-with losses of their own (several responses) are refitted one by one; the scores of classes, whose
+with separate losses (several responses) are refitted one by one; the scores of classes, whose
 multinomial deviance ties them together, by Newton's method on all of C.
 """
 
@@ -64,7 +64,7 @@ class Outputs(Protocol):
 
 
 class Responses:
-    """Several responses, each with a loss of its own.
+    """Several responses, each with its own loss.
 
     Parameters
     ----------
