@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ def parts() -> Iterator[dict[str, Any]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(FOLDER.parent))
         patch.syspath_prepend(str(FOLDER))
-        names = ["study_data", "study_jobs", "latent_models", "latent_page"]
+        names = ["study_data", "study_jobs", "latent_models", "latent_outliers", "latent_page"]
+        names += ["latent_ridge", "latent_ranking", "latent_shared"]
         found = {name: importlib.import_module(name) for name in names}
         few = {"FOLDS": 3, "MOST": 5, "MOST_FOR_NUMBERS": 5, "AREA_LENGTH": 4}
         for name, value in few.items():
@@ -146,3 +148,53 @@ def test_verdicts_know_which_way_is_better(parts: dict[str, Any]) -> None:
     assert report.verdict(results(3), bad) == 0
     assert report.is_away((5.0, 1.0), (3.0, 1.9))
     assert not report.is_away((5.0, 1.0), (3.0, 2.0))
+
+
+def test_moved_targets_are_those_of_training_rows_and_make_a_table(
+    parts: dict[str, Any], tmp_path: Path
+) -> None:
+    """Every model of a split has a record, and the absolute error withstands outliers."""
+    outliers = parts["latent_outliers"]
+    rng = np.random.default_rng(0)
+    images = rng.random((700, 1)) * rng.random(784) + 0.1 * rng.random((700, 784))
+    records = list(outliers.split_records(images, 0))
+    assert len(records) == 2 * len(outliers.SHARES) * len(outliers.LOSSES)
+    store = parts["study_jobs"].Measured(tmp_path / "blf_outliers.csv")
+    store.extend(records)
+    assert (outliers.STUDY, "rbf, 20%", "huber", 0) in store.known()
+    found = {(row.data, row.model): row.values[0] for row in store.rows}
+    assert found["linear, 20%", "absolute_error"] < found["linear, 20%", "squared_error"]
+    store.extend([replace(row, seed=1) for row in records])
+    assert len(list(outliers.outlier_rows(store.rows))) == 2 * len(outliers.SHARES)
+
+
+def test_penalties_rankings_and_shared_factors_have_records_and_tables(
+    parts: dict[str, Any], data: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One record for each way on a split, and a row of the table for each of them."""
+    ridge, ranking, shared = (
+        parts[name] for name in ("latent_ridge", "latent_ranking", "latent_shared")
+    )
+    monkeypatch.setattr(ridge, "MOST", 3)
+    given = parts["latent_models"].problem(data["WBC"], 0, "rbf")
+    penalised = list(ridge.split_records("WBC, log_loss", given, 0))
+    assert [record.model for record in penalised] == list(ridge.WAYS)
+    assert len(list(ridge.ridge_rows(penalised))) == len(ridge.WAYS)
+    boston = data["Boston"]
+    ranked = list(ranking.split_records("Boston", boston.X, boston.y, ranking.NUMBERS, 0))
+    assert [record.model for record in ranked] == [*ranking.NUMBERS, "ranking"]
+    assert all(0 <= record.values[0] <= 100 for record in ranked)
+    assert len(list(ranking.ranking_rows(ranked))) == 3
+    train, held = ranking.rows_of(np.repeat([1.0, -1.0], [50, 100]), 0, rare=True)
+    assert len(held) == 50
+    assert np.count_nonzero(train < 50) <= 0.06 * len(train)
+    rng = np.random.default_rng(0)
+    images = rng.random((200, 1)) * rng.random(784) + 0.1 * rng.random((200, 784))
+    for name, value in {"N_CLASSES": 60, "N_TEST": 100, "SIZES": (3, 1, 2, 1)}.items():
+        monkeypatch.setattr(shared, name, value)
+    labels = np.arange(200) % 3
+    together = [
+        *shared.response_records(images[:194], 0),
+        *shared.class_records(images[:160], labels[:160], 0),
+    ]
+    assert len(list(shared.shared_rows(together))) == len(together) == 8

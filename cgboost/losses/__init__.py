@@ -7,6 +7,7 @@ from cgboost.losses.dual.support_vector import Mass, SupportVectorLoss, one_clas
 from cgboost.losses.epsilon_insensitive import epsilon_insensitive, nu_insensitive
 from cgboost.losses.hinge import hinge, negative_margin, nu_hinge
 from cgboost.losses.multinomial import Multinomial
+from cgboost.losses.pairs import PairwiseExponential
 from cgboost.losses.registry import *  # noqa: F403 (the classes in its __all__)
 from cgboost.losses.squared_error import margin_distribution
 
@@ -15,6 +16,7 @@ __all__ = [
     "Loss",
     "Mass",
     "Multinomial",
+    "PairwiseExponential",
     "SupportVectorLoss",
     "WeightedLoss",
     "entropic_nu_hinge",

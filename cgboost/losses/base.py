@@ -140,6 +140,16 @@ class DifferentiableLoss(ABC):
     def constant(self) -> float | Vector:
         """The best constant output; shape (n_outputs,) where there are several."""
 
+    def hessian(self, output: Vector, columns: Vector) -> Vector:
+        """Second derivatives along columns, shape (n_columns, n_columns); one output.
+
+        Where the loss is curved in no row, with the weights instead of the curvature.
+        """
+        curvature = self.curvature(output)
+        if not curvature.any():  # as for residuals that are all beyond Huber's δ
+            curvature = self.weights
+        return np.asarray((columns * curvature[:, None]).T @ columns, dtype=np.float64)
+
     def newton_step(self, output: Vector, direction: Vector) -> float:
         """r·h / h·Wh for the direction h and the Newton weights W; 0 where the latter is 0."""
         slope = float(np.vdot(self.pseudo_response(output), direction))

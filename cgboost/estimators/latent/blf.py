@@ -10,13 +10,29 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from cgboost.estimators.common.inputs import validate_data
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.rows import Vector
-from cgboost.estimators.common.targets import Classification, ClassWeight, Regression, probabilities
+from cgboost.estimators.common.rows import FLOATS, Rows, Vector
+from cgboost.estimators.common.targets import (
+    Classification,
+    ClassWeight,
+    Regression,
+    class_probabilities,
+    probabilities,
+)
 from cgboost.estimators.latent.latent_factors import BaseBLF
-from cgboost.losses import Huber, Loss, Poisson, Quantile, SquaredEpsilonInsensitive, SquaredError
+from cgboost.losses import (
+    Huber,
+    LogLoss,
+    Loss,
+    Multinomial,
+    Poisson,
+    Quantile,
+    SquaredEpsilonInsensitive,
+    SquaredError,
+)
 from cgboost.losses.registry import (
     CLASSIFICATION,
     REGRESSION,
@@ -27,6 +43,7 @@ from cgboost.losses.registry import (
     known_loss,
 )
 from cgboost.masters.stagewise.fully_corrective import Subgradient
+from cgboost.masters.stagewise.shared import ClassScores, Outputs
 
 
 @dataclass(eq=False, repr=False)
@@ -41,6 +58,10 @@ class BLFRegressor(Regression, BaseBLF):
 
     Features are centred and not scaled: standardise them where their units differ.
 
+    y may have several columns: the responses then share the factors, and each has its own
+    coefficients. A factor leads down most steeply for all together; with the squared error it is
+    PLS with several responses.
+
     Parameters
     ----------
     n_components : int or "cv", default=2
@@ -49,7 +70,8 @@ class BLFRegressor(Regression, BaseBLF):
 "squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
         Losses that are piecewise linear are refitted by a linear program that gets one column a
         round ([M] eq. 18). A name, a :class:`~cgboost.losses.Loss` with parameters, or
-        ``loss(target, weights)``, a :class:`~cgboost.losses.base.DifferentiableLoss`.
+        ``loss(target, weights)``, a :class:`~cgboost.losses.base.DifferentiableLoss`, such as
+        :class:`~cgboost.losses.PairwiseExponential`, for which only the order of y counts.
         With "poisson" f is the log of the mean, which is predicted.
     kernel : kernel, callable or None, default=None
         Factors in the feature space of a kernel, such as ``RBF(0.1)`` or ``Precomputed()``; it must
@@ -67,6 +89,14 @@ class BLFRegressor(Regression, BaseBLF):
     newton_damping : float, default=0.0
         λ in their matrix (1 − λ)H + λ trace(H)/(N + 1) I ([M] eq. 42), 0 ≤ λ < 1, with the constant
         brought to length 1 as the factors are.
+    l2_regularization : float, default=0.0
+        λ ≥ 0 of the penalty ½λ‖c‖² on the coefficients of the factors, which have length 1; the
+        constant is free. Without deflation it is ½λ Σ w_i (f_i − f̄)², which is the same for factors
+        that are orthonormal. Curved losses reach the optimum with ``newton_steps=None`` and no
+        damping; losses that are piecewise linear are refitted by a quadratic program.
+    to_the_letter : bool, default=False
+        Whether the paper is followed where we do otherwise: in [M] eq. 42 the constant column has
+        entries 1, and sample weights count in the loss alone, so that TᵀT = I. Without a penalty.
     subgradient : {"dual", "sign"}, default="dual"
         The pseudo-response of a loss that is piecewise linear: the dual of the linear program, for
         which uᵀT = 0 ([M] Lemma 2); or the sign of the residuals, with 0 where they are 0 up
@@ -99,7 +129,8 @@ class BLFRegressor(Regression, BaseBLF):
         The kernel with the width that it took from the training rows. With a kernel.
     intercept_ : float
     factor_coef_, factor_intercept_ : ndarray of shape (n_components_,), float
-        c and μ: predictions are ``transform(X) @ factor_coef_ + factor_intercept_``.
+        c and μ: predictions are ``transform(X) @ factor_coef_ + factor_intercept_``. With several
+        responses these and ``coef_``, ``dual_coef_``, ``intercept_`` have a row for each.
     n_components_ : int
         Factors in the model.
     x_scores_ : ndarray of shape (n_rows, n_components_)
@@ -114,14 +145,15 @@ class BLFRegressor(Regression, BaseBLF):
         "max_columns", "optimal" (the full model's optimum is reached), "exhausted" (the data have
         no further factor), or as in :class:`CGBoostRegressor`.
     objective_ : float
-        The training loss.
+        The training loss, and the penalty.
     columns_, history_, n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
         As in :class:`CGBoostRegressor`; ``columns_`` has the factors.
 
     Notes
     -----
     A sample weight of 2 is a row that comes twice: weights count in the means, in the angles
-    between factors and in the loss. (The paper has them in the loss alone.) Where the linear
+    between factors and in the loss. (The paper has them in the loss alone; so has
+    ``to_the_letter=True``.) Where the linear
     program of a piecewise linear loss has several optima, it may choose another one for the same
     problem written with more rows.
 
@@ -144,6 +176,58 @@ class BLFRegressor(Regression, BaseBLF):
     alpha: float = field(default=0.5, kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = REGRESSION
+    _output_kind: ClassVar[str] = "response"
+    _n_responses: ClassVar[int] = 0
+    """Columns of y; 0 where y has one dimension."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Y may have several columns."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    @property
+    def _n_shared(self) -> int:
+        return self._n_responses
+
+    @property
+    def _output_labels(self) -> NDArray[Any] | None:
+        return np.arange(self._n_responses) if self._n_responses else None
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        if (y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim) < 2:
+            return super()._validated(X, y)
+        checked: tuple[Any, Any] = validate_data(
+            self, X, y, dtype=FLOATS, multi_output=True, accept_sparse=self._accept_sparse
+        )
+        return checked
+
+    def _read_new(self, X: Any, y: Any = None) -> Any:
+        if y is None or not self._n_responses:
+            return super()._read_new(X, y)
+        own = {"reset": False, "dtype": FLOATS, "accept_sparse": self._accept_sparse}
+        return validate_data(self, X, y, multi_output=True, **own)
+
+    def _learn(self, y: NDArray[Any]) -> Vector:
+        found = super()._learn(y)
+        self._n_responses = found.shape[1] if found.ndim > 1 else 0  # type: ignore[misc]
+        if self._n_responses and not self.refit:
+            raise ValueError(
+                "several responses share factors whose coefficients are refitted: refit must be "
+                "True, got False"
+            )
+        return found
+
+    def predict(self, X: ArrayLike) -> Vector:
+        """Predictions, shape (n_rows,) or (n_rows, n_responses), as y had; e^f for Poisson loss."""
+        return self._predicted(self._one_or_all(self._outputs(X)))
+
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[Vector]:
+        """Model output f with 1, 2, … factors."""
+        return map(self._one_or_all, self._staged_outputs(X))
+
+    def _one_or_all(self, outputs: Vector) -> Vector:
+        return outputs if self._n_responses else outputs[:, 0]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -170,6 +254,11 @@ class BLFRegressor(Regression, BaseBLF):
 
     def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
         """Squared errors where the loss grows like squares, else those of the loss."""
+        if y.ndim > 1:
+            own = [self._errors_of(f, one) for f, one in zip(output.T, y.T, strict=True)]
+            return np.asarray(np.mean(own, axis=0), dtype=np.float64)
+        if (counted := getattr(self.loss, "row_errors", None)) is not None:
+            return np.asarray(counted(y, output), dtype=np.float64)
         loss = self._known_loss
         if isinstance(loss, Poisson):  # predictions are means, not f
             return loss.value(y, np.log(np.maximum(output, np.finfo(float).tiny)))
@@ -184,7 +273,8 @@ class BLFClassifier(Classification, BaseBLF):
     """Boosted Latent Factors for classes ([M] Alg. 3 and 5).
 
     As :class:`BLFRegressor`, for a loss of the margins y·f of labels ±1. More than two classes are
-    handled one against the rest, each with its own factors.
+    handled one against the rest, each with its own factors; with ``loss="multinomial"`` they share
+    the factors.
 
     Parameters
     ----------
@@ -193,19 +283,24 @@ class BLFClassifier(Classification, BaseBLF):
         fewer factors, and overfits sooner.
     newton_damping : float, default=0.1
         As in :class:`BLFRegressor`.
+    to_the_letter : bool, default=False
+        As in :class:`BLFRegressor`; not for ``loss="multinomial"``.
+    l2_regularization : float, default=0.0
+        As in :class:`BLFRegressor`. With λ > 0 classes that can be separated have an optimum, too.
     n_components, kernel, refit, deflate, max_components, cv, \
 solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, scoring, \
 callbacks, verbose, time_limit, random_state
         As in :class:`BLFRegressor`; folds are stratified.
     class_weight
         As in :class:`CGBoostClassifier`.
-    loss : {"log_loss", "exponential", "hinge", "squared_hinge", "squared_error"}, Loss or \
-callable, default="log_loss"
+    loss : {"log_loss", "exponential", "hinge", "squared_hinge", "squared_error", \
+"multinomial"}, Loss or callable, default="log_loss"
         A name, a :class:`~cgboost.losses.Loss` or a callable, as in :class:`BLFRegressor`.
         Log-loss Σ w_i log(1 + exp(−2 y_i f_i)) ([M] eq. 33) and exponential loss
         Σ w_i exp(−y_i f_i) have no minimum where classes can be separated: a refit to convergence
         then ends with ``stop_reason_`` "unbounded", single steps go on. The hinge is refitted by a
-        linear program. ½ Σ w_i (y_i − f_i)² is PLS on labels ±1.
+        linear program. ½ Σ w_i (y_i − f_i)² is PLS on labels ±1. "multinomial": the deviance of one
+        score for each class, over factors that all of them share; of two classes the log-loss.
 
     Attributes
     ----------
@@ -214,7 +309,7 @@ callable, default="log_loss"
 x_loadings_, x_rotations_, vip_, cv_errors_, stop_reason_, objective_, columns_, history_, \
 n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
         As in :class:`BLFRegressor` with two classes; with more, coefficients have a row for each
-        class, and the factors of all classes stand side by side.
+        class, and the factors of all classes stand side by side, unless classes share them.
 
     Examples
     --------
@@ -228,12 +323,42 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
     True
     """
 
-    loss: ClassificationLoss | Literal["squared_error"] | Loss | LossMaker = field(
+    loss: ClassificationLoss | Literal["squared_error", "multinomial"] | Loss | LossMaker = field(
         default="log_loss", kw_only=True
     )
     class_weight: ClassWeight = field(default=None, kw_only=True)
 
-    _losses: ClassVar[tuple[str, ...]] = (*CLASSIFICATION, "squared_error")
+    _losses: ClassVar[tuple[str, ...]] = (*CLASSIFICATION, "squared_error", "multinomial")
+
+    @property
+    def _is_joint(self) -> bool:
+        return isinstance(self.loss, str) and self.loss == Multinomial.name
+
+    @property
+    def _n_shared(self) -> int:
+        count = len(self.classes_)
+        return count if self._is_joint and count > 2 else 0
+
+    @property
+    def _known_loss(self) -> Loss | None:
+        return LogLoss() if self._is_joint else known_loss(self.loss)  # of two classes the same
+
+    def _check_shared(self) -> None:
+        if self._is_joint and not self.refit:
+            raise ValueError(
+                "loss='multinomial' refits all coefficients: refit must be True, got False"
+            )
+
+        if self._is_joint and self.to_the_letter:
+            raise ValueError("to_the_letter=True is for the paper's losses, not for 'multinomial'")
+
+    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        targets = super()._targets(encoded)
+        return [np.column_stack(targets)] if self._n_shared else targets
+
+    def _joint_outputs(self, rows: Rows) -> Outputs:
+        loss = Multinomial(len(self.classes_)).on(rows.y.astype(np.float64), rows.weights)
+        return ClassScores(loss, self.l2_regularization, self.newton_steps, self.newton_damping)
 
     def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
         return (output != y).astype(np.float64)
@@ -246,8 +371,11 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
         shares by some hundredths; ``newton_steps=None`` refits to convergence, and their
         mean is right.
         """
-        return probabilities(self._outputs(X))
+        return self._probabilities(self._outputs(X))
+
+    def _probabilities(self, outputs: Vector) -> Vector:
+        return class_probabilities(outputs) if self._n_shared else probabilities(outputs)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
         """Class probabilities with 1, 2, … factors."""
-        return map(probabilities, self._staged_outputs(X))
+        return map(self._probabilities, self._staged_outputs(X))

@@ -48,9 +48,13 @@ from cgboost.losses.registry import bound_loss, check_loss, known_loss
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.solver_options import checked_options
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, Subgradient
+from cgboost.masters.stagewise.refits import refit_of
+from cgboost.masters.stagewise.ridged import RidgedLoss
+from cgboost.masters.stagewise.shared import Outputs, Responses, SharedMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.latent import Columns, KernelSpace, LinearSpace
 from cgboost.pricing.latent.pricer import LatentFactorPricer
+from cgboost.pricing.latent.shared import SharedFactorPricer
 
 Indices = NDArray[np.intp]
 
@@ -139,6 +143,8 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
     deflate: bool = field(default=True, kw_only=True)
     newton_steps: int | None = field(default=1, kw_only=True)
     newton_damping: float = field(default=0.1, kw_only=True)
+    l2_regularization: float = field(default=0.0, kw_only=True)
+    to_the_letter: bool = field(default=False, kw_only=True)
     max_components: int | None = field(default=None, kw_only=True)
     cv: Any = field(default=10, kw_only=True)
     solver: str = field(default="auto", kw_only=True)
@@ -166,13 +172,21 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         check_count("max_components", self.max_components, optional=True)
         check_count("newton_steps", self.newton_steps, optional=True)
         check_number("newton_damping", self.newton_damping, at_least=0, below=1)
-        check_solver("solver", self.solver, "lp")
+        check_number("l2_regularization", self.l2_regularization, at_least=0)
+        check_solver("solver", self.solver, "qp" if self.l2_regularization > 0 else "lp")
         checked_options(self.solver, self.solver_options)
         if isinstance(self.cv, Integral):
             check_number("cv", self.cv, at_least=2)
         check_bool("refit", self.refit)
         check_bool("deflate", self.deflate)
+        check_bool("to_the_letter", self.to_the_letter)
+        if self.to_the_letter and self.l2_regularization > 0:
+            raise ValueError(
+                "to_the_letter=True has no penalty: set l2_regularization to 0, got "
+                f"{self.l2_regularization!r}"
+            )
         check_loss(self.loss, self._losses)
+        self._check_shared()
         if self.n_components == "cv" and self.early_stopping:
             raise ValueError(
                 "n_components='cv' and early_stopping=True both choose the number of factors; set "
@@ -227,8 +241,9 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         self._forget("cv_errors_", "kernel_")
         if self.n_components == "cv":
             self.n_components_ = self._chosen(rows)
+        weights = np.ones_like(rows.weights) if self.to_the_letter else rows.weights
         if self.kernel is None:
-            return _Pool(LinearSpace(rows.X, rows.weights))
+            return _Pool(LinearSpace(rows.X, weights))
         library = self._library
         if len(library) != 1:
             raise ValueError(
@@ -240,19 +255,59 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         ((name, kernel),) = library.fit(rows.X).items()
         check_function(name, kernel, rows.X)
         self.kernel_ = kernel.released()
-        return _Pool(KernelSpace(rows.X, kernel, rows.weights, name=name))
+        return _Pool(KernelSpace(rows.X, kernel, weights, name=name))
+
+    def _check_shared(self) -> None:
+        """Raise ValueError for parameters that outputs which share their factors do not have."""
+
+    @property
+    def _n_shared(self) -> int:
+        """Outputs that share one space of factors; 0 where each output has its own factors."""
+        return 0
+
+    def _joint_outputs(self, rows: Rows) -> Outputs:
+        """The loss of outputs that share their factors."""
+        losses = [
+            self._penalised(bound_loss(self._known_loss or self.loss, y, rows.weights))
+            for y in np.ascontiguousarray(rows.y.T)
+        ]
+        refits = [
+            refit_of(
+                loss,
+                newton_steps=self.newton_steps,
+                damping=self.newton_damping,
+                solver=self.solver,
+                solver_options=self.solver_options,
+                to_the_letter=self.to_the_letter,
+            )
+            for loss in losses
+        ]
+        return Responses(losses, refits, signs=self._subgradient == "sign")
+
+    def _penalised(self, loss: DifferentiableLoss) -> DifferentiableLoss:
+        return RidgedLoss(loss, self.l2_regularization) if self.l2_regularization > 0 else loss
 
     def _tasks(self, pool: _Pool, rows: Rows) -> Iterator[Task]:
+        if count := self._n_shared:
+            shared = SharedFactorPricer(pool.space, count, deflate=self.deflate)
+            pool.pricers.append(shared)
+            master = SharedMaster(self._joint_outputs(rows))
+            yield Task(
+                master, shared, n_outputs=count, columns_per_round=count, callbacks=(shared.note,)
+            )
+            return
         for target in self._targets(rows.y):
             loss = bound_loss(self._known_loss or self.loss, target, rows.weights)
             pricer = LatentFactorPricer(pool.space, deflate=self.deflate)
             pool.pricers.append(pricer)
             yield Task(self._master(loss), pricer, callbacks=(pricer.note,))
 
-    def _master(self, loss: DifferentiableLoss) -> Master:
-        orthogonal = self.deflate and isinstance(loss, WeightedSquaredError)
+    def _master(self, bare: DifferentiableLoss) -> Master:
+        loss = self._penalised(bare)
+        alike = not self.to_the_letter or np.ptp(bare.weights) == 0.0
+        orthogonal = self.deflate and alike and isinstance(bare, WeightedSquaredError)
         if orthogonal or not self.refit:  # then no earlier coefficient would change
-            moves = not isinstance(loss, (WeightedSquaredError, PiecewiseLinearLoss))
+            moves = not isinstance(bare, (WeightedSquaredError, PiecewiseLinearLoss))
             return StagewiseMaster(loss, start="constant", offset="free" if moves else "fixed")
         return CorrectiveMaster(
             loss,
@@ -262,10 +317,11 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             subgradient=self._subgradient,
             solver=self.solver,
             solver_options=self.solver_options,
+            to_the_letter=self.to_the_letter,
         )
 
     def _limits(self) -> dict[str, Any]:
-        return {"tol": 0.0, "max_columns": self.n_components_}
+        return {"tol": 0.0, "max_columns": self.n_components_ * max(1, self._n_shared)}
 
     def _run_all(self, pool: _Pool, *args: Any, **named: Any) -> list[FittedRun]:
         runs = super()._run_all(pool, *args, **named)
@@ -311,11 +367,11 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
         super()._keep(runs, rows)
-        outputs = [run.outputs[0] for run in runs]
-        sizes = [len(output.coef) for output in outputs]
-        families = [pricer.family for pricer in self._pricers]
         several = self._output_labels is not None
-        self.n_components_ = sizes if several else sizes[0]
+        outputs = [output for run in runs for output in run.outputs]
+        sizes = [len(run.outputs[0].coef) for run in runs]
+        families = [pricer.family for pricer in self._pricers]
+        self.n_components_ = sizes if len(sizes) > 1 else sizes[0]
         self.n_iter_ = max(sizes)
         self._n_features_out = sum(sizes)
         self.x_scores_ = np.hstack(
@@ -325,16 +381,18 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             ]
         )
         del self._pricers
-        self.factor_coef_ = np.concatenate([output.coef for output in outputs])
+        coefs = [output.coef for output in outputs]
+        self.factor_coef_ = np.array(coefs) if self._n_shared else np.concatenate(coefs)
         width = len(families[0].means)
-        coef = np.zeros((len(runs), width))
+        coef = np.zeros((len(outputs), width))
         rotations = np.zeros((width, sum(sizes)))
-        first = 0
-        for place, (family, output, size) in enumerate(zip(families, outputs, sizes, strict=True)):
+        first = place = 0
+        for family, run, size in zip(families, runs, sizes, strict=True):
             if size:
-                coef[place] = family.coef(range(size), output.coef)
+                for k, output in enumerate(run.outputs):
+                    coef[place + k] = family.coef(range(size), output.coef)
                 rotations[:, first : first + size] = family.rotations.values[:, :size]
-            first += size
+            first, place = first + size, place + len(run.outputs)
         intercepts = np.array([output.intercept for output in outputs])
         self.factor_intercept_ = intercepts if several else float(intercepts[0])
         intercepts = intercepts - coef @ families[0].means
@@ -367,7 +425,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         check_is_fitted(self)
         if self.kernel is not None:
             raise AttributeError("vip_ is for factors of the features themselves (kernel=None)")
-        shares = self.factor_coef_**2
+        shares = np.atleast_2d(self.factor_coef_**2).sum(axis=0)
         if not shares.any():
             return np.zeros(self.n_features_in_)
         return np.sqrt(self.n_features_in_ * (self.x_weights_**2 @ shares) / shares.sum())
@@ -392,6 +450,11 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             if hypotheses:
                 parts.append(hypotheses[0].family.outputs(rows, hypotheses))
         values = np.hstack(parts)
+        if scaled and self._n_shared:
+            raise ValueError(
+                "scaled=True is for factors with one coefficient each; those that outputs share "
+                "have one for each output: use transform(X) @ factor_coef_.T"
+            )
         return values * self.factor_coef_ if scaled else values
 
     def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:

@@ -50,6 +50,8 @@ class CorrectiveMaster:
         Solver of the linear programs.
     solver_options : mapping of str to object, optional
         Options of the solver that is named, by its own names.
+    to_the_letter : bool, default=False
+        Whether eq. 42 has a constant of entries 1, as it is printed. With an intercept.
     """
 
     proves = False
@@ -64,6 +66,7 @@ class CorrectiveMaster:
         subgradient: Subgradient = "dual",
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,
+        to_the_letter: bool = False,
     ) -> None:
         require_targets(loss)
         if loss.n_outputs != 1:
@@ -80,6 +83,7 @@ class CorrectiveMaster:
             damping=newton_damping,
             solver=solver,
             solver_options=checked_options(solver, solver_options),
+            to_the_letter=to_the_letter and offset == "free",
         )
         self._store = ColumnStore(loss.n_rows, centred=False)
         self._has_offset = offset == "free"

@@ -3,6 +3,7 @@
     least squares        squared error
     a linear program     losses that are piecewise linear: in its dual form every column is one
                          more row h·r = 0, so that the simplex goes on from its last basis
+    a quadratic program  the same with a penalty on the variance of the output
     Newton steps         all others
 
 [M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
@@ -16,8 +17,17 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import block_diag, csc_array
 
-from cgboost._solvers import LimitError, Program, Session, SolverError, Status, open_session
+from cgboost._solvers import (
+    LimitError,
+    Program,
+    Session,
+    SolverError,
+    Status,
+    open_session,
+    solve,
+)
 from cgboost.exceptions import MasterError
 from cgboost.losses.base import (
     LONGEST_DOUBLING,
@@ -26,6 +36,7 @@ from cgboost.losses.base import (
 )
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.squared_error import WeightedSquaredError
+from cgboost.masters.stagewise.ridged import RidgedLoss
 from cgboost.tolerances import SMALLEST
 
 Vector = NDArray[np.float64]
@@ -80,6 +91,7 @@ def refit_of(
     damping: float,
     solver: str,
     solver_options: Mapping[str, Any] | None = None,
+    to_the_letter: bool = False,
 ) -> Refit:
     """The way that suits a loss.
 
@@ -94,12 +106,18 @@ def refit_of(
         For linear programs.
     solver_options : mapping of str to object, optional
         Its own.
+    to_the_letter : bool
+        As :class:`Newton` has it.
     """
+    if isinstance(loss, RidgedLoss) and isinstance(loss.base, PiecewiseLinearLoss):
+        return RidgedDeviations(loss, loss.base, solver, solver_options)
+    if isinstance(loss, RidgedLoss) and isinstance(loss.base, WeightedSquaredError):
+        return Newton(loss, None, 0.0)
     if isinstance(loss, WeightedSquaredError):
         return LeastSquares(loss)
     if isinstance(loss, PiecewiseLinearLoss):
         return LeastDeviations(loss, solver, solver_options)
-    return Newton(loss, newton_steps, damping)
+    return Newton(loss, newton_steps, damping, to_the_letter=to_the_letter)
 
 
 class LeastSquares:
@@ -176,10 +194,85 @@ class LeastDeviations:
         return self._session
 
 
+class RidgedDeviations:
+    """Coefficients of a piecewise linear loss with ½λ c'Gc, G the covariance of the columns.
+
+    With steps d from the last coefficients a, in the units of :class:`LeastDeviations`:
+
+        max gain·u − ½λ d'Gd,  Hᵀr = λG(a + d)
+
+    and d are the multipliers of the rows.
+
+    Parameters
+    ----------
+    loss : RidgedLoss
+    base : PiecewiseLinearLoss
+        The loss without the penalty.
+    solver : str
+    options : mapping of str to object, optional
+        The solver's own.
+    """
+
+    def __init__(
+        self,
+        loss: RidgedLoss,
+        base: PiecewiseLinearLoss,
+        solver: str,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.loss, self._base, self._solver, self._options = loss, base, solver, options
+        self._price = float(base.box.variables.cap.max(initial=0.0)) or 1.0
+
+    def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
+        """The optimum of the quadratic program."""
+        variables = self._base.box.variables
+        rates = variables.rate(H @ coef)
+        unit = _usual_size(rates)
+        try:
+            solution = solve(
+                self._program(H, coef, rates, unit),
+                self._solver,
+                time_limit=time_limit,
+                options=self._options,
+            )
+        except LimitError as error:
+            raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
+        except SolverError as error:
+            raise MasterError(str(error)) from error
+        found = coef - unit * solution.row_duals
+        u = np.clip(self._price * solution.x[: len(variables)], 0.0, variables.cap)
+        return Refitted(found, variables.response(u) - self.loss.pull(H @ found))
+
+    def _program(self, H: Vector, coef: Vector, rates: Vector, unit: float) -> Program:
+        """The program in u and d; d of a column without variance is left out."""
+        variables = self._base.box.variables
+        inner = self.loss.centred(H)
+        covariance = self.loss.ridge * (inner * self.loss.weights[:, None]).T @ inner
+        scaled = covariance * (unit / self._price)
+        n, varies = len(variables), np.diag(scaled) > 0.0
+        level = (covariance @ coef - variables.base @ H) / self._price
+        return Program(
+            cost=np.append(-rates / unit, np.zeros(len(coef))),
+            quadratic=block_diag([csc_array((n, n)), csc_array(scaled)], format="csc"),
+            matrix=np.hstack([(H[variables.row] * variables.sign[:, None]).T, -scaled]),
+            row_lower=level,
+            row_upper=level,
+            lower=np.append(np.zeros(n), np.where(varies, -np.inf, 0.0)),
+            upper=np.append(variables.cap / self._price, np.where(varies, np.inf, 0.0)),
+        )
+
+
 def _usual_size(values: Vector) -> float:
     """The median size, unless some are more than 10⁸ times as large; 1 where all are 0."""
     sizes = np.abs(values)
     return max(float(np.median(sizes)), 1e-8 * float(sizes.max())) or 1.0 if len(sizes) else 1.0
+
+
+def damped(hessian: Vector, damping: float) -> Vector:
+    """(1 − λ)H + λ trace(H)/n I ([M] eq. 42), and a ridge for columns that depend on each other."""
+    diagonal = np.diag(hessian)
+    level = damping * float(diagonal.mean()) + RIDGE * max(float(diagonal.max()), SMALLEST)
+    return np.asarray((1.0 - damping) * hessian + level * np.eye(len(hessian)), dtype=np.float64)
 
 
 class Newton:
@@ -195,14 +288,27 @@ class Newton:
         λ in Ĥ = (1 − λ)H + λ trace(H)/n_columns·I ([M] eq. 42), for columns of length 1, weighted,
         the constant among them: one of entries 1 would have nearly all of the trace, and hold up
         the others.
+    to_the_letter : bool, default=False
+        Whether the first column, the constant, has entries 1 there all the same, and lengths are
+        without weights, as [M] writes it.
     """
 
-    def __init__(self, loss: DifferentiableLoss, steps: int | None, damping: float) -> None:
+    def __init__(
+        self,
+        loss: DifferentiableLoss,
+        steps: int | None,
+        damping: float,
+        *,
+        to_the_letter: bool = False,
+    ) -> None:
         self.loss, self.steps, self.damping = loss, steps, damping
+        self._to_the_letter = to_the_letter
 
     def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
         """Newton steps from ``coef``."""
         units = np.sqrt(self.loss.weights @ H**2)
+        if self._to_the_letter:
+            units = np.append(1.0, np.linalg.norm(H[:, 1:], axis=0))
         units[units == 0.0] = 1.0
         for _ in range(NEWTON_STEPS if self.steps is None else self.steps):
             output = H @ coef
@@ -212,8 +318,11 @@ class Newton:
             gradient = H.T @ response
             if np.all(np.abs(gradient) <= CONVERGED * (np.abs(H).T @ np.abs(response))):
                 break
-            hessian = self._hessian(H, output) / np.outer(units, units)
-            move = np.linalg.lstsq(self._damped(hessian), gradient / units, rcond=None)[0] / units
+            hessian = self.loss.hessian(output, H) / np.outer(units, units)
+            move = (
+                np.linalg.lstsq(damped(hessian, self.damping), gradient / units, rcond=None)[0]
+                / units
+            )
             try:
                 coef = coef + self._length(output, H @ move) * move
             except UnboundedStepError:  # separated: there is no minimum, and this is far enough
@@ -232,17 +341,6 @@ class Newton:
     def _is_separated(self, output: Vector) -> bool:
         lowest = SEPARATED * float(self.loss.weights.sum())
         return not self.loss.attains_minimum and self.loss.value(output) <= lowest
-
-    def _hessian(self, H: Vector, output: Vector) -> Vector:
-        curvature = self.loss.curvature(output)
-        if not curvature.any():  # as for residuals that are all beyond Huber's δ
-            curvature = self.loss.weights
-        return (H * curvature[:, None]).T @ H
-
-    def _damped(self, hessian: Vector) -> Vector:
-        diagonal = np.diag(hessian)
-        level = self.damping * float(diagonal.mean()) + RIDGE * max(float(diagonal.max()), SMALLEST)
-        return (1.0 - self.damping) * hessian + level * np.eye(len(hessian))
 
     def _length(self, output: Vector, move: Vector) -> float:
         """How much of a step to take."""

@@ -63,18 +63,11 @@ def offset_step(
     def surface(ends: Vector) -> Quadratic:
         here = output + basis @ ends
         gradient = -(basis.T @ loss.pseudo_response(here))
-        return Quadratic(loss.value(here), gradient, _hessian(loss, here, basis))
+        return Quadratic(loss.value(here), gradient, loss.hessian(here, basis))
 
     ends, _ = descended(surface, np.zeros(2), within(most))
     step = float(ends[1] - ends[0]) / width
     return step, float(ends[0]) - step * lowest
-
-
-def _hessian(loss: DifferentiableLoss, output: Vector, basis: Vector) -> Vector:
-    curvature = loss.curvature(output)
-    if not curvature.any():  # as for residuals that are all beyond Huber's δ
-        curvature = loss.weights
-    return np.asarray((basis * curvature[:, None]).T @ basis, dtype=np.float64)
 
 
 StepRule = Literal["line-search", "newton"] | float

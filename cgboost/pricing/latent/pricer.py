@@ -62,6 +62,10 @@ class Space(Protocol):
         """A search without factors."""
         ...
 
+    def products(self, responses: Vector) -> Vector:
+        """UᵀX̃X̃ᵀU of pseudo-responses U, shape (n_outputs, n_outputs)."""
+        ...
+
 
 class LinearSpace:
     """Linear combinations of the features.
@@ -91,6 +95,11 @@ class LinearSpace:
     def transposed(self, a: Vector) -> Vector:
         """X̃ᵀa."""
         return product(self.X.T, a) - self.means * a.sum()
+
+    def products(self, responses: Vector) -> Vector:
+        """UᵀX̃X̃ᵀU of pseudo-responses U, shape (n_outputs, n_outputs)."""
+        slopes = np.column_stack([self.transposed(u) for u in responses.T])
+        return np.asarray(slopes.T @ slopes, dtype=np.float64)
 
     def there_and_back(self, w: Vector) -> tuple[Vector, Vector]:
         """X̃w and X̃ᵀΓX̃w, in one pass over X where its rows are contiguous."""
@@ -159,6 +168,11 @@ class KernelSpace:
     def search(self, *, deflate: bool) -> KernelSearch:
         """A search without factors."""
         return KernelSearch(self, deflate=deflate)
+
+    def products(self, responses: Vector) -> Vector:
+        """UᵀK̃U of pseudo-responses U, shape (n_outputs, n_outputs)."""
+        images = np.column_stack([self.image(u) for u in responses.T])
+        return np.asarray(0.5 * (responses.T @ images + images.T @ responses), dtype=np.float64)
 
     def image(self, a: Vector) -> Vector:
         """K̃a with K̃ = (I − e·sᵀ)K(I − s·eᵀ) and the shares s."""
@@ -436,8 +450,8 @@ class LatentFactorPricer:
         return bool(np.abs(slopes).max() <= SETTLED * size)
 
     def _follow(self, state: MasterState) -> None:
-        """Take note that the factor offered last is in the master."""
-        if len(state.columns) > self.basis.count:
+        """Take note that the factor offered last is in the master; outputs may share it."""
+        if sum(column.output == 0 for column in state.columns) > self.basis.count:
             self._search.accept(np.asarray(state.columns[-1].values, dtype=np.float64))
 
 

@@ -21,12 +21,16 @@ from latent_models import (
     rbf,
     standardised,
 )
+from latent_outliers import OUTLIER_HEADER, outlier_rows
 from latent_printed import PAPER, TABLES, Pair, Printed
+from latent_ranking import RANKING_HEADER, ranking_rows
+from latent_ridge import RIDGE_HEADER, ridge_rows
+from latent_shared import SHARED_HEADER, shared_rows
 from matplotlib.figure import Figure
 from page_tables import table
 from scipy.stats import ttest_rel
 from sklearn.decomposition import PCA
-from study_jobs import Store
+from study_jobs import Measured, Store
 
 from cgboost import BLFClassifier, Precomputed
 from cgboost.inspection import drawing
@@ -196,6 +200,10 @@ def tables(folder: Path) -> dict[str, str]:
     """All tables, made from the records in a folder."""
     groups = grouped(Store(folder / "blf_splits.csv", Record).rows)
     curves = Store(folder / "blf_curves.csv", Curve).rows
+    moved = Measured(folder / "blf_outliers.csv").rows
+    together = Measured(folder / "blf_shared.csv").rows
+    ranked = Measured(folder / "blf_ranking.csv").rows
+    penalised = Measured(folder / "blf_penalty.csv").rows
     areas = [curve for curve in curves if curve.data == NAME]
     found = {
         f"table-{number}": table(table_rows(groups, kernel, target), HEADER)
@@ -204,6 +212,10 @@ def tables(folder: Path) -> dict[str, str]:
     return found | {
         "away": table(away_rows(groups), "means | further away | models"),
         "principal": table(principal_rows(groups), "data | loss | BLF | PCA | test | BLF | PCA"),
+        "outliers": table(outlier_rows(moved), OUTLIER_HEADER),
+        "penalty": table(ridge_rows(penalised), RIDGE_HEADER),
+        "ranking": table(ranking_rows(ranked), RANKING_HEADER),
+        "shared": table(shared_rows(together), SHARED_HEADER),
         "wins": table(win_rows(groups), "data | BLF better | PCA better | no difference"),
         "factors": table(area_rows(areas), "loss | " + " | ".join(map(str, SHOWN_COUNTS))),
         "machines": table(

@@ -300,7 +300,8 @@ def test_the_four_switches_lower_the_loss_of_every_loss(
 @pytest.mark.parametrize(
     ("name", "value"),
     [("epsilon", 2.0), ("delta", 0.1), ("alpha", 0.9), ("subgradient", "sign"),
-     ("newton_steps", 3), ("newton_damping", 0.7), ("refit", False), ("deflate", False)],
+     ("newton_steps", 3), ("newton_damping", 0.7), ("refit", False), ("deflate", False),
+     ("l2_regularization", 2.0), ("to_the_letter", True)],
 )  # fmt: skip
 def test_every_parameter_does_something(name: str, value: Any) -> None:
     """Changing it changes the model of some loss."""

@@ -1,0 +1,184 @@
+"""Latent factors that several responses, or several classes, share."""
+
+import pickle
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import scale
+
+from cgboost import RBF, BLFClassifier, BLFRegressor, Precomputed
+from tests.estimators.latent.latent_data import OPTIONS, REGRESSION
+
+
+def several(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Three responses with heavy tails on real features."""
+    rng = np.random.default_rng(seed)
+    X = scale(load_diabetes().data)[:120]
+    return X, X[:, :4] @ rng.normal(size=(4, 3)) + rng.standard_t(2, size=(120, 3))
+
+
+def classes(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Three classes that no planes tell apart."""
+    X, y = load_iris(return_X_y=True)
+    rng = np.random.default_rng(seed)
+    return scale(X), np.where(rng.random(150) < 0.15, rng.integers(0, 3, 150), y)
+
+
+def jointly(count: Any, **parameters: Any) -> BLFClassifier:
+    """Multinomial, refitted to the optimum."""
+    how = {"newton_steps": None, "newton_damping": 0.0} | parameters
+    return BLFClassifier(count, loss="multinomial", **how)
+
+
+def test_squared_errors_are_pls_with_several_responses() -> None:
+    """Coefficients and predictions are scikit-learn's."""
+    X, Y = several()
+    reference = PLSRegression(4, scale=False, max_iter=100_000, tol=1e-14).fit(X, Y)
+    model = BLFRegressor(4).fit(X, Y)
+    np.testing.assert_allclose(model.predict(X), reference.predict(X), atol=1e-6)
+    np.testing.assert_allclose(model.coef_, reference.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.4])
+@pytest.mark.parametrize("loss", REGRESSION)
+def test_responses_are_at_their_optimum_over_the_factors(loss: str, ridge: float) -> None:
+    """Each of them, by CVXPY, with weights and with the penalty."""
+    X, Y = several()
+    weights = np.random.default_rng(1).uniform(0.2, 2.0, len(Y))
+    model = BLFRegressor(3, loss=loss, l2_regularization=ridge, **OPTIONS)
+    model.fit(X, Y, sample_weight=weights)
+    T, total = model.x_scores_, 0.0
+    np.testing.assert_allclose(T.T @ (weights[:, None] * T), np.eye(3), atol=1e-8)
+    for y in Y.T:
+        c, b = cp.Variable(3), cp.Variable()
+        cost = weights @ model._known_loss.to_cvxpy(y, T @ c + b)
+        problem = cp.Problem(cp.Minimize(cost + 0.5 * ridge * cp.sum_squares(c)))
+        problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        total += problem.value
+    assert model.objective_ == pytest.approx(total, rel=1e-8)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_classes_are_at_their_optimum_over_the_factors(count: int, ridge: float) -> None:
+    """The multinomial deviance of all scores over the same factors, by CVXPY."""
+    X, y = classes()
+    weights = np.random.default_rng(1).uniform(0.2, 2.0, len(y))
+    model = jointly(count, l2_regularization=ridge).fit(X, y, sample_weight=weights)
+    T = model.x_scores_
+    C, b = cp.Variable((count, 3)), cp.Variable((1, 3))
+    F = T @ C + np.ones((len(y), 1)) @ b
+    own = cp.sum(cp.multiply(np.eye(3)[y], F), axis=1)
+    cost = weights @ (cp.log_sum_exp(F, axis=1) - own) + 0.5 * ridge * cp.sum_squares(C)
+    problem = cp.Problem(cp.Minimize(cost))
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    assert model.objective_ == pytest.approx(problem.value, rel=1e-8)
+
+
+def test_all_factors_are_logistic_regression() -> None:
+    """With one more than there are the optimum of the whole model is proved; so scikit-learn's."""
+    X, y = classes()
+    model = jointly(9).fit(X, y)
+    assert (model.n_components_, model.stop_reason_) == (4, "optimal")
+    reference = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(X), atol=1e-4)
+
+
+def test_the_factor_is_the_best_for_all_outputs_together() -> None:
+    """Its Σ_k (t·u_k)² is that of no other direction of the same length."""
+    X, Y = several()
+    U = Y - Y.mean(axis=0)
+    centred = X - X.mean(axis=0)
+    w = BLFRegressor(1).fit(X, Y).x_weights_[:, 0]
+    best = np.linalg.norm(U.T @ centred @ w)
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        other = rng.normal(size=len(w))
+        assert np.linalg.norm(U.T @ centred @ other) <= best * np.linalg.norm(other) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kernel", [None, RBF(0.05)])
+def test_attributes_have_a_row_for_every_output(kernel: Any) -> None:
+    """And give predictions; one space of factors, copies and stages agree."""
+    for model, X, y in (
+        (BLFRegressor(3, kernel=kernel), *several()),
+        (jointly(3, kernel=kernel), *classes()),
+    ):
+        model.fit(X, y)
+        assert model.transform(X).shape == model.x_scores_.shape == (len(X), 3)
+        assert model.factor_coef_.shape == (3, 3)
+        f = model.transform(X) @ model.factor_coef_.T + model.factor_intercept_
+        found = model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
+        np.testing.assert_allclose(found, f, atol=1e-9 * np.abs(f).max())
+        slopes = model.coef_ if kernel is None else model.dual_coef_
+        rows = X if kernel is None else kernel(X, X)
+        np.testing.assert_allclose(rows @ slopes.T + model.intercept_, f, atol=1e-8)
+        np.testing.assert_allclose(list(model.staged_predict(X))[-1], model.predict(X))
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+        if kernel is None:
+            assert model.vip_.shape == (X.shape[1],)
+            assert np.mean(model.vip_**2) == pytest.approx(1.0)
+
+
+def test_a_column_of_responses_is_one_response() -> None:
+    """The model of y and of y[:, None] is the same; predictions have the shape of y."""
+    X, Y = several()
+    one, column = BLFRegressor(3).fit(X, Y[:, 0]), BLFRegressor(3).fit(X, Y[:, :1])
+    assert column.predict(X).shape == (len(X), 1)
+    np.testing.assert_allclose(column.predict(X)[:, 0], one.predict(X))
+    assert BLFRegressor(3).fit(X, Y).fit(X, Y[:, 0]).predict(X).shape == (len(X),)
+
+
+def test_two_classes_are_the_log_loss() -> None:
+    """The deviance of two scores is the log loss of half their difference."""
+    X, y = classes()
+    some = y < 2
+    one = jointly(2).fit(X[some], y[some])
+    other = BLFClassifier(2, newton_steps=None, newton_damping=0.0).fit(X[some], y[some])
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X))
+
+
+def test_held_out_rows_and_cross_validation() -> None:
+    """Several responses and joint classes may be scored, stopped early and chosen."""
+    X, Y = several()
+    scored = BLFRegressor(5).fit(X, Y, eval_set=(X[:30], Y[:30]))
+    last = np.mean((Y[:30] - scored.predict(X[:30])) ** 2)
+    assert scored.history_["validation_mse"][-1] == pytest.approx(last)
+    chosen = BLFRegressor("cv", loss="absolute_error", random_state=0).fit(X, Y)
+    assert 1 <= chosen.n_components_ <= 10
+    K = RBF(0.05)(X, X)
+    assert BLFRegressor("cv", kernel=Precomputed(), cv=3).fit(K, Y).predict(K).shape == Y.shape
+    X, y = classes()
+    joint = jointly("cv", random_state=0).fit(X, y)
+    assert 1 <= joint.n_components_ <= 4
+    stopped = jointly(4, random_state=0).fit(X, y, eval_set=(X[::5], y[::5]))
+    assert "validation_error" in stopped.history_
+
+
+def test_separable_classes_are_followed_far_or_penalised() -> None:
+    """Without a penalty the run is unbounded; with one it has an optimum."""
+    X, y = load_iris(return_X_y=True)
+    some = np.r_[0:50, 100:150, 50:52]
+    X, y = scale(X)[some], y[some]
+    free = jointly(4, kernel=RBF(5.0)).set_params(n_components=40).fit(X, y)
+    assert free.stop_reason_ == "unbounded"
+    assert np.isfinite(free.decision_function(X)).all()
+    held = jointly(10, kernel=RBF(5.0), l2_regularization=0.1).fit(X, y)
+    assert held.stop_reason_ == "max_columns"
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    """Coefficients that stay, and factors scaled by one coefficient each."""
+    X, Y = several()
+    with pytest.raises(ValueError, match="refit must be True, got False"):
+        BLFRegressor(2, refit=False).fit(X, Y)
+    with pytest.raises(ValueError, match="refit must be True, got False"):
+        jointly(2, refit=False).fit(*classes())
+    with pytest.raises(ValueError, match="scaled=True"):
+        BLFRegressor(2).fit(X, Y).transform(X, scaled=True)
