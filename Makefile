@@ -96,7 +96,7 @@ $(VENV)/.created:
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	@echo "[2/2] Installing cgboost and its solvers (the first time takes a minute or two)"
-	@$(PIP) install --quiet $(EDITABLE) .
+	@$(PIP) install --quiet $(EDITABLE) ".[progress,report]"
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.created pyproject.toml

@@ -222,16 +222,35 @@ class Result:
             raise ValueError("these columns have no hypothesis: they mean nothing on new rows")
         return Ensemble([h for h in hypotheses if h is not None], self.coef, self.intercept)
 
+    @property
+    def history_(self) -> dict[str, NDArray[Any]]:
+        """The history, under the name that estimators have: pictures take a result as well."""
+        return self.history
+
+    @property
+    def columns_(self) -> dict[str, NDArray[Any]]:
+        """A table of the columns in use: coefficient, the round in which it came, stratum."""
+        used = np.flatnonzero(self.coef)
+        sizes = np.maximum.accumulate([len(coef) for coef, _ in self.path])
+        came = np.searchsorted(sizes, used, side="right")
+        kinds = [self.columns[j].stratum or "column" for j in used]
+        return {"coefficient": self.coef[used], "round": came, "kind": np.array(kinds, dtype=str)}
+
+    def __str__(self) -> str:
+        return self.summary()
+
     def summary(self) -> str:
         """A few lines for a person."""
         history = self.history
         bound = "none" if self.bound is None else f"{self.bound:.8g}"
+        known = math.isfinite(self.gap) and math.isfinite(self.rounding)
+        rounding = f" (rounding: about {self.rounding:.0e})" if known else ""
         return "\n".join(
             [
                 f"stopped      {self.stop_reason}: {self.message}",
                 f"objective    {self.objective:.8g}",
                 f"lower bound  {bound}",
-                f"gap          {self.gap:.2e} (rounding: about {self.rounding:.0e})",
+                f"gap          {self.gap:.2e}{rounding}",
                 f"columns      {len(self.coef)} generated, {np.count_nonzero(self.coef)} active",
                 f"rounds       {self.n_rounds}, {int(history['evaluated'].sum())} scores evaluated",
                 f"seconds      {history['seconds'][-1]:.3f}: master "

@@ -26,7 +26,7 @@ IN_WORDS = {
     StopReason.ONLY_DUPLICATES: "no new column found",
     StopReason.STALLED: "stalled short of the gap",
     StopReason.MAX_COLUMNS: "max_columns reached",
-    StopReason.COLUMN_LIMIT: "the estimator's own limit of columns reached",
+    StopReason.COLUMN_LIMIT: "as many columns as allowed",
     StopReason.MAX_ROUNDS: "max_rounds reached",
     StopReason.TIME: "time limit",
     StopReason.CALLBACK: "stopped by a callback",

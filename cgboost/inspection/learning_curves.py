@@ -103,6 +103,7 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     """
     history, columns = _table(model, "history_"), _table(model, "columns_")
     history.setdefault("bound", np.full(len(history["objective"]), np.nan))
+    _add_last_bound(history, model)
     monitored: Mapping[str, bool] = getattr(model, "_monitored", {})
     validation = {
         name: v
@@ -173,6 +174,15 @@ def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     right.margins(x=0.15)
     drawing.label(right, f"Columns per {groups.by}", "columns with a non-zero coefficient", "")
     return figure
+
+
+def _add_last_bound(history: Table, model: object) -> None:
+    """A bound that was found after the last round, on the optimum, is one for every round."""
+    last = getattr(model, "dual_bound_", None)
+    unknown = not np.isfinite(np.asarray(history["bound"], dtype=np.float64)).any()
+    if unknown and output_kind(history) is None and isinstance(last, float) and np.isfinite(last):
+        history["bound"] = np.full(len(history["objective"]), last)
+        history["gap"] = np.append(history["gap"][:-1], getattr(model, "gap_", np.inf))
 
 
 def _draw_objective(axis: Axes, history: Table) -> None:

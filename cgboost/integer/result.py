@@ -91,6 +91,9 @@ class BranchAndPriceResult:
                 amounts[variable] = amounts.get(variable, 0.0) + amount * x
         return {variable: amount for variable, amount in amounts.items() if amount != 0}
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def summary(self) -> str:
         """A few lines for a person."""
         bound = "none" if self.bound is None else f"{self.bound:.8g}"

@@ -3,8 +3,18 @@
 import numpy as np
 import pytest
 
-from cgboost import L2BoostRegressor, LogitBoostClassifier, TransformClassifier, TransformRegressor
-from cgboost.inspection.learning_curves import error_table, plot_stages
+from cgboost import (
+    ColumnGeneration,
+    L2BoostRegressor,
+    LogitBoostClassifier,
+    RuleSetClassifier,
+    TransformClassifier,
+    TransformRegressor,
+)
+from cgboost.inspection.learning_curves import error_table, plot_history, plot_stages
+from cgboost.losses import Hinge
+from cgboost.masters import OneNormMaster
+from cgboost.pricing import FeaturePricer
 from tests.estimators.data import curve, three_classes, two_classes
 
 
@@ -125,3 +135,26 @@ def test_bad_arguments() -> None:
         error_table(model, {})
     with pytest.raises(ValueError, match=r"rounds must be whole numbers ≥ 1, got \[0, 3\]"):
         error_table(model, {"train": (X, y)}, [0, 3])
+
+
+def test_a_result_of_the_loop_is_drawn_as_a_model_is() -> None:
+    """With the columns that it uses, each at the round in which it came."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(60, 40))
+    y = np.sign(H[:, :3].sum(axis=1))
+    master = OneNormMaster(Hinge().on(y, np.ones(60)), offset="free")
+    result = ColumnGeneration(master, FeaturePricer(H), tol=1e-6, columns_per_round=3).run()
+    assert str(result) == result.summary()
+    assert len(result.columns_["round"]) == np.count_nonzero(result.coef)
+    assert (np.diff(result.columns_["round"]) >= 0).all()
+    assert result.columns_["round"][0] == 1
+    figure = plot_history(result)
+    assert "relative gap" in figure.axes[0].get_title(loc="left")
+
+
+def test_a_bound_found_after_the_last_round_is_drawn() -> None:
+    """That of a rule set within a budget."""
+    X, y = two_classes(60)
+    model = RuleSetClassifier(4, max_bins=4).fit(X, y)
+    title = plot_history(model).axes[0].get_title(loc="left")
+    assert f"{model.gap_:.1e}" in title

@@ -227,6 +227,9 @@ def _columns(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
     columns = getattr(model, "columns_", None)
     if columns is None:
         return None
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and np.asarray(columns.get("feature", "")).dtype.kind in "iu":
+        columns = columns | {"feature": np.asarray(names)[columns["feature"]]}
     order = np.argsort(-np.abs(columns["coefficient"]), kind="stable")
     count = len(order)
     many = count > SHOWN_COLUMNS
