@@ -23,10 +23,15 @@ def sections() -> dict[str, str]:
     for place in PLACES:
         if place.is_file():
             parts = re.split(r"^(?=## )", place.read_text(encoding="utf-8"), flags=re.MULTILINE)
-            return {name_of(part.partition("\n")[0]): part.strip() for part in parts[1:]}
+            return {name_of(part.partition("\n")[0]): _without_links(part) for part in parts[1:]}
     raise FileNotFoundError(
         f"the page that explains messages is not in {PLACES[0].parent}: install cgboost again"
     )
+
+
+def _without_links(text: str) -> str:
+    """The words of links alone: a terminal cannot follow them."""
+    return re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text).strip()
 
 
 def name_of(heading: str) -> str:

@@ -50,6 +50,7 @@ from cgboost.losses.base import Ability, require
 from cgboost.losses.registry import check_task, get_loss
 from cgboost.masters import BudgetMaster, EntropyMaster, RKHSMaster
 from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
+from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.masters.support_vector.master import SupportVectorMaster, WarmStart
 from cgboost.penalties import L1, L2, RKHS, GroupNorm, L1Ball, Penalty, SquaredGroupNorm
 
@@ -405,3 +406,9 @@ def residual_objective(penalty: Penalty, *, C: float, cost: Loss, nu: float | No
         remedy_at_zero=inside if nu is None and epsilon is not None else LARGER,
         tube=getattr(cost, "epsilon", 0.0) if has_tube else 0.0,
     )
+
+
+def simplex_if_linear(estimator: Any) -> str:
+    """The solver; with "auto" and a linear program a simplex: columns repeat each other."""
+    is_linear = estimator._objective.program == "lp"
+    return VERTICES if estimator.solver == "auto" and is_linear else str(estimator.solver)

@@ -24,6 +24,7 @@ from cgboost.masters.constrained import (
     ConstrainedMaster,
     ConvexConstraints,
 )
+from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.masters.support_vector.master import Offset, SupportVectorMaster
 from cgboost.masters.support_vector.smooth_loss import as_master_loss
 from cgboost.penalties import L1
@@ -224,6 +225,8 @@ class Problem:
                 **options,
             )
         if plain:
+            if options["solver"] == "auto":
+                options["solver"] = VERTICES  # interior points take many steps with limits
             return ConstrainedMaster(
                 box, limits, self.price * self.total, constant=constant, **options
             )

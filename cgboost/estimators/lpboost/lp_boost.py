@@ -38,6 +38,7 @@ from cgboost.estimators.common.objective import (
     get_loss_with,
     margin_objective,
     residual_objective,
+    simplex_if_linear,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.rows import Rows, Vector
@@ -56,7 +57,6 @@ from cgboost.losses.registry import (
     RegressionLoss,
     get_loss,
 )
-from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.masters.support_vector.master import Offset
 from cgboost.pricing.features.stumps import StumpPool
 from cgboost.pricing.learners.learners import LearnerPricer, check_learner
@@ -358,7 +358,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
         return stumps_or_learners(self)
 
     def _master_options(self) -> dict[str, Any]:
-        return {"offset": self.offset, "solver": _solver(self)}
+        return {"offset": self.offset, "solver": simplex_if_linear(self)}
 
 
 @dataclass(eq=False, repr=False)
@@ -451,10 +451,4 @@ feature_names_in_
         return stumps_or_learners(self)
 
     def _master_options(self) -> dict[str, Any]:
-        return {"offset": self.offset, "solver": _solver(self)}
-
-
-def _solver(estimator: LPBoostClassifier | LPBoostRegressor) -> str:
-    """With "auto" and a linear program, a simplex: stumps repeat each other."""
-    is_linear = estimator._objective.program == "lp"
-    return VERTICES if estimator.solver == "auto" and is_linear else estimator.solver
+        return {"offset": self.offset, "solver": simplex_if_linear(self)}

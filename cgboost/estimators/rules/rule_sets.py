@@ -29,6 +29,7 @@ from cgboost.estimators.common.objective import (
     check_task_and_loss,
     margin_objective,
     residual_objective,
+    simplex_if_linear,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.rows import Held, Rows, Vector
@@ -57,7 +58,6 @@ from cgboost.losses.registry import (
     RegressionLoss,
     get_loss,
 )
-from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.penalties import L1, L2, Penalty
 
 SHRUNK_COST, WEIGHTED_COST = 0.1, 1.0
@@ -241,7 +241,7 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         return worded(self, margin_objective(penalty, margins))
 
     def _master_options(self) -> dict[str, Any]:
-        return {"offset": "free", "solver": solver_of(self)}
+        return {"offset": "free", "solver": simplex_if_linear(self)}
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         tasks = super()._tasks(pool, rows)
@@ -359,7 +359,7 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
         return get_loss(self.loss)
 
     def _master_options(self) -> dict[str, Any]:
-        return {"offset": "free", "solver": solver_of(self)}
+        return {"offset": "free", "solver": simplex_if_linear(self)}
 
     def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
         self._n_literals = len(pool)
@@ -407,9 +407,3 @@ def worded(self: Any, objective: Objective) -> Objective:
         )
         return replace(objective, remedy=advice, remedy_at_zero=advice)
     return objective if is_budgeted(self) else replace(objective, remedy=FEWER_COSTS)
-
-
-def solver_of(self: Any) -> str:
-    """With "auto" and a linear program, a simplex: rules repeat each other."""
-    is_linear = self._objective.program == "lp"
-    return VERTICES if self.solver == "auto" and is_linear else str(self.solver)

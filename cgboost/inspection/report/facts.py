@@ -47,6 +47,14 @@ def is_score(name: str, monitored: Collection[str] = ()) -> bool:
 MOST_NAMES = 4
 """Kernels that a line names one by one."""
 
+LOOSE = 0.01
+"""A gap above this is not one of a problem that was solved to its optimum."""
+
+LAST_OF_SEARCH_MEANS = (
+    "A search over several problems, each solved to its optimum; the gap is between the model and "
+    "a bound that holds for all of them."
+)
+
 MEANINGS: Mapping[StopReason, str] = {
     StopReason.OPTIMAL: "A search over all columns found none that would improve the model.",
     StopReason.GAP: "The proven distance to the optimum is as small as was asked for.",
@@ -299,6 +307,8 @@ def ended(reason: StopReason, gap: float) -> str:
 
 def meaning(reason: StopReason, gap: float) -> str:
     """Why a run ended, in a sentence."""
+    if reason is StopReason.OPTIMAL and LOOSE < gap < math.inf:
+        return LAST_OF_SEARCH_MEANS
     return SMALL_GAIN_MEANS if _is_small_gain(reason, gap) else MEANINGS[reason]
 
 
