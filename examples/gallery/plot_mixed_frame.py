@@ -49,7 +49,7 @@ print(frame.head(3).to_string())
 
 # %%
 # Seven kernels, each with its own columns
-# --------------------------------------
+# ----------------------------------------
 # A function is given the values of a column as they are: words, categories, or days. ``On`` makes
 # kernels that add up: alike in age *and* of the same maker is a product of two of them.
 
@@ -95,7 +95,7 @@ print(f"C={model.C}, gap {model.gap_:.1e}, columns {model.columns_per_kernel_}")
 
 # %%
 # Besides it: the table made into numbers, and one kernel over all of them
-# -----------------------------------------------------------------------
+# ------------------------------------------------------------------------
 # More work on its numbers would help the machine (a sine and a cosine of the day, say); in the
 # library, the kernel of seasons is that work.
 

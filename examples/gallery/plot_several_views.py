@@ -75,7 +75,7 @@ bottom.plot(costs, [fitted.score(X_test, y_test) for fitted in models], ".-", la
 
 # %%
 # Compared with one kernel
-# -----------------
+# ------------------------
 # One kernel on all features at once cannot leave the noise out. One on the pixels alone is as good
 # as the five views here: who knows the right view needs no weights. Both have the C that is best on
 # the test rows, which flatters them.

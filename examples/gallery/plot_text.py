@@ -69,7 +69,7 @@ print(f"objective {model.objective_:.2f}, the optimum is at most {model.gap_:.0e
 
 # %%
 # Compared with the support-vector machines of scikit-learn
-# --------------------------------------------------
+# ---------------------------------------------------------
 # A column is a document that new ones are compared with, as a support vector is.
 
 peers = {"SVC": SVC(kernel="linear"), "SVC, RBF": SVC(), "LinearSVC": LinearSVC()}
