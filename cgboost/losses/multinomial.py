@@ -77,6 +77,18 @@ class Multinomial(Loss):
         return cp.log_sum_exp(f, axis=1) - cp.sum(cp.multiply(indicators, f), axis=1)
 
 
+def log_odds(f: Vector) -> Vector:
+    """Log-odds of each class against all others: f_k − log Σ_{l ≠ k} e^{f_l}, shape (n_rows, K).
+
+    From sums over the classes before and after k, so that nothing cancels where p_k is next to 1.
+    """
+    nothing = np.full((len(f), 1), -np.inf)
+    before = np.logaddexp.accumulate(f[:, :-1], axis=1)
+    after = np.logaddexp.accumulate(f[:, :0:-1], axis=1)[:, ::-1]
+    others = np.logaddexp(np.hstack([nothing, before]), np.hstack([after, nothing]))
+    return np.asarray(f - others, dtype=np.float64)
+
+
 def _own(y: Vector) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The places of the scores of the rows' own classes."""
     return np.arange(len(y)), y.astype(np.intp)

@@ -6,8 +6,9 @@ estimator, greedily; ``TreePricer`` grows regression trees with leaves chosen fo
 ``LinePricer`` fits lines in one feature. ``PartialPricing`` and ``PricerSequence`` make one pricer
 of several. ``CorrelationPricer`` finds the feature most correlated with the residual,
 ``GramPricer`` and ``ScreenedPricer`` find the same faster. ``JointPricer`` makes columns for
-several classes at once of one pricer a class, ``BlockwisePricer`` one of many
-independent blocks. ``RKHSPricer`` prices whole RKHSs of kernels.
+several classes at once of one pricer a class, ``ClassByClassPricer`` one for each class from its
+two-class problem, ``BlockwisePricer`` those of many independent blocks.
+``RKHSPricer`` prices whole RKHSs of kernels.
 ``ElementaryPaths`` finds shortest paths with resource constraints, ``solve_knapsack`` the most
 valuable items within a capacity, ``heaviest_independent_set`` nodes of which no two are joined,
 ``shortest_walks`` those of few arcs in an acyclic network.
@@ -33,6 +34,7 @@ from cgboost.pricing.independent_set import (
 from cgboost.pricing.kernels.pricer import KernelPool, KernelPricer
 from cgboost.pricing.knapsack import solve_knapsack
 from cgboost.pricing.labelling import ElementaryPaths, FoundPaths
+from cgboost.pricing.learners.class_by_class import ClassByClassPricer
 from cgboost.pricing.learners.class_learners import VotePricer
 from cgboost.pricing.learners.joint import JointPricer, Pairs, VoteColumn
 from cgboost.pricing.learners.learners import LearnerPricer
@@ -47,6 +49,7 @@ __all__ = [
     "CentredFeatures",
     "BinnedStumpPricer",
     "BlockwisePricer",
+    "ClassByClassPricer",
     "ColumnPool",
     "CorrelationPricer",
     "Duals",

@@ -9,10 +9,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common import stagewise
@@ -29,8 +29,10 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import (
     Classification,
     Regression,
-    class_probabilities,
+    balanced,
     mean_log_loss,
+    predict_proba,
+    staged_predict_proba,
 )
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.callbacks import Score, error_rate
@@ -192,6 +194,10 @@ n_features_in_, feature_names_in_
     )
 
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
+    _fitted_jointly = True
+
+    predict_proba = predict_proba
+    staged_predict_proba = staged_predict_proba
 
     @property
     def class_importances_(self) -> Vector:
@@ -201,22 +207,10 @@ n_features_in_, feature_names_in_
             np.broadcast_to(self._importances, (len(self.classes_), self.n_features_in_))
         )
 
-    def predict_proba(self, X: Any) -> Vector:
-        """Class probabilities, shape (n_rows, n_classes)."""
-        return class_probabilities(self._outputs(X))
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
-        """Class probabilities after every round up to the best one."""
-        return map(class_probabilities, self._staged_outputs(X))
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if not isinstance(self.loss, (LogLoss, Exponential)):
             check_choice("loss", self.loss, ("log_loss", "exponential"))
-
-    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
-        targets = super()._targets(encoded)
-        return targets if len(targets) == 1 else [np.column_stack(targets)]
 
     def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
         n_classes = len(self.classes_)
@@ -230,10 +224,10 @@ n_features_in_, feature_names_in_
         return loss, newton_leaves((n_classes - 1) / n_classes)
 
     def _outputs(self, X: ArrayLike) -> Vector:
-        return _balanced(super()._outputs(X))
+        return balanced(super()._outputs(X))
 
     def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
-        return map(_balanced, super()._staged_outputs(X))
+        return map(balanced, super()._staged_outputs(X))
 
 
 @dataclass(eq=False, repr=False)
@@ -288,8 +282,3 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         loss = bound_loss(self.loss, rows.y, rows.weights)
         searched = loss.attains_minimum and not isinstance(loss, WeightedSquaredError)
         return loss, search_leaves(loss) if searched else newton_leaves()
-
-
-def _balanced(outputs: Vector) -> Vector:
-    """The scores of K classes, shifted so that those of a row add up to 0; one output as it is."""
-    return outputs if outputs.shape[1] == 1 else outputs - outputs.mean(axis=1, keepdims=True)

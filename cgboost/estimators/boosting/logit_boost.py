@@ -1,14 +1,14 @@
 """LogitBoost: additive logistic regression by Newton steps.
 
 Friedman, Hastie, Tibshirani, *Additive Logistic Regression: a Statistical View of Boosting*, Annals
-of Statistics 28, 2000, Algorithm 3.
+of Statistics 28, 2000, Algorithm 3 for two classes, Algorithm 6 for more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,24 +18,32 @@ from sklearn.utils.validation import has_fit_parameter
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.parameters import check_learning_rate
+from cgboost.estimators.common.parameters import check_choice, check_learning_rate
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
+    balanced,
     mean_log_loss,
-    probabilities,
+    predict_proba,
+    staged_predict_proba,
 )
 from cgboost.generation.callbacks import Score, error_rate
-from cgboost.generation.protocols import Pricer
+from cgboost.generation.protocols import MasterState, Pricer
 from cgboost.losses.base import WeightedLoss
 from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.multinomial import Multinomial
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.features.lines import LinePool, LinePricer
+from cgboost.pricing.learners.class_by_class import ClassByClassPricer
 from cgboost.pricing.learners.learners import LearnerPricer, newton_response
 
 LINEAR = "linear"
+
+LARGEST_RESPONSE = 4.0
+"""Largest working response |z| that learners are fitted to: where a row of the right class has a
+probability near 0, 1/p makes one leaf's step too long. Friedman, Hastie, Tibshirani have 2 to 4."""
 
 MakePricer = Callable[[WeightedLoss], Pricer]
 
@@ -48,7 +56,15 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
     to the working response z = (y* − p)/(p(1 − p)), y* = (y + 1)/2, with the weights
     w = p(1 − p), and adds half of it to f: a Newton step on Σ log(1 + e^{−2yf}). Of the lines, one
     a feature, the one with the lowest loss comes, so that all rounds add up to one linear model.
-    More than two classes are handled one against the rest.
+    Other learners are fitted to z cut off at ±4, since 1/p has no limit.
+
+    K > 2 classes have a score each, with p_k = e^{f_k} / Σ_l e^{f_l} and Σ_k f_k = 0, and the loss
+    is the multinomial deviance. Each round fits a learner g_k for every class, all from the same f,
+    to z_k = ([y = k] − p_k)/(p_k(1 − p_k)) with the weights p_k(1 − p_k), and then
+
+        f_k ← f_k + (K − 1)/K · (g_k − Σ_l g_l / K).
+
+    For K = 2 that is the step for two classes, f_2 = −f_1 = f.
 
     Parameters
     ----------
@@ -58,6 +74,9 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
         Rounds; fewer if all probabilities have become 0 and 1.
     learning_rate : float, default=1.0
         Multiplies every step; below 2, where steps no longer lower the loss.
+    multi_class : {"joint", "ovr"}, default="joint"
+        More than two classes together, as above, or each against the rest: a two-class model for
+        each, whose probabilities are divided by their sum.
     early_stopping : bool, default=False
         Stop when the log-loss of held-out rows has not improved for ``n_iter_no_change`` rounds.
     validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, verbose, time_limit
@@ -70,7 +89,8 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
     classes_, class_weight_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_features,), or (n_classes, n_features) with more than two classes
         Of lines: the linear model, f(x) = coef_·x + intercept_. Of other learners: their
-        coefficients, as in ``columns_``.
+        coefficients, as in ``columns_``, where the scores of K classes are not yet shifted to the
+        sum 0.
     intercept_ : float, or ndarray of shape (n_classes,) with more than two classes
     columns_ : dict of str to ndarray
         feature, offset and slope of every line, or estimator (its place in ``estimators_``);
@@ -96,16 +116,12 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
     n_estimators: int = field(default=300, kw_only=True)
     learning_rate: float = field(default=1.0, kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
+    multi_class: Literal["joint", "ovr"] = field(default="joint", kw_only=True)
 
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
 
-    def predict_proba(self, X: Any) -> Vector:
-        """Class probabilities 1/(1 + e^{−2f}), one against the rest: shape (n_rows, n_classes)."""
-        return probabilities(self._outputs(X))
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
-        """Class probabilities after every round up to the best one."""
-        return map(probabilities, self._staged_outputs(X))
+    predict_proba = predict_proba
+    staged_predict_proba = staged_predict_proba
 
     @property
     def _is_linear(self) -> bool:
@@ -114,6 +130,7 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_learning_rate(self.learning_rate)
+        check_choice("multi_class", self.multi_class, ("joint", "ovr"))
 
     def _check_estimator(self) -> None:
         if not self._is_linear and not _takes_weights(self.estimator):
@@ -132,15 +149,33 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
             rows.X,
             tol=0.0,
             random_state=self.random_state,
-            working=newton_response,
+            working=_working_response,
             repeats=True,
         )
         return lambda loss: learners
 
     def _tasks(self, pool: MakePricer, rows: Rows) -> Iterator[Task]:
-        for target in self._targets(rows.y):
-            loss = LogLoss().on(target, rows.weights)
-            yield Task(StagewiseMaster(loss, step=float(self.learning_rate)), pool(loss))
+        losses = [LogLoss().on(target, rows.weights) for target in self._signs(rows.y)]
+        pricers, rate = [pool(loss) for loss in losses], float(self.learning_rate)
+        if not self._is_joint:
+            for loss, pricer in zip(losses, pricers, strict=True):
+                yield Task(StagewiseMaster(loss, step=rate), pricer)
+            return
+        count = len(self.classes_)
+        master = StagewiseMaster(
+            Multinomial(count).on(rows.y, rows.weights),
+            step=2.0 * rate * (count - 1) / count,  # columns are half of what is added to f_k
+        )
+        pricer = ClassByClassPricer(pricers, losses)
+        yield Task(master, pricer, n_outputs=count, columns_per_round=count)
+
+    def _outputs(self, X: Any) -> Vector:
+        outputs = super()._outputs(X)
+        return balanced(outputs) if self._is_joint else outputs
+
+    def _staged_outputs(self, X: Any) -> Iterator[Vector]:
+        stages = super()._staged_outputs(X)
+        return map(balanced, stages) if self._is_joint else stages
 
     def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
         if not self._is_linear:
@@ -169,8 +204,19 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
             for part in parts
         ]
         intercepts = np.array([steps[part] @ lines["offset"][part] for part in parts])
-        self.coef_ = coefs[0] if labels is None else np.stack(coefs)
-        self.intercept_ = float(intercepts[0]) if labels is None else intercepts
+        if labels is None:
+            self.coef_, self.intercept_ = coefs[0], float(intercepts[0])
+            return
+        self.coef_, self.intercept_ = np.stack(coefs), intercepts
+        if self._is_joint:
+            self.coef_ = self.coef_ - self.coef_.mean(axis=0)
+            self.intercept_ = intercepts - intercepts.mean()
+
+
+def _working_response(state: MasterState) -> tuple[Vector, Vector | None]:
+    """½z, of which |z| is limited, with the Newton weights."""
+    response, weights = newton_response(state)
+    return np.clip(response, -0.5 * LARGEST_RESPONSE, 0.5 * LARGEST_RESPONSE), weights
 
 
 def _takes_weights(estimator: Any) -> bool:

@@ -29,9 +29,20 @@ little. Trees and stumps find leaves of light rows alone, which then have their 
 
 @dataclass(eq=False, repr=False)
 class Classification(ClassifierMixin, BaseEnsemble):
-    """One output decides between two classes by its sign, one a class between more."""
+    """One output decides between two classes by its sign, one a class between more.
+
+    More than two classes are one problem with an output for each ("joint"), or each class is a
+    problem against the rest ("ovr"): by the parameter ``multi_class``, where there is one.
+    """
 
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
+    _learned: ClassVar[tuple[str, ...]] = (*BaseEnsemble._learned, "_fitted_jointly")
+    _fitted_jointly = False
+
+    @property
+    def _is_joint(self) -> bool:
+        """As it was fitted, whatever the parameter is now."""
+        return self._fitted_jointly and len(self.classes_) > 2
 
     def decision_function(self, X: ArrayLike) -> Vector:
         """Model output f: shape (n_rows,), or (n_rows, n_classes) with more than two classes."""
@@ -72,6 +83,8 @@ class Classification(ClassifierMixin, BaseEnsemble):
                 "y must have at least two classes, got only one class: "
                 f"{self.classes_.tolist()[0]!r}"
             )
+        if hasattr(self, "multi_class"):
+            self._fitted_jointly = self.multi_class == "joint"
         return encoded
 
     def _encode(self, y: NDArray[Any]) -> NDArray[np.intp]:
@@ -102,6 +115,11 @@ class Classification(ClassifierMixin, BaseEnsemble):
         return view, view.classes_[numbers]
 
     def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        targets = self._signs(encoded)
+        return [np.column_stack(targets)] if self._is_joint else targets
+
+    def _signs(self, encoded: NDArray[np.intp]) -> list[Vector]:
+        """Labels ±1 of the second of two classes, or of each class against the rest."""
         positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         return [np.where(encoded == k, 1.0, -1.0) for k in positives]
 
@@ -137,9 +155,11 @@ def class_weights(
 def probabilities(outputs: Vector) -> Vector:
     """Probabilities of half log-odds: of both classes, or of each class against the rest."""
     f = np.clip(outputs, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
+    if outputs.shape[1] == 1:
+        f = np.hstack([-f, f])
     shares = 1.0 / (1.0 + np.exp(-2.0 * f))
     if outputs.shape[1] == 1:
-        return np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
+        return shares
     return shares / shares.sum(axis=1, keepdims=True)
 
 
@@ -150,6 +170,25 @@ def class_probabilities(outputs: Vector) -> Vector:
     """
     shares: Vector = softmax(_class_scores(outputs), axis=1)
     return shares
+
+
+def predict_proba(self: Any, X: Any) -> Vector:
+    """Class probabilities, shape (n_rows, n_classes)."""
+    return _shares(self, self._outputs(X))
+
+
+def staged_predict_proba(self: Any, X: Any) -> Iterator[Vector]:
+    """Class probabilities after every round up to the best one."""
+    return (_shares(self, outputs) for outputs in self._staged_outputs(X))
+
+
+def _shares(self: Any, outputs: Vector) -> Vector:
+    return class_probabilities(outputs) if self._is_joint else probabilities(outputs)
+
+
+def balanced(outputs: Vector) -> Vector:
+    """The scores of K classes, shifted so that those of a row add up to 0; one output as it is."""
+    return outputs if outputs.shape[1] == 1 else outputs - outputs.mean(axis=1, keepdims=True)
 
 
 def mean_log_loss(labels: Vector, output: Vector) -> float:

@@ -312,6 +312,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
         check_number("eta", self.eta, above=0, optional=True)
         check_number("margin", self.margin, at_least=0, optional=True)
         check_choice("multi_class", self.multi_class, ("ovr", "joint"))
+        check_choice("multi_class", self.multi_class, ("ovr", "joint"))
         if self.multi_class == "joint" and self.offset != "none":
             raise ValueError(
                 f'multi_class="joint" needs offset="none", got {self.offset!r}: with stumps the '
@@ -335,11 +336,6 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
                     f"to {', '.join(users)}"
                 )
         super()._check_parameters()
-
-    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
-        targets = super()._targets(encoded)
-        together = self.multi_class == "joint" and len(targets) > 1
-        return [np.column_stack(targets)] if together else targets
 
     @property
     def _objective(self) -> Objective:

@@ -39,8 +39,9 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import (
     Classification,
     Regression,
-    class_probabilities,
     mean_log_loss,
+    predict_proba,
+    staged_predict_proba,
 )
 from cgboost.estimators.transform.base import BaseTransform
 from cgboost.estimators.transform.constraints import sets_of
@@ -450,25 +451,17 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
     """
 
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
+    _fitted_jointly = True
+
+    predict_proba = predict_proba
+    staged_predict_proba = staged_predict_proba
 
     _most: ClassVar[float] = LARGEST_STEP
-
-    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
-        targets = super()._targets(encoded)
-        return targets if len(targets) == 1 else [np.column_stack(targets)]
 
     def _loss(self, target: NDArray[Any], weights: Vector) -> DifferentiableLoss:
         if len(self.classes_) == 2:
             return LogLoss().on(self._targets(target)[0], weights)
         return Multinomial(len(self.classes_)).on(target, weights)
-
-    def predict_proba(self, X: Any) -> Vector:
-        """Class probabilities, shape (n_rows, n_classes)."""
-        return class_probabilities(self._outputs(X))
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
-        """Class probabilities after every round up to the best one."""
-        return map(class_probabilities, self._staged_outputs(X))
 
     def to_sql(
         self,

@@ -6,21 +6,17 @@ Regression and the Kolmogorov Superposition Theorem*, SDM 2006.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cgboost.estimators.common.parameters import check_choice
-from cgboost.estimators.common.rows import Vector
 from cgboost.estimators.common.targets import (
     Classification,
     Regression,
-    class_probabilities,
     mean_log_loss,
-    probabilities,
+    predict_proba,
+    staged_predict_proba,
 )
 from cgboost.estimators.transform import transform_inspection as inspection
 from cgboost.estimators.transform.base import BaseTransform
@@ -245,33 +241,21 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
     multi_class: Literal["joint", "ovr"] = field(default="joint", kw_only=True)
 
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
-    _learned: ClassVar[tuple[str, ...]] = (*BaseTransform._learned, "_fitted_jointly")
+
+    predict_proba = predict_proba
+    staged_predict_proba = staged_predict_proba
 
     transformation = inspection.transformation
     text = inspection.text
     stage_graph = inspection.stage_graph
 
-    @property
-    def _fitted_loss(self) -> Loss:
-        return Multinomial(len(self.classes_)) if self._is_joint else LogLoss()
-
-    @property
-    def _is_joint(self) -> bool:
-        """As it was fitted, whatever the parameter is now."""
-        return self._fitted_jointly and len(self.classes_) > 2
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("multi_class", self.multi_class, ("joint", "ovr"))
 
-    def _learn(self, y: NDArray[Any]) -> NDArray[np.intp]:
-        encoded = super()._learn(y)
-        self._fitted_jointly = self.multi_class == "joint"
-        return encoded
-
-    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
-        targets = super()._targets(encoded)
-        return [np.column_stack(targets)] if self._is_joint else targets
+    @property
+    def _fitted_loss(self) -> Loss:
+        return Multinomial(len(self.classes_)) if self._is_joint else LogLoss()
 
     def to_sql(
         self,
@@ -299,14 +283,3 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         """
         k, link = inspection.class_number(self, label), "softmax" if self._is_joint else "logistic"
         return inspection.statement(self, table, k, link, output=output, keep=keep, dialect=dialect)
-
-    def predict_proba(self, X: Any) -> Vector:
-        """Class probabilities, shape (n_rows, n_classes)."""
-        return self._shares(self._outputs(X))
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
-        """Class probabilities after every round up to the best one."""
-        return map(self._shares, self._staged_outputs(X))
-
-    def _shares(self, outputs: Vector) -> Vector:
-        return class_probabilities(outputs) if self._is_joint else probabilities(outputs)

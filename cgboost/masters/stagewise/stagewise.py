@@ -205,13 +205,13 @@ class StagewiseMaster:
         return optimum_if_settled(state, priced)
 
     def _step_along(self, column: Column) -> float:
+        if not isinstance(self.step, str):
+            return float(self.step)
         if self.loss.n_outputs == 1:
             direction = np.asarray(column.values, dtype=np.float64)
         else:
             direction = np.zeros(self.loss.shape)
             direction[:, column.output] = column.values
-        if not isinstance(self.step, str):
-            return float(self.step)
         try:
             search = {"newton": self.loss.newton_step, "line-search": self.loss.line_search}
             step = self.learning_rate * search[self.step](self.output, direction)

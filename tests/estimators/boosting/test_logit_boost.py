@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
@@ -84,10 +85,89 @@ def test_the_model_is_linear() -> None:
         np.testing.assert_allclose(model.decision_function(X), output, atol=1e-12)
 
 
-def test_three_classes_are_three_problems() -> None:
-    """One against the rest, each class is the two-class model of its own."""
+def symmetric(X: np.ndarray, y: np.ndarray, n_rounds: int) -> tuple[list, list]:
+    """Algorithm 6 over lines with its own loop over the features: losses, and F after every round.
+
+    Of the lines of a class the one comes that lowers the loss most if added to F_k alone.
+    """
+    own, n_classes = np.arange(len(y)), y.max() + 1
+    F, losses, path = np.zeros((len(y), n_classes)), [], []
+    for _ in range(n_rounds):
+        p = softmax(F, axis=1)
+        g = np.empty_like(F)
+        for k in range(n_classes):
+            w = p[:, k] * (1 - p[:, k])
+            z = ((y == k) - p[:, k]) / w
+            best = np.inf
+            for x in X.T:
+                line = np.polyval(np.polyfit(x, z, 1, w=np.sqrt(w)), x)
+                moved = F.copy()
+                moved[:, k] += line
+                loss = -log_softmax(moved, axis=1)[own, y].sum()
+                if loss < best:
+                    best, g[:, k] = loss, line
+        F = F + (n_classes - 1) / n_classes * (g - g.mean(axis=1, keepdims=True))
+        losses.append(-log_softmax(F, axis=1)[own, y].sum())
+        path.append(F)
+    return losses, path
+
+
+SEVERAL = {"iris": load_iris, "wine": load_wine}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_classes_together_are_algorithm_6(name: str) -> None:
+    """Losses, scores and the linear model of every round agree with it to 1e-8."""
+    X, y = SEVERAL[name](return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    losses, path = symmetric(X, y, 12)
+    model = LogitBoostClassifier(n_estimators=12).fit(X, y)
+    best = int(np.argmin(losses)) + 1
+    assert model.n_iter_ == best >= 5
+    np.testing.assert_allclose(model.history_["objective"][1 : best + 1], losses[:best], rtol=1e-8)
+    for scores, F in zip(model.staged_decision_function(X), path, strict=False):
+        np.testing.assert_allclose(scores, F, rtol=1e-8, atol=1e-8)
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(X @ model.coef_.T + model.intercept_, scores, atol=1e-10)
+    np.testing.assert_allclose(scores.sum(axis=1), 0.0, atol=1e-10)
+    np.testing.assert_allclose(model.predict_proba(X), softmax(scores, axis=1), atol=1e-12)
+
+
+def test_trees_of_classes_together_are_algorithm_6() -> None:
+    """Trees are grown on z, cut off at ±4, with the weights of rows, and step as it says."""
     X, y = load_iris(return_X_y=True)
-    model = LogitBoostClassifier(n_estimators=20).fit(X, y)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, size=len(y))
+    tree = DecisionTreeRegressor(max_depth=2, random_state=0)
+    model = LogitBoostClassifier(tree, n_estimators=6, random_state=0)
+    model.fit(X, y, sample_weight=weights)
+    F, seeds = np.zeros((len(y), 3)), [each.random_state for each in model.estimators_]
+    rounds = model.columns_["round"]
+    for number, scores in enumerate(model.staged_decision_function(X), start=1):
+        p, g = softmax(F, axis=1), np.empty_like(F)
+        for k in range(3):
+            place = np.flatnonzero((rounds == number) & (model.columns_["class"] == k))[0]
+            w = p[:, k] * (1 - p[:, k])
+            z = np.clip(((y == k) - p[:, k]) / w, -4, 4)
+            own = DecisionTreeRegressor(max_depth=2, random_state=seeds[place])
+            g[:, k] = own.fit(X, z, sample_weight=w * weights).predict(X)
+        F = F + 2 / 3 * (g - g.mean(axis=1, keepdims=True))
+        np.testing.assert_allclose(scores, F, rtol=1e-6, atol=1e-6)
+
+
+def test_two_classes_are_the_symmetric_algorithm_with_two_scores() -> None:
+    """Algorithm 6 with K = 2 has f_2 = −f_1 equal to the output for two classes, round by round."""
+    X, y = noisy()
+    _, path = symmetric(X, y, 8)
+    model = LogitBoostClassifier(n_estimators=8).fit(X, y)
+    for output, F in zip(model.staged_decision_function(X), path, strict=True):
+        np.testing.assert_allclose(output, F[:, 1], rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(F[:, 0], -F[:, 1], rtol=1e-8, atol=1e-8)
+
+
+def test_three_classes_are_three_problems() -> None:
+    """One against the rest, each class is a two-class model."""
+    X, y = load_iris(return_X_y=True)
+    model = LogitBoostClassifier(n_estimators=20, multi_class="ovr").fit(X, y)
     for k in range(3):
         own = LogitBoostClassifier(n_estimators=20).fit(X, y == k)
         np.testing.assert_allclose(model.coef_[k], own.coef_, atol=1e-12)
@@ -97,14 +177,14 @@ def test_three_classes_are_three_problems() -> None:
 
 
 def test_trees_are_fitted_to_the_working_response() -> None:
-    """With a regressor every round adds half its weighted fit to z."""
+    """With a regressor every round adds half its weighted fit to z, cut off at ±4."""
     X, y = two_classes(80)
     tree = DecisionTreeRegressor(max_depth=2, random_state=0)
     model = LogitBoostClassifier(tree, n_estimators=8, random_state=0).fit(X, y)
     H = np.zeros(len(X))
     for fitted, output in zip(model.estimators_, model.staged_decision_function(X), strict=True):
         p = 1 / (1 + np.exp(-2 * H))
-        z = (y - p) / (p * (1 - p))
+        z = np.clip((y - p) / (p * (1 - p)), -4, 4)
         own = DecisionTreeRegressor(max_depth=2, random_state=fitted.random_state)
         H = H + 0.5 * own.fit(X, z, sample_weight=p * (1 - p)).predict(X)
         np.testing.assert_allclose(output, H, rtol=1e-8, atol=1e-8)
@@ -135,6 +215,7 @@ def test_separated_rows() -> None:
         ({"estimator": "line"}, "estimator must be 'linear' or a regressor .* got 'line'"),
         ({"estimator": KNeighborsRegressor()}, "takes sample_weight, got KNeighborsRegressor"),
         ({"estimator": BaseEstimator}, "estimator must be 'linear'"),
+        ({"multi_class": "all"}, "multi_class must be .*'joint'.*'ovr'.* got 'all'"),
         ({"n_estimators": 0}, "n_estimators must be a whole number ≥ 1, got 0"),
         ({"learning_rate": 0}, "learning_rate must be a finite number > 0 and < 2, got 0"),
     ],
