@@ -72,6 +72,8 @@ class MasterError(CGBoostError):
 class BoundError(CGBoostError):
     """A lower bound exceeds the objective, so that one of the two is wrong."""
 
+    section = "bounds"
+
 
 class KernelError(CGBoostError, ValueError):
     """A kernel returned something that is not a finite matrix of the right shape."""

@@ -105,7 +105,7 @@ def get_backend(name: str) -> Backend:
     meant = f"did you mean {alike[0]!r}? Known" if alike else "known"
     raise UnknownSolverError(
         f"no solver is called {name!r}; {meant} are auto, {', '.join(BACKENDS)} and {PREFIX}NAME "
-        "(see docs/user_guide/solvers.md#backends)",
+        "(more: cgboost explain solvers)",
         backend=name,
     )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.exceptions import BoundError, CGBoostError, see
+from cgboost.exceptions import BoundError, CGBoostError
 from cgboost.generation.columns import Column, least_of
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
@@ -70,7 +70,6 @@ def check_bound(bound: float, state: MasterState) -> None:
         raise BoundError(
             f"lower bound {bound:.12g} above the objective {objective:.12g}: the pricer overlooks "
             "columns, or its bound on the reduced costs, or what the master was told, is wrong"
-            f"{see('bounds')}"
         )
 
 
@@ -79,10 +78,15 @@ def shortfall(current: Round) -> str:
     slack = current.state.slack
     names = range(len(slack)) if current.state.rows is None else current.state.rows
     missed = np.flatnonzero(slack > 0)
-    words = [f"{names[i]} (by {slack[i]:.3g})" for i in missed[:ROWS_NAMED]]
+    words = [f"{_named(names[i])} (by {slack[i]:.3g})" for i in missed[:ROWS_NAMED]]
     more = f" and {len(missed) - ROWS_NAMED} more" if len(missed) > ROWS_NAMED else ""
     proof = "" if np.isnan(current.bound) else f"; any solution costs at least {current.bound:.3g}"
     return f"no column helps to meet the rows {', '.join(words)}{more}{proof}"
+
+
+def _named(row: Hashable) -> str:
+    """A row of a name, in quotes, or of a number."""
+    return repr(row) if isinstance(row, (str, tuple)) else str(row)
 
 
 ON_REQUEST = (

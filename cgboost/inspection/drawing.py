@@ -133,6 +133,16 @@ def keep_in_view(axis: Axes, values: NDArray[Any]) -> None:
         axis.set_ylim(bottom=floor)
 
 
+def counted(axis: Axes, counts: NDArray[Any]) -> None:
+    """Ticks of the lower axis at whole numbers; one count alone has room on both sides."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if len(set(np.asarray(counts).tolist())) == 1:
+        axis.set_xlim(counts[0] - 0.5, counts[0] + 0.5)
+        axis.set_xticks([counts[0]])
+
+
 def label(axis: Axes, title: str, x: str, y: str) -> None:
     """Set a title on the left and the names of both axes, and take away the frame."""
     axis.set_title(title, loc="left", fontweight="bold", fontsize="medium")

@@ -74,10 +74,18 @@ def plot_importance(
     Raises
     ------
     ValueError
-        If ``top`` is less than 1, or a model without ``class_importances_`` is to be divided.
+        If ``top`` is less than 1, the model has no ``feature_importances_``, or a model without
+        ``class_importances_`` is to be divided.
     """
     if top < 1:
         raise ValueError(f"top must be at least 1, got {top!r}")
+    known = hasattr(type(model), "feature_importances_")  # perhaps not fitted: that error comes
+    if not known and not hasattr(model, "feature_importances_"):
+        other = "; coef_ says what each feature is worth" if hasattr(model, "coef_") else ""
+        raise ValueError(
+            f"plot_importance needs feature_importances_, which {type(model).__name__} does not "
+            f"have{other}; sklearn.inspection.permutation_importance suits every model"
+        )
     overall = np.asarray(model.feature_importances_)
     order = np.argsort(-overall, kind="stable")[: min(top, int(np.count_nonzero(overall)))]
     figure, axis = drawing.panel(axes)

@@ -118,6 +118,7 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
         for panel in panels[1 : -1 if several else None]:
             panel.sharex(panels[0])
     _draw_objective(panels[0], history)
+    drawing.counted(panels[0], history["columns"])
     if scores:
         kept = None if several else getattr(model, "best_round_", history["round"][-1])
         rising = {name for name in scores if monitored.get(name)}
@@ -263,6 +264,10 @@ def _draw_growth(axis: Axes, history: Table, columns: Table, groups: _Groups) ->
     if groups.names:
         side_by_side = 1 + (len(groups.names) - 1) // 5
         axis.legend(reverse=True, frameon=False, loc="upper left", ncols=side_by_side)
+    else:
+        axis.text(0.5, 0.5, "no columns", ha="center", va="center", transform=axis.transAxes)
+        axis.set_yticks([0])
+    drawing.counted(axis, history["columns"])
 
 
 def _draw_outputs(axis: Axes, columns: Table, groups: _Groups, kind: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.inspection.drawing import INK, PALETTE, panels
+from cgboost.inspection.drawing import INK, PALETTE, counted, panels
 from cgboost.inspection.drawing import label as named_axes
 from cgboost.integer.decomposition.decomposition import DecompositionResult
 from cgboost.integer.result import BranchAndPriceResult
@@ -88,8 +88,6 @@ def _table(result: BranchAndPriceResult | DecompositionResult) -> dict[str, NDAr
 
 
 def _draw_values(axis: Axes, tree: Mapping[str, NDArray[Any]]) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     done = np.arange(1, len(tree["node"]) + 1)
     marker = "" if len(done) > LARGE_TREE else "."
     for name, colour, size, words in (  # the last point of both is seen where they meet
@@ -101,7 +99,7 @@ def _draw_values(axis: Axes, tree: Mapping[str, NDArray[Any]]) -> None:
             x, y = done[known], tree[name][known]
             axis.step(x, y, where="post", color=colour, marker=marker, label=words)
             axis.plot(x[-1:], y[-1:], color=colour, marker="o", markersize=size)
-    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    counted(axis, done)
     axis.ticklabel_format(axis="y", useOffset=False)
     low, high = axis.get_ylim()
     least = LEAST_SPAN * max(1.0, abs(low))

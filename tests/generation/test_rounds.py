@@ -74,4 +74,4 @@ def test_rows_that_are_met_are_not_among_those_missed(bound: float) -> None:
     state = replace(CountingMaster().solve(), slack=np.array([0.0, 2.0]), rows=("a", "b"))
     current: Any = SimpleNamespace(state=state, bound=bound)
     proof = "" if np.isnan(bound) else "; any solution costs at least 12.5"
-    assert shortfall(current) == f"no column helps to meet the rows b (by 2){proof}"
+    assert shortfall(current) == f"no column helps to meet the rows 'b' (by 2){proof}"

@@ -4,9 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeRegressor
 
-from cgboost import GradientBoostingClassifier, GradientBoostingRegressor
+from cgboost import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    SparseLinearRegressor,
+)
 from cgboost.inspection.importance import importances, plot_importance, shares
 from tests.estimators.data import curve
 
@@ -66,3 +71,8 @@ def test_bad_arguments() -> None:
     regressor = GradientBoostingRegressor(n_estimators=1).fit(*curve(40))
     with pytest.raises(ValueError, match="needs a model with classes, got GradientBoostingRegr"):
         plot_importance(regressor, per_class=True)
+    linear = SparseLinearRegressor().fit(*curve(40))
+    with pytest.raises(ValueError, match="SparseLinearRegressor does not have; coef_ says what"):
+        plot_importance(linear)
+    with pytest.raises(NotFittedError):
+        plot_importance(GradientBoostingRegressor())

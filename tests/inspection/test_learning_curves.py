@@ -7,10 +7,12 @@ from cgboost import (
     ColumnGeneration,
     L2BoostRegressor,
     LogitBoostClassifier,
+    LPBoostClassifier,
     RuleSetClassifier,
     TransformClassifier,
     TransformRegressor,
 )
+from cgboost.exceptions import TrivialModelWarning
 from cgboost.inspection.learning_curves import error_table, plot_history, plot_stages
 from cgboost.losses import Hinge
 from cgboost.masters import OneNormMaster
@@ -48,7 +50,7 @@ def test_the_picture_shows_table_and_loss() -> None:
 def test_each_class_has_its_loss() -> None:
     """One against the rest there is a curve a class."""
     X, y = three_classes()
-    model = LogitBoostClassifier(n_estimators=5).fit(X, y)
+    model = LogitBoostClassifier(n_estimators=5, multi_class="ovr").fit(X, y)
     loss, _ = plot_stages(model, {"train": (X, y)}, (1, 5)).axes
     assert [line.get_label() for line in loss.lines] == ["class 0", "class 1", "class 2"]
     assert all(len(line.get_ydata()) == 6 for line in loss.lines)
@@ -158,3 +160,13 @@ def test_a_bound_found_after_the_last_round_is_drawn() -> None:
     model = RuleSetClassifier(4, max_bins=4).fit(X, y)
     title = plot_history(model).axes[0].get_title(loc="left")
     assert f"{model.gap_:.1e}" in title
+
+
+def test_a_fit_of_one_round_is_drawn() -> None:
+    """A model without columns has one tick, at 0, and says that there are none."""
+    model = LPBoostClassifier(C=1e-4)
+    with pytest.warns(TrivialModelWarning):
+        model.fit(*two_classes(60))
+    above, below = plot_history(model).axes
+    assert above.get_xticks().tolist() == below.get_xticks().tolist() == [0]
+    assert [text.get_text() for text in below.texts] == ["no columns"]

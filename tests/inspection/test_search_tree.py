@@ -83,6 +83,12 @@ def test_what_is_not_known_is_not_in_the_legend() -> None:
     assert words_of(plot_search(stopped)) == [[], ["unfinished (1)"]]
 
 
+def test_one_node_has_one_tick() -> None:
+    """At its number."""
+    above = plot_search(result_of([(0, -1, 0, "integral")])).axes[0]
+    assert above.get_xticks().tolist() == [1]
+
+
 def test_a_node_that_no_rule_divides_has_a_sign_of_its_own() -> None:
     """It is in the legend."""
     assert words_of(plot_search(result_of([(0, -1, 0, "undivided")])))[1] == [

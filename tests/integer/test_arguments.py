@@ -310,4 +310,4 @@ def test_rows_that_nothing_meets() -> None:
     master = LinearMaster(["first", "second", "third"], "==", 1.0, copies=5)
     result = BranchAndPrice(master, always(*columns)).run()
     assert result.stop_reason is StopReason.INFEASIBLE
-    assert "the rows second (by 1);" in result.message
+    assert "the rows 'second' (by 1);" in result.message

@@ -173,6 +173,7 @@ class BaseEnsemble(BaseEstimator):
                 self._warn()
                 self._complete(pool, rows)
                 self._calibrate(rows, held, started)
+            self._fit_seconds = time.perf_counter() - started
         return self
 
     def _prepare(

@@ -6,7 +6,7 @@ The members of a forest, of AdaBoost, or any fitted classifiers are a fixed pool
     min Σ|α_j| + C Σ_i w_i max(0, 1 − y_i Σ_j α_j h_j(x_i)),
 
 has a sparse optimum: members of weight zero can be thrown away. Give it rows that the members were
-not fitted to, or a small C: members that know the rows by heart look better than they are.
+not fitted to, or a small C: members that have memorised the rows look better than they are.
 
 :class:`~cgboost.ThinnedEnsemble` solves the same program over what members say of rows that they
 have not seen, for one weight a member whatever the number of classes, and for regression.

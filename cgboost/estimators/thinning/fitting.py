@@ -17,6 +17,7 @@ from cgboost.estimators.thinning.honest import (
     is_forest_of_all_rows,
     is_training_set,
     neutral,
+    share_of_known,
     trees_of,
     unseen_entries,
     without_own,
@@ -48,8 +49,15 @@ MOST_ENTRIES = 60_000_000
 
 FOLDS_OF_CLONES = 3
 
-BY_HEART = 0.999
-"""Members that are right on this share of the rows, in the mean, know them by heart."""
+KNOWN_SHARE, LEAST_TELLING = 0.2, 5
+"""At least so many rows, and of these this share, have to look like rows of the fit. By chance one
+in a hundred does."""
+
+SAME_VALUE = 1e-5
+"""Predictions that differ from y by less, relative to the largest |y|, are right: float32."""
+
+MEMORISED = 0.999
+"""Members that are right on this share of the rows, in the mean, have memorised them."""
 
 
 def members_of(ensemble: Any) -> Members:
@@ -192,7 +200,7 @@ def columns_of(
     training : bool or None
         Whether the ensemble was fitted to these rows; None: not known.
     """
-    n_rows, doubtful = len(y), False
+    n_rows, doubtful, unknown = len(y), False, training is None
     unseen = unseen_entries(ensemble, n_rows) if training is not False else None
     other: Seen = "given" if training is None else "held_out"
     if training is None:
@@ -214,6 +222,8 @@ def columns_of(
     if unseen is None or aim == "ensemble":
         if aim == "y":
             _warn_of_memory(members, outputs, y[rows])
+        if unknown and not training and not doubtful:
+            doubtful = _warn_of_part(ensemble, members, outputs, y[rows])
         return Columns(outputs, None, rows, "training" if training else other, doubtful)
     own = unseen[rows]
     if isinstance(members, LeafMembers):
@@ -254,6 +264,31 @@ def _warn_of_another_order(ensemble: Any, n_rows: int) -> bool:
     return False
 
 
+def _warn_of_part(ensemble: Any, members: Members, outputs: Cube, y: NDArray[Any]) -> bool:
+    """Whether some of the rows are those that the members of a bootstrap were fitted to."""
+    fitted_to = int(getattr(ensemble, "_n_samples", 0))
+    if not 0 < fitted_to * len(members) <= MOST_ENTRIES or isinstance(members, LeafMembers):
+        return False
+    unseen = unseen_entries(ensemble, fitted_to)
+    if unseen is None:
+        return False
+    if members.kind == "probability":
+        wrong = outputs.argmax(axis=2) != y[:, None]
+    else:
+        wrong = np.abs(outputs[:, :, 0] - y[:, None]) > SAME_VALUE * np.abs(y).max()
+    share, count = share_of_known(unseen, wrong)
+    if count < LEAST_TELLING or share < KNOWN_SHARE:
+        return False
+    warn_caller(
+        f"about {share:.0%} of the rows seem to be among the {fitted_to} that the ensemble was "
+        "fitted to: two thirds of its members know each of them. Give all rows of its fit in their "
+        "order (members are then asked about those that they left out), or new rows only; "
+        "training_rows=False says that they are new",
+        DataWarning,
+    )
+    return True
+
+
 def _warn_of_memory(members: Members, outputs: Cube, y: NDArray[Any]) -> None:
     if members.kind == "probability":
         right = float(np.mean(outputs.argmax(axis=2) == y[:, None]))
@@ -262,10 +297,10 @@ def _warn_of_memory(members: Members, outputs: Cube, y: NDArray[Any]) -> None:
         right = 1.0 - float(np.mean((outputs[:, :, 0] - y[:, None]) ** 2)) / spread
     else:
         return
-    if right > BY_HEART and len(members) > 1 and _varies(y):
+    if right > MEMORISED and len(members) > 1 and _varies(y):
         warn_caller(
-            f"the members are right on {right:.1%} of these rows: they seem to know them by heart, "
-            "and which of them is better cannot be seen. Give rows that the ensemble was not "
+            f"the members are right on {right:.1%} of these rows: they seem to have memorised "
+            "them, and which of them is better cannot be seen. Give rows that the ensemble was not "
             "fitted to",
             DataWarning,
         )

@@ -28,6 +28,12 @@ TREES_CHECKED = 20
 ALONE = 1e-6
 """A row that leaves less than this share of the weight of its node is alone in it: rounding."""
 
+BY_CHANCE = 0.01
+"""A row says whether it was in the fit if a new one would seem so with this probability at most."""
+
+ROWS_ASKED = 500
+"""Rows that are compared with those of the fit: each takes a product over all of them."""
+
 SAME_MEAN = 1e-6
 """Means of y that differ by less, relative to its spread, are the same: trees keep them as float64,
 the targets of some forests are float32."""
@@ -78,6 +84,34 @@ def trees_of(ensemble: Any) -> list[Any]:
     members = getattr(ensemble, "estimators_", ())
     members = list(members) if isinstance(members, Sequence) else []
     return [one.tree_ for one in members] if all(hasattr(o, "tree_") for o in members) else []
+
+
+def share_of_known(unseen: Mask, wrong: Mask) -> tuple[float, int]:
+    """Of rows that many members are wrong on, the share that may be rows of the fit.
+
+    Members that have memorised their rows are wrong only on others: a row of the fit has a place
+    there that no wrong member has drawn. Of a new row with m wrong members that is so by chance
+    with a probability of at most n·q^m, if a member leaves out the share q of the n rows.
+
+    Parameters
+    ----------
+    unseen : ndarray of bool, shape (n_rows_of_the_fit, n_members)
+    wrong : ndarray of bool, shape (n_rows, n_members)
+
+    Returns
+    -------
+    share : float
+    count : int
+        The rows that say something.
+    """
+    drawn = (~unseen).astype(np.float32).T
+    left_out = min(max(float(unseen.mean()), 1e-3), 0.999)
+    least = np.log(BY_CHANCE / len(unseen)) / np.log(left_out)
+    telling = np.flatnonzero(wrong.sum(axis=1) >= least)[:ROWS_ASKED]
+    if not len(telling):
+        return 0.0, 0
+    clashes = wrong[telling].astype(np.float32) @ drawn
+    return float(np.mean(clashes.min(axis=1) == 0)), len(telling)
 
 
 def _is_root_of(root: Any, y: NDArray[Any], rows: Any) -> bool:

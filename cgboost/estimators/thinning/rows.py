@@ -228,7 +228,7 @@ def _fit(model: Any, X: Any, y: NDArray[Any], weights: Vector | None) -> None:
 
 
 def _asks_training_rows(model: Any) -> bool:
-    """Whether members can be asked about the rows of the fit, or know little of each by heart."""
+    """Whether members can be asked about the rows of the fit, or have memorised little of each."""
     if library_of(model) in LIBRARIES or hasattr(model, "learning_rate"):
         return True
     bootstrap = getattr(model, "bootstrap", None)

@@ -240,7 +240,8 @@ class ThinnedEnsemble(ThinnedModel):
         Warns
         -----
         DataWarning
-            If the members know the rows by heart, so that nothing can be learnt of them.
+            If the members have memorised the rows, or some rows seem to be those of the fit but not
+            all of them are given: nothing can then be learnt of them.
         """
         with unchanged_on_failure(self):
             ready = self._prepare(X, y, sample_weight)

@@ -167,12 +167,15 @@ class Facts:
         The gap that was asked for, None where no certificate was.
     kind : {"class", "quantile"}
         What several runs are for.
+    seconds : float
+        Of the whole fit, with searches before and after the runs; 0 where it is not known.
     """
 
     size: str
     runs: tuple[RunFacts, ...]
     tol: float | None
     kind: str = "class"
+    seconds: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -241,7 +244,8 @@ class Facts:
             pairs.append(("lower bound", f"{self.bound:.6g}"))
         pairs.append(("stopped", self.end))
         pairs += list(self.scores.items())
-        pairs.append(("time", f"{sum(run.seconds for run in self.runs):.3g} s"))
+        of_runs = sum(run.seconds for run in self.runs)  # with those before a fit was resumed
+        pairs.append(("time", f"{max(of_runs, self.seconds):.3g} s"))
         return pairs
 
 
@@ -269,6 +273,7 @@ def facts_of(model: Any) -> Facts | None:
         ),
         tol=model._tol if "gap_" in fitted else None,
         kind=model._output_kind,
+        seconds=fitted.get("_fit_seconds", 0.0),
     )
 
 

@@ -50,6 +50,7 @@ class LeastCostError(CGBoostError, ValueError):
     """A column costs less than ``least_cost``, so that bounds before it are not true."""
 
     refutes_bounds = True
+    section = "bounds"
 
 
 class LinearMaster:

@@ -1,8 +1,11 @@
 """Bad input of ThinnedEnsemble: each is a clear error, or a warning that says what is wrong."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
@@ -148,7 +151,7 @@ def test_not_fitted():
 def test_members_that_know_the_rows_by_heart():
     """Deep trees on their own rows look perfect: a warning says so, and new rows are the remedy."""
     trees = [DecisionTreeClassifier(random_state=k).fit(X[:150], Y[:150]) for k in range(4)]
-    with pytest.warns(DataWarning, match="know them by heart"):
+    with pytest.warns(DataWarning, match="have memorised them"):
         ThinnedEnsemble(trees, size=2).fit(X[:150], Y[:150])
     assert ThinnedEnsemble(trees, size=2).fit(X[150:], Y[150:]).own_score_ < 1.0
 
@@ -268,3 +271,23 @@ def test_the_score_counts_rows_by_their_weights():
     votes = np.einsum("nmk,nm->nk", shares, chosen)[known]
     expected = np.mean(FOREST.classes_[votes.argmax(axis=1)] == Y[known])
     assert model.own_score_ == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_a_part_of_the_rows_of_the_fit_is_noticed(regression):
+    """A warning says so and what to give; new rows, and all rows of the fit, are taken silently."""
+    if regression:
+        X, y = load_diabetes(return_X_y=True)
+        forest = RandomForestRegressor(40, random_state=0).fit(X[:200], y[:200])
+    else:
+        X, y = load_breast_cancer(return_X_y=True)
+        forest = RandomForestClassifier(60, random_state=0).fit(X[:300], y[:300])
+    count = forest._n_samples
+    with pytest.warns(DataWarning, match=f"among the {count} that the ensemble was fitted to"):
+        part = ThinnedEnsemble(forest).fit(X[: count // 2], y[: count // 2])
+    assert np.isnan(part.own_score_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        ThinnedEnsemble(forest).fit(X[count + 1 :], y[count + 1 :])
+        ThinnedEnsemble(forest, training_rows=False).fit(X[: count // 2], y[: count // 2])
+        ThinnedEnsemble(forest).fit(X[:count], y[:count])

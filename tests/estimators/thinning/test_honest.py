@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import make_classification
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier
 
 from cgboost.estimators.thinning.fitting import members_of
 from cgboost.estimators.thinning.honest import (
     is_training_set,
     neutral,
+    share_of_known,
     unseen_entries,
     without_own,
 )
@@ -75,3 +77,23 @@ def test_training_rows_are_recognised():
     assert not is_training_set(forest, y[:-1], None)
     assert not is_training_set([len], y, None)
     assert unseen_entries(forest, len(y)) is None
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_rows_of_the_fit_are_told_from_new_ones(known):
+    """Of rows that a forest has memorised all fit a row of its fit; of new ones hardly any does."""
+    X, y = make_classification(800, 10, flip_y=0.2, random_state=0)
+    forest = RandomForestClassifier(60, random_state=0).fit(X[:400], y[:400])
+    rows = slice(0, 200) if known else slice(400, 600)
+    said = np.stack([tree.predict(X[rows]) for tree in forest.estimators_], axis=1)
+    share, count = share_of_known(unseen_entries(forest, 400), said != y[rows, None])
+    assert count >= 20
+    assert share == 1.0 if known else share < 0.05
+
+
+def test_rows_that_few_members_are_wrong_on_say_nothing():
+    """Then a new row, too, would fit some row of the fit."""
+    unseen = np.random.default_rng(0).uniform(size=(100, 50)) < 0.37
+    wrong = np.zeros((10, 50), dtype=bool)
+    wrong[:, :3] = True
+    assert share_of_known(unseen, wrong) == (0.0, 0)

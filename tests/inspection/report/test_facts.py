@@ -1,11 +1,12 @@
 """What is said about a fitted model is what the model says."""
 
 import math
+import time
 
 import numpy as np
 import pytest
 
-from cgboost import RBF, CGBoostClassifier, KernelLibrary
+from cgboost import RBF, CGBoostClassifier, KernelLibrary, RuleSetClassifier
 from cgboost.generation.history import StopReason
 from cgboost.inspection.report.facts import (
     MEANINGS,
@@ -16,6 +17,7 @@ from cgboost.inspection.report.facts import (
     proven,
     runs_of,
 )
+from tests.estimators.data import two_classes
 from tests.inspection.report.models import CASES, LIBRARY, NASTY, data, fitted, stopped
 
 
@@ -124,3 +126,15 @@ def test_a_history_falls_into_its_runs() -> None:
     assert [len(set(run["class"])) for run in runs] == [1, 1, 1]
     assert sum(len(run["round"]) for run in runs) == len(model.history_["round"])
     assert len(runs_of(fitted("CGBoostClassifier").history_)) == 1
+
+
+def test_the_time_is_that_of_the_whole_fit() -> None:
+    """A rule set searches for its bound after the last round: that is in the time, too."""
+    X, y = two_classes(60)
+    started = time.perf_counter()
+    model = RuleSetClassifier(4, max_bins=4).fit(X, y)
+    elapsed = time.perf_counter() - started
+    facts = facts_of(model)
+    assert facts is not None
+    assert sum(run.seconds for run in facts.runs) < facts.seconds <= elapsed
+    assert dict(facts.pairs())["time"] == f"{facts.seconds:.3g} s"

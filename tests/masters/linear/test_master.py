@@ -119,7 +119,7 @@ def test_an_infeasible_master_names_its_rows_and_the_cost_it_proves() -> None:
     family = Family(np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([1.0, 1.5]))
     result = ColumnGeneration(master, family).run()
     assert result.stop_reason is StopReason.INFEASIBLE
-    assert "steel (by 3)" in result.message
+    assert "'steel' (by 3)" in result.message
     assert "wood" not in result.message
     assert result.bound >= 1e6
     assert result.gap == math.inf
