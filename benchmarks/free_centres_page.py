@@ -10,7 +10,7 @@ from statistics import fmean
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import ScalarFormatter
+from matplotlib.ticker import LogLocator, ScalarFormatter
 from page_tables import plus_minus, table
 from study_jobs import Store
 
@@ -162,10 +162,14 @@ def draw(records: Sequence[Record], path: Path) -> None:
             draw_method(panel, records, name, method)
         panel.set_title(TITLES[name], loc="left", fontsize="medium", fontweight="bold")
         panel.set(xscale="log", xlabel="columns (centres, support vectors)")
+        panel.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
         panel.xaxis.set_major_formatter(ScalarFormatter())
         panel.minorticks_off()
         panel.grid(axis="y", color="#eeeeee")
         panel.spines[["top", "right"]].set_visible(False)
+        low, high = panel.get_ylim()
+        missing = max(0.0, 1.0 - (high - low))  # a panel shows at least one point
+        panel.set_ylim(low - missing / 2, high + missing / 2)
     for panel in panels[len(names) :]:
         panel.remove()
     for panel in panels[: len(names) : n_columns]:

@@ -178,9 +178,11 @@ def draw(rows: Sequence[Measured], path: Path) -> None:
         for place, (method, name) in enumerate(names.items()):
             losses = [means.loss((one, ensemble), method) for one in data]
             at = np.arange(len(data)) + 0.2 * (place - 1.5)
-            axis.plot(losses, at, "o", color=colours[place], label=name, markersize=5)
+            axis.plot(losses, at, "o", color=colours[place], label=name, markersize=5, zorder=3)
         axis.axvline(0.0, color="#444444", linewidth=0.8)
         axis.set_xscale("symlog", linthresh=1.0)
+        axis.set_xlim(-50.0, 100.0)
+        axis.set_xticks([-10, -1, 0, 1, 10], ["−10", "−1", "0", "1", "10"])
         axis.set_title(ensemble, fontsize=9)
         axis.set_yticks(range(len(data)), data, fontsize=8)
         axis.tick_params(axis="x", labelsize=7)
