@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.estimators.common.bases import BaseEstimator
 from cgboost.estimators.thinning import export
 from cgboost.estimators.thinning import rows as reading
-from cgboost.estimators.thinning.members import Indices, Members, Vector
+from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members, Vector
+from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
 from cgboost.inspection.onnx import to_onnx
 from cgboost.persistence import models
 
@@ -132,6 +134,33 @@ class ThinnedModel(BaseEstimator):
         """
         check_is_fitted(self, "weights_")
         return export.export(self)
+
+    def compact(self) -> Self:
+        """A copy that predicts and exports the same without the ensemble that was thinned.
+
+        ``save`` and ``pickle`` of it hold the members kept, not all. Its ``estimator`` is a clone
+        that is not fitted, so that ``fit`` would fit a new ensemble first; of a list it has the
+        members kept.
+
+        Raises
+        ------
+        ValueError
+            For boosting, whose trees are evaluated by their library: ``export()`` leaves them out.
+        """
+        check_is_fitted(self, "weights_")
+        own = self._members
+        members = own.members if isinstance(own, RefittedLeaves) else own
+        if not isinstance(members, EstimatorMembers):
+            raise ValueError(
+                "compact() needs members that are estimators, as in a forest or bagging: trees of "
+                "boosting are evaluated by their library; export() gives a model of the kept ones"
+            )
+        model, given = copy.copy(self), reading.unwrapped(self.estimator)
+        if isinstance(given, (list, tuple)):
+            model.estimator = [member.estimator for member in members.members]
+        else:
+            model.estimator = clone(given)
+        return model
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The line that makes it and, once fitted, how many members are left."""

@@ -1,13 +1,24 @@
 """Exports predict what the thinned ensemble predicts."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingRegressor
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.ensemble import (
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingRegressor,
+)
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge
+from sklearn.tree import DecisionTreeClassifier
 
-from cgboost import ThinnedEnsemble
+from cgboost import ThinnedEnsemble, load
 from cgboost.estimators.thinning.boosted import _parts, _weighted
+from cgboost.exceptions import DataWarning
 from tests.estimators.thinning.thinning_data import CLASSIFIERS, REGRESSORS, classes, numbers
 
 
@@ -105,3 +116,44 @@ def test_forests_that_aim_at_themselves(count, weights):
     np.testing.assert_array_equal(exported.predict(X), model.predict(X))
     mean = np.mean([tree.tree_.predict(X.astype(np.float32)) for tree in exported], axis=0)
     np.testing.assert_allclose(mean.reshape(len(X), -1), model._outputs(X), atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        RandomForestClassifier(60, random_state=0),
+        BaggingClassifier(n_estimators=40, random_state=0),
+        RandomForestRegressor(60, random_state=0),
+    ],
+    ids=lambda ensemble: type(ensemble).__name__,
+)
+def test_a_compact_copy_is_the_same_model_without_the_ensemble(ensemble, tmp_path):
+    """Predictions and export are equal bit by bit, its file is a third of the other at most."""
+    X, y = load_digits(return_X_y=True)
+    thin = ThinnedEnsemble(ensemble.fit(X[:600], y[:600])).fit(X[:600], y[:600])
+    small = thin.compact()
+    thin.save(tmp_path / "whole.cgb")
+    small.save(tmp_path / "small.cgb")
+    sizes = [(tmp_path / name).stat().st_size for name in ("small.cgb", "whole.cgb")]
+    assert sizes[0] < sizes[1] / 3
+    for model in (small, load(tmp_path / "small.cgb")):
+        np.testing.assert_array_equal(model.predict(X[600:]), thin.predict(X[600:]))
+        if hasattr(thin, "predict_proba"):
+            both = model.predict_proba(X[600:]), thin.predict_proba(X[600:])
+            np.testing.assert_array_equal(*both)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            exported = model.to_sklearn(), thin.to_sklearn()
+        np.testing.assert_array_equal(*(one.predict(X[600:]) for one in exported))
+    assert thin.estimator is ensemble
+
+
+def test_a_compact_list_has_the_members_kept():
+    """And boosting says what to do instead."""
+    X, y = load_breast_cancer(return_X_y=True)
+    trees = [DecisionTreeClassifier(max_depth=k, random_state=k).fit(X, y) for k in (1, 2, 3, 4)]
+    small = ThinnedEnsemble(trees, size=2).fit(X, y).compact()
+    assert small.estimator == small.members_
+    boosting = GradientBoostingClassifier(n_estimators=20).fit(X, y)
+    with pytest.raises(ValueError, match=r"export\(\) gives a model of the kept ones"):
+        ThinnedEnsemble(boosting, size=5).fit(X, y).compact()
