@@ -19,8 +19,8 @@ from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
     Regression,
-    class_probabilities,
-    probabilities,
+    predict_proba,
+    staged_predict_proba,
 )
 from cgboost.estimators.latent.latent_factors import BaseBLF
 from cgboost.losses import (
@@ -331,30 +331,30 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
     _losses: ClassVar[tuple[str, ...]] = (*CLASSIFICATION, "squared_error", "multinomial")
 
     @property
-    def _is_joint(self) -> bool:
+    def _is_multinomial(self) -> bool:
         return isinstance(self.loss, str) and self.loss == Multinomial.name
 
     @property
+    def _is_joint(self) -> bool:
+        return self._is_multinomial and len(self.classes_) > 2
+
+    @property
     def _n_shared(self) -> int:
-        count = len(self.classes_)
-        return count if self._is_joint and count > 2 else 0
+        return len(self.classes_) if self._is_joint else 0
 
     @property
     def _known_loss(self) -> Loss | None:
-        return LogLoss() if self._is_joint else known_loss(self.loss)  # of two classes the same
+        loss = LogLoss() if self._is_multinomial else known_loss(self.loss)
+        return loss  # of two classes the multinomial deviance is the log loss
 
     def _check_shared(self) -> None:
-        if self._is_joint and not self.refit:
+        if self._is_multinomial and not self.refit:
             raise ValueError(
                 "loss='multinomial' refits all coefficients: refit must be True, got False"
             )
 
-        if self._is_joint and self.to_the_letter:
+        if self._is_multinomial and self.to_the_letter:
             raise ValueError("to_the_letter=True is for the paper's losses, not for 'multinomial'")
-
-    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
-        targets = super()._targets(encoded)
-        return [np.column_stack(targets)] if self._n_shared else targets
 
     def _joint_outputs(self, rows: Rows) -> Outputs:
         loss = Multinomial(len(self.classes_)).on(rows.y.astype(np.float64), rows.weights)
@@ -371,11 +371,8 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
         shares by some hundredths; ``newton_steps=None`` refits to convergence, and their
         mean is right.
         """
-        return self._probabilities(self._outputs(X))
-
-    def _probabilities(self, outputs: Vector) -> Vector:
-        return class_probabilities(outputs) if self._n_shared else probabilities(outputs)
+        return predict_proba(self, X)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
         """Class probabilities with 1, 2, … factors."""
-        return map(self._probabilities, self._staged_outputs(X))
+        return staged_predict_proba(self, X)

@@ -20,9 +20,9 @@ from cgboost.inspection.onnx.graph import Graph, Name
 from cgboost.losses import Poisson
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
-BALANCED = "GradientBoostingClassifier._outputs"
+BALANCED = ("GradientBoostingClassifier._outputs", "LogitBoostClassifier._outputs")
 """Sums whose mean over the classes is taken off."""
-SUMS = ("BaseEnsemble._outputs", BALANCED)
+SUMS = ("BaseEnsemble._outputs", *BALANCED)
 LINEAR = ("outputs", "BaseComponentwise._outputs")
 DECISIONS = ("Classification.predict", "LinearDecision.predict")
 NUMBERS = ("Regression.predict", "LinearPrediction.predict")
@@ -107,10 +107,15 @@ def _outputs(graph: Graph, x: Name, model: Any) -> Name:
     if len(values) == 1:
         return values[0]
     outputs = graph.op("Concat", *values, axis=1)
-    if type(model)._outputs.__qualname__ != BALANCED:
+    if not _is_balanced(model):
         return outputs
     means = graph.op("Div", graph.sum(outputs, 1, keep=True), float(len(values)))
     return graph.op("Sub", outputs, means)
+
+
+def _is_balanced(model: Any) -> bool:
+    """Whether the outputs are scores of K classes together, which add up to 0."""
+    return type(model)._outputs.__qualname__ in BALANCED and model._is_joint
 
 
 def _flat(graph: Graph, column: Name) -> Name:
@@ -148,7 +153,7 @@ def _probabilities(graph: Graph, model: Any, outputs: Name) -> Name | None:
     if said == "AdaBoostClassifier" or getattr(model, "probability", False):
         return None
     pair = len(model.classes_) == 2
-    if said == "GradientBoostingClassifier" and not pair:
+    if _is_balanced(model):
         return graph.op("Softmax", outputs, axis=1)
     half = graph.op("Min", graph.op("Max", outputs, -LARGEST_HALF_LOG_ODDS), LARGEST_HALF_LOG_ODDS)
     odds = graph.op("Exp", graph.op("Mul", half, -2.0))

@@ -117,6 +117,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "orthogonal greedy": (OrthogonalGreedyRegressor(), Y),
     "logit": (LogitBoostClassifier(n_estimators=8), LABELS),
     "logit, classes": (LogitBoostClassifier(n_estimators=8), THREE),
+    "logit, one against the rest": (LogitBoostClassifier(n_estimators=8, multi_class="ovr"), THREE),
     "ada, stumps": (AdaBoostClassifier(), THREE),
     "ada, trees": (AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=6), THREE),
     "gradient": (GradientBoostingClassifier(n_estimators=8), LABELS),
