@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.datasets import load_digits
 
 from cgboost import LogitBoostClassifier
 from cgboost.studies.datasets import odd_even_split
@@ -22,7 +23,7 @@ def parts() -> Iterator[dict[str, Any]]:
     with pytest.MonkeyPatch.context() as patch:
         for folder in (REPRODUCE, REPRODUCE / "logitboost"):
             patch.syspath_prepend(str(folder))
-        names = ["study_jobs", "logit_models", "logit_page"]
+        names = ["study_jobs", "logit_models", "logit_classes", "logit_page"]
         yield {name: importlib.import_module(name) for name in names}
 
 
@@ -73,6 +74,25 @@ def test_everything_is_measured_and_the_tables_and_pictures_are_made(
     assert "| MNIST, drawn | 30 |" in found["rounds"]
     assert "numpy" in found["made"]
     assert "nan" not in "".join(found.values())
+
+
+def test_models_of_ten_classes_are_measured(parts: dict[str, Any], tmp_path: Path) -> None:
+    """Together and each against the rest, a row of the table for each; errors are those seen."""
+    data, classes = load_digits(return_X_y=True), parts["logit_classes"]
+    case = parts["logit_models"].Case(data[0][:300], data[1][:300], data[0][300:], data[1][300:])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(classes.LEARNERS, "100 lines", 4)
+        patch.setitem(classes.LEARNERS, "100 trees of depth 3", 4)
+        records = classes.several_classes(case, 0)
+    assert len(records) == 8
+    model = LogitBoostClassifier(n_estimators=4).fit(case.X, case.y)
+    test = 100 * (1 - model.score(case.X_test, case.y_test))
+    assert records[0].values[1] == pytest.approx(test)
+    store = parts["study_jobs"].Measured(tmp_path / "logitboost_study.csv")
+    store.extend(records)
+    found = parts["logit_page"].tables(tmp_path)["classes"]
+    assert found.count("| together |") == found.count("| each against the rest |") == 4
+    assert "nan" not in found
 
 
 def test_the_notes_written_out_are_our_model(parts: dict[str, Any], case: Any) -> None:

@@ -43,7 +43,7 @@ Vector = NDArray[np.float64]
 DRAWN_ROWS = 2000
 """Rows that are drawn behind a function; of more, evenly spaced ones."""
 
-MOST_BARS = 30
+MOST_BARS = 16
 """Categories of one panel; of more those with the largest values of either sign."""
 
 
@@ -178,7 +178,7 @@ def plot_transformations(
         title = drawing.named(panel.name) + ("" if axes is None else own)
         drawing.label(axis, title, "", "")
     if axes is None:
-        figure.suptitle(f"Stage {number} of {len(stages)}, from 0{own}", x=0.01, ha="left")
+        figure.suptitle(f"Stage {number} of {len(stages)}, counted from 0{own}", x=0.01, ha="left")
     return figure
 
 
@@ -229,7 +229,7 @@ def _draw_bars(axis: Axes, panel: _Panel) -> None:
     assert panel.labels is not None
     names = [panel.labels[k] for k in chosen]
     axis.barh(range(len(chosen)), values[chosen], color=drawing.colour(0), height=0.7)
-    size = 8 if len(chosen) <= 10 else 7 if len(chosen) <= 16 else 5
+    size = 8 if len(chosen) <= 10 else 7
     axis.set_yticks(range(len(chosen)), names, fontsize=size)
     axis.axvline(0.0, color=drawing.INK, linewidth=0.8)
 

@@ -1,11 +1,12 @@
 """LogitBoost over lines, the table and curve of the course notes: records, pictures, tables.
 
     python examples/reproduce/logitboost --data DATA [--docs FOLDER] [--seeds 0 1 2 3 4]
-                                         [--studies lines others letter]
+                                         [--studies lines others letter classes]
 
 * ``lines``: errors and loss of LogitBoost by round, on MNIST odd/even and on Dorothea;
 * ``others``: logistic regression, trees, and no model at all;
-* ``letter``: the algorithm of the notes, written out, against ours.
+* ``letter``: the algorithm of the notes, written out, against ours;
+* ``classes``: ten digits together, and each against the rest.
 
 What logitboost_study.csv has already is not measured again; ``--studies`` with nothing behind
 it makes the pictures and the tables alone, without ``--data``.
@@ -20,6 +21,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from logit_classes import DIGITS, digits, several_classes
 from logit_models import (
     DRAWN,
     MNIST,
@@ -36,6 +38,7 @@ from study_jobs import Job, Measured, Record, measure, study_options
 from cgboost.studies.datasets import data_folder
 
 STUDIES = {"lines": lines_by_round, "others": others, "letter": against_the_letter}
+CLASSES = "classes"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "xgboost")
 
 
@@ -44,12 +47,19 @@ def jobs(source: Source, studies: list[str], seeds: list[int]) -> list[Job]:
     found = []
     for where in batches(seeds):
         data, kind, seed = where
-        for study in studies:
+        for study in filter(STUDIES.get, studies):
             name = MNIST if study == "letter" else f"{data}, {kind}"
             if study != "letter" or (data, kind) == (MNIST, DRAWN):
                 run = partial(measured_on, source, study, *where)
                 found.append(Job(study, name, seed, run))
+    if CLASSES in studies:
+        found += [Job(CLASSES, DIGITS, seed, partial(of_digits, source, seed)) for seed in seeds]
     return found
+
+
+def of_digits(source: Source, seed: int) -> list[Record]:
+    """Records of the models of ten classes."""
+    return several_classes(digits(*source.part(MNIST), seed), seed)
 
 
 def measured_on(source: Source, study: str, *where: Any) -> list[Record]:
@@ -59,7 +69,7 @@ def measured_on(source: Source, study: str, *where: Any) -> list[Record]:
 
 def main() -> None:
     """Measure what was asked for, then draw the pictures and refresh the page."""
-    given = study_options(__doc__, "logitboost", tuple(STUDIES))
+    given = study_options(__doc__, "logitboost", (*STUDIES, CLASSES))
     docs = given.docs
     measured = Measured(docs / "logitboost_study.csv")
     if given.studies:

@@ -48,12 +48,13 @@ class Source:
 
     def case(self, data: str, kind: str, seed: int) -> Case:
         """The split that the data come with, or the one of a seed."""
-        part = self._part(data)
+        part = self.part(data)
         if data == MNIST:
             return images(*part, kind, seed)
         return compounds(*part, kind, seed)
 
-    def _part(self, data: str) -> Any:
+    def part(self, data: str) -> Any:
+        """The arrays of one data set."""
         if data not in self._parts:
             self._parts = {}  # one of them in memory
             self._parts[data] = (

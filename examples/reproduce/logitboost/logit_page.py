@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from logit_classes import DIGITS, TOGETHER
+from logit_classes import MODELS as OF_CLASSES
 from logit_models import DOROTHEA, DRAWN, LINES, MNIST, MODELS, OFFICIAL, ROUNDS, SHOWN
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -78,7 +80,21 @@ def tables(folder: Path) -> dict[str, str]:
         "others": table(
             other_rows(measured), "data | model | training | test | both classes alike | CPU s"
         ),
+        "classes": table(
+            class_rows(measured), "learners | steps | classes | training | test | log loss | CPU s"
+        ),
     }
+
+
+def class_rows(measured: Measured) -> Iterator[Sequence[str]]:
+    """Errors and log loss of the models of ten classes."""
+    for learner, rate, way in OF_CLASSES:
+        runs = measured.chosen("classes", DIGITS, f"{learner}, {rate}, {TOGETHER[way]}")
+        if runs:
+            train, test, loss, _ = zip(*(run.values for run in runs), strict=True)
+            seconds = math.fsum(run.seconds for run in runs) / len(runs)
+            cells = plus_minus(train), plus_minus(test), plus_minus(loss, 3), f"{seconds:.0f}"
+            yield learner, rate, TOGETHER[way], *cells
 
 
 def at(measured: Measured, data: str, part: str, number: int) -> list[float]:
