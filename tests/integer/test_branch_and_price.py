@@ -257,7 +257,7 @@ def test_infeasible_relaxation() -> None:
     assert result.objective == math.inf
     assert result.bound is not None
     assert result.bound >= 1e6
-    assert "c (by 1)" in result.message
+    assert "'c' (by 1)" in result.message
     assert "any solution costs at least" in result.message
     assert result.message.endswith("explain branch-and-price)")
     assert result.columns == ()
