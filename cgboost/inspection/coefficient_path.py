@@ -78,7 +78,8 @@ def plot_path(
     Of the path of a thinned ensemble, its scores against the numbers of members.
 
     Features that no model uses are not drawn, but counted in the title. With several outputs a line
-    is the Euclidean norm of a feature's coefficients over the outputs.
+    is the Euclidean norm of a feature's coefficients over the outputs. Coefficients of models with
+    ``standardize=True`` are drawn times the standard deviation of their feature.
 
     Parameters
     ----------
@@ -119,7 +120,9 @@ def plot_path(
         raise ValueError(f"n_labels must be at least 0, got {n_labels!r}")
     falling = path.parameter != "C"
     order = np.argsort(-path.values if falling else path.values, kind="stable")
-    coefs = path.coefs[..., order]
+    deviations = getattr(path.models[-1], "_deviations", None)
+    unit = "" if deviations is None else " × standard deviation"
+    coefs = path.coefs[..., order] * (1.0 if deviations is None else deviations[:, None])
     names = list(map(drawing.named, _names(path, feature_names, coefs.shape[-2])))
     sizes = np.abs(coefs).sum(axis=-2)
     places = path.values[order] if x == "alpha" else sizes.reshape(-1, len(order)).sum(axis=0)
@@ -138,9 +141,9 @@ def plot_path(
     gap = max(model.gap_ for model in path.models)
     models = f"{len(order)} model" + "s" * (len(order) != 1)
     title = f"{used} of {len(lines)} features in {models}, certified gaps ≤ {gap:.0e}"
-    xlabel = "Σ|β|" if x == "l1_norm" else {"alpha": "α"}.get(path.parameter, path.parameter)
+    xlabel = f"Σ|β|{unit}" if x == "l1_norm" else {"alpha": "α"}.get(path.parameter, path.parameter)
     drawing.label(
-        axes[0], title, xlabel, "coefficient β" if coefs.ndim == 2 else "‖β‖ over outputs"
+        axes[0], title, xlabel, ("coefficient β" if coefs.ndim == 2 else "‖β‖ over outputs") + unit
     )
     if scored:
         best = int(np.flatnonzero(order == path.models.index(path.best))[0])

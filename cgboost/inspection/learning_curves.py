@@ -429,6 +429,9 @@ def _draw_losses(axis: Axes, model: Any) -> None:
     if holdout.any():
         axis.locator_params(axis="x", integer=True)
         drawing.label(axis, "Loss, share of that of a constant", "stages", "share")
+    elif "gap_" in vars(model):  # with the penalty
+        drawing.counted(axis, history["round"])
+        drawing.label(axis, "Objective", "round", "objective")
     else:
         drawing.label(axis, "Training loss", "round", "loss")
 

@@ -143,7 +143,11 @@ def any_boost_tasks(self: Any, pool: LearnerPricer, rows: Rows) -> Iterator[Task
             yield Task(CorrectiveMaster(loss, offset=offset), pool)
         else:
             master = StagewiseMaster(
-                loss, step=self.step, learning_rate=self.learning_rate, start=self.start
+                loss,
+                step=self.step,
+                learning_rate=self.learning_rate,
+                start=self.start,
+                keep="lowest",
             )
             yield Task(master, pool)
 

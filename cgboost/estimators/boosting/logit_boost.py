@@ -159,12 +159,13 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
         pricers, rate = [pool(loss) for loss in losses], float(self.learning_rate)
         if not self._is_joint:
             for loss, pricer in zip(losses, pricers, strict=True):
-                yield Task(StagewiseMaster(loss, step=rate), pricer)
+                yield Task(StagewiseMaster(loss, step=rate, keep="lowest"), pricer)
             return
         count = len(self.classes_)
         master = StagewiseMaster(
             Multinomial(count).on(rows.y, rows.weights),
             step=2.0 * rate * (count - 1) / count,  # columns are half of what is added to f_k
+            keep="lowest",
         )
         pricer = ClassByClassPricer(pricers, losses)
         yield Task(master, pricer, n_outputs=count, columns_per_round=count)

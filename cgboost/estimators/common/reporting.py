@@ -24,8 +24,13 @@ WIDTH = 88
 
 def representation(model: BaseEstimator, N_CHAR_MAX: int = 700) -> str:
     """The line that makes an estimator and, once it is fitted, the facts about its model."""
+    return with_facts(model, model, N_CHAR_MAX)
+
+
+def with_facts(model: BaseEstimator, fitted: Any, N_CHAR_MAX: int = 700) -> str:
+    """The line that makes an estimator, and the facts about what it has fitted, None perhaps."""
     constructor: str = BaseEstimator.__repr__(_with_ordered_dicts(model), N_CHAR_MAX)
-    facts = facts_of(model)
+    facts = None if fitted is None else facts_of(fitted)
     if facts is None:
         return constructor
     layout = {"initial_indent": "  ", "subsequent_indent": "  ", "break_long_words": False}

@@ -9,12 +9,16 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
+from cgboost.estimators.common import reporting
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import BaseEstimator, ClassifierMixin, RegressorMixin
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
@@ -120,10 +124,42 @@ class BaseLinear(BaseEstimator):
         model._wording = self._wording
         model.fit(X, y, weights)
         del model._wording
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_
         self.model_ = model
         self.coef_, self.intercept_ = model.coef_, model.intercept_
         self.objective_, self.dual_bound_ = price * model.objective_, price * model.dual_bound_
         self.gap_, self.converged_, self.n_iter_ = model.gap_, model.converged_, model.n_iter_
+
+    @property
+    def history_(self) -> dict[str, NDArray[Any]]:
+        """The rounds of the fit of all rows, as of ``model_``."""
+        return self.model_.history_
+
+    @property
+    def columns_(self) -> dict[str, NDArray[Any]]:
+        """The features in the model, as of ``model_``."""
+        return self.model_.columns_
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write all that there is to say about ``model_`` into one HTML file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; one that is there is replaced.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
+        check_is_fitted(self, "model_")
+        return self.model_.report(path)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The line that makes it and, once fitted, the facts of ``model_``."""
+        return reporting.with_facts(self, vars(self).get("model_"), N_CHAR_MAX)
 
     def __sklearn_tags__(self) -> Any:
         """Tags of scikit-learn: X may be sparse."""

@@ -110,6 +110,16 @@ class FeatureColumns(ColumnFamily):
             centres = np.where(deviations > 0, means, 0.0)
         return FeaturePool(matrix, centres=centres, scales=scales)
 
+    def deviations(self, pool: FeaturePool) -> Vector | None:
+        """Standard deviations that coefficients are compared by; None without ``standardize``.
+
+        1 for a feature without a penalty or a deviation.
+        """
+        if not self.standardize or pool.scales is None:
+            return None
+        weights = self._weights(len(pool.scales))
+        return np.divide(pool.scales, weights, out=np.ones(len(weights)), where=weights > 0)
+
     def _weights(self, n_features: int) -> Vector:
         if self.penalty_weights is None:
             return np.ones(n_features)
@@ -310,6 +320,7 @@ def pool_of(self: Any, rows: Rows, runs: Callable[[Any], list[tuple[Loss, Vector
     family = self._family
     pool = family.pool(rows)
     n_features = pool.size(0)
+    self._deviations = family.deviations(pool)
     self._free = np.arange(n_features) if self._is_unpenalized else family.free(n_features)
     self._scaling = Scaling(unit_of(self._cost, rows.y, rows.weights))  # which targets ask for
     self._scaling = Scaling.of(

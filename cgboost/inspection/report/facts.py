@@ -223,7 +223,8 @@ class Facts:
         values = [run.scores[name] for run in self.runs if name in run.scores]
         if len(self.runs) > 1:
             span = f"{min(values):.3g} to {max(values):.3g}"
-            return f"{np.mean(values):.4g} (mean over the {plural(self.kind)}, {span})"
+            of = "each class against the rest" if self.kind == "class" else f"each {self.kind}"
+            return f"{np.mean(values):.4g} (mean, {of}: {span})"
         run = self.runs[0]
         return f"{values[0]:.4g}" + (f" at round {run.kept}" if run.kept < run.rounds else "")
 

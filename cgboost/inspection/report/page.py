@@ -230,10 +230,19 @@ def _columns(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
     names = getattr(model, "feature_names_in_", None)
     if names is not None and np.asarray(columns.get("feature", "")).dtype.kind in "iu":
         columns = columns | {"feature": np.asarray(names)[columns["feature"]]}
-    order = np.argsort(-np.abs(columns["coefficient"]), kind="stable")
+    sizes, words = np.abs(columns["coefficient"]), "largest |coefficient| first"
+    deviations = vars(model).get("_deviations")
+    if deviations is not None:
+        own = deviations[model.columns_["feature"]]
+        columns = columns | {"per standard deviation": columns["coefficient"] * own}
+        sizes, words = sizes * own, "largest |coefficient| × standard deviation first"
+    elif len(sizes) > 1 and np.all(sizes == sizes[0]):
+        words = "as they came: their coefficients are equal"
+    order = np.argsort(-sizes, kind="stable")
     count = len(order)
     many = count > SHOWN_COLUMNS
     return {
+        "order": words,
         "pictures": drawn,
         "count": count,
         "kind": kind_of(columns, count),

@@ -110,7 +110,7 @@ def optimum_if_settled(state: MasterState, priced: Priced) -> float | None:
 class StagewiseMaster:
     """Master of forward stagewise boosting.
 
-    A step that is not searched for may raise the loss; the model is the last round all the same.
+    A step that is not searched for may raise the loss.
 
     Parameters
     ----------
@@ -131,9 +131,10 @@ class StagewiseMaster:
     most : float, default=inf
         What a step changes an output by, at most. Where a column is right on every training row,
         the loss falls without end along it, and the best step would be sure of what it is not.
+    keep : {"last", "lowest"}, default="last"
+        The round that makes the model: the last one, or that of the lowest loss.
     """
 
-    descends = False
     proves = False
 
     def __init__(
@@ -145,8 +146,12 @@ class StagewiseMaster:
         start: Literal["zero", "constant"] = "zero",
         offset: Literal["fixed", "free"] = "fixed",
         most: float = np.inf,
+        keep: Literal["last", "lowest"] = "last",
     ) -> None:
         require_targets(loss)
+        if keep not in ("last", "lowest"):
+            raise ValueError(f"keep must be 'last' or 'lowest', got {keep!r}")
+        self.descends = keep == "lowest"
         if isinstance(step, str) and step not in ("line-search", "newton"):
             raise ValueError(f"step must be 'line-search', 'newton' or a number, got {step!r}")
         if start not in ("zero", "constant"):

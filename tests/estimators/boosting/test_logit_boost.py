@@ -1,15 +1,19 @@
 """LogitBoost is its pseudo-code, round by round, and one linear model in the end."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from cgboost import LogitBoostClassifier
+from cgboost.inspection.report.facts import runs_of
 from tests.estimators.data import three_classes, two_classes
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
@@ -152,6 +156,19 @@ def test_trees_of_classes_together_are_algorithm_6() -> None:
             g[:, k] = own.fit(X, z, sample_weight=w * weights).predict(X)
         F = F + 2 / 3 * (g - g.mean(axis=1, keepdims=True))
         np.testing.assert_allclose(scores, F, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("multi_class", ["joint", "ovr"])
+def test_the_round_of_the_lowest_loss_is_kept(multi_class: str) -> None:
+    """Steps of nearly twice the Newton step make the loss rise without end; the model is before."""
+    X, y = load_iris(return_X_y=True)
+    model = LogitBoostClassifier(n_estimators=40, learning_rate=1.99, multi_class=multi_class)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    lowest = [table["objective"].min() for table in runs_of(model.history_)]
+    assert model.objective_ == pytest.approx(sum(lowest), abs=1e-8)
+    assert max(table["objective"].max() for table in runs_of(model.history_)) > 2 * max(lowest)
 
 
 def test_two_classes_are_the_symmetric_algorithm_with_two_scores() -> None:
