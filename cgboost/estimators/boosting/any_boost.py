@@ -147,7 +147,6 @@ def any_boost_tasks(self: Any, pool: LearnerPricer, rows: Rows) -> Iterator[Task
                 step=self.step,
                 learning_rate=self.learning_rate,
                 start=self.start,
-                keep="lowest",
             )
             yield Task(master, pool)
 

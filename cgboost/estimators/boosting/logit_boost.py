@@ -70,8 +70,8 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
     ----------
     estimator : "linear" or regressor, default="linear"
         Lines in one feature, or any regressor whose fit takes ``sample_weight``.
-    n_estimators : int, default=300
-        Rounds; fewer if all probabilities have become 0 and 1.
+    n_estimators : int, default=100
+        Rounds at most; fewer if no learner leads down any more.
     learning_rate : float, default=1.0
         Multiplies every step; below 2, where steps no longer lower the loss.
     multi_class : {"joint", "ovr"}, default="joint"
@@ -113,7 +113,7 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
     """
 
     estimator: Any = LINEAR
-    n_estimators: int = field(default=300, kw_only=True)
+    n_estimators: int = field(default=100, kw_only=True)
     learning_rate: float = field(default=1.0, kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
     multi_class: Literal["joint", "ovr"] = field(default="joint", kw_only=True)

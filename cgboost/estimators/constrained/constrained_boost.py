@@ -126,6 +126,11 @@ def fit_obeying(
     ValueError
         For bad parameters or data, and for constraints that these columns cannot obey.
     """
+    if groups is not None and not isinstance(groups, Mapping):
+        raise ValueError(
+            "groups must be a dict of arrays by the names that constraints use, "
+            f"groups={{'sex': array}} for example, got a {type(groups).__name__}"
+        )
     vars(self)["_inputs"] = Inputs({} if groups is None else dict(groups))
     try:
         return BaseEnsemble.fit(self, X, y, sample_weight, eval_set, resume=resume)

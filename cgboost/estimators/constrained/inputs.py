@@ -165,7 +165,7 @@ def group_values(
             place = names_of(X).index(name, repr(constraint))
         except ValueError as error:
             raise ValueError(
-                f"{str(error).split(' (see ')[0]}; groups are a column of X, or given to fit as "
+                f"{str(error).split(' (more: ')[0]}; groups are a column of X, or given to fit as "
                 f"groups={{{name!r}: array}}{see('constraints')}"
             ) from error
         values = _column(X, place)

@@ -37,7 +37,8 @@ def prices_of(problem: Problem, round_number: int) -> dict[tuple[int, str], floa
     noise = NO_PRICE * max((abs(price) for price in of_rows.tolist()), default=0.0)
     found |= {place: abs(price) if abs(price) > noise else 0.0 for place, price in net.items()}
     for budget, price in zip(declared.budgets, of_rows[len(declared.rows) :].tolist(), strict=True):
-        found[budget.owner, budget.part] = price
+        # of a limit of 0 every multiplier above the least one is right
+        found[budget.owner, budget.part] = price if budget.limit > 0 else np.nan
     convex = multipliers.convex.get(round_number, ([], []))[0]
     parts = _convex_parts(declared)
     for place, price in zip(parts, convex, strict=False):

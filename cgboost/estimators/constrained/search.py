@@ -51,6 +51,9 @@ FIRST_STEP = 0.15
 """The price of rates that is tried first, relative to the cost of all rows. On Adult, 0.13 to 0.16
 are wanted."""
 
+FAR_INSIDE = 0.7
+"""A rate below this share of its limit may leave room for a better model."""
+
 NARROW = 0.5
 """A bracket of prices this wide, relative to its upper end, is narrow enough for a blend."""
 
@@ -206,8 +209,6 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
     while True:
         fits.append(_Fit(runs, dict(problem.rate_prices), problem.multipliers))
         rates = _rates(problem, runs)
-        if _keeps(rates):
-            return runs
         for place, (rate, limit) in rates.items():
             if place not in searches and abs(rate) > limit:
                 searches[place] = _Search(float(np.sign(rate)), limit, [])
@@ -215,6 +216,8 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
                 search = searches[place]
                 price = search.sign * problem.rate_prices.get(place, 0.0)
                 search.points.append((price, search.sign * rate))
+        if _keeps(rates):
+            return _up_to_the_limit(problem, fits, searches, rates)
         last = len(fits) >= MOST_FITS * len(rates)
         if last or all(search.is_narrow for search in searches.values()):
             blended = _blended(problem, fits, searches)
@@ -247,6 +250,29 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
         ConvergenceWarning,
     )
     return runs
+
+
+def _up_to_the_limit(
+    problem: Problem,
+    fits: list[_Fit],
+    searches: dict[tuple[int, str], _Search],
+    rates: dict[tuple[int, str], tuple[float, float]],
+) -> list[FittedRun]:
+    """The last fit, which keeps to all limits; or, where its rate is far inside, a better blend.
+
+    Where a rate jumps over its limit from price to price, the next model may pay for more than is
+    asked for. One between it and a model beyond the limit costs less.
+    """
+    fit = fits[-1]
+    if not any(abs(rates[place][0]) < FAR_INSIDE * rates[place][1] for place in searches):
+        return fit.runs
+    blended = _blended(problem, fits, searches)
+    if blended is not None:
+        better = problem.value(blended[0].outputs[0]) < problem.value(fit.runs[0].outputs[0])
+        if better and _beyond(problem, blended) <= OBEYED:
+            return blended
+    problem.rate_prices, problem.multipliers = fit.prices, fit.multipliers
+    return fit.runs
 
 
 def _moved(problem: Problem, fit: _Fit) -> list[FittedRun] | None:

@@ -202,6 +202,12 @@ def columns_of(
     """
     n_rows, doubtful, unknown = len(y), False, training is None
     unseen = unseen_entries(ensemble, n_rows) if training is not False else None
+    if training and getattr(ensemble, "_n_samples", n_rows) != n_rows:
+        raise ValueError(
+            f"training_rows=True needs all rows of the fit in their order, {ensemble._n_samples} "
+            f"of them, got {n_rows}: members are asked about those that they left out. Give all of "
+            "them, or new rows with training_rows=False"
+        )
     other: Seen = "given" if training is None else "held_out"
     if training is None:
         training = is_training_set(ensemble, y, unseen)
@@ -248,7 +254,7 @@ def rows_of(X: Any, rows: Indices) -> Any:
 
 def _warn_of_another_order(ensemble: Any, n_rows: int) -> bool:
     """Whether a forest was fitted to as many rows, but does not know these in this order."""
-    trees = trees_of(ensemble)
+    trees = trees_of(ensemble) if hasattr(ensemble, "bootstrap") else []  # no boosting
     fitted_to = getattr(ensemble, "_n_samples", None)
     if trees and fitted_to is None:
         fitted_to = int(trees[0].n_node_samples[0])
@@ -281,7 +287,7 @@ def _warn_of_part(ensemble: Any, members: Members, outputs: Cube, y: NDArray[Any
         return False
     warn_caller(
         f"about {share:.0%} of the rows seem to be among the {fitted_to} that the ensemble was "
-        "fitted to: two thirds of its members know each of them. Give all rows of its fit in their "
+        f"fitted to: {1 - unseen.mean():.0%} of its members know each of them. Give all rows of its fit in their "
         "order (members are then asked about those that they left out), or new rows only; "
         "training_rows=False says that they are new",
         DataWarning,

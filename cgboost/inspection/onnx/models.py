@@ -67,7 +67,8 @@ def to_onnx(
         raise ExportError(
             f"{type(self).__name__} cannot be written in ONNX: kernel, linear, stump and tree "
             "models can. TransformRegressor and LinearTreeBoostingRegressor have to_sql; a "
-            "ThinnedEnsemble of scikit-learn's trees has to_sklearn(), which skl2onnx takes"
+            "ThinnedEnsemble of scikit-learn's trees has to_sklearn(), which skl2onnx takes where "
+            "the members have equal weights (it loses others)"
         )
     graph = Graph(int(self.n_features_in_))
     x = graph.cast("X", np.float64)

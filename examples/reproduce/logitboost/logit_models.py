@@ -204,7 +204,9 @@ def boosted_trees(seed: int) -> Any:
 def logit_trees(seed: int, rate: float) -> LogitBoostClassifier:
     """LogitBoost over trees, whose splits look at √p of the features, drawn anew."""
     tree = DecisionTreeRegressor(max_depth=3, max_features="sqrt")
-    return LogitBoostClassifier(tree, learning_rate=rate, random_state=seed)
+    return LogitBoostClassifier(
+        tree, n_estimators=ROUNDS[-1], learning_rate=rate, random_state=seed
+    )
 
 
 MAKERS: dict[str, Callable[[int], Any]] = {
