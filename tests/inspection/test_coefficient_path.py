@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes
 from sklearn.exceptions import NotFittedError
 
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
@@ -119,10 +120,11 @@ def test_estimators_are_no_paths():
         ValueError, match=r"got a SparseLinearRegressorCV: give model\.model_\.path"
     ):
         plot_path(chosen)
-    with pytest.raises(NotFittedError, match=r"CV has no history_: give its .*, model\.model_"):
-        plot_history(chosen)
-    with pytest.raises(NotFittedError, match=r"CV has no columns_: give its .*, model\.model_"):
-        plot_columns(chosen)
+    for drawn in (plot_history, plot_columns):  # those of its model
+        own, inner = (
+            drawn(model).axes[0].get_title(loc="left") for model in (chosen, chosen.model_)
+        )
+        assert own == inner
     with pytest.raises(NotFittedError, match="CV has no history_: call fit first"):
         plot_history(SparseLinearRegressorCV())
 
@@ -147,3 +149,17 @@ def test_models_that_are_not_linear_have_no_coefficients():
     X, y = two_classes()
     with pytest.raises(ValueError, match="coefs needs linear models"):
         plot_path(classifier().path(X, y, [1.0]))
+
+
+def test_standardized_coefficients_are_drawn_as_they_are_compared() -> None:
+    """Times the standard deviation of the feature: its unit makes no difference to the picture."""
+    X, y = load_diabetes(return_X_y=True)
+    alphas = [1.0, 0.1]
+    plain = SparseLinearRegressor(standardize=True).path(X, y, alphas)
+    moved = SparseLinearRegressor(standardize=True).path(X * np.r_[1000.0, np.ones(9)], y, alphas)
+    lines = []
+    for path in (plain, moved):
+        drawn = plot_path(path).axes[0].lines
+        lines.append([line.get_ydata() for line in drawn if line.get_label()[0] != "_"])
+    np.testing.assert_allclose(*lines, rtol=1e-6, atol=1e-8)
+    assert plot_path(plain).axes[0].get_ylabel() == "coefficient β × standard deviation"

@@ -287,9 +287,9 @@ def _warn_of_part(ensemble: Any, members: Members, outputs: Cube, y: NDArray[Any
         return False
     warn_caller(
         f"about {share:.0%} of the rows seem to be among the {fitted_to} that the ensemble was "
-        f"fitted to: {1 - unseen.mean():.0%} of its members know each of them. Give all rows of its fit in their "
-        "order (members are then asked about those that they left out), or new rows only; "
-        "training_rows=False says that they are new",
+        f"fitted to: {1 - unseen.mean():.0%} of its members know each of them. Give all rows of "
+        "its fit in their order (members are then asked about those that they left out), or new "
+        "rows only; training_rows=False says that they are new",
         DataWarning,
     )
     return True

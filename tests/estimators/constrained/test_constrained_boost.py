@@ -28,6 +28,7 @@ from cgboost.constraints import (
     Monotone,
     ParityGap,
 )
+from cgboost.estimators.constrained import search
 from cgboost.masters.homotopy import ActiveInverse
 from cgboost.masters.support_vector import quadratic_model
 from tests.estimators.constrained.whole_problems import Whole
@@ -289,6 +290,41 @@ def test_rates_keep_to_their_limit_on_the_training_rows(constraint):
     again = ConstrainedBoostClassifier([constraint("g", 0.05, of="rate")], C=0.1)
     again.fit(X, y, groups={"g": groups})
     np.testing.assert_array_equal(again.decision_function(X), f)
+
+
+def test_a_rate_far_inside_its_limit_makes_room_for_a_better_model(monkeypatch):
+    """Blends up to the limit obey it, and no objective is above that of the first price in it."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 4)).round(1)
+    groups = X[:, 0] + 0.5 * rng.normal(size=500) > 0
+    y = X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=500) > 0
+
+    def fitted(limit):
+        model = ConstrainedBoostClassifier([ParityGap("g", limit, of="rate")], C=0.1)
+        return model.fit(X, y, groups={"g": groups})
+
+    limits = (0.02, 0.05, 0.1, 0.2)
+    found = [fitted(limit) for limit in limits]
+    monkeypatch.setattr(search, "FAR_INSIDE", 0.0)
+    first = [fitted(limit) for limit in limits]
+    for limit, model, before in zip(limits, found, first, strict=True):
+        assert abs(rate_gap(model.decision_function(X), groups)) <= limit
+        assert model.objective_ <= before.objective_ * (1 + 1e-9)
+    assert any(a.objective_ < b.objective_ * 0.999 for a, b in zip(found, first, strict=True))
+
+
+def test_a_budget_of_nothing_has_no_price():
+    """Every multiplier above the least one is right there, so that none is shown."""
+    X, y = grouped_rows()
+    model = ConstrainedBoostClassifier([GroupBudget([1], 0.0)], C=0.3).fit(X, y)
+    assert np.isnan(model.constraints_report_["price"]).all()
+
+
+def test_groups_are_a_dict_of_arrays():
+    """An array alone is an error that shows what to give."""
+    X, y = grouped_rows()
+    with pytest.raises(ValueError, match=r"groups=\{'sex': array\} for example, got a ndarray"):
+        ConstrainedBoostClassifier([ParityGap("g", 0.1)]).fit(X, y, groups=X[:, 0])
 
 
 def grouped_rows(n_rows=300):

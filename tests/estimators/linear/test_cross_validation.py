@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 
@@ -209,3 +212,22 @@ def test_a_scorer_that_needs_probabilities_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=words):
         model.fit(X, y > 4.0)
     assert (model.set_params(loss="log_loss").fit(X, y > 4.0).scores_ < 0).all()
+
+
+def test_the_model_has_names_report_and_facts(tmp_path: Path) -> None:
+    """Those of the sparse linear model inside, which knows the features by their names."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = SparseLinearRegressorCV(n_alphas=4, standardize=True)
+    assert "certified" not in repr(model)
+    assert not hasattr(model, "history_")
+    model.fit(X, y)
+    assert "certified" in repr(model)
+    assert model.model_.feature_names_in_.tolist() == X.columns.tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(model.model_.predict(X), model.predict(X))
+    assert set(model.columns_) >= {"feature", "coefficient"}
+    assert model.history_["objective"][-1] == model.objective_
+    page = model.report(tmp_path / "model.html").read_text(encoding="utf-8")
+    assert "bmi" in page
+    assert "× standard deviation first" in page

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import (
+    AdaBoostClassifier,
     BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingRegressor,
@@ -291,3 +292,18 @@ def test_a_part_of_the_rows_of_the_fit_is_noticed(regression):
         ThinnedEnsemble(forest).fit(X[count + 1 :], y[count + 1 :])
         ThinnedEnsemble(forest, training_rows=False).fit(X[: count // 2], y[: count // 2])
         ThinnedEnsemble(forest).fit(X[:count], y[:count])
+
+
+def test_training_rows_are_all_of_them():
+    """A part of them, called training rows, is an error that says how many there are."""
+    with pytest.raises(ValueError, match=r"needs all rows of the fit in their order, \d+ of them"):
+        ThinnedEnsemble(FOREST, training_rows=True).fit(X[:100], Y[:100])
+
+
+def test_boosting_has_no_order_of_rows():
+    """AdaBoost on its own rows is no forest whose rows were shuffled: there is no warning."""
+    X, y = load_breast_cancer(return_X_y=True)
+    boosting = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        assert ThinnedEnsemble(boosting, size=10).fit(X, y).rows_ == "given"
