@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.exceptions import CGBoostError, MasterError
+from cgboost.exceptions import CGBoostError, MasterError, ResumeError
 from cgboost.generation.callbacks import (
     ChoosingCallback,
     ClosingCallback,
@@ -218,6 +218,11 @@ class ColumnGeneration:
                 saver.begin(mark)
             if record is not None and not isinstance(record, RunRecord):
                 (record,) = read_records(record, mark)
+            if record is not None and not isinstance(record, RunRecord):
+                raise ResumeError(
+                    f"the checkpoint {str(resume)!r} is of a tree search, and not of a run of the "
+                    "loop: resume it with BranchAndPrice(...).run(resume=...)"
+                )
         try:
             return self._run(record)
         finally:

@@ -198,7 +198,7 @@ def _draw_objective(axis: Axes, history: Table) -> None:
         bound = np.fmax.accumulate(history["bound"])
         shown.append(bound)
         title = _draw_gap(axis, x, objective, bound, history["gap"][-1])
-        axis.legend(frameon=False, loc="upper right")
+        axis.legend(frameon=False, loc="best")
     drawing.log_if_wide(axis, np.concatenate(shown))
     drawing.keep_in_view(axis, objective)
     drawing.label(axis, title, "columns generated", "objective")
@@ -291,6 +291,7 @@ def _table(model: object, name: str) -> Table:
     if table is None:
         what = "give its last step, model[-1]" if hasattr(model, "steps") else "call fit first"
         what = "give its fitted model, model.model_" if hasattr(model, "model_") else what
+        what = "plot_search draws it" if hasattr(model, "tree") else what
         raise NotFittedError(f"{type(model).__name__} has no {name}: {what}")
     return {key: np.asarray(values) for key, values in table.items()}
 

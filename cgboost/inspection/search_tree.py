@@ -80,6 +80,11 @@ def _table(result: BranchAndPriceResult | DecompositionResult) -> dict[str, NDAr
     """The table of the tree, with objectives and bounds in the sense of the model."""
     if isinstance(result, BranchAndPriceResult):
         return result.tree
+    if not isinstance(result, DecompositionResult):
+        raise ValueError(
+            f"plot_search draws the result of a tree search, got a {type(result).__name__}: "
+            "plot_history draws that of ColumnGeneration, and models"
+        )
     if result.tree is None:
         raise ValueError(f"there was no tree search, so nothing to draw: {result.message}")
     sign, tree = -1.0 if result.maximize else 1.0, result.tree.tree
@@ -127,6 +132,9 @@ def _draw_tree(axis: Axes, tree: Mapping[str, NDArray[Any]]) -> None:
     named_axes(axis, "The tree", "", "depth")
     axis.set_xticks([])
     axis.yaxis.set_major_locator(MaxNLocator(integer=True))
+    if not tree["depth"].any():
+        axis.set_ylim(-0.5, 0.5)
+        axis.set_yticks([0])
     axis.yaxis.set_major_formatter(lambda depth, _: f"{abs(depth):g}")
     axis.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=3)
 

@@ -21,7 +21,6 @@ from cgboost.exceptions import ResumeError
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.protocols import Pricer
-from cgboost.generation.resuming import fingerprint_of
 from cgboost.generation.stabilization import Smoothing, Wentges
 from cgboost.integer.branching.checks import BranchingError
 from cgboost.integer.branching.decisions import VariableRow, check_number, check_whole, respected_by
@@ -207,11 +206,11 @@ class BranchAndPrice:
             check_whole("max_nodes", max_nodes, 0)
         what, record = self.options, resume
         if record is not None and not isinstance(record, SearchRecord):
-            (record,) = Checkpoint.read(record, fingerprint_of(what.master, what.pricer))
+            (record,) = Checkpoint.read(record, what.fingerprint)
             if not isinstance(record, SearchRecord):
                 raise ResumeError(
-                    f"the checkpoint {resume!r} is of a run of the loop, and not of a tree search: "
-                    "resume it with ColumnGeneration(...).run(resume=...)"
+                    f"the checkpoint {str(resume)!r} is of a run of the loop, and not of a tree "
+                    "search: resume it with ColumnGeneration(...).run(resume=...)"
                 )
         return TreeSearch(what, gap, time_limit, max_nodes).result(record)
 

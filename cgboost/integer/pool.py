@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column, FloatArray
 from cgboost.integer.branching.decisions import AMOUNT_ROUNDING, Restriction, Row, RowNumbers
+from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.tolerances import LP_FEASIBILITY
 
 Vector = NDArray[np.float64]
@@ -91,7 +92,7 @@ class ColumnPool:
             For a column with the key of another one, and for amounts that are no numbers.
         """
         found = []
-        for column in columns:
+        for column in map(_with_whole_bound, columns):
             place = self._places.get(column.key, len(self.columns))
             if place < len(self.columns):
                 _check_same(self.columns[place], column)
@@ -218,6 +219,14 @@ def _signed(column: Column) -> set[Hashable]:
             f"column {column.key!r} must have a mapping of names to numbers for its variables, "
             f"got {column.variables!r}"
         ) from None
+
+
+def _with_whole_bound(column: Column) -> Column:
+    """A column of whole numbers can use no more than the whole part of its upper bound."""
+    whole = math.floor(column.upper + INTEGRAL) if math.isfinite(column.upper) else column.upper
+    return (
+        replace(column, upper=float(whole)) if column.integer and whole != column.upper else column
+    )
 
 
 def _check_same(known: Column, column: Column) -> None:

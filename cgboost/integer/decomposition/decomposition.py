@@ -73,6 +73,10 @@ class DecompositionResult:
     maximize: bool = False
     constant: float = 0.0
 
+    def __str__(self) -> str:
+        """The summary."""
+        return self.summary()
+
     def summary(self) -> str:
         """A few lines for a person."""
         bound = "none" if self.bound is None else f"{self.bound:.8g}"

@@ -9,6 +9,8 @@ CVXPY.
 
 from __future__ import annotations
 
+import re
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -141,10 +143,11 @@ def read_model(path: str | Path) -> Model:
     if not path.is_file():
         raise ModelError(f"there is no file {str(path)!r}")
     highs = quiet_highs()
-    status = highs.readModel(str(path))
+    status, said = _read_with_log(highs, path)
+    words = f" ({said[0]})" if said else ""
     if status == highspy.HighsStatus.kError:
         raise ModelError(
-            f"HiGHS cannot read {str(path)!r}: the file is damaged, or neither MPS nor LP"
+            f"HiGHS cannot read {str(path)!r}: the file is damaged, or neither MPS nor LP{words}"
         )
     if not highs.getNumCol():
         raise ModelError(f"the model in {str(path)!r} has no variables: the file may be damaged")
@@ -152,10 +155,29 @@ def read_model(path: str | Path) -> Model:
         model = from_highs(highs)
     except ModelError as error:
         raise ModelError(f"{str(path)!r}: {error}") from error
-    if status != highspy.HighsStatus.kOk:
-        raise ModelError(f"HiGHS reads {str(path)!r} with a warning: the file is damaged")
+    if status != highspy.HighsStatus.kOk or said:
+        raise ModelError(f"HiGHS reads {str(path)!r} with a warning: the file is damaged{words}")
     check_text(path, {*model.row_names, *model.names})
     return model
+
+
+LEFT_OUT = re.compile(r"not defined|not in \w+ section|ignored|duplicate|repeated|multiple", re.I)
+"""Warnings of HiGHS about parts of a file that are then not in the model."""
+
+
+def _read_with_log(highs: highspy.Highs, path: Path) -> tuple[highspy.HighsStatus, list[str]]:
+    """Read a file; HiGHS's status, and what it says of parts that it has left out, or of errors."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "highs.log"
+        own = (("log_to_console", False), ("output_flag", True), ("log_file", str(log)))
+        for name, value in own:
+            checked(highs.setOptionValue(name, value), f"the option {name}")
+        status = highs.readModel(str(path))
+        for name, value in (("log_file", ""), ("output_flag", False)):
+            checked(highs.setOptionValue(name, value), f"the option {name}")
+        text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+    lines = re.findall(r"^(WARNING|ERROR): *(.+?) *$", text, re.M)
+    return status, [words for kind, words in lines if kind == "ERROR" or LEFT_OUT.search(words)]
 
 
 def quiet_highs() -> highspy.Highs:

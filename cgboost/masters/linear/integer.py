@@ -47,6 +47,10 @@ class IntegerResult:
     coef: NDArray[np.float64]
     proven: bool
 
+    def __str__(self) -> str:
+        """The summary."""
+        return self.summary()
+
     def summary(self) -> str:
         """A few lines for a person."""
         bound = "none" if self.bound is None else f"{self.bound:.8g}"

@@ -105,6 +105,20 @@ def check_rows(copies: Mapping[Hashable, float], priced: Priced) -> None:
             )
 
 
+def check_names(copies: float | Mapping[Hashable, float] | None, priced: Priced) -> None:
+    """Raise a BoundError if a bound per row names rows that are no convexity rows."""
+    if not isinstance(priced.reduced_cost, Mapping):
+        return
+    known = copies if isinstance(copies, Mapping) else {}
+    strange = [row for row in priced.reduced_cost if row not in known]
+    if strange:
+        raise BoundError(
+            f"the pricer's bound names {strange[:5]}, which are no convexity rows of the master "
+            f"({list(known)[:5] or 'there are none'}): give one number for all columns, or the "
+            "rows in copies"
+        )
+
+
 def check_counted(copies: Mapping[Hashable, float], priced: Priced, row_of: RowOf) -> None:
     """Raise a BoundError for a priced column that no bound per convexity row counts."""
     for column in priced.columns:

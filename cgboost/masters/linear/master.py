@@ -36,6 +36,7 @@ from cgboost.masters.linear.lagrangian_bound import (
     Capped,
     check_copies,
     check_counted,
+    check_names,
     check_reduced_costs,
     check_rows,
     deficit_of,
@@ -244,6 +245,7 @@ class LinearMaster:
         """
         duals = state.pseudo_response
         check_reduced_costs(state, priced, self.row_of)
+        check_names(self.copies, priced)
         if self.copies is not None:
             check_copies(state, self.copies, self.row_of)
             if isinstance(self.copies, Mapping):
