@@ -158,8 +158,8 @@ def validated(self: Any, X: Any, y: Any) -> tuple[Matrix, Any]:
     """X and y, checked; sparse X in CSC or CSR form."""
     if sparse.issparse(X) and X.format not in FeatureColumns.accept_sparse:
         warn_caller(
-            f"X is sparse in the format {X.format!r}, which has no columns or rows to take, and is "
-            "converted: give a CSC or CSR matrix to save that",
+            f"X is sparse in the format {X.format!r}, without access to columns or rows, and is "
+            "converted: give a CSC or CSR matrix to avoid that",
             DataWarning,
         )
     if isinstance(X, (list, tuple)) and not len(X):
@@ -238,7 +238,7 @@ def prepare(
     if getattr(self, "probability", False) and needs_folds(self):
         raise ValueError(
             f"probability={self.probability!r} cannot hold out rows of a source of blocks: give "
-            "early_stopping=True with an eval_set, on whose rows it then rests"
+            "early_stopping=True with an eval_set, whose rows it then uses"
             f"{see('probabilities')}"
         )
     part = None if iter(X) is X else next(iter(X), None)
@@ -326,8 +326,8 @@ def pool_of(self: Any, rows: Rows, runs: Callable[[Any], list[tuple[Loss, Vector
         needed = "alpha above 0" if self._is_unpenalized else "penalty_weights above 0"
         at = "" if self._is_unpenalized else f" for feature {self._free[0]}"
         raise ValueError(
-            f"positive=True needs {needed}, got 0{at}: coefficients without a penalty are free in "
-            "sign; take a small one"
+            f"positive=True needs {needed}, got 0{at}: coefficients without a penalty have a free "
+            "sign; use a small one"
         )
     self._free_columns = free_columns(rows.X, self._free, pool.centres)
     return self._scaling.scaled(pool)

@@ -59,8 +59,8 @@ class ThinningPath:
         """
         if np.isnan(self.scores).all():
             raise ValueError(
-                "the members were asked about their training rows, so that the path has no scores: "
-                "give path() an eval_set"
+                "the members were evaluated on their training rows, and the path therefore has no "
+                "scores: give path() an eval_set"
             )
         return self.models[int(np.nanargmax(self.scores))]
 

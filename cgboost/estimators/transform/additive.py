@@ -142,7 +142,7 @@ feature_names_in_
         if self.smoother is not None and odd:
             raise ValueError(
                 f"features {[self._name(j) for j in odd[:5]]} are categories, which only "
-                "smoother=None can deal with"
+                "smoother=None can handle"
             )
         return rows, held
 

@@ -157,8 +157,8 @@ class BaseTransform(BaseEnsemble):
         check_learning_rate(self.learning_rate)
         if VARIANTS[self.variant].orthogonal and self.learning_rate != 1.0:
             raise ValueError(
-                f"learning_rate must be 1 where variant={self.variant!r} chooses all coefficients "
-                f"anew after every stage, got {self.learning_rate!r}"
+                f"learning_rate must be 1 with variant={self.variant!r}, which refits all "
+                f"coefficients after every stage, got {self.learning_rate!r}"
             )
         check_count("n_holdouts", self.n_holdouts)
         if self.n_holdouts > 1 and not self.early_stopping:

@@ -149,7 +149,7 @@ feature_names_in_
         smooth = "hessian_diag" in self._fitted_loss.abilities
         if VARIANTS[self.variant].orthogonal and not smooth:
             raise ValueError(
-                f"variant={self.variant!r} chooses all coefficients anew by Newton's method, and "
+                f"variant={self.variant!r} refits all coefficients by Newton's method, but "
                 f"{self._fitted_loss!r} has no second derivative: use another variant or loss"
             )
 
