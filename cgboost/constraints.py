@@ -1,4 +1,4 @@
-"""Constraints on models: objects for ``ConstrainedBoostClassifier`` and its regressor."""
+"""Constraints for ``ConstrainedBoostClassifier`` and ``ConstrainedBoostRegressor``."""
 
 from cgboost.estimators.constrained.rules import (
     AlsoLoss,

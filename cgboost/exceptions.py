@@ -43,7 +43,7 @@ def see(section: Section) -> str:
 
 
 class CGBoostError(Exception):
-    """Base of every error that cgboost raises on its own account."""
+    """Base class of every error that cgboost itself raises."""
 
     refutes_bounds: ClassVar[bool] = False
     """Whether it shows that bounds of earlier rounds are wrong: a run then has no result."""
@@ -61,7 +61,7 @@ class MasterError(CGBoostError):
     Attributes
     ----------
     timed_out : bool
-        Whether the solver ran out of time, rather than failing.
+        Whether the solver ran out of time instead of failing.
     """
 
     def __init__(self, message: str, *, timed_out: bool = False) -> None:
@@ -70,7 +70,7 @@ class MasterError(CGBoostError):
 
 
 class BoundError(CGBoostError):
-    """A lower bound exceeds the objective, so that one of the two is wrong."""
+    """A lower bound exceeds the objective: one of the two is wrong."""
 
     section = "bounds"
 
@@ -80,13 +80,13 @@ class KernelError(CGBoostError, ValueError):
 
 
 class IndefiniteKernelError(KernelError):
-    """A kernel is not positive semi-definite, so that it has no RKHS and no norm of functions.
+    """A kernel is not positive semi-definite; it therefore has no RKHS and no norm of functions.
 
     Parameters
     ----------
     name : str
     found : str
-        What shows it, with its value.
+        The evidence, with its value.
     """
 
     refutes_bounds = True
@@ -111,49 +111,49 @@ class InfeasibleConstraintsError(CGBoostError, ValueError):
 
 
 class ResumeError(CGBoostError, ValueError):
-    """A run cannot be gone on with: the checkpoint is of other data, or it cannot have one."""
+    """A run cannot be resumed: the checkpoint has other data, or the run cannot have one."""
 
     section = "resuming"
 
 
 class DatabaseError(CGBoostError, RuntimeError):
-    """A database failed, or its connection was lost, while a model was fitted in it."""
+    """A database failed, or the connection was lost, during a fit in the database."""
 
 
 class ExecutorError(CGBoostError, RuntimeError):
-    """An executor takes no tasks, has lost a worker for good, or cannot be sent what they need."""
+    """An executor rejects tasks, has lost a worker for good, or cannot receive the tasks' data."""
 
 
 class PersistenceError(CGBoostError, ValueError):
-    """A model cannot be stored, or a file is no stored model that can be trusted and read."""
+    """A model cannot be stored, or a file is not a stored model that can be trusted and read."""
 
     section = "stored-models"
 
 
 class CorruptFileError(PersistenceError):
-    """A stored model is damaged, truncated, changed, or was never one."""
+    """A stored model is damaged, truncated or changed, or the file is not a stored model."""
 
 
 class NewerFormatError(PersistenceError):
-    """A later version of cgboost has written this file, in a format that this one cannot read."""
+    """The file was written by a later version of cgboost, in a format that this one cannot read."""
 
 
 class UnknownContentError(PersistenceError):
-    """A stored model names a class or function that is not known, or was not given."""
+    """A stored model names a class or function that is unknown or was not passed."""
 
 
 class ExportError(CGBoostError, ValueError):
-    """A model has parts that the format it is to be written in has no word for."""
+    """A model has parts that the export format cannot express."""
 
     section = "stored-models"
 
 
 class FileError(PersistenceError, OSError):
-    """A file cannot be written; one that stood there before is as it was."""
+    """A file cannot be written; an existing file of that name is unchanged."""
 
 
 class UnsupportedLossError(CGBoostError, ValueError):
-    """A loss lacks what a master or an estimator needs of it; the message names those that fit."""
+    """A loss lacks what a master or estimator needs; the message names suitable losses."""
 
 
 class KernelScaleWarning(UserWarning):
@@ -165,23 +165,23 @@ class TrivialModelWarning(UserWarning):
 
 
 class DataWarning(UserWarning):
-    """The data hardly suit what was asked for: few rows to choose by, or a scale far off."""
+    """The data hardly suit the settings: too few rows for a choice, or an unusual scale."""
 
 
 class VersionWarning(UserWarning):
-    """A stored model was written by another version, and may predict other than before."""
+    """A stored model was written by another version, and its predictions may differ."""
 
 
 class WorkerWarning(UserWarning):
-    """An executor has lost a worker; the work goes on, on a new pool or in this process."""
+    """An executor has lost a worker; the work continues in a new pool or in this process."""
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint could not be written; the fit goes on without it."""
+    """A checkpoint could not be written; the fit continues without it."""
 
 
 class SlowSolverWarning(UserWarning):
-    """A solver of cgboost's own could not go on, and a general, far slower one takes its place."""
+    """A solver of cgboost could not continue; a general, far slower one is used instead."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

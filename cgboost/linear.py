@@ -1,4 +1,4 @@
-"""Sparse linear models: with the parameters of scikit-learn's, and chosen by cross-validation."""
+"""Sparse linear models with scikit-learn's parameters, and with cross-validation."""
 
 from cgboost.estimators.linear.cross_validation import (
     SparseLinearClassifierCV,

@@ -1,4 +1,4 @@
-"""Column generation: the loop, what it asks of masters and pricers, and what a run leaves behind.
+"""Column generation: the loop, the protocols of masters and pricers, and the results of a run.
 
 ::
 

@@ -1,8 +1,8 @@
 """Callbacks of the loop: validation scores, early stopping; progress is in progress.py.
 
-A callback is any callable that takes a :class:`~cgboost.generation.Round`; it sees the round's
-numbers and its full state, may write into ``round.scores``, and stops the loop by returning a true
-value. They run in order, so a monitor stands before whatever reads its score.
+A callback is any callable that takes a :class:`~cgboost.generation.Round`. It can read the round's
+numbers and its full state and write to ``round.scores``; it stops the loop by returning a true
+value. Callbacks run in order: place a monitor before callbacks that read its score.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ Score = Callable[[Any, Vector], float]
 
 
 def error_rate(labels: Vector, output: Vector) -> float:
-    """Share of rows whose output decides for another class than their labels ±1.
+    """Share of rows whose output gives a class different from their label ±1.
 
-    One output decides by its sign (0 counts as −1). Of several, one a class, the largest decides;
-    labels and output then have the shape (n_rows, n_classes).
+    One output is classified by its sign (0 counts as −1). With one output per class, the largest
+    determines the class; labels and output then have the shape (n_rows, n_classes).
     """
     return float(np.mean(_decision(output) != _decision(labels)))
 
@@ -63,25 +63,25 @@ def mean_squared_error(response: Vector, output: Vector) -> float:
 
 @runtime_checkable
 class FinishingCallback(Protocol):
-    """A callback that is told of the end."""
+    """A callback that is notified of the end."""
 
     def finish(self, result: Result) -> None:
-        """Called once with the result, where there is one."""
+        """Called once with the result, if there is one."""
         ...
 
 
 @runtime_checkable
 class ClosingCallback(Protocol):
-    """A callback that holds something, a terminal say, that it must give back."""
+    """A callback with a resource, such as a terminal, that it must release."""
 
     def close(self) -> None:
-        """Called however the loop ends, by an exception too."""
+        """Called at every end of the loop, including exceptions."""
         ...
 
 
 @runtime_checkable
 class ChoosingCallback(Protocol):
-    """A callback that may name the round to return."""
+    """A callback that may choose the round to return."""
 
     @property
     def best_round(self) -> int | None:
@@ -91,11 +91,11 @@ class ChoosingCallback(Protocol):
 
 @runtime_checkable
 class ReasoningCallback(Protocol):
-    """A callback that says why it stops the loop; without the member ``StopReason.CALLBACK``."""
+    """A callback with a reason for stopping the loop; otherwise it is ``StopReason.CALLBACK``."""
 
     @property
     def stop_reason(self) -> StopReason:
-        """What the result shows."""
+        """The reason given in the result."""
         ...
 
 
@@ -103,7 +103,7 @@ class ValidationMonitor:
     """Score the model on held-out rows after every round.
 
     Each generated column is evaluated on these rows once; a round then costs one matrix-vector
-    product. What a column raises here ends the run as ``pricer_failed``.
+    product. An exception of a column here ends the run as ``pricer_failed``.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class ValidationMonitor:
         ``score(y, output) -> float`` for an output of the shape of y; written to
         ``round.scores["validation_" + name]``.
     name : str, default="validation"
-        What the names of the scores begin with.
+        Prefix of the names of the scores.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class ValidationMonitor:
         current.scores.update(self._scored(state.coef, state.intercept))
 
     def finish(self, result: Result) -> None:
-        """Score the round that is returned again: a crossover may have moved its coefficients."""
+        """Score the returned round again, as a crossover may have changed its coefficients."""
         for name, score in self._scored(result.coef, result.intercept).items():
             result.history[name][result.best_round] = score
 
@@ -184,9 +184,9 @@ class EarlyStopping:
     patience : int, default=10
         Rounds without improvement before stopping; rounds whose model has no columns do not count.
     min_delta : float, default=0.0
-        Smallest change for the better that counts as an improvement.
+        Smallest change that counts as an improvement.
     greater_is_better : bool, default=False
-        Whether the score rises as the model improves; errors fall.
+        Whether the score increases as the model improves; errors decrease.
     """
 
     stop_reason = StopReason.EARLY_STOPPING

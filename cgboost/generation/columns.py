@@ -1,8 +1,8 @@
-"""Columns, the basis functions behind them, and the ensemble that they add up to.
+"""Columns, the basis functions behind them, and the ensemble that is their sum.
 
-A *column* is a basis function seen on the training rows: one number per row. The *basis function*
-(:class:`Hypothesis`) can be evaluated on new rows. Those that can be evaluated together (all
-centres of one kernel, say) share a *family*.
+A *column* is a basis function on the training rows: one number per row. The *basis function*
+(:class:`Hypothesis`) can be evaluated on new rows. Basis functions that can be evaluated together,
+such as all centres of one kernel, share a *family*.
 
 Pricers bound reduced costs by one number, or by one per convexity row.
 """
@@ -28,8 +28,8 @@ PREDICTION_BLOCK = 2**23
 class Family(Protocol):
     """Basis functions that are evaluated together.
 
-    One that knows a quicker way to Σ_j coef_j h_j than through the values of every h_j is a
-    :class:`~cgboost.generation.columns.SummingFamily` too.
+    A family that can compute Σ_j coef_j h_j faster than from the values of every h_j is also a
+    :class:`~cgboost.generation.columns.SummingFamily`.
     """
 
     def outputs(self, X: Any, hypotheses: Sequence[Any]) -> FloatArray:
@@ -50,7 +50,7 @@ WeightedSum = Callable[[Any, Sequence[Term]], NDArray[np.float64]]
 
 @runtime_checkable
 class SummingFamily(Protocol):
-    """A family with a quicker way to Σ_j coef_j h_j than through the values of every h_j."""
+    """A family that can compute Σ_j coef_j h_j faster than from the values of every h_j."""
 
     @property
     def weighted_sum(self) -> WeightedSum:
@@ -94,23 +94,23 @@ class Column:
     key : hashable
         Identity of the column; the loop never adds the same key twice.
     hypothesis : Hypothesis or None
-        The column as a function of new rows; None where there are no new rows (cutting stock).
+        The column as a function of new rows; None if there are no new rows (cutting stock).
     stratum : str
-        Name of the priority class the column came from (the kernel, for a kernel library).
+        Name of the priority class of the column (the kernel, for a kernel library).
     cost : float
         Cost of one unit of the column in a :class:`~cgboost.masters.LinearMaster`; masters with a
-        loss and a penalty do not look at it.
+        loss and a penalty ignore it.
     upper : float
-        Largest value of its variable, for the same master.
+        Upper bound of its variable, for the same master.
     integer : bool
         Whether its variable is integer in :func:`~cgboost.masters.solve_integer`.
     output : int
-        Number of the output of the model that the column adds to; 0 where there is only one.
+        Index of the output of the model to which the column contributes; 0 if there is only one.
     variables : mapping of hashable to float
-        Amounts of the original variables that one unit of the column stands for, by name; variables
-        that are not named have the amount 0. Branching rules and robust cuts use them.
+        Amounts of the original variables in one unit of the column, by name; variables that are not
+        listed have the amount 0. Used by branching rules and robust cuts.
     block : hashable or None
-        The subproblem that the column comes from, where there are several.
+        The subproblem of the column, if there are several.
     """
 
     values: FloatArray
@@ -177,7 +177,7 @@ def evaluate(hypotheses: Sequence[Hypothesis], X: Any) -> NDArray[np.float64]:
 def weighted_sum(
     hypotheses: Sequence[Hypothesis], coef: NDArray[np.float64], X: Any
 ) -> NDArray[np.float64]:
-    """Σ_j coef_j h_j on new rows, by the quickest way that each family knows.
+    """Σ_j coef_j h_j on new rows, by the fastest way that each family has.
 
     Parameters
     ----------

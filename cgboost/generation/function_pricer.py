@@ -27,13 +27,13 @@ class _OwnMembers(type):
 
 
 class Duals(np.ndarray[Any, np.dtype[np.float64]], metaclass=_OwnMembers):
-    """The vector of row duals, which also answers to the names of the rows.
+    """The vector of row duals, with access by the names of the rows.
 
     ``duals[i]``, ``duals @ values`` and all of NumPy work as usual; ``duals.of(name)`` is the dual
-    of a named row, and ``duals.capped`` are the columns that a search has to leave out. At a node
-    of a branch-and-price tree ``duals.restrictions``, ``duals.prices``, ``duals.constant(block)``
-    and ``duals.extra`` tell what its decisions add, elsewhere they are empty; ``duals.rhs`` is what
-    the rows still need.
+    of a named row, and ``duals.capped`` are the columns that a search must leave out. At a node of
+    a branch-and-price tree, ``duals.restrictions``, ``duals.prices``, ``duals.constant(block)`` and
+    ``duals.extra`` describe the effects of its decisions; elsewhere they are empty. ``duals.rhs``
+    is the remaining right-hand side of the rows.
     """
 
     _numbers: dict[Hashable, int] | None = None
@@ -52,7 +52,7 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]], metaclass=_OwnMembers):
 
     @property
     def restrictions(self) -> tuple[Any, ...]:
-        """Decisions of a node that every new column has to keep to."""
+        """Decisions of a node that every new column must satisfy."""
         return self._decisions.restrictions
 
     @property
@@ -109,12 +109,11 @@ class FunctionPricer(Memoryless):
     Parameters
     ----------
     function : callable
-        ``function(duals)`` returns columns; or ``(columns, bound)``, where ``bound`` is a lower
-        bound on the reduced cost ``cost − duals·values`` of *every* column that exists, those in
-        ``duals.capped`` excepted (a number, or a mapping from convexity row to number), or None; or
-        ``(columns, bound, exact)``.
-        With a bound the search counts as exact unless it says otherwise; an exact search that
-        finds nothing needs none, since that means 0.
+        ``function(duals)`` returns columns, ``(columns, bound)`` or ``(columns, bound, exact)``.
+        ``bound`` is a lower bound on the reduced cost ``cost − duals·values`` of *every* existing
+        column except those in ``duals.capped`` (a number, or a mapping from convexity row to
+        number), or None. With a bound, the search counts as exact unless ``exact`` is False; an
+        exact search that finds nothing needs no bound, which is then 0.
     """
 
     def __init__(self, function: PriceFunction) -> None:
@@ -123,7 +122,7 @@ class FunctionPricer(Memoryless):
         self.function = function
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        """The ``limit`` columns of least reduced cost that the function returns, new ones first."""
+        """The ``limit`` returned columns with the smallest reduced costs, new ones first."""
         columns, bound, exact = unpacked(self.function(Duals.of_state(state)))
         for column in columns:
             column.check(len(state.pseudo_response))

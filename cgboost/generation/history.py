@@ -1,4 +1,4 @@
-"""What a run leaves behind: a record per round, the coefficients' path, and the result."""
+"""The results of a run: a record per round, the path of the coefficients, and the result."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Vector = NDArray[np.float64]
 class StopReason(StrEnum):
     """Why a run of column generation, or a tree search, ended; equal to its name as a string.
 
-    In a tree search "bound" and "objective" are those of the whole tree; ``result.message`` says
-    more, ``docs/user_guide/branch_and_price.md`` what each reason proves.
+    In a tree search, "bound" and "objective" refer to the whole tree; ``result.message`` has
+    details, and ``docs/user_guide/branch_and_price.md`` explains what each reason proves.
 
     Attributes
     ----------
@@ -36,20 +36,20 @@ class StopReason(StrEnum):
     ONLY_DUPLICATES
         The pricer returned only columns that the master already holds.
     STALLED
-        Nothing prices out, yet the gap exceeds ``tol``: a weak bound, or inaccurate duals; or
-        neither objective nor bound have moved for a hundred rounds. Tree: no node is left, yet the
+        No column prices out, but the gap exceeds ``tol`` (a weak bound, or inaccurate duals); or
+        neither objective nor bound has changed for a hundred rounds. Tree: no node is left, but the
         gap exceeds ``gap``.
     MAX_COLUMNS
         The master holds ``max_columns`` columns.
     COLUMN_LIMIT
-        The master holds as many columns as the estimator itself allows, by default or because
-        memory holds no more; ``max_columns`` is None or larger.
+        The master holds the maximum number of columns set by the estimator itself, by default or
+        because of memory; ``max_columns`` is None or larger.
     MAX_ROUNDS
         ``max_rounds`` rounds are complete.
     TIME
         The time limit was reached.
     CALLBACK
-        A callback asked to stop.
+        A callback stopped the run.
     EARLY_STOPPING
         The validation score has stopped improving; the best round is kept.
     INTERRUPTED
@@ -57,27 +57,27 @@ class StopReason(StrEnum):
     MASTER_FAILED
         The solver of the restricted master failed; the last good round is kept.
     PRICER_FAILED
-        The pricer raised, or returned something that is no column; the last good round is kept.
+        The pricer raised an exception or returned an invalid column; the last good round is kept.
     INVALID_BOUND
-        A lower bound came out above the objective: what the pricer or master claims is not true.
-        Tree: raised as an error.
+        A lower bound exceeds the objective: the bound of the pricer or master is wrong. Tree:
+        raised as an error.
     UNBOUNDED
-        The objective falls without end: there is no optimum, as for classes that can be separated
-        and a loss that is never 0.
+        The objective decreases without bound: there is no optimum, as for separable classes with a
+        loss that is never 0.
     EXHAUSTED
-        There is no further column: those in the master span all that the data can make.
+        There is no further column: the columns in the master span all columns of the data.
     INFEASIBLE
-        No column helps to meet the rows that the columns so far cannot meet. Tree: no node has a
-        solution.
+        No column helps to satisfy the rows that the current columns cannot satisfy. Tree: no node
+        has a solution.
     CUT_OFF
-        The bound of a node of a tree has reached the best solution known; never that of a tree.
+        The bound of a node has reached the best known solution; only for nodes of a tree.
     MAX_NODES
         Tree: ``max_nodes`` nodes are complete.
     NO_BRANCHING
         Tree: at least one node is fractional, and no branching rule divides it; all others are
-        done.
+        complete.
     WORKER_FAILED
-        Tree: an executor has lost a worker, or cannot send it what it needs.
+        Tree: an executor has lost a worker, or cannot send data to it.
     """
 
     OPTIMAL = "optimal"
@@ -124,9 +124,9 @@ class Round:
     stratum : str
         Priority class in which the next columns were found.
     seconds, master_seconds, pricing_seconds : float
-        Since the start, and of this round's two halves.
+        Time since the start, and times of the two parts of this round.
     scores : dict of str to float
-        Validation scores; callbacks write them.
+        Validation scores, written by callbacks.
     state : MasterState
         The full state; not part of the history.
     """
@@ -154,7 +154,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Result:
-    """Outcome of :meth:`ColumnGeneration.run`, at the round that was chosen.
+    """Result of :meth:`ColumnGeneration.run`, at the chosen round.
 
     Attributes
     ----------
@@ -163,25 +163,25 @@ class Result:
     columns : tuple of Column
         The columns in the master at that round; ``coef`` follows their order.
     coef : ndarray of shape (n_columns,)
-    intercept : float, or ndarray of shape (n_outputs,) where there are several
+    intercept : float, or ndarray of shape (n_outputs,) if there are several
     n_rounds : int
-        Rounds that were run, the empty master included.
+        Number of rounds, including the empty master.
     best_round : int
-        The round this result describes.
+        The round described by this result.
     stop_reason : StopReason
     message : str
-        The reason in words, with the solver's own where it has any.
+        The reason in words, with the solver's message if there is one.
     history : dict of str to ndarray
         One entry per round.
     path : list of (coef, intercept)
         Coefficients after every round; a round with fewer columns has a shorter ``coef``.
     error : Exception or None
-        What the master or the pricer raised, if that ended the run after a round with columns.
+        The exception of the master or the pricer that ended the run after a round with columns.
     scale : float
-        What gaps are relative to at that round.
+        The scale of relative gaps at that round.
     rounding : float
-        About what float64 may have done to the gap of the last round, relative as the gap is: a gap
-        of this size says nothing (:mod:`cgboost.generation.rounding`). nan where it is not known.
+        Estimated effect of float64 rounding on the relative gap of the last round: a gap of this
+        size is not meaningful (:mod:`cgboost.generation.rounding`). nan if unknown.
     """
 
     objective: float
@@ -224,12 +224,12 @@ class Result:
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:
-        """The history, under the name that estimators have: pictures take a result as well."""
+        """The history, under the same name as in estimators, for use in pictures."""
         return self.history
 
     @property
     def columns_(self) -> dict[str, NDArray[Any]]:
-        """A table of the columns in use: coefficient, the round in which it came, stratum."""
+        """A table of the columns in use: coefficient, round of generation, stratum."""
         used = np.flatnonzero(self.coef)
         sizes = np.maximum.accumulate([len(coef) for coef, _ in self.path])
         came = np.searchsorted(sizes, used, side="right")
@@ -240,7 +240,7 @@ class Result:
         return self.summary()
 
     def summary(self) -> str:
-        """A few lines for a person."""
+        """A short summary as text."""
         history = self.history
         bound = "none" if self.bound is None else f"{self.bound:.8g}"
         known = math.isfinite(self.gap) and math.isfinite(self.rounding)

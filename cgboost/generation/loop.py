@@ -1,6 +1,6 @@
-"""The loop: a restricted master gives duals, a pricer finds columns, until a certificate says stop.
+"""The loop: a restricted master gives duals and a pricer finds columns, until a certificate holds.
 
-This file knows only the protocols: no solver, no kernel, no loss. A method is a pair of
+This file uses only the protocols: no solver, no kernel, no loss. A method is a pair of
 :class:`~cgboost.generation.Master` and :class:`~cgboost.generation.Pricer`; everything else
 (validation, early stopping, progress) is a callback that sees each
 :class:`~cgboost.generation.Round`.
@@ -113,14 +113,13 @@ class ColumnGeneration:
     tol : float, default=1e-4
         Stop when the certified relative duality gap is at most this.
     columns_per_round : int, default=1
-        Most columns taken from one pricing pass.
+        Maximum number of columns taken from one pricing pass.
     max_columns : int or None
-        Stop when the master holds this many columns; the last pass gives no more than fit.
+        Maximum number of columns in the master; the last pass adds only as many as fit.
     columns_reason : StopReason, default="max_columns"
-        The reason of a run that stops at ``max_columns``: "column_limit" where the limit is not
-        the user's.
+        The stop reason at ``max_columns``: "column_limit" if the limit was not set by the user.
     max_rounds : int or None
-        Stop after this many rounds; the first one has only the columns the master began with.
+        Maximum number of rounds; the first has only the initial columns of the master.
     time_limit : float or None
         Seconds for the whole run.
     callbacks : sequence of callables
@@ -128,7 +127,7 @@ class ColumnGeneration:
     smoothing : Smoothing, default=NoSmoothing()
         Where to price; see :mod:`cgboost.generation.stabilization`.
     start_duals : ndarray of shape (n_rows,), optional
-        Duals near the optimal ones, where the smoothing prices first.
+        Duals near the optimal ones, used as the starting point of the smoothing.
     """
 
     def __init__(
@@ -193,21 +192,20 @@ class ColumnGeneration:
     def run(self, *, resume: RunRecord | str | os.PathLike[str] | None = None) -> Result:
         """Generate columns until one of the stopping rules holds.
 
-        What the master or the pricer raises ends the run and is kept in ``Result.error``, besides
-        the last good round. Where that round makes no use of any column there is nothing to keep,
-        and the error is passed on.
+        An exception of the master or the pricer ends the run and is kept in ``Result.error``, with
+        the last good round as the result. If that round uses no columns, the exception is raised.
 
         Parameters
         ----------
         resume : str, path, RunRecord or None
-            The file of a :class:`cgboost.Checkpoint`. Master and pricer are new and of the same
-            data; limits may be others. Callbacks see the rounds that were there before again.
+            The file of a :class:`cgboost.Checkpoint`. Master and pricer are new, with the same
+            data; limits may differ. Callbacks are called again for the earlier rounds.
 
         Raises
         ------
         Exception
-            What the master or the pricer has raised, before a round with columns was complete, or
-            what shows that bounds are wrong; a solver's failure is a :class:`MasterError`.
+            An exception of the master or the pricer before a round with columns was complete, or
+            one that shows that bounds are wrong; a failure of a solver is a :class:`MasterError`.
         """
         saving = self._saving
         record: Any = resume

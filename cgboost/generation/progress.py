@@ -58,23 +58,23 @@ NARROWEST, WIDEST = 6, 40
 class ProgressLine:
     """One live line: rounds, columns, the gap on its way to ``tol``, a score, the time left.
 
-    The bar shows how far the run has come, on a logarithmic scale of the gap, or of the limit that
-    it will reach first. On a terminal, and in a notebook with ipywidgets, the line is drawn by
-    ``rich.progress`` and gives way to one that says how the run has ended. Elsewhere a plain line
-    is written at most once every ``interval`` seconds and at the end.
+    The bar shows the progress of the run, on a logarithmic scale of the gap, or towards the limit
+    that will be reached first. On a terminal, and in a notebook with ipywidgets, the line is drawn
+    by ``rich.progress`` and is finally replaced by a line that gives the stop reason. Elsewhere a
+    plain line is written at most once every ``interval`` seconds and at the end.
 
     Parameters
     ----------
     label : str, default=""
-        What every line begins with.
+        Prefix of every line.
     interval : float, default=2.0
-        Seconds between lines where there is no terminal.
+        Seconds between lines without a terminal.
     console : rich.console.Console or None
-        Where to write; None is the standard error stream.
+        Where to write; None means the standard error stream.
     tol, max_columns, max_rounds, time_limit : float or None
-        Where the run will end, as far as that is known.
+        The limits of the run, if known.
     every_round : bool, default=False
-        Whether each round has its own line, with the columns that it has generated.
+        Whether to write a line for each round, with the columns generated in it.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class ProgressLine:
             self._draw(current, share)
 
     def finish(self, result: Result) -> None:
-        """Leave one line that says how it ended, and what was kept."""
+        """Write a final line with the stop reason and the kept round."""
         self.close()
         is_last = result.best_round == result.n_rounds - 1
         kept = "" if is_last else f"; round {result.best_round} kept"
@@ -139,7 +139,7 @@ class ProgressLine:
         )
 
     def close(self) -> None:
-        """Erase the live line and give the terminal back, however the run has ended."""
+        """Erase the live line and release the terminal, at every end of the run."""
         if self._live is not None:
             self._live.stop()
             self._live = None

@@ -1,4 +1,4 @@
-"""What the loop knows of masters and pricers: two protocols and the records they exchange.
+"""The loop's view of masters and pricers: two protocols and the records they exchange.
 
 ::
 
@@ -27,7 +27,7 @@ reduced cost 0 would price out through the rounding of its sum over rows."""
 
 
 class EntryRule(Protocol):
-    """How much a column outside the master adds to the duality gap, from its score alone."""
+    """The contribution of a column outside the master to the duality gap, from its score."""
 
     @property
     def two_sided(self) -> bool:
@@ -36,11 +36,11 @@ class EntryRule(Protocol):
 
     @property
     def additive(self) -> bool:
-        """Whether the bound rests on the sum of the excesses (2-norm) or on the largest (1-norm).
+        """Whether the bound uses the sum of the excesses (2-norm) or the largest one (1-norm).
 
-        It tells a search in single precision which of the two must be sharp. For a rule that does
-        not say (:class:`SumsOrNot`) the sum: that is always sharp enough, and may cost a pass in
-        double precision.
+        It determines which of the two must be accurate in a search in single precision. Rules that
+        do not define it (see :class:`SumsOrNot`) use the sum, which is always accurate enough but
+        may need a pass in double precision.
         """
         ...
 
@@ -49,7 +49,7 @@ class EntryRule(Protocol):
         ...
 
     def settled(self, score: float) -> float:
-        """The score, nearest to this one, at which a column no longer prices out."""
+        """The score nearest to this one at which a column no longer prices out."""
         ...
 
 
@@ -68,17 +68,16 @@ SMALLEST_SCALE = 1e-100
 
 
 def gap_scale(objective: float, empty: float = 1.0) -> float:
-    """What gaps are relative to: max(|objective|, min(1, |empty|)).
+    """The scale of relative gaps: max(|objective|, min(1, |empty|)).
 
-    An objective much smaller than 1 is small by nature, as that of a target in small units,
-    or because the model is good. Only in the second case may a gap be larger than the objective
-    and still prove something.
+    An objective may be much smaller than 1 because the target is in small units, or because the
+    model is good. Only in the second case is a gap larger than the objective still meaningful.
 
     Parameters
     ----------
     objective : float
     empty : float, default=1.0
-        The objective of the model without columns: what there was to explain.
+        The objective of the model without columns.
     """
     return max(abs(objective), min(1.0, abs(empty)), SMALLEST_SCALE)
 
@@ -118,37 +117,37 @@ class MasterState:
     columns : sequence of Column
         The columns in the master, in the order of ``coef``.
     coef : ndarray of shape (n_columns,)
-    intercept : float, or ndarray of shape (n_outputs,) where there are several
+    intercept : float, or ndarray of shape (n_outputs,) if there are several
     output : ndarray of shape (n_rows,)
         Model output f = Σ α_j h_j + b.
     pseudo_response : ndarray of shape (n_rows,)
-        r = −∂loss/∂f, feasible for the dual of the *full* problem up to scaling. Where there is no
-        loss, the row duals.
+        r = −∂loss/∂f, feasible for the dual of the *full* problem up to scaling. Without a loss,
+        the row duals.
     objective : float
         Value of the restricted problem at (coef, intercept): an upper bound on the optimum; inf
-        while the columns so far do not suffice to meet all rows.
+        while the columns cannot satisfy all rows.
     slack : ndarray of shape (n_rows,)
-        ξ; positive on error points. Where there is no loss, what is missing in each row.
+        ξ; positive on error points. Without a loss, the amount missing in each row.
     entry : EntryRule or None
-        Which columns may still lower the objective. None: those of negative reduced cost
+        Which columns may still lower the objective. None: columns with negative reduced cost
         ``cost − r·h``.
     rows : sequence of hashable or None
-        Names of the rows, where they have any.
+        Names of the rows, if they have any.
     curvature : ndarray of shape (n_rows,) or None
-        Newton weights ∂²loss/∂f², where the loss has them.
+        Newton weights ∂²loss/∂f², if the loss has them.
     scale : float or None
-        What gaps are relative to, see :func:`gap_scale`; None stands for max(1, |objective|).
+        The scale of relative gaps, see :func:`gap_scale`; None means max(1, |objective|).
     solved : bool
-        Whether the restricted problem is solved as well as it can be. Otherwise it is solved well
-        enough to find columns, and solving it again with the same columns comes nearer.
+        Whether the restricted problem is solved to full accuracy. Otherwise it is accurate enough
+        to find columns, and solving it again with the same columns improves it.
     bounded : bool
-        False where the objective falls without end along the columns in the master: the
-        coefficients then stand somewhere far down.
+        False if the objective decreases without bound along the columns in the master; the
+        coefficients are then at some point far along.
     left : int
-        How many of the columns have left the master. They keep their place and have the
-        coefficient 0.
+        Number of columns that have left the master. They keep their position, with the coefficient
+        0.
     decisions : NodeDecisions
-        What a node of a branch-and-price tree adds; nothing outside of such a tree.
+        Additions of a node of a branch-and-price tree; empty outside a tree.
     """
 
     columns: Sequence[Column]
@@ -195,31 +194,31 @@ class MasterState:
 
 @dataclass(frozen=True)
 class Priced:
-    """What a pricer found.
+    """The result of a pricer.
 
     Attributes
     ----------
     columns : sequence of Column
         Columns that price out, best first.
     exact : bool
-        Whether every column of the family was scored. Only then does finding nothing prove
-        anything, and only then are ``max_excess`` and ``total_excess`` set.
+        Whether every column of the family was scored. Only then does finding no column prove
+        optimality, and only then are ``max_excess`` and ``total_excess`` set.
     max_excess, total_excess : float
         Largest and summed :meth:`EntryRule.excess` over the whole family.
     reduced_cost : float or mapping of row to float
         Lower bound on the reduced cost ``cost − r·h`` of every column, over all or per convexity
-        row; nan where none is known. Columns that are in the master and have a finite upper bound
-        may be left out. For masters without an entry rule, and only meaningful if ``exact``.
+        row; nan if unknown. Columns in the master with a finite upper bound may be left out. For
+        masters without an entry rule, and only meaningful if ``exact``.
     n_evaluated : int
         Number of columns scored in this call.
     exhausted : bool
-        Whether there is no column outside the span of those in the master, whatever r may be.
+        Whether there is no column outside the span of the columns in the master, for any r.
     stratum : str
         The priority class in which the columns were found.
     replaces : bool
-        Whether the columns take the place of all those in the master, a ``ReplacingMaster``.
+        Whether the columns replace all columns in the master, a ``ReplacingMaster``.
     response : ndarray of shape (n_rows,) or None
-        The feasible pseudo-response that the excess belongs to, where it is not the state's.
+        The feasible pseudo-response for the excess, if it differs from that of the state.
     """
 
     columns: Sequence[Column]
@@ -236,12 +235,12 @@ class Priced:
 
 @dataclass(frozen=True)
 class Vertex:
-    """Coefficients on a vertex of the restricted problem: as few as it takes.
+    """Coefficients at a vertex of the restricted problem, with few nonzero values.
 
     Attributes
     ----------
     coef : ndarray of shape (n_columns,)
-    intercept : float, or ndarray of shape (n_outputs,) where there are several
+    intercept : float, or ndarray of shape (n_outputs,) if there are several
     objective : float
     """
 
@@ -253,27 +252,27 @@ class Vertex:
 class Master(Protocol):
     """The restricted problem over the columns generated so far.
 
-    What a master may have beyond that is in their own protocols, which the loop recognises:
+    Optional features have separate protocols, which the loop recognises:
     :class:`AdjustableMaster`, ``AnticipatingMaster``, :class:`VertexMaster`,
     ``ReplacingMaster``, :class:`DescendingOrNot`, :class:`ProvingOrNot`.
     """
 
     def add(self, columns: Sequence[Column]) -> None:
-        """Take new columns into the problem."""
+        """Add new columns to the problem."""
         ...
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
-        """Re-optimise; raise :class:`MasterError` where the solver gives no usable answer."""
+        """Re-optimise; raise :class:`MasterError` if the solver gives no usable solution."""
         ...
 
     def bound(self, state: MasterState, priced: Priced) -> float | None:
-        """Lower bound on the full problem from an exact pricing pass, None where there is none."""
+        """Lower bound on the full problem from an exact pricing pass; None if there is none."""
         ...
 
 
 @runtime_checkable
 class AdjustableMaster(Protocol):
-    """A master that may answer sooner where less accuracy will do."""
+    """A master that can return earlier if less accuracy is needed."""
 
     columns: Sequence[Column]
     """The columns in the problem, from a warm start or added."""
@@ -300,14 +299,14 @@ class AnticipatingMaster(Protocol):
 
 @runtime_checkable
 class VertexMaster(Protocol):
-    """A master whose answers lie inside the optimal face, and that can move them to a vertex."""
+    """A master with solutions inside the optimal face that can move them to a vertex."""
 
     def crossover(
         self, coef: Vector, intercept: Any, *, time_limit: float | None = None
     ) -> Vertex | None:
-        """An optimal vertex over the columns that the coefficients of a round use, or None.
+        """An optimal vertex over the columns used in a round, or None.
 
-        The loop asks for it once, in the end, for the round that it returns, and takes it if its
+        The loop calls this once, at the end, for the returned round, and uses the vertex if its
         objective is no worse.
         """
         ...
@@ -324,32 +323,32 @@ class ReplacingMaster(Protocol):
 
 @runtime_checkable
 class DescendingOrNot(Protocol):
-    """A master that says whether its objective falls; without the member it does."""
+    """A master that declares whether its objective decreases; without the member it does."""
 
     @property
     def descends(self) -> bool:
-        """False: the objective may rise, and a run ends with the last round, not the best."""
+        """False: the objective may increase, and a run returns the last round, not the best."""
         ...
 
 
 @runtime_checkable
 class ProvingOrNot(Protocol):
-    """A master that says whether it has a bound on the way; without the member it has."""
+    """A master that declares whether it has a bound in every round; without the member it has."""
 
     @property
     def proves(self) -> bool:
-        """False: no bound on the way, so that a round known to be the last is not priced."""
+        """False: no bound before the end; a round known to be the last is then not priced."""
         ...
 
 
 @runtime_checkable
 class Pricer(Protocol):
-    """Looks for the columns with the best score against the pseudo-response."""
+    """Finds the columns with the best scores for the pseudo-response."""
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """At most ``limit`` columns that price out at ``state``, best first.
 
-        ``limit=0`` asks for the certificate alone: an exact pass, if the pricer can make one.
+        ``limit=0`` only requests the certificate: an exact pass, if the pricer can make one.
         """
         ...
 

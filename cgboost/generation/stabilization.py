@@ -1,11 +1,11 @@
-"""Where to price: at the duals of the restricted master, or between them and better ones.
+"""Where to price: at the duals of the restricted master, or between them and better duals.
 
-The duals of a restricted master jump about while it has few columns. Wentges (International
+The duals of a restricted master vary strongly while it has few columns. Wentges (International
 Transactions in Operational Research 4, 1997) prices at w·(duals of the best bound so far) +
-(1 − w)·(duals of the master). A bound belongs to the duals that were priced, so it is evaluated
-there; and if none of the columns found there helps the master (*mispricing*), the same round prices
-at the master's own duals. A run that is given duals to begin with, those of a similar problem or of
-a subgradient method, prices there first.
+(1 − w)·(duals of the master). The bound is evaluated at the duals used for pricing. If none of the
+columns found there helps the master (*mispricing*), the same round also prices at the master's
+duals. A run with given start duals, from a similar problem or a subgradient method, prices there
+first.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ Vector = NDArray[np.float64]
 
 
 class Smoothing(Protocol):
-    """Names the points at which a round prices, the master's own duals last."""
+    """Chooses the points at which a round prices; the last is the duals of the master."""
 
     def start(self, duals: Vector | None = None) -> None:
-        """Forget the last run; ``duals`` are thought to be near the optimal ones."""
+        """Reset for a new run; ``duals`` are assumed to be near the optimal ones."""
         ...
 
     def points(self, state: MasterState) -> Iterator[Vector]:
-        """Duals to price at, until one gives a column that helps; the last is the master's own."""
+        """Duals for pricing, until one gives a column that helps; the master's duals are last."""
         ...
 
     def learn(self, duals: Vector, bound: float | None) -> None:
-        """Take note of the bound that followed from pricing at ``duals``."""
+        """Record the bound from pricing at ``duals``."""
         ...
 
     @property
     def best_duals(self) -> Vector | None:
-        """Those of the best bound so far, where they are kept."""
+        """The duals of the best bound so far, if they are stored."""
         ...
 
 
@@ -47,7 +47,7 @@ class NoSmoothing:
     """Price at the duals of the restricted master."""
 
     def start(self, duals: Vector | None = None) -> None:
-        """Nothing to forget."""
+        """Nothing to reset."""
 
     def points(self, state: MasterState) -> Iterator[Vector]:
         """The master's own duals."""
@@ -65,16 +65,16 @@ class NoSmoothing:
 class Wentges:
     """Price between the duals of the best bound and those of the master.
 
-    It needs bounds: with a pricer that is not exact, or a master without them, nothing is smoothed.
-    Nor is anything smoothed while the master is infeasible.
+    Smoothing needs bounds: it has no effect with a pricer that is not exact, with a master without
+    bounds, or while the master is infeasible.
 
     Parameters
     ----------
     weight : float, default=0.5
         Weight of the duals of the best bound, at least 0 and below 1.
     decay : float, default=0.95
-        The weight is multiplied by this after every round, and counts as 0 below 0.01: in the end
-        game smoothing only costs pricing passes.
+        Factor of the weight after every round; weights below 0.01 count as 0, since near the end
+        smoothing only costs pricing passes.
     """
 
     LEAST_WEIGHT = 0.01

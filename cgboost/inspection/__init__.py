@@ -1,12 +1,12 @@
-"""Looking at fitted models: pictures, importances, metrics, reports.
+"""Inspection of fitted models: pictures, importances, metrics, reports.
 
 ::
 
     learning_curves.py    the path to the optimum, the columns, and errors by stage
     model_pictures.py     latent factors, and transformations of features
-    effects.py            what single features do to a prediction, with error bars
-    importance.py         what features are worth
-    kernel_importance.py  what kernels, centres and features are worth to a kernel model
+    effects.py            effects of single features on predictions, with error bars
+    importance.py         importance of features
+    kernel_importance.py  importance of kernels, centres and features in a kernel model
     kernel_weights.py     the weights of multiple kernel learning
     coefficient_path.py   coefficients along a regularisation path
     metrics.py            Gini coefficient and gains chart
@@ -14,9 +14,9 @@
     block_matrix.py       the matrix of a model in the order of its blocks
     model_selection.py    criteria for where a greedy path should end
     report/               one page about a model, with versions and machine
-    drawing.py            what the pictures share
+    drawing.py            common parts of the pictures
 
-The functions stand in ``__init__.pyi``; a module is imported when one of it is asked for.
+The functions are listed in ``__init__.pyi``; a module is imported when it is first used.
 """
 
 import lazy_loader

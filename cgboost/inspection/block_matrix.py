@@ -22,14 +22,14 @@ LARGE_MATRIX = 5_000
 def plot_blocks(
     model: Decomposition | DecompositionResult | Structure, *, axes: Axes | None = None
 ) -> Figure:
-    """Draw where the matrix of a model has entries: linking rows above, the blocks below.
+    """Draw the nonzero entries of the matrix of a model: linking rows above, the blocks below.
 
     Parameters
     ----------
     model : Decomposition, DecompositionResult or Structure
-        What ``decompose`` returns, or what its ``solve`` does.
+        The result of ``decompose`` or of its ``solve``.
     axes : Axes or None
-        To draw on; None: a new figure.
+        Axes to draw on; None creates a new figure.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def plot_blocks(
     Raises
     ------
     ValueError
-        For a model that has no blocks.
+        For a model without blocks.
     """
     structure = model if isinstance(model, Structure) else model.structure
     if structure is None:

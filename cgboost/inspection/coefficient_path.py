@@ -73,29 +73,29 @@ def plot_path(
     n_labels: int = 10,
     x: Against = "alpha",
 ) -> Figure:
-    """Draw the coefficients of the models of a path, and their scores where there are any.
+    """Draw the coefficients of the models of a path, and their scores if there are any.
 
-    Of the path of a thinned ensemble, its scores against the numbers of members.
+    For the path of a thinned ensemble, draw its scores against the numbers of members.
 
-    Features that no model uses are not drawn, but counted in the title. With several outputs a line
-    is the Euclidean norm of a feature's coefficients over the outputs. Coefficients of models with
-    ``standardize=True`` are drawn times the standard deviation of their feature.
+    Features that no model uses are not drawn, but counted in the title. With several outputs, a
+    line is the Euclidean norm of a feature's coefficients over the outputs. Coefficients of models
+    with ``standardize=True`` are multiplied by the standard deviation of their feature.
 
     Parameters
     ----------
     path : RegularizationPath or ThinningPath
-        Of linear models: ``SparseLinearRegressor().path(X, y)``; or what
-        ``ThinnedEnsemble(forest).path(X, y)`` returns, for which ``ax`` alone counts.
+        A path of linear models, ``SparseLinearRegressor().path(X, y)``; or the result of
+        ``ThinnedEnsemble(forest).path(X, y)``, which only uses ``ax``.
     ax : matplotlib Axes, optional
-        A new figure by default, which has the scores in their own panel. On given axes the
-        best model alone is marked.
+        By default a new figure, with the scores in a separate panel. On given axes, only the best
+        model is marked.
     feature_names : sequence of str of length n_features, optional
         By default the ``feature_names_in_`` of the models, or x0, x1, ….
     n_labels : int, default=10
-        How many features have a colour and a label: the largest coefficients at the end.
+        Number of features with a colour and a label: those with the largest final coefficients.
     x : {"alpha", "l1_norm"}, default="alpha"
-        What the path is drawn against: its parameter (α or C) on a logarithmic scale, with the
-        sparsest model on the left, or Σ|β|.
+        The horizontal axis: the parameter (α or C) on a logarithmic scale, with the sparsest model
+        on the left, or Σ|β|.
 
     Returns
     -------
@@ -104,8 +104,8 @@ def plot_path(
     Raises
     ------
     ValueError
-        If ``path`` is none, its models are not linear, ``x`` is another word, ``n_labels`` is
-        negative, or there are not as many names as features.
+        If ``path`` is not a path, its models are not linear, ``x`` is unknown, ``n_labels`` is
+        negative, or the number of names differs from the number of features.
     """
     if not hasattr(path, "models"):
         hint = ": give model.model_.path(X, y)" if hasattr(path, "model_") else ""

@@ -1,7 +1,7 @@
-"""What single features do to a prediction, with error bars from models of several holdouts.
+"""Effects of single features on predictions, with error bars from models of several holdouts.
 
-The partial dependence of a feature x_j is the mean prediction over rows, with x_j at one value in
-all of them (Friedman, *Greedy function approximation*, Annals of Statistics 29, 2001).
+The partial dependence on a feature x_j is the mean prediction over rows, with x_j set to one value
+in all of them (Friedman, *Greedy function approximation*, Annals of Statistics 29, 2001).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ N_POINTS = 40
 
 @dataclass(frozen=True)
 class Effect:
-    """The partial dependence of a feature.
+    """The partial dependence on a feature.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class Effect:
     values : ndarray of shape (n_values,)
         Numbers, or categories.
     mean, std : ndarray of shape (n_values,)
-        Over the models of the holdouts; the standard deviation is 0 of one.
+        Over the models of the holdouts; with one model, the standard deviation is 0.
     label : class label or None
-        The class whose probability it is; None of a regressor.
+        The class of the probability; None for a regressor.
     """
 
     feature: str
@@ -67,20 +67,20 @@ def effects(
     output: Any = None,
     top: int = 6,
 ) -> list[Effect]:
-    """Partial dependence of features, each from all models of the holdouts.
+    """Partial dependence on features, each from all models of the holdouts.
 
     Parameters
     ----------
     model : fitted estimator with ``feature_importances_``
-        A transform regression with ``n_holdouts`` above 1 has error bars. Of a classifier it is
-        the probability of a class; f where the classifier has no probabilities.
+        A transform regression with ``n_holdouts`` above 1 gives error bars. For a classifier, the
+        effect is on the probability of a class, or on f if it has no probabilities.
     X : array-like or data frame of shape (n_rows, n_features)
-        Rows that predictions are the mean of.
+        Rows over which predictions are averaged.
     features : sequence of int or str, optional
-        Numbers or names; by default the ``top`` most important, in that order.
+        Indices or names; by default the ``top`` most important, in that order.
     output : class label or int, optional
-        Label of a class, or its place in ``classes_``; where labels are integers, a label comes
-        before a place. By default the last.
+        Label of a class, or its index in ``classes_``; integers are read as labels first. By
+        default the last.
     top : int, default=6
 
     Returns
@@ -161,9 +161,9 @@ def plot_effects(
     top: int = 6,
     axes: Iterable[Axes] | None = None,
 ) -> Figure:
-    """Draw partial dependence: a line, or dots, and one standard deviation to either side.
+    """Draw partial dependence: a line, or dots, and one standard deviation on either side.
 
-    Of a classifier the axis of the values names the class.
+    For a classifier, the vertical axis names the class.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def plot_effects(
     Raises
     ------
     IndexError, ValueError
-        As :func:`effects`; if no feature is used, or the number of axes is not that of the
+        As :func:`effects`; if no feature is used, or the number of axes differs from the number of
         features.
     """
     found = effects(model, X, features, output=output, top=top)

@@ -1,8 +1,8 @@
-"""How much each feature matters to a model of trees.
+"""Importance of each feature in a model of trees.
 
-A split t of a tree T gains î²_t in squared error; the relevance of feature l is what the splits on
-it gain, I²_l(T) = Σ_t î²_t [v(t) = l], and in a model of M trees the mean of it over the trees.
-With K classes there are the trees T_km of each class k, so that
+A split t of a tree T reduces the squared error by î²_t. The relevance of feature l is the sum over
+its splits, I²_l(T) = Σ_t î²_t [v(t) = l], and in a model of M trees the mean over the trees. With K
+classes and the trees T_km of each class k,
 
     I²_lk = 1/M Σ_m I²_l(T_km),     I²_l = 1/K Σ_k I²_lk.
 
@@ -55,14 +55,14 @@ def shares(squared: Vector) -> Vector:
 def plot_importance(
     model: WithImportances, *, top: int = 20, per_class: bool = False, axes: Axes | None = None
 ) -> Figure:
-    """Draw how much the most important features matter, in per cent.
+    """Draw the importances of the most important features, in per cent.
 
     Parameters
     ----------
     model : fitted estimator
-        With ``feature_importances_``; names are its ``feature_names_in_``, or numbers.
+        With ``feature_importances_``; names are its ``feature_names_in_``, or indices.
     top : int, default=20
-        How many features at most; those that do not matter at all are left out.
+        Maximum number of features; features with importance 0 are left out.
     per_class : bool, default=False
         Divide the bars by class: feature l and class k have I²_lk / (K·Σ_l I²_l).
     axes : matplotlib Axes, optional
@@ -74,8 +74,8 @@ def plot_importance(
     Raises
     ------
     ValueError
-        If ``top`` is less than 1, the model has no ``feature_importances_``, or a model without
-        ``class_importances_`` is to be divided.
+        If ``top`` is less than 1, the model has no ``feature_importances_``, or ``per_class`` is
+        set for a model without ``class_importances_``.
     """
     if top < 1:
         raise ValueError(f"top must be at least 1, got {top!r}")

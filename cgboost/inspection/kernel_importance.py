@@ -1,14 +1,14 @@
-"""How much kernels, centres and features matter to a kernel model.
+"""Importance of kernels, centres and features in a kernel model.
 
-With f_k = b_k + Σ_p f_kp, where f_kp = Σ_j α_j K_p(·, x_j) is what kernel p adds to output k, and
-over given rows:
+With f_k = b_k + Σ_p f_kp, where f_kp = Σ_j α_j K_p(·, x_j) is the contribution of kernel p to
+output k, and over given rows:
 
-* *Permutation importance* of kernel p: by how much a score falls when the values of f_kp are
-  permuted between the rows (the same permutation for all outputs), so that they no longer go with
-  the row. The idea is that of Breiman, *Random Forests*, Machine Learning 45, 2001, for features.
+* *Permutation importance* of kernel p: the decrease of a score when the values of f_kp are permuted
+  between the rows (with the same permutation for all outputs). Breiman, *Random Forests*, Machine
+  Learning 45, 2001, introduced this for features.
 * *Share of the output's variance* of a column: Σ_k Cov(α_j h_j, f_k)/Σ_k Var(f_k). The shares of
-  all columns add up to 1; those of a kernel or of a centre are added up. A share below 0 belongs to
-  a column that takes away from what the others add.
+  all columns add up to 1; the share of a kernel or a centre is the sum over its columns. A negative
+  share means that a column counteracts the others.
 * *Relevance of a feature*: the root mean square change of the output when the feature is permuted
   between the centres of the model. For a linear kernel it is proportional to |w_l|·std(x_l).
 """
@@ -45,29 +45,30 @@ def kernel_importance(
     n_repeats: int = 5,
     random_state: Any = None,
 ) -> Bunch:
-    """How much each kernel of a model matters: by permutation, and as a share of the variance.
+    """Importance of each kernel of a model: by permutation, and as a share of the variance.
 
     Parameters
     ----------
     model : fitted kernel estimator
-        A :class:`~cgboost.CGBoostClassifier`, say; one with ``columns_per_kernel_``.
+        An estimator with ``columns_per_kernel_``, such as :class:`~cgboost.CGBoostClassifier`.
     X, y : array-like of shape (n_rows, n_features), (n_rows,)
-        Rows to judge by: those held out say what helps, the training rows what is used.
+        Rows for the evaluation: held-out rows show which kernels help, training rows which are
+        used.
     scoring : str, callable or None
-        A scorer of scikit-learn; None: ``model.score``.
+        A scorer of scikit-learn; None means ``model.score``.
     n_repeats : int, default=5
-        Permutations of each kernel.
+        Number of permutations of each kernel.
     random_state : int, RandomState or None
-        For the permutations.
+        Determines the permutations.
 
     Returns
     -------
     Bunch
-        ``kernels`` (names, in order of priority), ``importances`` (n_kernels, n_repeats),
-        ``importances_mean`` and ``importances_std`` (n_kernels,), as scikit-learn's
-        ``permutation_importance`` has them for features; ``shares`` (n_kernels,), of the output's
-        variance; ``score``, of the model as it is; ``columns``, the table ``columns_`` with the
-        share of each column. Kernels without a column have 0.
+        ``kernels`` (names, in order of priority); ``importances`` (n_kernels, n_repeats),
+        ``importances_mean`` and ``importances_std`` (n_kernels,), like the results of
+        scikit-learn's ``permutation_importance`` for features; ``shares`` (n_kernels,) of the
+        output's variance; ``score`` of the unchanged model; ``columns``, the table ``columns_``
+        with the share of each column. Kernels without a column have 0.
 
     Raises
     ------
@@ -116,22 +117,22 @@ def kernel_importance(
 
 
 def relevant_centres(model: Any, X: Any, y: ArrayLike | None = None, *, top: int = 10) -> Table:
-    """The rows that matter most to a model as centres of its columns, with their labels.
+    """The most important rows of a model, as centres of its columns, with their labels.
 
     Parameters
     ----------
     model : fitted kernel estimator
     X, y : array-like of shape (n_rows, n_features), (n_rows,)
-        The rows that it was fitted to, in the same order; y is for the labels alone.
+        The training rows of the model, in the same order; y is only used for the labels.
     top : int, default=10
-        How many at most.
+        Maximum number of rows.
 
     Returns
     -------
     dict of str to ndarray
-        row, label (with y), kernels (names, with a comma between), columns (how many), share (of
-        the output's variance over X); the largest absolute share first. A row that is the centre
-        of several columns is there once.
+        row, label (with y), kernels (names, separated by commas), columns (their number), share (of
+        the output's variance over X), in order of decreasing absolute share. A row that is the
+        centre of several columns is listed once.
 
     Raises
     ------
@@ -167,19 +168,20 @@ def relevant_centres(model: Any, X: Any, y: ArrayLike | None = None, *, top: int
 def feature_relevance(
     model: Any, *, n_repeats: int = 5, random_state: Any = 0
 ) -> NDArray[np.float64]:
-    """How much each feature matters to the output of a kernel model, without any data.
+    """Relevance of each feature for the output of a kernel model, without any data.
 
-    The centres of the model stand for the data, so that a selector of scikit-learn can call it:
-    ``SelectFromModel(model, importance_getter=feature_relevance)``. With rows and labels at hand,
-    ``sklearn.inspection.permutation_importance`` says more: what a feature does for a score.
+    The centres of the model replace the data. A selector of scikit-learn can therefore call it:
+    ``SelectFromModel(model, importance_getter=feature_relevance)``. If rows and labels are
+    available, ``sklearn.inspection.permutation_importance`` is more informative: it shows the
+    effect of a feature on a score.
 
     Parameters
     ----------
     model : fitted kernel estimator
     n_repeats : int, default=5
-        Permutations of each feature.
+        Number of permutations of each feature.
     random_state : int, RandomState or None, default=0
-        For the permutations.
+        Determines the permutations.
 
     Returns
     -------
@@ -189,7 +191,7 @@ def feature_relevance(
     Raises
     ------
     ValueError
-        If the model has no kernels, or its centres are no rows of features (precomputed kernels).
+        If the model has no kernels, or its centres are not rows of features (precomputed kernels).
     """
     _kernels_of(model)
     rows = centre_rows(model)

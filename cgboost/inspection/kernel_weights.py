@@ -1,7 +1,7 @@
 """Picture of the kernel weights η of multiple kernel learning.
 
-The model is f = Σ_p η_p K_p r + b, η ≥ 0: a support vector machine of the kernel Σ_p η_p K_p. A
-kernel that helps no more than the others do has η_p = 0.
+The model is f = Σ_p η_p K_p r + b, η ≥ 0: a support vector machine with the kernel Σ_p η_p K_p. A
+kernel that helps no more than the others has η_p = 0.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ REST = "#bbbbbb"
 def plot_kernel_weights(model: Any, *, top: int = 20, axes: Axes | None = None) -> Figure:
     """Draw the weights of the kernels of a model as bars, the largest on top.
 
-    With several classes a bar is the mean over the classes, in parts of their colours. Kernels
-    without a weight are counted in the title; beyond ``top`` one bar has the weight of all others.
+    With several classes, a bar is the mean over the classes, divided into parts by class. Kernels
+    with weight 0 are counted in the title; beyond ``top``, one bar has the total weight of the
+    rest.
 
     Parameters
     ----------
     model : fitted kernel estimator
-        With ``kernel_weights_``: one with ``penalty="group"``.
+        With ``kernel_weights_``, that is, with ``penalty="group"``.
     top : int, default=20
-        How many kernels have their own bar at most.
+        Maximum number of kernels with a separate bar.
     axes : matplotlib Axes, optional
 
     Returns

@@ -1,13 +1,10 @@
 """Pictures of a fit: the path to the optimum, the columns, the learning curves.
 
-Pictures of a fitted model: its path to the optimum, and its columns.
+:func:`plot_history` and :func:`plot_columns` read only the tables ``history_`` and ``columns_``.
+Without given axes they create a figure without pyplot, and therefore need no display.
 
-Both functions read only the tables ``history_`` and ``columns_``. They draw on their own figure,
-without pyplot and so without a display, unless axes are given.
-
-How a boosted model gets better from round to round: a table of errors, and the loss curve.
-
-Both read the staged predictions and the history that all boosting estimators have.
+:func:`error_table` and :func:`plot_stages` show how a boosted model improves from round to round;
+they read the staged predictions and the history that all boosting estimators have.
 """
 
 from __future__ import annotations
@@ -61,7 +58,7 @@ class _Groups:
 
 
 class FittedModel(Protocol):
-    """What the pictures need: two tables, each a mapping from a name to an array."""
+    """A model with the tables needed for pictures, each a mapping from a name to an array."""
 
     @property
     def history_(self) -> Mapping[str, Any]:
@@ -73,22 +70,21 @@ class FittedModel(Protocol):
 
 
 def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> Figure:
-    """Draw objective and bound, validation scores and columns in use, column by column.
+    """Draw objective and bound, validation scores and columns in use against generated columns.
 
     The restricted objective and the best bound so far enclose the optimum; the shaded area between
-    them is the certified gap. Of each validation score the best round (the lowest error, the
-    greatest score of a scorer) is ringed; where that round is not the model, the legend gives the
-    model's score too. The last panel counts, of the columns generated so far, those that the model
-    uses, by kernel or, without kernels, by class or quantile. A model with a run for each class (or
-    quantile) has one thin curve per class, without bounds, and the last panel counts its columns
-    class by class.
+    them is the certified gap. The best round of each validation score (the lowest error, or the
+    greatest score of a scorer) is circled; if the model is a different round, the legend also gives
+    its score. The last panel counts the columns generated so far that the model uses, by kernel or,
+    without kernels, by class or quantile. A model with one run per class (or quantile) has one thin
+    curve per class, without bounds, and the last panel counts its columns by class.
 
     Parameters
     ----------
     model : fitted estimator
         With ``history_`` and ``columns_``.
     axes : iterable of matplotlib Axes, optional
-        One for each panel: three, or two when the history has no validation score.
+        One per panel: three, or two if the history has no validation score.
 
     Returns
     -------
@@ -99,7 +95,7 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     sklearn.exceptions.NotFittedError
         If the model has no history.
     ValueError
-        If the number of axes is not the number of panels.
+        If the number of axes differs from the number of panels.
     """
     history, columns = _table(model, "history_"), _table(model, "columns_")
     history.setdefault("bound", np.full(len(history["objective"]), np.nan))
@@ -133,8 +129,8 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
 def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> Figure:
     """Draw the sizes of the coefficients, largest first, and the number of columns per kernel.
 
-    Columns without kernels are counted per class or quantile, where there are several. Those whose
-    coefficient is zero are left out of both panels.
+    Columns without kernels are counted per class or quantile, if there are several. Columns with a
+    coefficient of zero are left out of both panels.
 
     Parameters
     ----------
@@ -313,14 +309,14 @@ EVERY_ROUND = 30
 
 
 def error_table(model: Any, sets: Sets, rounds: Sequence[int] = ROUNDS) -> Table:
-    """Errors after some rounds: the share of wrong labels, or root mean squares of residuals.
+    """Errors after some rounds: the share of wrong labels, or the root mean square of residuals.
 
     Parameters
     ----------
     model : fitted classifier or regressor
-        With ``staged_predict``, whose first predictions are those after round 1.
+        With ``staged_predict``, starting with the predictions after round 1.
     sets : mapping of str to (X, y)
-        What errors are wanted on, ``{"train": (X, y), "test": (X_test, y_test)}`` say.
+        The sets for the errors, such as ``{"train": (X, y), "test": (X_test, y_test)}``.
     rounds : sequence of int, default=(10, 30, 100, 300)
         Rounds that the model does not have are left out.
 
@@ -332,8 +328,8 @@ def error_table(model: Any, sets: Sets, rounds: Sequence[int] = ROUNDS) -> Table
     Raises
     ------
     ValueError
-        If there is no set, a round is not a whole number of at least 1, or the model predicts
-        several numbers for a row.
+        If there is no set, a round is not an integer of at least 1, or the model predicts several
+        numbers per row.
     """
     if not sets:
         raise ValueError("sets must name at least one pair (X, y), got none")
@@ -357,20 +353,20 @@ def plot_stages(
 ) -> Figure:
     """Draw the loss after every round, and the errors of :func:`error_table`.
 
-    Where the fit has held rows out itself to choose the number of stages, their loss stands next to
-    that of the training rows, both relative to the loss of a constant, and the stage that was
-    chosen is ringed.
-    With several holdouts there is a thin line for each, and a thick one for the mean of their
-    models after every round; a model that has all its stages counts as it is.
+    If the fit held out rows to choose the number of stages, their loss is drawn with the loss of
+    the training rows, both relative to the loss of a constant, and the chosen stage is circled.
+    With several holdouts there is a thin line for each, and a thick line for the mean of their
+    models after every round; a model whose stages are complete enters unchanged.
 
     Parameters
     ----------
     model : fitted classifier or regressor
         With ``staged_predict`` and ``history_``.
     sets : mapping of str to (X, y), optional
-        As in :func:`error_table`; without any there is no panel of errors.
+        As in :func:`error_table`; without sets there is no panel of errors.
     rounds : sequence of int, optional
-        As there; by default (10, 30, 100, 300), or all rounds of a model that has at most 30.
+        As in :func:`error_table`; by default (10, 30, 100, 300), or all rounds if there are at most
+        30.
     axes : iterable of matplotlib Axes, optional
         One for the loss, and one for the errors.
 

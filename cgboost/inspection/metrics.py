@@ -1,13 +1,13 @@
 """Gains charts and their Gini coefficient, for 0/1 and other non-negative targets.
 
-A gains chart (a lift curve) takes the rows by falling score and shows which share of the target's
-total the first rows have: with rows in order, weights w and a target y,
+A gains chart (a lift curve) sorts the rows by decreasing score and shows the share of the target's
+total in the first rows: with sorted rows, weights w and a target y,
 
     x_k = Σ_{i≤k} w_i / Σ w_i      g_k = Σ_{i≤k} w_i y_i / Σ w_i y_i
 
-Rows of equal score come together, on a straight line. Random scores follow the diagonal. The Gini
-coefficient is the area between the chart and the diagonal, relative to that of a perfect predictor,
-whose scores are the target.
+Rows with equal scores are joined by a straight line. Random scores follow the diagonal. The Gini
+coefficient is the area between the chart and the diagonal, relative to the area of a perfect
+predictor, whose scores are the target.
 
 Hand, *Construction and Assessment of Classification Rules*, 1997; used for targets of both kinds
 by Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, 2006, section 7.
@@ -35,25 +35,25 @@ def gini_coefficient(
 ) -> float:
     """Gini coefficient of the gains chart: 0 for random scores, 1 for a perfect order of the rows.
 
-    Only the order of the scores matters. For a target of 0 and 1 it is 2·AUC − 1.
+    Only the order of the scores matters. For a 0/1 target it is 2·AUC − 1.
 
     Parameters
     ----------
     y : array-like of shape (n_rows,)
         The target, not negative.
     score : array-like of shape (n_rows,)
-        The larger, the more is expected; may be infinite.
+        Higher scores mean a higher expected target; may be infinite.
     sample_weight : array-like of shape (n_rows,) or None
 
     Returns
     -------
     float
-        From −1, for the worst order of all, to 1.
+        From −1, for the worst possible order, to 1.
 
     Raises
     ------
     ValueError
-        For lengths that differ, nan, a negative target, or one that is the same in all rows.
+        For different lengths, nan, a negative target, or a target that is the same in all rows.
     """
     target, scores, weights = _checked(y, score, sample_weight)
     # The ratio of the areas is that of y − min y, whose differences are not lost in a large mean.
@@ -80,13 +80,13 @@ def gains_chart(
     Returns
     -------
     rows, gained : ndarray of shape (n_scores + 1,)
-        Share of the rows with the highest scores and their share of the target's total, a point
-        for each distinct score; from (0, 0) to (1, 1).
+        Share of the rows with the highest scores, and their share of the target's total, with one
+        point per distinct score; from (0, 0) to (1, 1).
 
     Raises
     ------
     ValueError
-        For lengths that differ, nan, or a target that is negative or 0 in all rows.
+        For different lengths, nan, a negative target, or a target that is 0 in all rows.
     """
     return _chart(*_checked(y, score, sample_weight))
 
@@ -98,7 +98,7 @@ def plot_gains(
     *,
     axes: Axes | None = None,
 ) -> Figure:
-    """Draw the gains charts of some models, between that of a perfect predictor and the diagonal.
+    """Draw the gains charts of some models, with a perfect predictor and the diagonal.
 
     Parameters
     ----------

@@ -121,13 +121,14 @@ def plot_transformations(
     top: int = 12,
     axes: Iterable[Axes] | None = None,
 ) -> Figure:
-    """Draw the functions of a stage, as they are added up in it: λ h(x).
+    """Draw the functions whose sum is a stage: λ h(x).
 
-    Of a classifier the title of the figure, or those of given axes, name the class.
+    For a classifier, the title of the figure, or the titles of given axes, name the class.
 
-    Functions of numbers are piecewise linear, those of categories bars. Where leaves have earlier
-    outputs as regressors, the line is the function with these at 0, which is about their mean (but
-    for the output that the function is one of); the points of ``X`` show what they add.
+    Functions of numbers are piecewise linear, functions of categories are bars. If leaves have
+    earlier outputs as regressors, the line is the function with these at 0, about their mean
+    (except for the output that is the input of the function); the points of ``X`` show their
+    effect.
 
     Parameters
     ----------
@@ -135,15 +136,14 @@ def plot_transformations(
     stage : int, default=0
         0, 1, …, or −1 for the last.
     X : array-like or data frame of shape (n_rows, n_features), optional
-        Rows that are drawn behind the functions.
+        Rows to draw behind the functions.
     output : class label or int, optional
-        Label of a class, or its place in ``classes_``; where labels are integers, a label comes
-        before a place. By default the first. Two classes have one output, f of the second: its
-        label, or 0.
+        Label of a class, or its index in ``classes_``; integers are read as labels first. By
+        default the first. Two classes have one output, the f of the second class: its label, or 0.
     top : int, default=12
-        Of more functions than these, those that span the widest range are drawn.
+        Maximum number of functions; those with the widest range are drawn.
     axes : iterable of matplotlib Axes, optional
-        One for each function.
+        One per function.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def plot_transformations(
     IndexError
         If there is no such output.
     ValueError
-        If there is no such stage, or the number of axes is not that of the functions.
+        If there is no such stage, or the number of axes differs from the number of functions.
     """
     stages = model._stages_of(output)
     if not -len(stages) <= stage < len(stages):
@@ -248,7 +248,7 @@ DASHES = ("-", "--", ":", "-.")
 
 
 def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, axes: Axes | None = None) -> Figure:
-    """Draw rows by the first two factors, one colour a class, or a colour scale for numbers.
+    """Draw rows by their first two factors, coloured by class or, for numbers, by a colour scale.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, axes: Axes | None = 
         or a PCA to compare them with.
     X : array-like of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
-        Classes, or numbers: what they are for a regressor, whatever they look like.
+        Classes or numbers. For a regressor they are always treated as numbers.
     axes : matplotlib Axes, optional
 
     Returns
@@ -267,7 +267,7 @@ def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, axes: Axes | None = 
     Raises
     ------
     ValueError
-        If the model has fewer than two factors, or ``y`` not one entry for each row.
+        If the model has fewer than two factors, or ``y`` does not have one entry per row.
     """
     factors, target = np.asarray(model.transform(X)), np.asarray(y)
     if factors.shape[1] < 2:
@@ -297,20 +297,20 @@ def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, axes: Axes | None = 
 
 
 def component_errors(model: Any, sets: Sets) -> Table:
-    """Error of a fitted model cut off after 1, 2, … factors.
+    """Error of a fitted model truncated after 1, 2, … factors.
 
     Parameters
     ----------
     model : fitted estimator
         With ``staged_predict``, or a pipeline that ends with one.
     sets : mapping of str to (X, y)
-        What errors are wanted on, ``{"train": (X, y), "test": (X_test, y_test)}`` say.
+        The sets for the errors, such as ``{"train": (X, y), "test": (X_test, y_test)}``.
 
     Returns
     -------
     dict of str to ndarray
-        ``"components"``, and for each of the sets the share of wrong labels of a classifier or the
-        mean squared error of a regressor.
+        ``"components"``, and for each set the share of wrong labels of a classifier or the mean
+        squared error of a regressor.
 
     Raises
     ------
@@ -337,9 +337,9 @@ def plot_components(models: Mapping[str, Any], sets: Sets, *, axes: Axes | None 
     Parameters
     ----------
     models : mapping of str to fitted estimator
-        Either classifiers or regressors, as for :func:`component_errors`: a colour each.
+        Either classifiers or regressors, as in :func:`component_errors`; one colour each.
     sets : mapping of str to (X, y)
-        As there: a kind of line each.
+        As in :func:`component_errors`; one line style each.
     axes : matplotlib Axes, optional
 
     Returns
@@ -388,7 +388,7 @@ def plot_objectives(models: Mapping[str, Any], *, axes: Axes | None = None) -> F
     sklearn.exceptions.NotFittedError
         If a model has no history.
     ValueError
-        If there is no model, or one with a run for each class or quantile.
+        If there is no model, or a model has one run per class or quantile.
     """
     if not models:
         raise ValueError("models must name at least one fitted model, got none")
@@ -423,15 +423,15 @@ def _curve(name: str, model: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 def plot_kernel_importance(
     importance: Mapping[str, Any], *, top: int = 20, axes: Iterable[Axes] | None = None
 ) -> Figure:
-    """Draw how much a score falls without each kernel, and the kernels' shares of the output.
+    """Draw the decrease of a score without each kernel, and the kernels' shares of the output.
 
     Parameters
     ----------
     importance : Bunch
-        What :func:`~cgboost.inspection.kernel_importance` returns. Bars of the fall of the score
-        are means over its repetitions, with one standard deviation to either side.
+        The result of :func:`~cgboost.inspection.kernel_importance`. Bars for the decrease of the
+        score are means over its repetitions, with one standard deviation on either side.
     top : int, default=20
-        How many kernels at most: those for which the score falls most.
+        Maximum number of kernels; those with the largest decrease are shown.
     axes : two matplotlib Axes, optional
 
     Returns

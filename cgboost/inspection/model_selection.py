@@ -1,8 +1,8 @@
 """Criteria that choose the round of a greedy run: callbacks that score every round.
 
-Each writes its value into ``round.scores``, so that the history shows it, and names the round of
-its lowest value as ``best_round``; the round without columns is scored but not chosen. They are for
-squared error, where the objective is ½‖U‖² with the residual U.
+Each writes its value to ``round.scores``, and therefore to the history, and returns the round with
+the lowest value as ``best_round``; the round without columns is scored but not chosen. They are for
+squared error, with the objective ½‖U‖² for the residual U.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class RoundCriterion(ABC):
 
 
 class HighDimensionalCriterion(RoundCriterion):
-    """HDIC = n log ‖U‖² + |J| C log p with the set J of features that are in the model.
+    """HDIC = n log ‖U‖² + |J| C log p with the set J of features in the model.
 
     Ing, Lai 2011. C is a constant for "hdic", log n for "hdbic", the constant times log log n for
     "hdhq".
@@ -84,7 +84,7 @@ class HighDimensionalCriterion(RoundCriterion):
     def of(self, squares: float | Vector, size: int) -> Vector:
         """The criterion of models of ``size`` features with these ‖U‖²; inf if saturated.
 
-        As many coefficients as rows fit anything: nothing can be learnt from what they leave.
+        As many coefficients as rows fit any data; the residuals then contain no information.
         """
         if size + self.n_fixed >= self.n_rows:
             return np.full(np.shape(squares), math.inf)
@@ -165,12 +165,12 @@ class CorrectedAIC(RoundCriterion):
 
 
 class HeldOutError(RoundCriterion):
-    """A mean squared error on held-out rows that is known beforehand, by cross-validation.
+    """A mean squared error on held-out rows, computed beforehand by cross-validation.
 
     Parameters
     ----------
     errors : ndarray of shape (n_rounds,)
-        Of the rounds 1, 2, …
+        Errors of the rounds 1, 2, …
     """
 
     def __init__(self, errors: Vector) -> None:
@@ -178,7 +178,7 @@ class HeldOutError(RoundCriterion):
         self._errors = errors
 
     def value(self, turn: Round) -> float:
-        """The error of as many steps; nan before the first, inf where no fold went so far."""
+        """The error after this many steps; nan before the first, inf if no fold went this far."""
         if not turn.number:
             return math.nan
         known = turn.number <= len(self._errors)

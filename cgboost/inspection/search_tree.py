@@ -41,19 +41,19 @@ LEAST_SPAN = 1e-6
 def plot_search(
     result: BranchAndPriceResult | DecompositionResult, *, axes: Iterable[Axes] | None = None
 ) -> Figure:
-    """Draw how bound and best solution meet, and the tree below.
+    """Draw the convergence of bound and best solution, and the tree below.
 
     Parameters
     ----------
     result : BranchAndPriceResult or DecompositionResult
-        The latter is drawn in the sense of the model.
+        A ``DecompositionResult`` is drawn in the sense (minimise or maximise) of the model.
     axes : two Axes or None
-        To draw on; None: a new figure.
+        Axes to draw on; None creates a new figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        A search that was stopped before its first node has empty axes, which say so.
+        If the search was stopped before its first node, the axes are empty, with a note.
 
     Raises
     ------

@@ -2,17 +2,17 @@
 
 ::
 
-    branch_and_price.py  what a search is made of
+    branch_and_price.py  the search and its parameters
     tree_search.py       nodes, cuts, heuristics, children, and the bound of all
-    branching/           what a node adds, rules that divide it, variables that its cost fixes
+    branching/           decisions of a node, rules that divide it, variable fixing by cost
     node_problem.py      master and pricer of a node
     pool.py              columns of all nodes
     parallel_nodes.py    relaxations of several nodes at once
     search.py            incumbent, bounds, relaxations
     heuristics.py        integer solutions from the columns of a node
-    node_selection.py    which node comes next
-    reporting/           what a search tells while it runs, and where it cannot go on
-    result.py            the solution, what is proven, a table of the tree
+    node_selection.py    the choice of the next node
+    reporting/           progress of a search, and reasons why it cannot continue
+    result.py            the solution, the proven bound, a table of the tree
 """
 
 from cgboost.integer.branch_and_price import BranchAndPrice

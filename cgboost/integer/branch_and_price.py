@@ -3,9 +3,9 @@
 Barnhart, Johnson, Nemhauser, Savelsbergh, Vance (Operations Research 46, 1998).
 
 A node is a :class:`~cgboost.generation.ColumnGeneration` run with the rows and the restrictions of
-its decisions. Its certified bound is one on all integer solutions below it; the least bound of the
-open nodes is one on the problem. So a search that is stopped, at any moment, has both: the best
-solution so far, and what no solution can beat.
+its decisions. Its certified bound holds for all integer solutions below it; the smallest bound of
+the open nodes holds for the problem. A search that is stopped at any time therefore has both: the
+best solution so far, and a bound on all solutions.
 """
 
 from __future__ import annotations
@@ -60,57 +60,57 @@ ROWS_A_BLOCK = 4
 
 
 class BranchAndPrice:
-    """Integer optimum of a linear master, with a bound that is proven at every moment.
+    """Integer optimum of a linear master, with a proven bound at any time.
 
     Parameters
     ----------
     master : LinearMaster
-        Its rows, and the columns it has are those of the root. It is left as it is.
+        Its rows and columns are those of the root. It is not changed.
     pricer : Pricer or callable
-        As for :class:`~cgboost.generation.ColumnGeneration`. It says what decisions it respects:
+        As in :class:`~cgboost.generation.ColumnGeneration`. It declares the decisions it respects:
         ``@respects(Together, Apart)`` before a function, or an attribute ``respects``.
     branching : BranchingRule, sequence of these, or "auto"
-        The first rule that finds something divides the node. "auto": of :class:`CountBranching`,
-        :class:`RyanFoster`, :class:`VariableBranching` and :class:`ComponentBranching` those that
-        the pricer respects.
+        The first rule that finds a branch divides the node. "auto" uses those rules of
+        :class:`CountBranching`, :class:`RyanFoster`, :class:`VariableBranching` and
+        :class:`ComponentBranching` that the pricer respects.
     strong_branching : StrongBranching or None
         Chooses among the branches of a rule by solving their children. None: the first branch.
     node_selection : NodeSelection, default=BestBound()
     heuristics : sequence of Heuristic, or "auto"
-        "auto": :class:`BranchDiving` where original variables are branched on, :class:`Diving`,
-        there only until something is found, and :class:`RestrictedMaster`.
+        "auto" means :class:`BranchDiving` if there is branching on original variables,
+        :class:`Diving` (in that case only until a solution is found), and
+        :class:`RestrictedMaster`.
     cuts : sequence of callables
-        Each is called with the :class:`NodeSolution` of a node and returns rows, which hold for
-        *all* integer solutions: every later node has them.
+        Each is called with the :class:`NodeSolution` of a node and returns rows, which must hold
+        for *all* integer solutions: they are added to every later node.
     objective_step : float or None
-        A number of which the cost of every integer solution is a multiple (1 for whole costs):
-        bounds are rounded up to multiples.
+        A number such that the cost of every integer solution is a multiple of it (1 for integer
+        costs): bounds are rounded up to multiples.
     start : sequence of Column, optional
-        A solution to begin with; a column that is taken twice comes twice.
+        An initial solution; a column used twice is listed twice.
     columns_per_round : int, default=20
     smoothing : Smoothing or None
-        See :mod:`cgboost.generation.stabilization`; None stands for ``Wentges(0.5, decay=1.0)``,
-        which takes 0.6 times as long as none on generalised assignment with 10 × 60, and as long on
-        bin packing.
+        See :mod:`cgboost.generation.stabilization`. None means ``Wentges(0.5, decay=1.0)``. It
+        takes 0.6 times the time without smoothing on generalised assignment with 10 × 60, and the
+        same time on bin packing.
     subgradient : Subgradient, None or "auto"
-        Finds duals for the root to begin with, where every block has one column in a solution.
-        "auto": from 100 rows on, and four for each block.
+        Finds initial duals for the root, if every block has one column in a solution. "auto" uses
+        it with at least 100 rows and at least four rows per block.
     variable_fixing : VariableFixing, None or "auto"
-        Divides nodes by the objective and fixes variables, where every block has one column, the
+        Divides nodes by the objective and fixes variables, if every block has one column, the
         pricer respects ``VariableBound`` and ``objective_step`` is given. On generalised assignment
-        with 5 × 200 a search takes 102 CPU s that does not end in 240 without it.
+        with 5 × 200, a search takes 102 CPU s; without it, it does not end in 240.
     callbacks : sequence of callables
         Each is called with a :class:`TreeState` after every node; a true value stops the search.
-        :class:`TreeProgress` shows it on the terminal.
+        :class:`TreeProgress` shows the progress on the terminal.
     executor : Executor, concurrent.futures.Executor or None
-        Solves the relaxations of as many nodes at once as it has tasks; see
-        :mod:`cgboost.parallel`. The tree depends on this number, not on who solves what. None: one
-        node after another.
+        Solves the relaxations of several nodes at once, as many as it has tasks; see
+        :mod:`cgboost.parallel`. The tree depends only on this number. None: one node after another.
 
     Raises
     ------
     BranchingError
-        For a rule whose decisions the pricer does not respect.
+        For a rule with decisions that the pricer does not respect.
     """
 
     def __init__(
@@ -185,19 +185,19 @@ class BranchAndPrice:
         Parameters
         ----------
         gap : float, default=1e-6
-            Gap at which to stop, relative to max(|objective|, min(1, largest cost)).
+            Stop at this gap, relative to max(|objective|, min(1, largest cost)).
         time_limit : float or None
             Seconds.
         max_nodes : int or None
         resume : str, path, SearchRecord or None
-            The file of a :class:`~cgboost.Checkpoint` of the same problem, to go on with the pool,
-            the best solution and the open nodes.
+            The file of a :class:`~cgboost.Checkpoint` of the same problem, to continue with its
+            pool, best solution and open nodes.
 
         Raises
         ------
         Exception
-            What the master or the pricer has raised before there was a bound or a solution, and
-            whatever shows that bounds are wrong.
+            Any exception of the master or the pricer before there is a bound or a solution, and any
+            error that shows that bounds are wrong.
         """
         check_number("gap", gap, 0.0)
         if time_limit is not None:

@@ -29,7 +29,7 @@ FAILED = (
 
 
 class Heuristic(Protocol):
-    """Looks for integer solutions at a node."""
+    """Searches for integer solutions at a node."""
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """Offer what is found to ``search.offer``."""
@@ -37,9 +37,9 @@ class Heuristic(Protocol):
 
 
 class Rounding:
-    """Round the coefficients of the relaxation up, the largest fractions first, while that helps.
+    """Round the coefficients of the relaxation up, largest fractions first, while that helps.
 
-    Right for rows ``≥``: where the rows are not met in the end there is nothing to offer.
+    Suitable for rows ``≥``; if the rows are not satisfied at the end, there is no solution.
     """
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
@@ -69,11 +69,11 @@ class RestrictedMaster:
     Parameters
     ----------
     time_limit : float, default=10.0
-        Seconds, at most.
+        Maximum number of seconds.
     share : float, default=0.5
-        And at most this share of the time that the search has taken, but a second.
+        Also at most this share of the time of the search so far, but at least one second.
     every : int, default=0
-        Called at every so many nodes after the root; 0: at the root alone.
+        Interval between calls after the root, in nodes; 0: only at the root.
     """
 
     def __init__(self, *, time_limit: float = 10.0, share: float = 0.5, every: int = 0) -> None:
@@ -119,28 +119,28 @@ class RestrictedMaster:
 
 
 class Diving:
-    """Fix the columns with the largest fractions one after another, and price again each time.
+    """Fix the columns with the largest fractions one by one, and price again after each.
 
-    Whole parts of coefficients are fixed with them. What fixed columns use is taken off the rows,
-    so that the pricer finds columns for the rest. Where a dive fails, others follow that leave out
-    what was chosen near the top (limited discrepancy search: Sadykov and others, INFORMS J. on
-    Computing 31, 2019).
+    Integer parts of coefficients are fixed at the same time. The amounts of fixed columns are
+    subtracted from the rows, and the pricer finds columns for the rest. If a dive fails, further
+    dives exclude choices made near the top (limited discrepancy search: Sadykov and others, INFORMS
+    J. on Computing 31, 2019).
 
     Parameters
     ----------
     discrepancies : int, default=2
-        Choices that may be left out on the way to a leaf.
+        Maximum number of excluded choices on the way to a leaf.
     depth : int, default=3
-        Levels from the top at which they may.
+        Number of levels from the top at which choices may be excluded.
     every : int, default=20
-        Called at every so many nodes after the root, twice as many after each call that finds
-        nothing better; 0: at the root alone.
+        Interval between calls after the root, in nodes, doubled after each call without a better
+        solution; 0: only at the root.
     tol : float, default=1e-4
         Relative gap of the relaxations on the way.
     max_rounds : int or None, default=30
-        Rounds of column generation for each of them, at most.
+        Maximum number of rounds of column generation for each relaxation.
     until_found : bool, default=False
-        Whether there are no more dives once a solution is known, from whatever heuristic.
+        Whether to stop diving once a solution is known, from any heuristic.
     """
 
     def __init__(
@@ -210,24 +210,24 @@ class Diving:
 
 
 class BranchDiving:
-    """Go down the tree by several decisions at once, those that a branching rule is surest of.
+    """Go down the tree by several decisions at once, the most certain ones of a branching rule.
 
     Each step takes the first child (the variable up, the rows together) of the branches whose value
-    is nearest to the next whole number, and solves the relaxation. Where that fails the step is
-    tried again with the surest decision alone. It fixes less at a time than :class:`Diving`, whose
-    columns decide a whole block each.
+    is nearest to the next integer, and solves the relaxation. If that fails, the step is repeated
+    with only the most certain decision. It fixes less per step than :class:`Diving`, where each
+    column decides a whole block.
 
     Parameters
     ----------
     rules : sequence of BranchingRule
     share : float, default=0.2
-        Of the branches above one half, which are taken at once; one at least.
+        Share of the branches above one half that are taken at once; at least one.
     every : int, default=20
-        As for :class:`Diving`.
+        As in :class:`Diving`.
     tol : float, default=1e-4
         Relative gap of the relaxations on the way.
     max_rounds : int or None, default=30
-        Rounds of column generation for each of them, at most.
+        Maximum number of rounds of column generation for each relaxation.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Node selection: which open node of a tree comes next."""
+"""Node selection: the choice of the next open node of a tree."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class Node:
     Attributes
     ----------
     number : int
-        In the order in which nodes were made; the root is 0.
+        In the order of creation; the root is 0.
     parent : int
         −1 for the root.
     decisions : tuple of Decision
-        From the root to here.
+        From the root to this node.
     bound : float
-        Lower bound on all integer solutions below the node; at first that of the parent.
+        Lower bound on all integer solutions below the node; initially the bound of the parent.
     depth : int
     near : tuple or None
-        Duals of the parent, to choose the columns that the node begins with.
+        Duals of the parent, to choose the initial columns of the node.
     at_most : float
-        Only solutions up to this cost are looked for: another node has the others.
+        Only solutions up to this cost are searched; another node has the others.
     n_divided : int
-        How often the solutions that cost least have been parted from the others.
+        Number of times that the solutions of least cost were separated from the others.
     """
 
     number: int
@@ -70,7 +70,7 @@ class NodeSelection(Protocol):
 
 @dataclass
 class BestBound:
-    """The node with the least bound; of several the deepest one, and of these the first child."""
+    """The node with the smallest bound; among ties the deepest, and among these the first child."""
 
     _heap: list[tuple[float, int, int, Node]] = field(default_factory=list, init=False)
 
@@ -94,13 +94,13 @@ class BestBound:
 
 @dataclass
 class DepthFirst:
-    """The first child of the last node that was divided: solutions soon, a bound late.
+    """The first child of the last divided node: early solutions, but a late bound.
 
     Parameters
     ----------
     max_dive : int, default=100
-        After so many nodes the one with the least bound is next, and the search goes on from there:
-        a count without an upper bound could otherwise be raised without end.
+        After this many nodes, the search continues from the node with the smallest bound; a count
+        without an upper bound could otherwise be increased forever.
     """
 
     max_dive: int = 100

@@ -1,4 +1,4 @@
-"""What a tree search leaves behind: the best solution, what is proven, and a table of the tree."""
+"""The result of a tree search: the best solution, the proven bound, and a table of the tree."""
 
 from __future__ import annotations
 
@@ -37,36 +37,37 @@ def tree_table(rows: Sequence[tuple[Any, ...]]) -> dict[str, NDArray[Any]]:
 
 @dataclass(frozen=True)
 class BranchAndPriceResult:
-    """Outcome of :meth:`BranchAndPrice.run`.
+    """Result of :meth:`BranchAndPrice.run`.
 
     Attributes
     ----------
     objective : float
-        Of the best solution found; inf without one.
+        Cost of the best solution found; inf without one.
     bound : float or None
-        No solution costs less; None where nothing is certified (the pricer is not exact).
+        Lower bound on the cost of all solutions; None without a certificate (the pricer is not
+        exact).
     gap : float
         ``objective − bound`` relative to max(|objective|, min(1, largest cost)), or inf.
     columns : tuple of Column
-        Those that the solution uses.
+        The columns used in the solution.
     coef : ndarray of shape (n_columns,)
-        How often, exactly whole where they had to be.
+        Their coefficients, exactly integer where required.
     n_nodes : int
-        Nodes that were begun; a search that is stopped leaves the last of them unfinished.
+        Number of nodes started; if the search is stopped, the last of them is unfinished.
     n_generated : int
-        Columns in the pool at the end.
+        Number of columns in the pool at the end.
     stop_reason : StopReason
     message : str
     tree : dict of str to ndarray
-        One entry a node, in the order in which they were done: number, number of the parent, depth,
-        its bound (rounded up to ``objective_step``), what became of it (``"branched"``,
-        ``"integral"``, ``"infeasible"``, ``"cut_off"``, ``"undivided"`` by any rule,
-        ``"unfinished"``), columns in the pool,
-        and the best solution, the bound of the tree and the seconds since the start after it.
+        One entry per node, in the order of processing: number, number of the parent, depth, bound
+        (rounded up to ``objective_step``), outcome (``"branched"``, ``"integral"``,
+        ``"infeasible"``, ``"cut_off"``, ``"undivided"`` by any rule, ``"unfinished"``), columns in
+        the pool, and the best solution, the bound of the tree and the seconds since the start,
+        after the node.
     error : Exception or None
-        What the master or the pricer raised, if that ended the search.
+        The exception of the master or the pricer, if one ended the search.
     seconds : float
-        Of the whole search.
+        Time of the whole search.
     """
 
     objective: float
@@ -84,7 +85,7 @@ class BranchAndPriceResult:
 
     @property
     def variables(self) -> dict[Hashable, float]:
-        """The solution in the original variables, those that are not 0: Σ_j amount_vj x_j."""
+        """The nonzero original variables of the solution: Σ_j amount_vj x_j."""
         amounts: dict[Hashable, float] = {}
         for column, x in zip(self.columns, self.coef.tolist(), strict=True):
             for variable, amount in column.variables.items():
@@ -95,7 +96,7 @@ class BranchAndPriceResult:
         return self.summary()
 
     def summary(self) -> str:
-        """A few lines for a person."""
+        """A short summary as text."""
         bound = "none" if self.bound is None else f"{self.bound:.8g}"
         return "\n".join(
             [

@@ -1,4 +1,4 @@
-"""Kernels and libraries of kernels; ``base.py`` says what a kernel may tell of its structure."""
+"""Kernels and libraries of kernels; ``base.py`` describes the structure a kernel may declare."""
 
 from cgboost.kernels.base import (
     Kernel,

@@ -1,13 +1,12 @@
-"""What every kernel is, what it may tell about its structure; sums, products and powers of kernels.
+"""The base class of kernels and the structure they may declare; sums, products and powers.
 
 A kernel is a function k(X, Z) of two sets of rows with values of shape (len(X), len(Z)). It need
-not be positive semi-definite: CG-Boost uses each K(·, x_j) as a column, nothing more ([B] section
-2.3). [B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD
-2004.
+not be positive semi-definite: CG-Boost only uses each K(·, x_j) as a column ([B] section 2.3). [B]
+is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
 
-Two structures make a kernel cheap, and both are optional:
+Two optional structures make a kernel cheap:
 
-* values that follow from inner products (``of_products``), of all columns of X or of some
+* values computed from inner products (``of_products``) of all columns of X or of some
   (``restricted``): all such kernels of a library on the same columns share one matrix product;
 * weighted sums Σ_j w_j k(x, z_j) that need no kernel values at all (``expansion``).
 """
@@ -61,8 +60,9 @@ KernelFunction = Callable[[Matrix, Matrix], Matrix]
 class Kernel(Parametrized, ABC):
     """A kernel k(x, z); sums, products, powers and multiples of kernels are kernels.
 
-    Your own kernel needs ``__call__`` alone. One whose values follow from inner products is
-    a :class:`ProductKernel`. Its derivatives by the centre are in :mod:`cgboost.kernels.gradients`.
+    Your own kernel only needs ``__call__``. If its values are functions of inner products, derive
+    it from :class:`ProductKernel`. Derivatives with respect to the centre are in
+    :mod:`cgboost.kernels.gradients`.
     """
 
     slopes = gradients.slopes
@@ -75,7 +75,7 @@ class Kernel(Parametrized, ABC):
         """Kernel values of every row of X with every centre in Z, shape (len(X), len(Z))."""
 
     def fit(self, X: Matrix) -> Kernel:
-        """A kernel with its data-dependent parameters set from the training rows."""
+        """The kernel, with its data-dependent parameters set from the training rows."""
         return self
 
     def diagonal(self, X: Matrix) -> Norms:
@@ -83,34 +83,34 @@ class Kernel(Parametrized, ABC):
         return np.array([self(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])])
 
     def centres(self, X: Matrix, rows: Any) -> Matrix:
-        """What stands for training rows ``rows`` as centres: by default the rows themselves."""
+        """The representation of training rows ``rows`` as centres: by default the rows."""
         return X[rows]
 
     @property
     def is_precomputed(self) -> bool:
-        """Whether X holds the kernel values: such a kernel is not summed or normalised."""
+        """Whether X contains the kernel values; such a kernel cannot be summed or normalised."""
         return False
 
     @property
     def takes_objects(self) -> bool:
-        """Whether rows may be other things than numbers: it is then given arrays of objects."""
+        """Whether rows may be non-numeric; the kernel is then called with arrays of objects."""
         parts = list(self.parts())
         return bool(parts) and all(part.takes_objects for part in parts)
 
     def parts(self) -> Iterator[Kernel]:
-        """The kernels that it is made of: those in its fields, and in tuples there."""
+        """The kernels that it consists of: the kernels in its fields, and in tuples there."""
         for _, value in _fields(self):
             yield from _kernels_in(value)
 
     def released(self) -> Kernel:
-        """The kernel as a fitted model keeps it: without what it remembers of training rows."""
+        """The kernel as stored in a fitted model: without values remembered from training."""
         return rebuilt(self, lambda part: part.released())
 
     # ------------------------------------------------------------------ inner products
 
     @property
     def of_products(self) -> bool:
-        """Whether k(x, z) is a function of x·z, ‖x‖² and ‖z‖² alone."""
+        """Whether k(x, z) is a function of only x·z, ‖x‖² and ‖z‖²."""
         return False
 
     def from_products(
@@ -121,11 +121,11 @@ class Kernel(Parametrized, ABC):
         Parameters
         ----------
         products : ndarray of shape (n_rows, n_centres)
-            X Zᵀ; it is not changed unless it is ``out``.
+            X Zᵀ; not changed unless it is ``out``.
         x_norms, z_norms : ndarray of shape (n_rows,) and (n_centres,)
-            Squared norms of the rows, as :func:`squared_norms` makes them.
+            Squared norms of the rows, as computed by :func:`squared_norms`.
         out : ndarray of shape (n_rows, n_centres), optional
-            Where to put the values; it may be ``products``.
+            Array for the values; it may be ``products``.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class Kernel(Parametrized, ABC):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Added up in float64; no matrix of kernel values is made.
+            Summed in float64, without a matrix of kernel values.
         """
         total = np.empty(len(products))
         for rows in chunks(products):
@@ -165,7 +165,7 @@ class Kernel(Parametrized, ABC):
         raise self._no_products()
 
     def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
-        """Put the values of a few rows into ``out``: the work of ``from_products``."""
+        """Write the values of a few rows to ``out``; called by ``from_products``."""
         raise self._no_products()
 
     def _no_products(self) -> KernelError:
@@ -173,36 +173,36 @@ class Kernel(Parametrized, ABC):
 
     @property
     def of_distances(self) -> bool:
-        """Whether k(x, z) is a function of ‖x − z‖² alone, and k(x, x) = 1."""
+        """Whether k(x, z) is a function of only ‖x − z‖², and k(x, x) = 1."""
         return False
 
     def fill_from_distances(self, out: Matrix, squares: Matrix) -> None:
-        """Put the values for some ‖x − z‖² into ``out``, of kernels that are ``of_distances``."""
+        """Write the values for some ‖x − z‖² to ``out``, for kernels that are ``of_distances``."""
         raise self._no_products()
 
     def restricted(self) -> tuple[Callable[[Matrix], Matrix], Kernel] | None:
-        """Columns of X, and a kernel of products on them that it equals; None: it is no such one.
+        """Columns of X, and a kernel of products on them that equals this one; None otherwise.
 
-        Columns that are the same are equal, and can be keys of a dict.
+        The returned columns compare equal if they are the same, and can be keys of a dict.
         """
         return None
 
     def refine(self, values: Matrix, X: Matrix, Z: Matrix) -> None:
-        """Make values anew, in place, that inner products leave with too few digits.
+        """Recompute, in place, values that are too inaccurate when computed from inner products.
 
         Parameters
         ----------
         values : ndarray of shape (len(X), len(Z))
-            As :meth:`from_products` made them.
+            As computed by :meth:`from_products`.
         X, Z : ndarray
             The rows, in the precision of the values.
         """
         return  # most kernels lose none
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
-        """How far values from inner products may be from exact ones; None: that is not known.
+        """Bound on the rounding error of values from inner products; None if unknown.
 
-        A kernel without this bound is priced in float64, whatever the precision of the rows.
+        A kernel without this bound is priced in float64, regardless of the precision of the rows.
 
         Parameters
         ----------
@@ -216,23 +216,23 @@ class Kernel(Parametrized, ABC):
     def expansion(
         self, centres: Matrix, weights: Vector, n_rows: int | None = None
     ) -> Expansion | None:
-        """The function Σ_j w_j k(x, z_j) without its centres, where that pays.
+        """The function Σ_j w_j k(x, z_j) without its centres, if that is faster.
 
-        Kernels are symmetric: with coefficients as weights it is a prediction, with a
-        pseudo-response over training rows it gives the scores of all columns.
+        Kernels are symmetric: with coefficients as weights, this is a prediction; with a
+        pseudo-response over training rows as weights, it gives the scores of all columns.
 
         Parameters
         ----------
         centres : ndarray of shape (n_centres, n_features)
         weights : ndarray of shape (n_centres,)
         n_rows : int, optional
-            Number of rows that it will be evaluated on; by default as many as there are centres.
+            Number of rows on which it will be evaluated; by default the number of centres.
 
         Returns
         -------
         Expansion or None
-            None where the kernel has no such structure, or where it takes more operations than
-            the kernel values would.
+            None if the kernel has no such structure, or if it needs more operations than the
+            kernel values.
         """
         n_centres = centres.shape[0]
         rows = n_centres if n_rows is None else n_rows
@@ -241,19 +241,19 @@ class Kernel(Parametrized, ABC):
         return self.expanded(centres, weights)
 
     def expansion_cost(self, n_centres: int, n_features: int, n_rows: int) -> float:
-        """Multiplications to make an expansion and evaluate it on ``n_rows``; inf: there is none.
+        """Multiplications to build an expansion and evaluate it on ``n_rows``; inf without one.
 
-        Kernel values from their own product take n_rows·n_centres·n_features.
+        Computing kernel values from a separate product needs n_rows·n_centres·n_features.
         """
         return math.inf
 
     @property
     def expands_sparse(self) -> bool:
-        """Whether expansions take sparse rows, and are of vectors of n_features at most."""
+        """Whether expansions accept sparse rows and only use vectors of at most n_features."""
         return False
 
     def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
-        """The expansion, whether it pays or not, of a kernel with a finite ``expansion_cost``."""
+        """The expansion of a kernel with a finite ``expansion_cost``, even if it is slower."""
         raise KernelError(f"{self} has no expansion: sum its values")
 
     # ------------------------------------------------------------------ composites
@@ -471,7 +471,7 @@ def _terms(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:
 class Product(Kernel):
     """Π_p k_p(x, z): positive semidefinite if the factors are (Schur product theorem).
 
-    It is large where all factors are: rows are alike in one way *and* in the other, not *or*.
+    It is large if all factors are: rows must be similar in every factor, not just in one.
     """
 
     factors: tuple[Kernel, ...]
@@ -549,7 +549,7 @@ class Product(Kernel):
 
 @dataclass(frozen=True)
 class Power(Kernel):
-    """k(x, z)^exponent with a whole number ≥ 1: a product of equal factors."""
+    """k(x, z)^exponent with an integer exponent ≥ 1: a product of equal factors."""
 
     kernel: Kernel
     exponent: int

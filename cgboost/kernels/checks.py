@@ -1,4 +1,4 @@
-"""Kernel values, checked: whatever a kernel returns is a finite matrix, or an error names it."""
+"""Checked kernel values: a kernel returns a finite matrix, or an error names the kernel."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def kernel_values(name: str, kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
     Raises
     ------
     KernelError
-        Naming the kernel and what is wrong with its values, or what it raised.
+        Names the kernel and the problem with its values, or the exception it raised.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         try:
@@ -64,14 +64,14 @@ def failed(called: str, error: Exception, X: Matrix, Z: Matrix, whence: str = ""
 
 
 def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:
-    """What a kernel returned for X and Z, as a finite array of shape (len(X), len(Z)).
+    """The values returned by a kernel for X and Z, as a finite array of shape (len(X), len(Z)).
 
-    Whole numbers and lists become an array of floats.
+    Integers and lists are converted to an array of floats.
 
     Raises
     ------
     KernelError
-        Naming the kernel and what is wrong with its values.
+        Names the kernel and the problem with its values.
     """
     wanted = (X.shape[0], Z.shape[0])
     try:

@@ -1,11 +1,11 @@
-"""Kernels on some columns of X, and what is known of these columns.
+"""Kernels on some columns of X, and descriptions of these columns.
 
     k(x, z) = k_inner(x[columns], z[columns])
 
-X is a matrix of numbers, or a table of objects (an array of dtype object) that was made of a data
-frame with mixed types. A kernel over a library is prepared for the columns of one X by
-:func:`for_columns`: names and selectors become positions, and a kernel that takes numbers alone is
-refused columns that have none.
+X is a matrix of numbers, or a table of objects (an array of dtype object) created from a data
+frame with mixed types. A kernel of a library is prepared for the columns of one X by
+:func:`for_columns`: names and selectors become positions, and non-numeric columns are rejected for
+kernels that need numbers.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ Places = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Header:
-    """What the columns of X are.
+    """A description of the columns of X.
 
     Attributes
     ----------
     numeric : tuple of bool
-        For every column, whether it holds numbers.
+        For every column, whether it is numeric.
     groups : mapping of str to tuple of int
         The columns of each name: one for a data frame, all of a matrix for a mapping of matrices.
     frame : object
-        What selectors look at: X as the user gave it.
+        The X passed by the user, for selectors.
     gram : frozenset of int
-        Columns that hold kernel values, which only :class:`Precomputed` may read.
+        Columns with kernel values, which only :class:`Precomputed` may read.
     examples : tuple
-        A value of every column that holds no numbers, for messages; None for the others.
+        An example value of every non-numeric column, for messages; None for the others.
     """
 
     numeric: tuple[bool, ...]
@@ -79,7 +79,7 @@ class Header:
         Raises
         ------
         ValueError
-            Naming what is not there.
+            Names what is missing.
         """
         if callable(columns):
             columns = columns(self.frame)
@@ -152,7 +152,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Columns:
-    """Some columns of X, by position: what a kernel on them is given.
+    """Some columns of X, by position: the input of a kernel on these columns.
 
     Attributes
     ----------
@@ -160,9 +160,9 @@ class Columns:
     labels : tuple of str
         Their names, or their positions, for messages.
     numeric : bool
-        Whether all of them hold numbers in the training rows.
+        Whether all of them are numeric in the training rows.
     kernel : str
-        The kernel of the library that is given them, for messages.
+        The kernel of the library that reads them, for messages.
     """
 
     places: Places
@@ -172,7 +172,7 @@ class Columns:
 
     @classmethod
     def of(cls, columns: Any, header: Header, kernel: str = "") -> Columns:
-        """The columns that a user has chosen."""
+        """The columns chosen by a user."""
         if isinstance(columns, Columns):
             return columns
         places = header.places(columns)
@@ -203,7 +203,7 @@ class Columns:
 
     @contextmanager
     def naming(self, X: NDArray[Any], Z: NDArray[Any]) -> Iterator[None]:
-        """Errors that the kernel on these columns raises say which it is, and what it was given.
+        """Context that adds the kernel and its input to errors raised on these columns.
 
         Parameters
         ----------
@@ -264,9 +264,9 @@ class On(Kernel):
     Parameters
     ----------
     kernel : Kernel or callable
-        Its widths are set from its own columns. A callable ``k(A, B)`` is given the columns.
+        Its widths are set from its own columns. A callable ``k(A, B)`` receives the columns.
     columns : int, str, list, slice or callable
-        Positions; names, for data frames; a slice of either (names include the end); truth values;
+        Positions; names, for data frames; a slice of either (names include the end); booleans;
         or a function of X that returns one of these, such as
         ``sklearn.compose.make_column_selector(dtype_include="number")``.
 

@@ -1,13 +1,11 @@
 """Combinations of kernels: weighted sums over a library, and cosine normalisation.
 
-Σ_p Σ_j w_pj k_p(x, z_pj) over the kernels of a library, by the cheapest way for each.
+Σ_p Σ_j w_pj k_p(x, z_pj) over the kernels of a library is computed in the cheapest way for each.
 
-A kernel whose sum collapses (:meth:`Kernel.expansion`) leaves its centres out, the others that
-follow from inner products share one product with the union of their centres, and the rest are
-called as they are. Which of the first two a kernel takes is a matter of counting operations: a
-quadratic kernel is nearly free where an RBF needs the products with its centres anyway.
-
-Cosine normalisation of a kernel.
+A kernel with an expansion (:meth:`Kernel.expansion`) does not need its centres. Other kernels of
+inner products share one product with the union of their centres, and all remaining kernels are
+called directly. The choice between the first two depends on the number of operations: a quadratic
+kernel is nearly free if an RBF needs the products with its centres anyway.
 """
 
 from __future__ import annotations
@@ -241,7 +239,7 @@ SMALLEST_DIAGONAL = float(np.finfo(np.float32).tiny / np.finfo(np.float32).eps)
 
 @dataclass(frozen=True)
 class Normalized(Kernel):
-    """k(x, z) / √(k(x, x) k(z, z)), and 0 where k(x, x) is 0."""
+    """k(x, z) / √(k(x, x) k(z, z)), and 0 if k(x, x) is 0."""
 
     kernel: Kernel
 
@@ -385,7 +383,7 @@ def _over(numbers: Norms, diagonal: Norms) -> Norms:
 
 @dataclass(frozen=True)
 class Cosine(Normalized):
-    """k(x, z) = x·z / (‖x‖ ‖z‖), and 0 where a row is 0: the linear kernel, normalised.
+    """k(x, z) = x·z / (‖x‖ ‖z‖), and 0 if a row is 0: the linear kernel, normalised.
 
     Examples
     --------

@@ -38,19 +38,19 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """What rounding depends on besides the kernel.
+    """The quantities, besides the kernel, on which rounding errors depend.
 
     Attributes
     ----------
     norms : ndarray of shape (n_rows,)
         Squared norms ‖x‖² of the rows, in float64.
     n_terms : int
-        Roundings that a term of an inner product goes through: the number of features, or less
-        where the product is summed up in parts.
+        Number of roundings of a term of an inner product: the number of features, or less if the
+        product is summed in parts.
     unit : float
-        Unit roundoff: half of the eps of the dtype that values are computed in.
+        Unit roundoff: half the eps of the dtype in which values are computed.
     refined : bool
-        Whether the rows are at hand, so that :meth:`Kernel.refine` follows.
+        Whether the rows are available and :meth:`Kernel.refine` is called.
     """
 
     norms: Vector
@@ -66,14 +66,14 @@ class Arithmetic:
 
 @dataclass(frozen=True)
 class Rounding:
-    """The bound of the module's docstring.
+    """The bound in the docstring of the module.
 
     Attributes
     ----------
     relative : float
     size : ndarray of shape (n_rows,)
     diagonal : float
-        The same as ``relative``, for k(x, x) as the kernel's ``diagonal`` makes it.
+        Like ``relative``, for k(x, x) as computed by the kernel's ``diagonal``.
     """
 
     relative: float
@@ -105,7 +105,7 @@ def as_floats(X: Matrix) -> Matrix:
 
 
 class Expansion(ABC):
-    """A weighted sum of kernel values as a function of x alone."""
+    """A weighted sum of kernel values as a function of only x."""
 
     def __call__(self, X: Matrix) -> Vector:
         """Its values on the rows of X, shape (len(X),)."""

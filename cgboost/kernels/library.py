@@ -1,4 +1,4 @@
-"""Libraries: named kernels in order of priority, and what stands for one."""
+"""Libraries: named kernels in order of priority, and values that are converted to one."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from cgboost.kernels.scaling import FeatureScaler
 class KernelLibrary:
     """Named kernels, in order of priority.
 
-    Two libraries are equal if they have the same kernels by the same names in the same order, and
+    Two libraries are equal if they have the same kernels with the same names in the same order, and
     the same options.
 
     Parameters
     ----------
     kernels : mapping of str to Kernel, callable or (kernel, columns)
         A pair is short for ``On(kernel, columns)``, a kernel on some columns of X. The order is the
-        priority of stratified pricing. A callable ``k(X, Z)`` must return real numbers of shape
-        (len(X), len(Z)); to pickle a model it must be a function that a module defines by name, not
-        a lambda.
+        priority in stratified pricing. A callable ``k(X, Z)`` must return real numbers of shape
+        (len(X), len(Z)). To pickle a model, it must be a named function defined in a module, not a
+        lambda.
     normalize : bool, default=False
-        Divide every kernel by √(k(x, x) k(z, z)). Nothing is scaled unless asked.
+        Divide every kernel by √(k(x, x) k(z, z)). By default nothing is scaled.
     standardize : bool, default=False
-        Let all kernels see (x − mean)/std, feature by feature, with means and standard deviations
-        of the training rows, as ``StandardScaler`` does it. Features of sparse rows are divided
-        by the root mean square of their numbers that are not 0, and not centred.
+        Apply all kernels to (x − mean)/std, with the means and standard deviations of the features
+        in the training rows, as in ``StandardScaler``. Features of sparse rows are divided by the
+        root mean square of their nonzero values, and not centred.
     negation : bool, default=True
-        Whether −K(·, x_j) belongs to the library besides K(·, x_j). It changes the model only
-        where coefficients are non-negative: without negation a non-negative kernel and α ≥ 0
-        cannot predict a negative output.
+        Whether −K(·, x_j) belongs to the library in addition to K(·, x_j). This only matters for
+        non-negative coefficients: without negation, a non-negative kernel with α ≥ 0 cannot predict
+        a negative output.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class KernelLibrary:
         return tuple(self.kernels)
 
     def scaler(self, X: Any) -> FeatureScaler | None:
-        """What kernels see of rows of features, fitted to the training rows; None: the rows."""
+        """The scaling applied to rows before kernels, fitted to the training rows; None: none."""
         if not self.standardize:
             return None
         header = self._header
@@ -93,12 +93,12 @@ class KernelLibrary:
         return FeatureScaler.of(X, header, row_numbers(self.kernels, header))
 
     def fit(self, X: Matrix) -> dict[str, Kernel]:
-        """The kernels with their widths set from the training rows, normalised if asked.
+        """The kernels with their widths set from the training rows, normalised if requested.
 
         Parameters
         ----------
         X : ndarray of shape (n_rows, n_features)
-            As kernels see them: with ``standardize``, what :meth:`scaler` makes of the rows.
+            The inputs of the kernels: with ``standardize``, rows scaled by :meth:`scaler`.
         """
         return {
             name: (Normalized(kernel) if self.normalize else kernel).fit(X)
@@ -106,18 +106,18 @@ class KernelLibrary:
         }
 
     def with_kernels(self, kernels: Mapping[str, Kernel]) -> KernelLibrary:
-        """A library with the same options and other kernels by the same names."""
+        """A library with the same options and names, and other kernels."""
         own = copy.copy(self)
         own._given = own.kernels = dict(kernels)
         return own
 
     def for_columns(self, header: Header) -> KernelLibrary:
-        """The same library for an X with these columns: names and selectors are positions then.
+        """The same library for an X with these columns: names and selectors become positions.
 
         Raises
         ------
         ValueError
-            Naming the kernel and a column that is not there, or not for it.
+            Names the kernel, and a column that is missing or unsuitable for it.
         """
         own = copy.copy(self)
         own._header = replace(header, frame=None)  # a model does not keep the training rows
@@ -128,7 +128,7 @@ class KernelLibrary:
         return own
 
     def leaves(self) -> Iterator[Kernel]:
-        """The kernels that others are made of, and those that stand alone."""
+        """The basic kernels of the library, including those inside composite kernels."""
         waiting = list(self.kernels.values())
         while waiting:
             kernel = waiting.pop()
@@ -139,7 +139,7 @@ class KernelLibrary:
 
     @property
     def takes_objects(self) -> bool:
-        """Whether X may have other things than numbers."""
+        """Whether X may have non-numeric values."""
         return any(kernel.takes_objects for kernel in self.kernels.values())
 
     # ------------------------------------------------------------------ parameters by name
@@ -150,8 +150,8 @@ class KernelLibrary:
         Parameters
         ----------
         deep : bool, default=True
-            With the kernels by their names, and their parameters as ``name__parameter``. A kernel
-            that is called as an option is, "normalize" say, has none of these.
+            Include the kernels by name, and their parameters as ``name__parameter``. Kernels with
+            the name of an option, such as "normalize", are not included.
 
         Returns
         -------
@@ -165,12 +165,12 @@ class KernelLibrary:
     def set_params(self, **params: Any) -> Self:
         """Change options, kernels or parameters of kernels.
 
-        Kernels are replaced, never changed: other libraries may have them.
+        Kernels are replaced, never changed, because other libraries may share them.
 
         Parameters
         ----------
         **params
-            By the names of :meth:`get_params`: ``normalize=True``, ``rbf=RBF(1.0)``,
+            With the names of :meth:`get_params`: ``normalize=True``, ``rbf=RBF(1.0)``,
             ``rbf__gamma=1.0``.
 
         Returns
@@ -180,7 +180,7 @@ class KernelLibrary:
         Raises
         ------
         ValueError
-            For a name that does not exist, with those that do. The library is then as it was.
+            For an unknown name; the message lists the known ones. The library is then unchanged.
 
         Examples
         --------
@@ -267,19 +267,19 @@ AnyLibrary = KernelLibrary | Mapping[str, Any] | Kernel | KernelFunction | str |
 
 
 def as_library(library: AnyLibrary, default: KernelLibrary = DEFAULT_LIBRARY) -> KernelLibrary:
-    """The library that something stands for.
+    """Convert a value to a library of kernels.
 
     Parameters
     ----------
     library : KernelLibrary, mapping, Kernel, callable, str or None
-        A library; ``{"rbf": RBF()}``, the kernels of one; one kernel ``RBF(0.1)``, which gets the
-        name of its class in small letters; one callable k(X, Z), under its own name; a word; or
-        None for the default. Words stand for libraries that standardise and normalise: "quadratic"
-        (k = (x·z + 1)²), "poly" ((x·z + 1)³), "rbf" (width from the rows), "matern" (of order 3/2),
-        "rbfs" (linear, and three widths) and "default"; "linear" standardises alone, since
-        x·z/(‖x‖‖z‖) is no linear function of x.
+        A library; its kernels, ``{"rbf": RBF()}``; a single kernel ``RBF(0.1)``, which is named by
+        its class in lower case; a callable k(X, Z), under its own name; the name of a predefined
+        library; or None for the default. Predefined libraries that standardise and normalise are
+        "quadratic" (k = (x·z + 1)²), "poly" ((x·z + 1)³), "rbf" (width from the rows), "matern" (of
+        order 3/2), "rbfs" (linear, and three widths) and "default". "linear" only standardises,
+        since x·z/(‖x‖‖z‖) is not a linear function of x.
     default : KernelLibrary
-        What None and "default" stand for.
+        The library for None and "default".
 
     Returns
     -------
@@ -288,7 +288,7 @@ def as_library(library: AnyLibrary, default: KernelLibrary = DEFAULT_LIBRARY) ->
     Raises
     ------
     ValueError
-        If it stands for none; for an unknown word, with those that are known.
+        If the value cannot be converted; for an unknown name, the message lists the known ones.
 
     Examples
     --------

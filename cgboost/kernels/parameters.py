@@ -1,7 +1,7 @@
-"""Parameters of kernels and of libraries by name, nested as scikit-learn nests them.
+"""Parameters of kernels and of libraries by name, nested as in scikit-learn.
 
-A kernel is a value: it does not change, and may be shared. ``set_params`` of a kernel therefore
-returns another kernel; that of a library puts another kernel into the library.
+Kernels are immutable and may be shared. ``set_params`` of a kernel therefore returns another
+kernel; ``set_params`` of a library puts another kernel into the library.
 
     RBF(0.1)                      gamma, factor
     Normalized(RBF(0.1))          kernel, kernel__gamma, …
@@ -23,7 +23,7 @@ SEPARATOR = "__"
 
 
 class Parametrized:
-    """Parameters by name, as scikit-learn's estimators have them, of an object that is a value."""
+    """Parameters by name, as in scikit-learn's estimators, for an immutable object."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name.
@@ -31,7 +31,7 @@ class Parametrized:
         Parameters
         ----------
         deep : bool, default=True
-            With the parts of a composite kernel and their parameters, ``part__parameter``.
+            Include the parts of a composite kernel and their parameters, ``part__parameter``.
 
         Returns
         -------
@@ -44,12 +44,12 @@ class Parametrized:
         return own | with_nested(_parts_of(own))
 
     def set_params(self, **params: Any) -> Self:
-        """Another kernel with some parameters changed; this one stays as it is.
+        """A new kernel with some parameters changed; this kernel is not changed.
 
         Parameters
         ----------
         **params
-            By the names of :meth:`get_params`.
+            With the names of :meth:`get_params`.
 
         Returns
         -------
@@ -58,7 +58,7 @@ class Parametrized:
         Raises
         ------
         ValueError
-            For a name that does not exist, with those that do.
+            For an unknown name; the message lists the known ones.
         """
         own = self.get_params(deep=False)
         for name, changes in grouped(params, own | _parts_of(own), self).items():

@@ -1,8 +1,6 @@
-"""Precomputed kernels and kernel basis functions.
+"""Precomputed kernel matrices, user-defined functions as kernels, and kernel basis functions.
 
-Precomputed kernel matrices, and functions of the user's as kernels.
-
-Columns of kernels as functions of new rows: h(x) = k(x, centre).
+Columns of kernels are functions of new rows: h(x) = k(x, centre).
 """
 
 from __future__ import annotations
@@ -25,25 +23,26 @@ from cgboost.kernels.rows import is_sparse, like, stacked
 
 @dataclass(frozen=True, eq=False)
 class Precomputed(Kernel):
-    """Given kernel values: taken from X, or from a matrix by row numbers.
+    """Precomputed kernel values, from X or from a matrix indexed by row numbers.
 
     ``Precomputed()``, ``Precomputed(first=7)``
-        X[i, first + j] is k(x_i, x_j) for training row j. New rows need their values against *all*
-        training rows. Several matrices stand side by side, each with its first column.
+        X[i, first + j] is k(x_i, x_j) for training row j. New rows need kernel values with *all*
+        training rows. Several matrices are placed side by side, each with its first column.
     ``Precomputed("name")``
         X is a mapping of matrices, ``{"name": K, …}``, each of shape (n_rows, n_train).
     ``Precomputed("name", matrix)``
-        X has row numbers, shape (n_rows, 1), and k(x, z) = matrix[x, z]. Training rows and new ones
-        are rows of the matrix, so that any of them may be held out: it is the way to cross-validate
-        several matrices. Besides kernels of features, ``On(Precomputed("name", matrix), "row")``
-        says which column has the numbers. Such a kernel can be summed and normalised.
+        X contains row numbers, shape (n_rows, 1), and k(x, z) = matrix[x, z]. Training rows and new
+        rows are rows of the matrix, and any of them may be held out: use this form to
+        cross-validate several matrices. To combine it with kernels of features, name the column of
+        row numbers: ``On(Precomputed("name", matrix), "row")``. Such a kernel can be summed and
+        normalised.
 
     Parameters
     ----------
     first : int or str, default=0
         The first column of the matrix in X, or its name.
     matrix : array-like of shape (n, n) or None
-        Kernel values of all rows there are. It is not copied with the kernel.
+        Kernel values of all rows. It is not copied with the kernel.
     """
 
     first: int | str = 0
@@ -148,11 +147,11 @@ def _same_matrix(own: Any, other: Any) -> bool:
 
 @dataclass(frozen=True)
 class FunctionKernel(Kernel):
-    """Any callable ``function(X, Z) -> (len(X), len(Z))``; its values are checked and made floats.
+    """Any callable ``function(X, Z) -> (len(X), len(Z))``; values are checked and become floats.
 
-    Rows that are objects reach the function as an array of shape (n_rows,); rows of a table of
-    objects as one of shape (n_rows, n_columns). It can be pickled if the function can: a lambda, or
-    a function inside a function, cannot.
+    Rows that are objects are passed to the function as an array of shape (n_rows,), rows of a table
+    of objects as an array of shape (n_rows, n_columns). The kernel can be pickled if the function
+    can; lambdas and functions inside functions cannot.
     """
 
     function: KernelFunction

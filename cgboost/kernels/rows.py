@@ -76,7 +76,7 @@ def products_of(X: Matrix, Z: Matrix) -> Matrix:
 
 
 def squared_norms(X: Matrix) -> Dense:
-    """‖x‖² of every row, shape (len(X),), in the precision of X."""
+    """Squared norms ‖x‖² of the rows, shape (len(X),), in the precision of X."""
     if is_sparse(X):
         return sparse_squared_norms(X, float_dtype(X))
     return cast(Dense, np.einsum("ij,ij->i", X, X, dtype=float_dtype(X)))

@@ -1,4 +1,4 @@
-"""Losses: what the model pays for its output, and the pseudo-response that follows."""
+"""Losses: the cost of the model's output, and the resulting pseudo-response."""
 
 from cgboost.losses import registry
 from cgboost.losses.base import Loss, WeightedLoss

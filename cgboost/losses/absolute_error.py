@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AbsoluteError(Loss):
-    """Absolute error |y − f|, least at the median."""
+    """Absolute error |y − f|, with its minimum at the median."""
 
     name: ClassVar[str] = "absolute_error"
 

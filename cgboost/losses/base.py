@@ -1,6 +1,6 @@
-"""Loss functions: what they declare, bind to data, and give to masters.
+"""Loss functions: their abilities, and losses on data for masters.
 
-A :class:`Loss` has parameters and no data. Everything it gives is per row, for a target y and an
+A :class:`Loss` has parameters and no data. All its methods work per row, for a target y and an
 output f of shape (n_rows,); it is convex in f. ``loss.on(y, weights)`` binds it to data:
 
     L(f) = Σ w_i ℓ(y_i, f_i)
@@ -11,10 +11,10 @@ With the conjugate ℓ*(y, s) = sup_f s·f − ℓ(y, f) the Fenchel–Young ine
 
     gain(r) ≤ L(f) + r·f     for all f and r, with equality for the pseudo-response at f.
 
-Stagewise and corrective boosting ask for less, a :class:`DifferentiableLoss`: its value, r, the
-Newton weights ∂²L/∂f² (their diagonal), the best constant, and the best step along a direction.
-What a loss can do are its abilities, and :func:`require` compares them with what a master needs.
-Names are scikit-learn's.
+Stagewise and corrective boosting only need a :class:`DifferentiableLoss`: its value, r, the Newton
+weights ∂²L/∂f² (the diagonal), the best constant, and the best step along a direction. A loss
+lists its abilities, and :func:`require` compares them with the needs of a master. Names are those
+of scikit-learn.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ def require(loss: Any, needs: Collection[Ability], by: str) -> None:
     loss : Loss
     needs : collection of str
     by : str
-        Who needs them, for the message.
+        What needs them, for the message.
     """
     if missing := [need for need in needs if need not in loss.abilities]:
         raise unsupported(loss, missing, by)
 
 
 def unsupported(loss: Any, missing: Collection[Ability], by: str) -> UnsupportedLossError:
-    """The error of a loss that lacks some abilities: what is missing, and who can take it."""
+    """The error of a loss that lacks abilities: what is missing, and what accepts the loss."""
     able = [who for who, needs in TAKES.items() if loss.abilities.issuperset(needs)]
     return UnsupportedLossError(
         f"{by} needs {' and '.join(missing)} of a loss, and {loss!r} has "
@@ -134,7 +134,7 @@ class DifferentiableLoss(ABC):
 
     @abstractmethod
     def curvature(self, output: Vector) -> Vector:
-        """The diagonal of ∂²loss/∂f², of the shape of f; 0 where the loss is piecewise linear."""
+        """The diagonal of ∂²loss/∂f², of the shape of f; 0 for a piecewise linear loss."""
 
     @abstractmethod
     def constant(self) -> float | Vector:
@@ -143,7 +143,7 @@ class DifferentiableLoss(ABC):
     def hessian(self, output: Vector, columns: Vector) -> Vector:
         """Second derivatives along columns, shape (n_columns, n_columns); one output.
 
-        Where the loss is curved in no row, with the weights instead of the curvature.
+        If the loss has no curvature in any row, the weights are used instead of the curvature.
         """
         curvature = self.curvature(output)
         if not curvature.any():  # as for residuals that are all beyond Huber's δ
@@ -151,7 +151,7 @@ class DifferentiableLoss(ABC):
         return np.asarray((columns * curvature[:, None]).T @ columns, dtype=np.float64)
 
     def newton_step(self, output: Vector, direction: Vector) -> float:
-        """r·h / h·Wh for the direction h and the Newton weights W; 0 where the latter is 0."""
+        """r·h / h·Wh for the direction h and the Newton weights W; 0 if h·Wh is 0."""
         slope = float(np.vdot(self.pseudo_response(output), direction))
         bend = float(np.vdot(self.curvature(output), direction**2))
         return slope / bend if bend > 0 else 0.0
@@ -159,12 +159,12 @@ class DifferentiableLoss(ABC):
     def line_search(self, output: Vector, direction: Vector) -> float:
         """The c that minimises the loss of f + c·h, for the direction h.
 
-        Newton's method on the derivative, kept inside a bracket that every evaluation narrows.
+        Uses Newton's method on the derivative, inside a bracket that every evaluation narrows.
 
         Raises
         ------
         UnboundedStepError
-            If the loss falls without end along h (a perfect classifier).
+            If the loss decreases without bound along h (a perfect classifier).
         """
 
         def slope(step: float) -> float:
@@ -202,26 +202,26 @@ class DifferentiableLoss(ABC):
 
 
 class UnboundedStepError(ValueError):
-    """A line search has no end: the column is right on every row that it says anything of."""
+    """A line search is unbounded: the column is right on every row on which it is nonzero."""
 
 
 @dataclass(frozen=True)
 class Loss(ABC):
     """A convex loss ℓ(y, f) of one row, with its parameters and no data.
 
-    Subclasses are frozen dataclasses: they compare, print, pickle and clone by their parameters.
-    ``value`` and ``gradient`` are needed; what else a loss can do is what it overrides.
+    Subclasses are frozen dataclasses: they are compared, printed, pickled and cloned by their
+    parameters. ``value`` and ``gradient`` are required; overriding other methods adds abilities.
 
     Attributes
     ----------
     name : str
-        Its name in the registry, scikit-learn's.
+        Its name in the registry, as in scikit-learn.
     classification : bool
-        Whether targets are labels of ±1.
+        Whether targets are labels ±1.
     attains_minimum : bool
-        Whether a loss near 0 is near a minimum; otherwise only f without end makes it 0.
+        Whether a loss near 0 is near a minimum; otherwise it approaches 0 only as f diverges.
     n_outputs : int
-        Outputs of a row: 1 but for the multinomial deviance.
+        Number of outputs per row: 1 except for the multinomial deviance.
     """
 
     name: ClassVar[str] = ""
@@ -230,26 +230,26 @@ class Loss(ABC):
 
     @property
     def n_outputs(self) -> int:
-        """Outputs of a row."""
+        """Number of outputs per row."""
         return 1
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        """The methods that work: those that the class overrides, and what follows from them."""
+        """The available methods: those that the class overrides, and those based on them."""
         own = {name for name in get_args(Ability) if _overrides(self, name)}
         if "dual_box" in own:
             own.add("conjugate")
         return frozenset(own | {"best_constant"})
 
     def check_target(self, y: Vector) -> None:  # noqa: B027 (most losses take any number)
-        """Raise ValueError where the loss is not defined for a target."""
+        """Raise ValueError if the loss is not defined for a target."""
 
     def inverse_link(self, f: Vector) -> Vector:
-        """What regressors predict: f, or e^f where f is a logarithm."""
+        """The prediction of regressors: f, or e^f if f is a logarithm."""
         return f
 
     def in_units(self, unit: float) -> tuple[Loss, float] | None:
-        """A loss ℓ' and a factor with ℓ(unit·y, unit·f) = factor·ℓ'(y, f); None: not known."""
+        """A loss ℓ' and a factor with ℓ(unit·y, unit·f) = factor·ℓ'(y, f); None if unknown."""
         return None
 
     @abstractmethod
@@ -275,8 +275,7 @@ class Loss(ABC):
     def conjugate(self, y: Vector, s: Vector) -> Vector:
         """ℓ*(y, s) = sup_f s·f − ℓ(y, f) of every row, inf outside :meth:`domain`.
 
-        Follows from the dual box where there is one: target·s + ε|s| + ½ q s² for the quadratic
-        term q.
+        With a dual box it is target·s + ε|s| + ½ q s² for the quadratic term q.
         """
         box = self._unit_box(y, "conjugate")
         bent = 0.0 if box.curvature is None else box.curvature
@@ -285,7 +284,7 @@ class Loss(ABC):
         return np.where(inside, value, np.inf)
 
     def domain(self, y: Vector) -> tuple[Vector, Vector]:
-        """The least and the largest slope s, infinite perhaps, for which ℓ*(y, s) is finite."""
+        """The smallest and largest slopes s, possibly infinite, for which ℓ*(y, s) is finite."""
         box = self._unit_box(y, "conjugate")
         return -box.upper, -box.lower
 
@@ -305,7 +304,7 @@ class Loss(ABC):
         Raises
         ------
         ValueError
-            If a target is none for this loss, or shapes differ.
+            If a target is invalid for this loss, or shapes differ.
         """
         return WeightedLoss(self, y, weights)
 
@@ -319,7 +318,7 @@ class Loss(ABC):
 
 
 class WeightedLoss(DifferentiableLoss):
-    """A loss on training rows, L(f) = Σ w_i ℓ(y_i, f_i); made by ``loss.on(y, weights)``.
+    """A loss on training rows, L(f) = Σ w_i ℓ(y_i, f_i); created by ``loss.on(y, weights)``.
 
     Parameters
     ----------
@@ -353,11 +352,11 @@ class WeightedLoss(DifferentiableLoss):
         return float(self.weights @ self.loss.value(self.target, output))
 
     def pseudo_response(self, output: Vector) -> Vector:
-        """R = −w ∂ℓ/∂f, of the shape of f."""
+        """The pseudo-response r = −w ∂ℓ/∂f, of the shape of f."""
         return -self._weighted(self.loss.gradient(self.target, output))
 
     def curvature(self, output: Vector) -> Vector:
-        """W ∂²ℓ/∂f², of the shape of f; 0 for a loss without Hessian."""
+        """The Newton weights w ∂²ℓ/∂f², of the shape of f; 0 for a loss without Hessian."""
         if "hessian_diag" not in self.abilities:
             return np.zeros(self.shape)
         return self._weighted(self.loss.hessian_diag(self.target, output))
@@ -369,8 +368,8 @@ class WeightedLoss(DifferentiableLoss):
     def gain(self, response: Vector) -> float:
         """−Σ w_i ℓ*(y_i, −r_i/w_i): the dual objective without the penalty's part.
 
-        −inf where r is infeasible. It is at most value(f) + r·f for every f, and equal to it for
-        the pseudo-response at f.
+        −inf if r is infeasible. It is at most value(f) + r·f for every f, with equality for the
+        pseudo-response at f.
         """
         y, w, counts = self.target, self.weights, self.weights > 0
         if not counts.all():
@@ -390,7 +389,7 @@ class WeightedLoss(DifferentiableLoss):
         ----------
         response : ndarray of shape (n_rows,)
         balanced : bool, default=False
-            Whether Σr = 0 too, as the dual of a free offset asks for.
+            Whether also Σr = 0, as required by the dual of a free offset.
         """
         lower, upper = self.loss.domain(self.target)
         counts = self.weights > 0
@@ -402,7 +401,7 @@ class WeightedLoss(DifferentiableLoss):
         return inside
 
     def part(self, rows: NDArray[np.intp]) -> WeightedLoss:
-        """The loss of some rows alone."""
+        """The loss on some of the rows."""
         return self.loss.on(self.target[rows], self.weights[rows])
 
     def to_cvxpy(self, f: Expression) -> Expression:

@@ -32,7 +32,7 @@ class EpsilonInsensitive(Loss):
     Parameters
     ----------
     epsilon : float, default=0.1
-        Half width of the tube inside which errors are free, in the units of y.
+        Half-width of the tube inside which errors are free, in the units of y.
     """
 
     epsilon: float = 0.1
@@ -71,12 +71,12 @@ class EpsilonInsensitive(Loss):
 
 @dataclass(frozen=True)
 class SquaredEpsilonInsensitive(EpsilonInsensitive):
-    """Squared ε-insensitive loss max(0, |y − f| − ε)², as of scikit-learn's LinearSVR.
+    """Squared ε-insensitive loss max(0, |y − f| − ε)², as in scikit-learn's LinearSVR.
 
     Parameters
     ----------
     epsilon : float, default=0.1
-        Half width of the tube inside which errors are free, in the units of y.
+        Half-width of the tube inside which errors are free, in the units of y.
     """
 
     name: ClassVar[str] = "squared_epsilon_insensitive"
@@ -90,7 +90,7 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
         return super().value(y, f) ** 2
 
     def gradient(self, y: Vector, f: Vector) -> Vector:
-        """Twice what f is outside the tube by."""
+        """Twice the signed distance of f from the tube."""
         return 2.0 * np.sign(f - y) * super().value(y, f)
 
     def hessian_diag(self, y: Vector, f: Vector) -> Vector:
@@ -98,7 +98,7 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
         return np.where(np.abs(y - f) > self.epsilon, 2.0, 0.0)
 
     def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
-        """R without ends, at the price ε|r| and with the quadratic term ½r²/(2 cost)."""
+        """Any r, at the price ε|r| and with the quadratic term ½r²/(2 cost)."""
         end = np.where(cost > 0, np.inf, 0.0)
         return replace(
             super().dual_box(y, cost), lower=-end, upper=end, curvature=quadratic_term(2.0 * cost)
@@ -119,7 +119,7 @@ def epsilon_insensitive(response: Vector, price: Vector, epsilon: float) -> Supp
 
 
 def nu_insensitive(response: Vector, price: Vector, nu: float) -> SupportVectorLoss:
-    """ε-insensitive loss with an ε of the model's choice, which costs νP, P = Σ price_i.
+    """ε-insensitive loss with ε chosen by the model at a cost of νP, with P = Σ price_i.
 
     min over ε ≥ 0 of Σ price_i·max(0, |y_i − f_i| − ε) + νPε: at most a share ν of the rows (by
     price) lies outside the tube (Schölkopf et al., Neural Computation 12, 2000; with the 1-norm

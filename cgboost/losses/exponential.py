@@ -49,14 +49,14 @@ class Exponential(Loss):
         return half_log_odds(y, weights)
 
     def conjugate(self, y: Vector, s: Vector) -> Vector:
-        """U log u − u, with u = −y s ≥ 0."""
+        """The value u log u − u, with u = −y s ≥ 0."""
         u = -y * s
         inside = u >= 0.0
         u = np.where(inside, u, 0.0)
         return np.where(inside, xlogy(u, u) - u, np.inf)
 
     def domain(self, y: Vector) -> tuple[Vector, Vector]:
-        """Y s ≤ 0."""
+        """Slopes with y s ≤ 0."""
         return np.where(y > 0, -np.inf, 0.0), np.where(y > 0, 0.0, np.inf)
 
     def to_cvxpy(self, y: Vector, f: Expression) -> Expression:

@@ -1,4 +1,4 @@
-"""Hinge losses of the margins m_i = y_i f_i, for labels y of ±1.
+"""Hinge losses of the margins m_i = y_i f_i, for labels y = ±1.
 
 [B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
 """
@@ -26,7 +26,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Hinge(Loss):
-    """Hinge loss max(0, 1 − y f), for labels y of ±1 ([B] eq. 4)."""
+    """Hinge loss max(0, 1 − y f), for labels y = ±1 ([B] eq. 4)."""
 
     name: ClassVar[str] = "hinge"
     classification: ClassVar[bool] = True
@@ -72,11 +72,11 @@ def nu_hinge(
     balanced: bool,
     smoothing: float = 0.0,
 ) -> SupportVectorLoss:
-    """Hinge loss with its own margin: min over ρ of Σ price_i·max(0, ρ − m_i) − νPρ.
+    """Hinge loss with a variable margin: min over ρ of Σ price_i·max(0, ρ − m_i) − νPρ.
 
     P = Σ price_i. At most a share ν of the rows (by price) has a margin below ρ, and at least a
-    share ν one of at most ρ (Schölkopf et al., Neural Computation 12, 2000; Demiriz et al., Machine
-    Learning 46, 2002, for the 1-norm).
+    share ν has a margin of at most ρ (Schölkopf et al., Neural Computation 12, 2000; Demiriz et
+    al., Machine Learning 46, 2002, for the 1-norm).
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ def nu_hinge(
     nu : float
         In (0, 1].
     balanced : bool
-        Whether the model has a free offset: then ν can be at most twice the share of the smaller
+        Whether the model has a free offset; ν can then be at most twice the share of the smaller
         class.
     smoothing : float
-        A positive number smooths the loss: the pseudo-response pays ½·smoothing·r_i²/price_i
-        (QRLP-Boost; Akkerman et al., TMLR 2025, with the uniform distribution as its centre).
+        A positive number smooths the loss: the pseudo-response costs ½·smoothing·r_i²/price_i
+        (QRLP-Boost; Akkerman et al., TMLR 2025, with the uniform distribution as the centre).
 
     Raises
     ------
@@ -119,8 +119,8 @@ def negative_margin(
     """Shortfall of margins against their sum: Σ price_i·(max(0, θ − m_i) + C·(θ − m_i)).
 
     NM-Boost (Akkerman et al., TMLR 2025, arXiv 2507.18242), up to the constant Cθ Σ price_i. There
-    θ = 1/(number of columns) changes as columns come; here ``margin`` = θ is fixed, so that there
-    is one problem with one optimum.
+    θ = 1/(number of columns) changes as columns are added; here ``margin`` = θ is fixed, which
+    gives one problem with one optimum.
     """
     check_labels(labels)
     check_price(labels, price)

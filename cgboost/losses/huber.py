@@ -48,7 +48,7 @@ class Huber(Loss):
         return inner * (size - 0.5 * inner)
 
     def gradient(self, y: Vector, f: Vector) -> Vector:
-        """−e, cut at ±δ."""
+        """−e, clipped to ±δ."""
         return np.clip(f - y, -self.delta, self.delta)
 
     def hessian_diag(self, y: Vector, f: Vector) -> Vector:

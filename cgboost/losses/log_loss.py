@@ -1,4 +1,4 @@
-"""The logistic loss, for labels of ±1.
+"""The logistic loss, for labels ±1.
 
 [M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
 """
@@ -50,7 +50,7 @@ class LogLoss(Loss):
         return half_log_odds(y, weights)
 
     def conjugate(self, y: Vector, s: Vector) -> Vector:
-        """P log p + (1 − p) log(1 − p), with p = −y s/2 between 0 and 1."""
+        """The value p log p + (1 − p) log(1 − p), with p = −y s/2 between 0 and 1."""
         p = -0.5 * y * s
         inside = (p >= 0.0) & (p <= 1.0)
         p = np.where(inside, p, 0.0)

@@ -22,8 +22,8 @@ would only take classes longer to come back from."""
 class Multinomial(Loss):
     """Multinomial deviance log Σ_k e^{f_k} − f_y of K class scores f, shape (n_rows, K).
 
-    Targets y are class numbers. The gradient has a column for every class, and so has the diagonal
-    of the Hessian; there is no conjugate.
+    Targets y are class indices. The gradient and the diagonal of the Hessian have one column per
+    class; there is no conjugate.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Multinomial(Loss):
         return shares * (1.0 - shares)
 
     def best_constant(self, y: Vector, weights: Vector) -> Vector:
-        """Logarithms of the classes' shares, of at least 10⁻⁶, less their mean."""
+        """Logarithms of the shares of the classes, at least 10⁻⁶, minus their mean."""
         shares = np.bincount(y.astype(np.intp), weights=weights, minlength=self.n_classes)
         logs = np.log(np.maximum(shares / weights.sum(), SMALLEST_SHARE))
         return np.asarray(logs - logs.mean(), dtype=np.float64)

@@ -49,18 +49,18 @@ class Poisson(Loss):
         return _exp(f)
 
     def best_constant(self, y: Vector, weights: Vector) -> float:
-        """The log of the weighted mean of y, of at least 10⁻¹⁰."""
+        """The log of the weighted mean of y, which is taken as at least 10⁻¹⁰."""
         return math.log(max(float(np.average(y, weights=weights)), SMALLEST_MEAN))
 
     def conjugate(self, y: Vector, s: Vector) -> Vector:
-        """V log v − v − (y log y − y), with v = y + s ≥ 0."""
+        """The value v log v − v − (y log y − y), with v = y + s ≥ 0."""
         v = y + s
         inside = v >= 0.0
         v = np.where(inside, v, 0.0)
         return np.where(inside, xlogy(v, v) - v - _least(y), np.inf)
 
     def domain(self, y: Vector) -> tuple[Vector, Vector]:
-        """S ≥ −y."""
+        """Slopes s ≥ −y."""
         return -y, np.full(len(y), np.inf)
 
     def to_cvxpy(self, y: Vector, f: Expression) -> Expression:

@@ -17,12 +17,12 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Quantile(Loss):
-    """Quantile loss max(q e, (q − 1) e) of the residual e = y − f, least at the q-quantile.
+    """Quantile loss max(q e, (q − 1) e) of the residual e = y − f; minimal at the q-quantile.
 
     Parameters
     ----------
     quantile : float, default=0.5
-        q, between 0 and 1: what an output that is too low by 1 costs; one too high costs 1 − q.
+        q, between 0 and 1: the cost of an output that is too low by 1; too high by 1 costs 1 − q.
     """
 
     quantile: float = 0.5
@@ -43,7 +43,7 @@ class Quantile(Loss):
         return np.maximum(self.quantile * residual, (self.quantile - 1.0) * residual)
 
     def gradient(self, y: Vector, f: Vector) -> Vector:
-        """−q where f is too low, 1 − q where it is too high."""
+        """−q if f is too low, 1 − q if it is too high."""
         return np.where(f < y, -self.quantile, np.where(f > y, 1.0 - self.quantile, 0.0))
 
     def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:

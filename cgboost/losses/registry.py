@@ -1,4 +1,4 @@
-"""Losses by name, and which of them a master or an estimator can take."""
+"""Losses by name, and which of them a master or an estimator accepts."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ REGRESSION = tuple(name for name, loss in LOSSES.items() if not loss.classificat
 
 
 def get_loss(loss: str | Loss | type[Loss], **parameters: Any) -> Loss:
-    """A loss by its name, with parameters; a :class:`Loss`, yours perhaps, as it is.
+    """A loss by its name, with parameters; a :class:`Loss` is returned unchanged.
 
     Parameters
     ----------
     loss : str, Loss or subclass of Loss
     **parameters
-        Of the loss, for a name or a class: ``get_loss("huber", delta=1.5)``.
+        Parameters of the loss, for a name or a class: ``get_loss("huber", delta=1.5)``.
 
     Raises
     ------

@@ -34,7 +34,7 @@ class SquaredError(Loss):
         return 0.5 * (y - f) ** 2
 
     def gradient(self, y: Vector, f: Vector) -> Vector:
-        """F − y."""
+        """The gradient f − y."""
         return f - y
 
     def hessian_diag(self, y: Vector, f: Vector) -> Vector:
@@ -46,13 +46,13 @@ class SquaredError(Loss):
         return float(np.average(y, weights=weights))
 
     def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
-        """R without ends, with the quadratic term ½r²/cost."""
+        """Any r, with the quadratic term ½r²/cost."""
         check_price(y, cost)
         end = np.where(cost > 0, np.inf, 0.0)
         return SupportVectorLoss(y, lower=-end, upper=end, curvature=quadratic_term(cost))
 
     def conjugate(self, y: Vector, s: Vector) -> Vector:
-        """Y s + ½s²."""
+        """The value y s + ½s²."""
         return s * (y + 0.5 * s)
 
     def domain(self, y: Vector) -> tuple[Vector, Vector]:
@@ -82,10 +82,10 @@ class WeightedSquaredError(WeightedLoss):
 
 
 def margin_distribution(labels: Vector, price: Vector) -> SupportVectorLoss:
-    """Mean against variance of the margins: Σ price_i·½(1 − m_i)² = Σ price_i·(½m_i² − m_i + ½).
+    """Mean and variance of the margins: Σ price_i·½(1 − m_i)² = Σ price_i·(½m_i² − m_i + ½).
 
-    MD-Boost with the identity for the covariance (Shen, Li, IEEE Trans. Neural Networks 21, 2010).
-    The squared error of the labels: ½(1 − y f)² = ½(y − f)² for y = ±1.
+    MD-Boost with the identity as covariance (Shen, Li, IEEE Trans. Neural Networks 21, 2010). This
+    is the squared error of the labels: ½(1 − y f)² = ½(y − f)² for y = ±1.
     """
     check_labels(labels)
     return SquaredError().dual_box(labels, price)

@@ -1,4 +1,4 @@
-"""The squared hinge loss, for labels of ±1."""
+"""The squared hinge loss, for labels ±1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SquaredHinge(Loss):
-    """Squared hinge loss max(0, 1 − y f)², as of scikit-learn's LinearSVC; labels are ±1."""
+    """Squared hinge loss max(0, 1 − y f)², as in scikit-learn's LinearSVC; labels are ±1."""
 
     name: ClassVar[str] = "squared_hinge"
     classification: ClassVar[bool] = True
@@ -39,7 +39,7 @@ class SquaredHinge(Loss):
         return -2.0 * y * np.maximum(1.0 - y * f, 0.0)
 
     def hessian_diag(self, y: Vector, f: Vector) -> Vector:
-        """2 where y f < 1, otherwise 0."""
+        """2 if y f < 1, otherwise 0."""
         return np.where(y * f < 1.0, 2.0, 0.0)
 
     def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:

@@ -24,16 +24,16 @@ VERSION = "_cgboost_version"
 
 
 def save(self: Any, path: str | os.PathLike[str], *, functions: Functions | None = None) -> Path:
-    """Save this model in one file, without pickle: :func:`cgboost.load` reads it and runs nothing.
+    """Save this model to one file, without pickle: :func:`cgboost.load` reads it and runs no code.
 
     Parameters
     ----------
     path : str or path-like
-        The file; one that is there is replaced when the new one is complete.
+        The file; an existing file is replaced when the new one is complete.
     functions : mapping of str to callable or None
-        Names for functions and your own classes that the model holds (kernels, callbacks). They
-        are not stored, only their names: ``load`` asks for them. Without a mapping a function
-        has the name that it has in Python, or that of its kernel in a library.
+        Names for functions and your own classes that the model contains (kernels, callbacks). Only
+        the names are stored, and ``load`` asks for the functions. Without a mapping, a function
+        has its Python name, or the name of its kernel in a library.
 
     Returns
     -------
@@ -42,9 +42,9 @@ def save(self: Any, path: str | os.PathLike[str], *, functions: Functions | None
     Raises
     ------
     PersistenceError
-        For what cannot be stored, with the way to it.
+        If a part of the model cannot be stored; the message names it.
     FileError
-        If the file cannot be written: the old one is as it was.
+        If the file cannot be written; an existing file is unchanged.
     """
     if not isinstance(self, BaseEstimator):
         raise PersistenceError(f"save takes an estimator, got {type(self).__name__}")
@@ -53,29 +53,29 @@ def save(self: Any, path: str | os.PathLike[str], *, functions: Functions | None
 
 
 def load(path: str | os.PathLike[str], functions: Functions | None = None) -> Any:
-    """The model in a file that its ``save`` has written. Nothing that is in the file is run.
+    """Load a model from a file written by its ``save``. No code in the file is run.
 
     Parameters
     ----------
     path : str or path-like
     functions : mapping of str to callable or None
-        Functions and your own classes that the model needs, by the names under which they were
+        Functions and your own classes that the model needs, under the names with which they were
         saved: ``{"mine": k}``.
 
     Returns
     -------
     model : estimator
-        It predicts bit by bit what the saved one did.
+        Its predictions are bitwise equal to those of the saved model.
 
     Raises
     ------
     FileNotFoundError
     CorruptFileError
-        For a file that is damaged, truncated, changed, or that is no stored model.
+        If the file is damaged, truncated or changed, or is not a stored model.
     NewerFormatError
-        For one of a later version.
+        If the file was written by a later version.
     UnknownContentError
-        If a function is missing, or the file names a class that is not cgboost's.
+        If a function is missing, or the file names a class that is not part of cgboost.
 
     Examples
     --------

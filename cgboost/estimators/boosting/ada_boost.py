@@ -1,4 +1,4 @@
-"""AdaBoost: the exponential loss, lowered by one weak classifier a round.
+"""AdaBoost: minimise the exponential loss, with one weak classifier per round.
 
 [N] is a set of lecture notes on boosting: AdaBoost as forward stagewise modelling of Σ exp(−y f).
 [Z] is Zhu, Zou, Rosset, Hastie, *Multi-class AdaBoost*, Statistics and Its Interface 2, 2009.
@@ -44,27 +44,29 @@ NOTHING = 1e-12
 class AdaBoostClassifier(Classification, BaseLearnerBoost):
     """Boosting of decision stumps, or of any classifier, for the exponential loss ([N] p. 1).
 
-    Each round weights row i by w_i exp(−y_i f(x_i)), fits a classifier h of values ±1 to them and
-    adds it to f with the best step c = ½ log((1 − err)/err), where err is its share of the weights.
-    The usual α = log((1 − err)/err) is 2c: f is half the log-odds, the sign of both sums the same.
-    A classifier worse than guessing has a negative c; the run ends with one that makes no error.
+    Each round weights row i by w_i exp(−y_i f(x_i)), fits a classifier h with values ±1 to the
+    weighted rows and adds it to f with the best step c = ½ log((1 − err)/err), where err is the
+    share of the weights on its errors. The usual α = log((1 − err)/err) is 2c: f is half the
+    log-odds, and both sums have the same sign. A classifier worse than guessing has a negative c.
+    The run ends with a classifier without errors.
 
-    K > 2 classes are one run too (SAMME, [Z]): a classifier adds c to the output of the class it
-    predicts and −c/(K − 1) to the others, with α = log((1 − err)/err) + log(K − 1) = cK/(K − 1)².
+    K > 2 classes also need only one run (SAMME, [Z]): a classifier adds c to the output of the
+    class it predicts and −c/(K − 1) to the others, with
+    α = log((1 − err)/err) + log(K − 1) = cK/(K − 1)².
 
     Parameters
     ----------
     estimator : classifier or None
-        Any of scikit-learn that takes ``sample_weight`` in its fit; it is fitted to the labels −1
-        and 1, or to class numbers from 0. None stands for decision stumps, of which every round
-        finds the one with the fewest weighted errors.
+        Any scikit-learn classifier whose ``fit`` accepts ``sample_weight``. It is fitted to the
+        labels −1 and 1, or to class indices from 0. None means decision stumps; every round finds
+        the stump with the smallest weighted error.
     n_estimators : int, default=50
-        Rounds at most.
+        Maximum number of rounds.
     learning_rate : float, default=1.0
-        Multiplies every step; below 2, where steps no longer lower the loss.
+        Multiplies every step. Must be below 2; from 2 on, steps no longer lower the loss.
     max_bins : int, default=255
-        For stumps: features with more distinct values are cut into this many bins; the others have
-        all their thresholds.
+        For stumps: features with more distinct values are divided into this many bins; for other
+        features all thresholds are used.
     early_stopping, validation_fraction, n_iter_no_change, scoring, callbacks, verbose, \
 time_limit, random_state
         As in :class:`AnyBoostClassifier`.
@@ -75,14 +77,14 @@ time_limit, random_state
     estimator_weights_ : ndarray of shape (n_iter_,)
         α of every round.
     estimator_errors_ : ndarray of shape (n_iter_,)
-        err of every round; above ½ where α is negative.
+        err of every round; above ½ if α is negative.
     estimators_ : list of classifier
         The fitted classifiers, unless they are stumps.
     columns_ : dict of str to ndarray
-        Stumps: feature, threshold, coefficient c (twice that is α), round; feature −1 is the
-        constant. Of several classes, also class, and the values above and below the threshold.
+        Stumps: feature, threshold, coefficient c (α is 2c), round; feature −1 is the constant. With
+        more than two classes, also the class, and the values above and below the threshold.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the loss that the rounds took off.
+        Share of each feature in the decrease of the training loss.
     coef_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, n_iter_, \
 n_features_in_, feature_names_in_
         As in :class:`AnyBoostClassifier`.
@@ -180,7 +182,7 @@ n_features_in_, feature_names_in_
     def predict_proba(self, X: ArrayLike) -> Vector:
         """Class probabilities, shape (n_rows, n_classes): p_k ∝ exp(f_k/(K − 1)).
 
-        For two classes 1/(1 + e^{−2f}).
+        For two classes this is 1/(1 + e^{−2f}).
         """
         return self._shares(self._outputs(X))
 
@@ -195,9 +197,10 @@ n_features_in_, feature_names_in_
 
 
 class WeightedError:
-    """A callback that enters err, the share of the weights |r| that the newest column gets wrong.
+    """A callback that records err, the share of the weights |r| misclassified by the newest column.
 
-    A column is wrong where its value and the pseudo-response that it answered differ in sign.
+    A column misclassifies a row if its value and the pseudo-response it was fitted to differ in
+    sign.
     """
 
     def __init__(self) -> None:

@@ -57,7 +57,7 @@ from cgboost.pricing.learners.learners import (
 
 @dataclass(eq=False, repr=False)
 class BaseLearnerBoost(BaseEnsemble):
-    """Columns from a weak learner, by default a small regression tree, one a round."""
+    """Columns from a weak learner, by default a small regression tree, one per round."""
 
     estimator: Any = None
     n_estimators: int = field(default=100, kw_only=True)
@@ -155,41 +155,41 @@ def any_boost_tasks(self: Any, pool: LearnerPricer, rows: Rows) -> Iterator[Task
 class AnyBoostClassifier(Classification, BaseLearnerBoost):
     """Boosting of any weak learner for any margin loss ([M] Alg. 1).
 
-    Each round fits the learner to the pseudo-response r = −∂loss/∂f (a regressor), or to its signs
-    with its sizes as weights (a classifier), and adds it to f with the step that ``step`` says.
-    More than two classes are handled one against the rest.
+    Each round fits the learner to the pseudo-response r = −∂loss/∂f (for regressors), or to its
+    signs, weighted by its absolute values (for classifiers), and adds it to f with the step chosen
+    by ``step``. More than two classes are handled one-vs-rest.
 
     Parameters
     ----------
     estimator : classifier, regressor or None
-        Any of scikit-learn; None stands for ``DecisionTreeRegressor(max_depth=3)``.
+        Any estimator of scikit-learn; None means ``DecisionTreeRegressor(max_depth=3)``.
     loss : {"log_loss", "exponential", "hinge", "squared_hinge"}, Loss or callable, \
 default="log_loss"
-        A name, a :class:`~cgboost.losses.Loss` such as ``LogLoss()``, or ``loss(target, weights)``,
-        a :class:`~cgboost.losses.base.DifferentiableLoss` of labels ±1. The log-loss is
-        Σ w_i log(1 + exp(−2 y_i f_i)), the exponential loss Σ w_i exp(−y_i f_i). The hinge has no
-        Newton steps.
+        A name, a :class:`~cgboost.losses.Loss` such as ``LogLoss()``, or a callable
+        ``loss(target, weights)`` that returns a :class:`~cgboost.losses.base.DifferentiableLoss`
+        for labels ±1. The log-loss is Σ w_i log(1 + exp(−2 y_i f_i)), the exponential loss
+        Σ w_i exp(−y_i f_i). The hinge has no Newton steps.
     step : {"line-search", "newton"} or float, default="line-search"
-        The step that lowers the loss most; one Newton step, the learner (a regressor) then being
-        fitted to r/w with the Newton weights w; or a constant: the run then ends with a learner
-        for which r·h ≤ 0.
+        "line-search" is the step that lowers the loss most. "newton" is one Newton step; the
+        learner, a regressor, is then fitted to r/w with the Newton weights w. A number is a
+        constant step; the run then ends with a learner for which r·h ≤ 0.
     learning_rate : float, default=1.0
-        Multiplies the first two; below 2, where steps no longer lower the loss.
+        Multiplies the first two. Must be below 2; from 2 on, steps no longer lower the loss.
     corrective : bool, default=False
-        Choose all coefficients anew in every round; ``step`` and ``learning_rate`` then only
-        matter for what learners are fitted to.
+        Refit all coefficients in every round. ``step`` and ``learning_rate`` then only determine
+        what learners are fitted to.
     start : {"constant", "zero"}, default="constant"
-        f before the first round: the best constant (corrected too, if ``corrective``), or 0. It
-        stays otherwise: a learner that cannot predict a constant, a linear model without an
-        intercept say, then needs ``corrective=True``.
+        f before the first round: the best constant, or 0. It is refitted only if ``corrective``. A
+        learner that cannot predict a constant, such as a linear model without an intercept,
+        therefore needs ``corrective=True``.
     n_estimators : int, default=100
-        Rounds at most; fewer if the learner finds no way down.
+        Maximum number of rounds; the run ends earlier if the learner cannot lower the loss.
     early_stopping : bool, default=False
         As in :class:`CGBoostClassifier`.
     validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
-        For the rows that early stopping holds out, and the seeds of the learners.
+        Determines the rows that early stopping holds out, and the seeds of the learners.
 
     Attributes
     ----------
@@ -197,14 +197,14 @@ default="log_loss"
     estimators_ : list of estimator
         The fitted learners, in the order of ``columns_``.
     columns_ : dict of str to ndarray
-        estimator (place in ``estimators_``), coefficient, round (and class).
+        estimator (index in ``estimators_``), coefficient, round (and class).
     feature_importances_ : ndarray of shape (n_features,)
-        The learners' own, shared out by how much of the loss each took off.
+        The importances of the learners, weighted by how much each lowered the loss.
     coef_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, \
 n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier`; ``objective_`` is the training loss.
     n_iter_ : int
-        Rounds that are in the model.
+        Number of rounds in the model.
 
     Examples
     --------
@@ -229,9 +229,10 @@ n_features_in_, feature_names_in_
     _tasks = any_boost_tasks
 
     def predict_proba(self, X: Any) -> Vector:
-        """Class probabilities 1/(1 + e^{−2f}), one against the rest: shape (n_rows, n_classes).
+        """Class probabilities 1/(1 + e^{−2f}), one-vs-rest: shape (n_rows, n_classes).
 
-        They suit losses that are least at half the log-odds: "log_loss" and "exponential".
+        They are valid for losses whose minimum is at half the log-odds: "log_loss" and
+        "exponential".
         """
         return probabilities(self._outputs(X))
 
@@ -242,21 +243,21 @@ n_features_in_, feature_names_in_
 
 @dataclass(eq=False, repr=False)
 class AnyBoostRegressor(Regression, BaseLearnerBoost):
-    """Boosting of any weak learner for any loss of numbers ([M] Alg. 1).
+    """Boosting of any weak learner for any regression loss ([M] Alg. 1).
 
     Parameters
     ----------
     estimator, step, learning_rate, corrective, start, n_estimators, early_stopping, \
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit, random_state
-        As in :class:`AnyBoostClassifier`; early stopping watches the mean absolute error, for
-        quantiles and counts the loss.
+        As in :class:`AnyBoostClassifier`; early stopping watches the mean absolute error, or the
+        loss for quantiles and counts.
     loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
 "squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
-        A name, a :class:`~cgboost.losses.Loss` with parameters, ``Quantile(0.9)`` say, or
-        ``loss(target, weights)``. Losses that are piecewise linear (absolute, quantile and
+        A name, a :class:`~cgboost.losses.Loss` with parameters, such as ``Quantile(0.9)``, or a
+        callable ``loss(target, weights)``. Piecewise linear losses (absolute, quantile and
         ε-insensitive) have no Newton steps. With ``corrective=True`` they are refitted by a linear
-        program, the squared error by least squares, others by Newton's method. With "poisson" f is
-        the log of the mean, which is predicted.
+        program, the squared error by least squares, others by Newton's method. With "poisson", f is
+        the log of the mean, and the mean is predicted.
 
     Attributes
     ----------
@@ -284,40 +285,39 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
 
 @dataclass(eq=False, repr=False)
 class StagewiseRegressor(Regression, BaseLearnerBoost):
-    """Adds, round by round, a regressor fitted to the residuals: f ← f + learning_rate·h.
+    """Adds one regressor per round, fitted to the residuals: f ← f + learning_rate·h.
 
-    The residuals y − f are what is left of ½ Σ w_i (y_i − f_i)², starting at f = 0. A regressor
-    that fits by least squares needs no step along its predictions: the best one is 1 ([P] Table 1).
-    The model therefore is :class:`AnyBoostRegressor` with ``start="zero"`` and
-    ``step=learning_rate``.
+    The residuals y − f are the negative gradient of ½ Σ w_i (y_i − f_i)², starting at f = 0. A
+    regressor fitted by least squares needs no line search: the best step is 1 ([P] Table 1). The
+    model is therefore :class:`AnyBoostRegressor` with ``start="zero"`` and ``step=learning_rate``.
 
-    For other losses a regressor is fitted to the pseudo-response, and taken with the best step,
+    For other losses, the regressor is fitted to the pseudo-response and added with the best step
     times ``learning_rate``.
 
-    Stages of one learner are rarely orthogonal, and convergence then is slow. Two options of
-    [P] make up for it: all coefficients by least squares in every round, f = Σ λ_k h_k, and
-    learners that see earlier stages, h_i(x, h_1, …, h_{i−1}).
+    Stages of one learner are rarely orthogonal, which makes convergence slow. Two options of [P]
+    help: all coefficients are refitted by least squares in every round, f = Σ λ_k h_k, and learners
+    see the outputs of earlier stages, h_i(x, h_1, …, h_{i−1}).
 
     Parameters
     ----------
     estimator : regressor or None
-        Any of scikit-learn; None stands for ``DecisionTreeRegressor(max_depth=3)``.
+        Any regressor of scikit-learn; None means ``DecisionTreeRegressor(max_depth=3)``.
     loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
 "squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
         As in :class:`AnyBoostRegressor`.
     learning_rate : float, default=1.0
-        Share of every fit that is taken; below 2, where steps no longer lower the loss. Must be 1
-        with ``orthogonalize=True``, which chooses the shares itself.
+        Multiplies every fit. Must be below 2; from 2 on, steps no longer lower the loss. Must be 1
+        with ``orthogonalize=True``, which chooses the coefficients itself.
     orthogonalize : bool, default=False
         Refit the coefficients of all stages in every round; there is no intercept. The residuals
-        are then orthogonal to all stages, and the run ends with a fit that is a combination of
-        them. Of other losses than the squared error all coefficients are refitted likewise, by a
-        linear program or Newton's method, up to ``n_estimators`` rounds.
+        are then orthogonal to all stages, and the run ends when a fit is a combination of them.
+        For losses other than the squared error, all coefficients are also refitted, by a linear
+        program or Newton's method, for up to ``n_estimators`` rounds.
     feed_forward : bool, default=False
-        Fit the learner of stage i to the features and the outputs of the stages before it: it has
-        i − 1 more inputs than X has columns.
+        Fit the learner of stage i to the features and the outputs of all earlier stages; it then
+        has i − 1 more inputs than X has columns.
     n_estimators : int, default=100
-        Rounds at most; the run ends where a fit leads no way down.
+        Maximum number of rounds; the run ends earlier if a fit cannot lower the loss.
     early_stopping, validation_fraction, n_iter_no_change, scoring, callbacks, verbose, \
 time_limit, random_state
         As in :class:`AnyBoostRegressor`.

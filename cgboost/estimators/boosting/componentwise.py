@@ -1,4 +1,4 @@
-"""Linear models by squared error, one feature a round: L2-Boosting, orthogonal greedy algorithm.
+"""Least squares with one feature per round: L2-Boosting, the orthogonal greedy algorithm.
 
 Bühlmann, Yu, *Boosting with the L2 loss*, Journal of the American Statistical Association 98, 2003;
 Bühlmann, *Boosting for high-dimensional linear models*, Annals of Statistics 34, 2006. Ing, Lai, *A
@@ -83,7 +83,7 @@ class BaseComponentwise(Regression):
 
     @property
     def coef_path_(self) -> Vector:
-        """Coefficients after every stage, that without features first: (n_features, n_stages)."""
+        """Coefficients after every stage, starting without features: (n_features, n_stages)."""
         check_is_fitted(self)
         used, stages = self._stages()
         path = np.zeros((self.n_features_in_, stages.shape[1]))
@@ -198,23 +198,23 @@ class BaseComponentwise(Regression):
 class L2BoostRegressor(BaseComponentwise):
     """Componentwise L2-Boosting of a linear model (Bühlmann and Yu 2003).
 
-    Every round takes the feature most correlated with the residual u and a step along it,
+    Every round selects the feature most correlated with the residual u and takes a step along it,
 
         j = arg max |x_j·u| / |x_j|      coef_j += learning_rate · x_j·u / |x_j|²
 
-    with features taken from their means, if there is an intercept, and sums weighted. A feature may
-    be chosen many times. Scaling a feature scales its coefficient and nothing else.
+    where features are centred if there is an intercept, and sums are weighted. A feature may be
+    selected many times. Scaling a feature only scales its coefficient.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        Rounds; fewer if nothing correlates with the residual any more.
+        Number of rounds; fewer if no feature is correlated with the residual any more.
     learning_rate : float, default=0.1
-        Share of the best step that is taken, in (0, 2); 1 is the method as first published.
+        Factor of the best step, in (0, 2); 1 is the method as first published.
     fit_intercept : bool, default=True
-        Whether features and response are centred.
+        Whether features and target are centred.
     criterion : {"hdic", "hdbic", "hdhq", "aicc", "cv"} or None, default=None
-        What chooses the round to keep among the ``n_estimators``; None keeps the last.
+        Criterion that chooses the round to keep among the ``n_estimators``; None keeps the last.
 
         * "hdic", "hdbic", "hdhq": n log ‖u‖² + |J| c log p for the set J of features in the model,
           with c = C, log n, C log log n (Ing and Lai 2011). n is the sum of the weights.
@@ -226,7 +226,7 @@ class L2BoostRegressor(BaseComponentwise):
     cv : int, splitter or list of splits, default=5
         The folds of "cv", as in scikit-learn.
     early_stopping : bool, default=False
-        As in :class:`CGBoostRegressor`, watching the mean absolute error; instead of a criterion.
+        As in :class:`CGBoostRegressor`, with the mean absolute error; instead of a criterion.
     validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`CGBoostRegressor`.
 
@@ -241,11 +241,11 @@ class L2BoostRegressor(BaseComponentwise):
     support_ : ndarray of int
         The features with a nonzero coefficient, ascending.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the fall of the training loss.
+        Share of each feature in the decrease of the training loss.
     criterion_ : ndarray of shape (n_rounds,) or None
-        The criterion after 1, 2, … steps, also those after the chosen one.
+        The criterion after 1, 2, … steps, including those after the chosen one.
     n_iter_ : int
-        Steps in the model.
+        Number of steps in the model.
     columns_ : dict of str to ndarray
         feature, coefficient and round of every step.
     objective_, history_, n_columns_, best_round_, stop_reason_, n_features_in_, feature_names_in_
@@ -351,31 +351,32 @@ class _Search:
 class OrthogonalGreedyRegressor(BaseComponentwise):
     """The orthogonal greedy algorithm, OGA + HDIC + trimming (Ing and Lai 2011).
 
-    Every round takes the feature most correlated with the residual u, arg max |x_j·u| / |x_j|, and
-    refits all coefficients by least squares, so that no feature comes twice. After at most M steps
-    the criterion chooses how many to keep,
+    Every round selects the feature most correlated with the residual u, arg max |x_j·u| / |x_j|,
+    and refits all coefficients by least squares; no feature is selected twice. After at most M
+    steps, the number of steps to keep minimises the criterion
 
         HDIC(J) = n log ‖u_J‖² + |J| c log p
 
-    and of these the features stay without which it would be higher:
-    HDIC(J∖j) > HDIC(J). The coefficients are least squares on what stays. Features are taken from
-    their means, if there is an intercept; scaling one scales its coefficient and nothing else.
+    Trimming then keeps only the features whose removal would increase it: HDIC(J∖j) > HDIC(J). The
+    coefficients are refitted by least squares on the remaining features. Features are centred if
+    there is an intercept. Scaling a feature only scales its coefficient.
 
     Parameters
     ----------
     n_estimators : int or None, default=None
-        Steps M at most; None stands for the whole part of 5 √(n / log p), at least 1 and at most p.
+        Maximum number of steps M; None means 5 √(n / log p), rounded down, at least 1 and at most
+        p.
     fit_intercept : bool, default=True
-        Whether features and response are centred.
+        Whether features and target are centred.
     criterion : {"hdic", "hdbic", "hdhq"} or None, default="hdbic"
         c = C, log n, C log log n; n is the sum of the weights. None keeps all M steps and trims
         nothing. A model with as many coefficients as rows is never chosen.
     C : float, default=2.01
         The constant of "hdic" and "hdhq".
     trim : bool, default=True
-        Whether superfluous features are taken out at the end, where more than one was chosen.
+        Whether superfluous features are removed at the end, if more than one was selected.
     early_stopping : bool, default=False
-        As in :class:`CGBoostRegressor`, watching the mean absolute error; needs ``criterion=None``.
+        As in :class:`CGBoostRegressor`, with the mean absolute error; needs ``criterion=None``.
     validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`CGBoostRegressor`.
 
@@ -386,15 +387,15 @@ class OrthogonalGreedyRegressor(BaseComponentwise):
     support_ : ndarray of int
         The features of the model, ascending.
     path_ : ndarray of int
-        The features in the order they were found, also those that were not kept.
+        The features in the order of selection, including those that were not kept.
     criterion_ : ndarray of shape (len(path_),) or None
         The criterion after 1, 2, … steps.
     coef_path_ : ndarray of shape (n_features, n_stages)
-        Coefficients after 0, 1, …, ``n_iter_`` steps; a last stage if anything was trimmed.
+        Coefficients after 0, 1, …, ``n_iter_`` steps, and after trimming if features were trimmed.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the fall of the training loss, step by step.
+        Share of each feature in the decrease of the training loss, step by step.
     n_iter_ : int
-        Steps that were kept, before trimming.
+        Number of steps kept, before trimming.
     columns_ : dict of str to ndarray
         feature, coefficient and round of every feature of the model.
     objective_, history_, n_columns_, best_round_, stop_reason_, n_features_in_, feature_names_in_
@@ -461,7 +462,7 @@ class OrthogonalGreedyRegressor(BaseComponentwise):
 def trimmed(
     run: FittedRun, master: OrthogonalMaster, criterion: HighDimensionalCriterion
 ) -> FittedRun:
-    """A run with one stage more: least squares on the j of J with HDIC(J∖j) > HDIC(J)."""
+    """A run with one more stage: least squares on the j of J with HDIC(J∖j) > HDIC(J)."""
     size = run.best_round
     with_all = criterion.of(2.0 * run.objective, size)
     needed = criterion.of(master.squares_without(size), size - 1) > with_all

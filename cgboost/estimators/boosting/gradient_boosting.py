@@ -1,4 +1,4 @@
-"""Gradient boosting of regression trees, for K classes and for numbers.
+"""Gradient boosting of regression trees, for K classes and for regression.
 
 Friedman, *Greedy Function Approximation: A Gradient Boosting Machine*, Annals of Statistics 29,
 2001, Algorithms 2, 3 and 6.
@@ -57,7 +57,7 @@ from cgboost.pricing.learners.trees import LeafRule, TreePricer, newton_leaves, 
 
 @dataclass(eq=False, repr=False)
 class BaseGradientBoosting(BaseEnsemble):
-    """Trees grown on the residuals, with leaves chosen for the loss, one for every output."""
+    """Trees grown on the residuals, with leaf values that minimise the loss, one per output."""
 
     n_estimators: int = field(default=100, kw_only=True)
     learning_rate: float = field(default=0.1, kw_only=True)
@@ -77,7 +77,7 @@ class BaseGradientBoosting(BaseEnsemble):
 
     @property
     def feature_importances_(self) -> Vector:
-        """Share of each feature in I²_l, what its splits gained; they add up to 1."""
+        """Share of each feature in I²_l, the gain of its splits; the shares add up to 1."""
         check_is_fitted(self)
         return shares(self._importances)
 
@@ -124,60 +124,63 @@ class BaseGradientBoosting(BaseEnsemble):
 
 @dataclass(eq=False, repr=False)
 class GradientBoostingClassifier(Classification, BaseGradientBoosting):
-    """Gradient boosting for K classes: K regression trees a round, for the multinomial deviance.
+    """Gradient boosting for K classes: K regression trees per round, for the multinomial deviance.
 
-    With p_k = e^{f_k} / Σ_l e^{f_l} and the residuals r_ik = [y_i = k] − p_k(x_i), a tree is grown
-    on the residuals of each class, and in the leaf R it takes the value
+    With p_k = e^{f_k} / Σ_l e^{f_l} and the residuals r_ik = [y_i = k] − p_k(x_i), one tree is
+    grown on the residuals of each class. Its value in the leaf R is
 
         γ = (K − 1)/K · Σ_{i ∈ R} r_ik / Σ_{i ∈ R} |r_ik|(1 − |r_ik|),
 
-    times ``learning_rate``. The same number added to all f_k changes nothing, and the scores are
-    those with Σ_k f_k = 0. For two classes f_2 = −f_1 and the second tree mirrors the first: one is
-    grown, and the one output f = f_2 is half the log-odds of the second class.
+    times ``learning_rate``. Adding the same number to all f_k changes nothing; scores are
+    normalised to Σ_k f_k = 0. For two classes, f_2 = −f_1 and the second tree would mirror the
+    first: one tree is grown, and the single output f = f_2 is half the log-odds of the second
+    class.
 
     Parameters
     ----------
     loss : {"log_loss", "exponential"}, LogLoss or Exponential, default="log_loss"
-        The multinomial deviance; or, for two classes alone, AdaBoost's Σ w_i exp(−y_i f_i), which
-        is least at half the log-odds too.
+        The multinomial deviance; or, for two classes only, AdaBoost's Σ w_i exp(−y_i f_i), whose
+        minimum is also at half the log-odds.
     n_estimators : int, default=100
-        Rounds at most.
+        Maximum number of rounds.
     learning_rate : float, default=0.1
-        Multiplies every tree; 1 is the algorithm without shrinkage. Below 2, where steps no longer
-        lower the loss.
+        Multiplies every tree; 1 is the algorithm without shrinkage. Must be below 2; from 2 on,
+        steps no longer lower the loss.
     subsample : float, default=1.0
-        Share of the rows, drawn anew in every round, that its trees are grown on.
+        Share of the rows, drawn again in every round, on which its trees are grown.
     max_depth, min_samples_split, min_samples_leaf, max_features, max_leaf_nodes
-        Of the trees, as in :class:`~sklearn.tree.DecisionTreeRegressor`; ``max_depth=3``.
+        Parameters of the trees, as in :class:`~sklearn.tree.DecisionTreeRegressor`;
+        ``max_depth=3``.
     start : {"constant", "zero"}, default="constant"
         f before the first round: from the shares of the classes (a mean or median in regression),
-        or 0, as in the algorithm to the letter.
+        or 0, exactly as in the algorithm.
     early_stopping : bool, default=False
         Stop when the log-loss of held-out rows (a part of the training rows, or ``eval_set``) has
         not improved for ``n_iter_no_change`` rounds.
     validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
-        For the rows that early stopping holds out, those of a subsample, and ties between splits.
+        Determines the rows that early stopping holds out, the rows of subsamples, and ties between
+        splits.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     estimators_ : list of DecisionTreeRegressor
-        In the order of ``columns_``, with the values of the leaves in place.
+        In the order of ``columns_``, with the final values of the leaves.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in I²_l = Σ_k I²_lk / K.
     class_importances_ : ndarray of shape (n_classes, n_features)
-        I_lk, the relevance of feature l in separating class k from the others: its square is the
-        mean over the trees of what the splits on l gain in squared error.
+        I_lk, the relevance of feature l in separating class k from the others. Its square is the
+        mean over the trees of the reduction in squared error by the splits on l.
     columns_ : dict of str to ndarray
-        estimator (place in ``estimators_``), coefficient, round (and class).
+        estimator (index in ``estimators_``), coefficient, round (and class).
     coef_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, \
 n_features_in_, feature_names_in_
-        As in :class:`CGBoostClassifier`; one run makes the outputs of all classes. ``objective_``
+        As in :class:`CGBoostClassifier`; one run fits the outputs of all classes. ``objective_``
         is the training loss.
     n_iter_ : int
-        Rounds that are in the model.
+        Number of rounds in the model.
 
     Examples
     --------
@@ -232,25 +235,25 @@ n_features_in_, feature_names_in_
 
 @dataclass(eq=False, repr=False)
 class GradientBoostingRegressor(Regression, BaseGradientBoosting):
-    """Gradient boosting of regression trees for any loss of numbers.
+    """Gradient boosting of regression trees for any regression loss.
 
-    Trees are grown on the pseudo-response, y − f or its sign say; each leaf takes the constant that
-    is best for the loss (of y − f the mean, the median, a quantile, …), times ``learning_rate``.
-    For the Poisson loss it is one Newton step.
+    Trees are grown on the pseudo-response, such as y − f or its sign. The value of each leaf is the
+    constant that minimises the loss (the mean, the median, a quantile, … of y − f), times
+    ``learning_rate``. For the Poisson loss it is one Newton step.
 
     Parameters
     ----------
     loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
 "squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
-        A name, a :class:`~cgboost.losses.Loss` with parameters, ``Huber(1.5)`` or ``Quantile(0.9)``
-        say, or ``loss(target, weights)``, a
-        :class:`~cgboost.losses.base.DifferentiableLoss`. With "poisson" f is the log of
-        the mean, which is predicted.
+        A name, a :class:`~cgboost.losses.Loss` with parameters, such as ``Huber(1.5)`` or
+        ``Quantile(0.9)``, or a callable ``loss(target, weights)`` that returns a
+        :class:`~cgboost.losses.base.DifferentiableLoss`. With "poisson", f is the log of the mean,
+        and the mean is predicted.
     n_estimators, learning_rate, subsample, max_depth, min_samples_split, min_samples_leaf, \
 max_features, max_leaf_nodes, start, early_stopping, validation_fraction, n_iter_no_change, \
 scoring, callbacks, verbose, time_limit, random_state
         As in :class:`GradientBoostingClassifier`; early stopping watches the mean absolute error,
-        for quantiles and counts the loss.
+        or the loss for quantiles and counts.
 
     Attributes
     ----------

@@ -54,53 +54,53 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
 
     f is half the log-odds, p = 1/(1 + e^{−2f}). Each round fits the weak learner by least squares
     to the working response z = (y* − p)/(p(1 − p)), y* = (y + 1)/2, with the weights
-    w = p(1 − p), and adds half of it to f: a Newton step on Σ log(1 + e^{−2yf}). Of the lines, one
-    a feature, the one with the lowest loss comes, so that all rounds add up to one linear model.
-    Other learners are fitted to z cut off at ±4, since 1/p has no limit.
+    w = p(1 − p), and adds half of it to f: a Newton step on Σ log(1 + e^{−2yf}). With lines, one
+    is fitted to each feature and the one with the lowest loss is added; the sum of all rounds is a
+    linear model. Other learners are fitted to z cut off at ±4, since 1/p is unbounded.
 
-    K > 2 classes have a score each, with p_k = e^{f_k} / Σ_l e^{f_l} and Σ_k f_k = 0, and the loss
-    is the multinomial deviance. Each round fits a learner g_k for every class, all from the same f,
-    to z_k = ([y = k] − p_k)/(p_k(1 − p_k)) with the weights p_k(1 − p_k), and then
+    K > 2 classes have one score each, with p_k = e^{f_k} / Σ_l e^{f_l} and Σ_k f_k = 0, and the
+    loss is the multinomial deviance. Each round fits a learner g_k for every class, all from the
+    same f, to z_k = ([y = k] − p_k)/(p_k(1 − p_k)) with the weights p_k(1 − p_k), and then sets
 
         f_k ← f_k + (K − 1)/K · (g_k − Σ_l g_l / K).
 
-    For K = 2 that is the step for two classes, f_2 = −f_1 = f.
+    For K = 2 this is the two-class step with f_2 = −f_1 = f.
 
     Parameters
     ----------
     estimator : "linear" or regressor, default="linear"
-        Lines in one feature, or any regressor whose fit takes ``sample_weight``.
+        Lines in one feature, or any regressor whose ``fit`` accepts ``sample_weight``.
     n_estimators : int, default=100
-        Rounds at most; fewer if no learner leads down any more.
+        Number of rounds; fewer if no learner lowers the loss any more.
     learning_rate : float, default=1.0
-        Multiplies every step; below 2, where steps no longer lower the loss.
+        Multiplies every step. Must be below 2; from 2 on, steps no longer lower the loss.
     multi_class : {"joint", "ovr"}, default="joint"
-        More than two classes together, as above, or each against the rest: a two-class model for
-        each, whose probabilities are divided by their sum.
+        "joint" fits more than two classes together, as above. "ovr" fits a two-class model for each
+        class against the rest and divides the probabilities by their sum.
     early_stopping : bool, default=False
         Stop when the log-loss of held-out rows has not improved for ``n_iter_no_change`` rounds.
     validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
-        For the rows that early stopping holds out, and the seeds of the learners.
+        Determines the rows that early stopping holds out, and the seeds of the learners.
 
     Attributes
     ----------
     classes_, class_weight_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_features,), or (n_classes, n_features) with more than two classes
-        Of lines: the linear model, f(x) = coef_·x + intercept_. Of other learners: their
-        coefficients, as in ``columns_``, where the scores of K classes are not yet shifted to the
+        For lines, the linear model f(x) = coef_·x + intercept_. For other learners, their
+        coefficients as in ``columns_``; the scores of K classes are there not yet shifted to the
         sum 0.
     intercept_ : float, or ndarray of shape (n_classes,) with more than two classes
     columns_ : dict of str to ndarray
-        feature, offset and slope of every line, or estimator (its place in ``estimators_``);
+        feature, offset and slope of every line, or estimator (its index in ``estimators_``);
         coefficient, round (and class).
     estimators_ : list of estimator
         The fitted learners; not for lines.
     n_columns_, objective_, history_, best_round_, stop_reason_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier`; ``objective_`` is the training loss.
     n_iter_ : int
-        Rounds that are in the model.
+        Number of rounds in the model.
 
     Examples
     --------

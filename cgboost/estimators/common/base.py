@@ -85,10 +85,10 @@ from cgboost.persistence import models
 @shares_executor
 @dataclass(eq=False, repr=False)
 class BaseEnsemble(BaseEstimator):
-    """Parameters, the fit and the fitted attributes that all estimators share.
+    """Parameters, ``fit`` and fitted attributes shared by all estimators.
 
-    The dataclass writes the ``__init__`` that scikit-learn asks for: it names every parameter and
-    only stores it.
+    The dataclass generates the ``__init__`` that scikit-learn requires: it names every parameter
+    and only stores it.
     """
 
     _: KW_ONLY
@@ -119,23 +119,24 @@ class BaseEnsemble(BaseEstimator):
         *,
         resume: str | os.PathLike[str] | None = None,
     ) -> Self:
-        """Fit the model. A fit that fails leaves the estimator as it was before.
+        """Fit the model. A fit that fails leaves the estimator unchanged.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            float32 stays float32, anything else becomes float64.
+            float32 stays float32; all other types become float64.
         y : array-like of shape (n_rows,)
-            Class labels of any kind; for regression, numbers.
+            Class labels of any type; numbers for regression.
         sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss row by row. A row of weight 0 costs nothing; its kernel columns are
-            still offered to the model, but it makes no threshold for stumps.
+            Multiplies the loss of each row. A row of weight 0 costs nothing. Its kernel columns
+            remain candidates, but it adds no threshold for stumps.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
             Held-out rows, scored (unweighted) after every round. The columns of ``history_`` are
-            called validation_error and so on; of a list of several sets validation_0_error,
-            validation_1_error, …; of a dict ``{"test": (X, y)}`` test_error.
+            named validation_error and so on; for a list of several sets validation_0_error,
+            validation_1_error, …; for a dict ``{"test": (X, y)}`` test_error.
         resume : str, path or None
-            The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
+            Continue from the file of a :class:`~cgboost.Checkpoint` with the same data and
+            parameters.
 
         Returns
         -------
@@ -144,24 +145,24 @@ class BaseEnsemble(BaseEstimator):
         Raises
         ------
         ValueError
-            For bad parameters or data, naming the argument and its value.
+            For invalid parameters or data; the message names the argument and its value.
         MasterError
-            If the solver fails before a round has columns.
+            If the solver fails before any round has columns.
         Exception
-            Whatever a kernel, a learner or an executor raises before that (in every run, where
-            there is one for each class), and whatever a callback raises.
+            Any exception of a kernel, learner or executor before any round has columns (in every
+            run, if there is one per class), and any exception of a callback.
 
         Warns
         -----
         ConvergenceWarning
             If the fit ended before its gap reached ``tol`` because of Ctrl-C, the time limit, a
-            solver that failed or was too inaccurate, or an error in a kernel, a learner or an
-            executor, which the warning names. The model is then the last good round.
+            solver that failed or was too inaccurate, or an error in a kernel, learner or executor.
+            The warning names the cause, and the model is the last good round.
         KernelScaleWarning
-            If the columns of two kernels differ in size by more than 1e6.
+            If the sizes of the columns of two kernels differ by a factor of more than 1e6.
         DataWarning
-            If early stopping watches fewer than 20 rows, or rows without some of the classes; if
-            the standard deviation of a y is below the epsilon inside which errors are free.
+            If early stopping watches fewer than 20 rows or rows that lack some of the classes, or
+            if the standard deviation of y is below epsilon, inside which errors are free.
         """
         started = time.perf_counter()
         with unchanged_on_failure(self):

@@ -118,8 +118,8 @@ def calibrated(self: Any, outputs: Vector) -> Vector:
         return probabilities(outputs)
     if not hasattr(self, "_calibrator"):
         raise AttributeError(
-            "this model has no probabilities: they come when all rounds are over, and its fit is "
-            "not, or was interrupted before the calibration"
+            "this model has no probabilities: they are computed after the last round, and its fit "
+            "is not complete, or was interrupted before the calibration"
         )
     shares: Vector = self._calibrator.predict_proba(outputs)
     return shares

@@ -106,7 +106,7 @@ def check_response(estimator: Any, y: Any) -> None:
     if getattr(estimator, "_y_numeric", False) and _are_times(values):
         raise ValueError(
             f"y must be numbers, got dates or times, such as {values[0]!r}: give numbers of days "
-            f"since a first day, (y - y.min()) / np.timedelta64(1, 'D') say{see('input-data')}"
+            f"since a first day, such as (y - y.min()) / np.timedelta64(1, 'D'){see('input-data')}"
         )
 
 
@@ -158,8 +158,8 @@ def costs(C: float, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     if not LEAST_COST / total <= C <= LARGEST_COST / total:
         raise ValueError(
             f"C times the sum of the sample weights must be from {LEAST_COST:g} to "
-            f"{LARGEST_COST:g}, got C={C:g} and a sum of {total:g}: choose another C, from 1e-6 to "
-            f"1e6 say{see('input-data')}"
+            f"{LARGEST_COST:g}, got C={C:g} and a sum of {total:g}: choose another C, for example "
+            f"from 1e-6 to 1e6{see('input-data')}"
         )
     return C * weights
 

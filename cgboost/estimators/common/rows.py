@@ -202,8 +202,8 @@ def check_here(estimator: Any, X: Any) -> None:
     """
     if isinstance(X, (SQLSource, Partitions)):
         raise ValueError(
-            f"{type(estimator).__name__} is not fitted to a {type(X).__name__}, which "
-            "TransformRegressor and TransformClassifier are: X must be an array, a data frame or a "
+            f"{type(estimator).__name__} cannot be fitted to a {type(X).__name__}, only "
+            "TransformRegressor and TransformClassifier can: X must be an array, a data frame or a "
             "source of blocks, which is read here"
         )
 
@@ -292,7 +292,7 @@ def rows_of(
     """
     check_here(estimator, X)
     if y is not None and is_source(X):
-        raise ValueError("y of a source of blocks belongs into its blocks, (X, y): leave y out")
+        raise ValueError("y of a source of blocks belongs in its blocks, (X, y): leave y out")
     if is_table(X) or y is not None:
         if y is None:
             raise ValueError(
@@ -307,7 +307,7 @@ def rows_of(
         check_weight_size("sample_weight", rows.weights)
         return schema, rows
     if sample_weight is not None:
-        raise ValueError("weights of a source belong into its blocks: (X, y, weights)")
+        raise ValueError("weights of a source belong in its blocks: (X, y, weights)")
     summary = read_source(X, estimator.categorical_features)
     schema = summary.schema
     _note_features(estimator, schema)

@@ -112,8 +112,8 @@ class RoundScore:
                 score = self.scorer(self.estimator, self.X, self.labels)
         except AttributeError as error:
             raise ValueError(
-                f"scoring={self.name!r} asks for what a round of this model does not have: {error}"
-                " (probabilities that are calibrated exist after the fit alone)"
+                f"scoring={self.name!r} needs something that a round of this model does not have: "
+                f"{error} (calibrated probabilities exist only after the fit)"
                 f"{see('eval-set')}"
             ) from error
         if np.ndim(score) != 0:
@@ -123,8 +123,8 @@ class RoundScore:
     def _outputs(self, X: Any) -> Vector:
         if X is not self.X:
             raise ValueError(
-                f"scoring={self.name!r} may only predict the X that it is given, as it is: the "
-                "outputs of a round are known for these rows alone"
+                f"scoring={self.name!r} may only predict the X that it is given, unchanged: the "
+                "outputs of a round are only known for these rows"
             )
         return self._known
 

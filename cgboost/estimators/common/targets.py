@@ -217,9 +217,9 @@ def has_probabilities(estimator: Any) -> bool:
     if has_log_odds(estimator.loss) or estimator.probability:
         return True
     raise AttributeError(
-        f"predict_proba needs probability=True, got loss={estimator.loss!r}, whose outputs are no "
-        "log-odds: they are then calibrated on rows that were not trained on (five more fits, or "
-        "the rows of early stopping); or loss='log_loss' or 'exponential'"
+        f"predict_proba needs probability=True, got loss={estimator.loss!r}, whose outputs are not "
+        "log-odds: they are then calibrated on held-out rows (five more fits, or the rows of early "
+        "stopping); or use loss='log_loss' or 'exponential'"
         f"{see('probabilities')}"
     )
 

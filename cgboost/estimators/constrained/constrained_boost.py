@@ -3,8 +3,8 @@
     min  Σ|α_j| + C Σ_i w_i loss(y_i, f(x_i)),   f = Σ_j α_j h_j + b,   under constraints on f and α
 
 over all columns of a family, with a lower bound on the optimum. Limits that are linear in the
-output, signs and budgets are rows and columns of the dual that LPBoost solves; all else that is
-convex goes through CVXPY.
+output, signs and budgets become rows and columns of the dual that LPBoost solves; all other convex
+constraints are solved with CVXPY.
 """
 
 from __future__ import annotations
@@ -98,22 +98,22 @@ def fit_obeying(
     *,
     resume: str | os.PathLike[str] | None = None,
 ) -> Model:
-    """Fit the model. A fit that fails leaves the estimator as it was before.
+    """Fit the model. A fit that fails leaves the estimator unchanged.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
     sample_weight : array-like of shape (n_rows,) or None
-        Multiplies the loss row by row, and weighs rows in the means of groups.
+        Multiplies the loss of each row, and weights rows in the means of groups.
     eval_set : (X, y), list of such pairs, dict of them by name, or None
-        Held-out rows, as for :meth:`LPBoostClassifier.fit`. Constraints are measured on the first
-        set, with the groups that are columns of its X; with groups that the training rows do not
-        have their values are nan, and a ``DataWarning`` says so.
+        Held-out rows, as in :meth:`LPBoostClassifier.fit`. Constraints are measured on the first
+        set, with the groups that are columns of its X. If it has groups that do not occur in the
+        training rows, their values are nan and a ``DataWarning`` is issued.
     groups : mapping of str to array-like of shape (n_rows,), or None
-        Groups of rows that are no columns of X, by the names that constraints use.
+        Groups of rows that are not columns of X, under the names used in constraints.
     resume : None
-        Searches for prices cannot be resumed.
+        Not supported: searches for prices cannot be resumed.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def fit_obeying(
     InfeasibleConstraintsError
         If constraints contradict each other; the message names them.
     ValueError
-        For bad parameters or data, and for constraints that these columns cannot obey.
+        For invalid parameters or data, and for constraints that these columns cannot satisfy.
     """
     if groups is not None and not isinstance(groups, Mapping):
         raise ValueError(
@@ -296,24 +296,24 @@ def _seen_on(
 def constraint_values(
     self: Any, X: Any, y: Any, groups: Mapping[Any, ArrayLike] | None = None
 ) -> Table:
-    """What the constraints come to on other rows.
+    """The values of the constraints on other rows.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
     groups : mapping of str to array-like of shape (n_rows,), or None
-        Groups that are no columns of X.
+        Groups that are not columns of X.
 
     Returns
     -------
     dict of str to ndarray
-        constraint, part, value and limit, one entry for each part of each constraint.
+        constraint, part, value and limit, with one entry for each part of each constraint.
 
     Raises
     ------
     ValueError
-        If a group or a label is none of the training rows.
+        If a group or a label does not occur in the training rows.
     """
     check_is_fitted(self)
     constraints = rules_of(self.constraints)
@@ -333,7 +333,7 @@ def constraint_values(
 
 
 def constraint_table(self: Any) -> str:
-    """The values, limits and prices of all constraints as text, a line for each part."""
+    """The values, limits and prices of all constraints as text, one line per part."""
     check_is_fitted(self)
     return report.as_text(self.constraints_report_)
 
@@ -368,10 +368,11 @@ class ConstrainedBoostClassifier(Classification, BaseBoost):
     """Boosting of stumps, features, kernels or learners under constraints, certified.
 
     Minimises Σ|α| + C Σ_i w_i loss(y_i, f(x_i)) over all columns of a family under the constraints.
-    Without constraints it is :class:`LPBoostClassifier`. A fit is deterministic, constraints hold
-    on the training rows up to 1e-6 (rates of predictions: or a ``ConvergenceWarning`` says so), and
-    ``dual_bound_`` is a lower bound on what any model that obeys can reach; where rates are limited
-    it is that of the problem without these limits. The positive class is ``classes_[1]``.
+    Without constraints it equals :class:`LPBoostClassifier`. Fits are deterministic. Constraints
+    hold on the training rows up to 1e-6; if rates of predictions do not, a ``ConvergenceWarning``
+    is issued. ``dual_bound_`` is a lower bound on the objective of any model that satisfies the
+    constraints; with limits on rates, it is the bound of the problem without these limits. The
+    positive class is ``classes_[1]``.
 
     Parameters
     ----------
@@ -379,40 +380,41 @@ class ConstrainedBoostClassifier(Classification, BaseBoost):
         Objects of :mod:`cgboost.constraints`: ``Monotone("income", +1)``, ``ParityGap("sex",
         0.02)``, …; or functions ``(f, a, b, data) -> list of CVXPY constraints``.
     columns : {"stumps", "features"}, kernels, or estimator; default="stumps"
-        What a model is made of: decision stumps; the features themselves, centred and scaled; what
-        ``CGBoostClassifier`` takes as its library; or a weak learner of scikit-learn, which is
-        found greedily, without a bound.
+        The columns of the model: decision stumps; the features themselves, centred and scaled; any
+        value of ``library`` in ``CGBoostClassifier``; or a weak learner of scikit-learn, fitted
+        greedily and without a bound.
     drop : sequence of str or int, or None
-        Columns of X that are no features: a sensitive attribute that is only a grouping, say.
+        Columns of X that are not features, such as a sensitive attribute used only for grouping.
     loss : str or Loss, default="hinge"
-        Losses that are a box in the dual (hinge) are fast under linear constraints; others go
-        through CVXPY.
+        Losses that are a box in the dual (hinge) are fast under linear constraints; others are
+        solved with CVXPY.
     C : float, default=1.0
-        Price of one unit of loss.
+        Cost of one unit of loss.
     offset : {"auto", "none", "free"}, default="auto"
-        The offset b; "auto": none for stumps, of which the constant is one, free for others.
+        The offset b. "auto" means "none" for stumps, which include the constant, and "free"
+        otherwise.
     class_weight : dict, "balanced" or None
-        As in :class:`LPBoostClassifier`; it does not weigh rows in the means of groups.
+        As in :class:`LPBoostClassifier`; it does not weight rows in the means of groups.
     columns_per_round, tol, time_limit, solver, solver_options, early_stopping, \
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         As in :class:`LPBoostClassifier`.
     max_columns : int or None
-        Stop at so many columns. None: with more than 10000 rows at 30, otherwise never.
+        Maximum number of columns. None means 30 with more than 10000 rows, otherwise no limit.
 
     Attributes
     ----------
     constraints_report_ : dict of str to ndarray
-        For each part of each constraint its value on the training rows (``value``), on the first
-        set of ``eval_set`` (``held_out``, nan without one), its ``limit``, and its ``price``: what
-        the objective falls by for one more unit of the limit (of a rate: the price of a positive
-        prediction with which it is met; nan where none meets it). ``constraint_table()`` is its
-        text.
+        For each part of each constraint, its value on the training rows (``value``) and on the
+        first set of ``eval_set`` (``held_out``, nan without one), its ``limit``, and its ``price``:
+        the decrease of the objective per additional unit of the limit. For a rate, the price is the
+        price of a positive prediction at which the limit is met, nan if there is none.
+        ``constraint_table()`` returns the report as text.
     columns_ : dict of str to ndarray
-        Table of the model: feature and threshold of stumps and hinges (slope: nan for a stump),
-        feature, centre and scale of features; coefficient and round.
+        Table of the model: feature and threshold of stumps and hinges (with a slope, nan for a
+        stump); feature, centre and scale of features; coefficient and round.
     classes_, class_weight_, coef_, intercept_, n_columns_, objective_, dual_bound_, gap_, \
 converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
-        As in :class:`LPBoostClassifier`; features are those that are not dropped.
+        As in :class:`LPBoostClassifier`; dropped columns are not features.
 
     Examples
     --------
@@ -474,7 +476,7 @@ class ConstrainedBoostRegressor(Regression, BaseBoost):
     """Boosting of stumps, features, kernels or learners under constraints, certified.
 
     Minimises Σ|α| + C Σ_i w_i loss(y_i, f(x_i)) over all columns of a family under the constraints.
-    Without constraints it is :class:`LPBoostRegressor`.
+    Without constraints it equals :class:`LPBoostRegressor`.
 
     Parameters
     ----------
@@ -482,11 +484,11 @@ class ConstrainedBoostRegressor(Regression, BaseBoost):
         As in :class:`ConstrainedBoostClassifier`.
     loss : str or Loss, default="epsilon_insensitive"
         Losses that are a box in the dual (this one, "absolute_error", "quantile") are fast under
-        linear constraints; others go through CVXPY.
+        linear constraints; others are solved with CVXPY.
     epsilon : float, default=0.1
-        Half width of the tube inside which errors are free.
+        Half-width of the tube inside which errors are free.
     offset : {"auto", "none", "free"}, default="auto"
-        The offset b; "auto": free.
+        The offset b; "auto" means "free".
     C, columns_per_round, max_columns, tol, time_limit, solver, solver_options, early_stopping, \
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         As in :class:`ConstrainedBoostClassifier`.

@@ -49,8 +49,8 @@ class Features:
             raise ValueError(f"{by}: a feature is a name or a number, got {feature!r}")
         if self.names is None:
             raise ValueError(
-                f"{by}: X has no names of features, so that {feature!r} is not known: give its "
-                f"number, or a data frame{see('constraints')}"
+                f"{by}: X has no feature names, {feature!r} is therefore unknown: give its number, "
+                f"or a data frame{see('constraints')}"
             )
         if feature in self.names:
             return list(self.names).index(feature)
@@ -69,7 +69,7 @@ class Features:
         place = number % width
         if place in self.dropped:
             raise ValueError(
-                f"{by}: column {number} of X is dropped, and no feature{see('constraints')}"
+                f"{by}: column {number} of X is dropped and is not a feature{see('constraints')}"
             )
         return place - sum(other < place for other in self.dropped)
 

@@ -69,14 +69,14 @@ def raise_infeasible(problem: Problem, runs: list[FittedRun], beyond: float) -> 
     verb = "cannot hold" if len(together) == 1 else "cannot hold together"
     if bound < LARGE_MODEL or not named:
         raise InfeasibleConstraintsError(
-            f"{names}: no model was found that obeys; {beyond:.3g} is left beyond a limit at the "
+            f"{names}: no model was found that obeys; a limit is exceeded by {beyond:.3g} at the "
             "highest price, and there is no proof that none exists: allow more"
         )
     terms = [f"{multipliers[k] / largest:.3g}·[{parts[k][1]}]" for k in named[:MOST_TERMS]]
     more = f" and {len(named) - MOST_TERMS} more" if len(named) > MOST_TERMS else ""
     raise InfeasibleConstraintsError(
         f"{names} {verb}: with these weights, {' + '.join(terms)}{more}, the limits contradict "
-        f"each other for all columns there are: a model that obeys would need Σ|α| ≥ {bound:.2g}. "
+        f"each other for all existing columns: a model that obeys would need Σ|α| ≥ {bound:.2g}. "
         "Allow more, or leave one out"
     )
 

@@ -122,7 +122,8 @@ def coef_of_columns(self: Any) -> NDArray[np.float64]:
             f"features. Give SelectFromModel or RFE {getter}{see('coefficients')}"
         )
     warn_caller(
-        "coef_ of kernel models is now called dual_coef_; the old name goes in 1.0. It has shape "
+        "coef_ of kernel models is now called dual_coef_; the old name will be removed in 1.0. It "
+        "has shape "
         f"{coef.shape}, one coefficient for each column, not for each feature: to select features, "
         f"give SelectFromModel or RFE {getter}{see('coefficients')}",
         FutureWarning,

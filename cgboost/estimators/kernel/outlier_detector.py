@@ -33,34 +33,34 @@ BORDER = 1e-9
 class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
     """One-class model over a library of kernels, boosted by column generation.
 
-    Learns where rows lie, without labels: with W = Σ w_i it minimises
+    Learns where rows lie, without labels. With W = Σ w_i it minimises
 
         Ω(α) + Σ_i w_i max(0, ρ − s(x_i)) − νWρ,      s(x) = Σ_p Σ_j α_j^p K_p(x, x_j),
 
-    where Ω(α) is ½Σα², or for the 1-norm the constraint Σ|α| ≤ 1 (Schölkopf et al., Neural
+    where Ω(α) is ½Σα² or, for the 1-norm, the constraint Σ|α| ≤ 1 (Schölkopf et al., Neural
     Computation 13, 2001; Rätsch et al., IEEE PAMI 24, 2002). A row is an outlier if s(x) < ρ.
 
     Parameters
     ----------
     library : KernelLibrary, dict, Kernel, callable, str or None
-        Named kernels in order of priority. None stands for ``KernelLibrary({"rbf": RBF()},
+        Named kernels in order of priority. None means ``KernelLibrary({"rbf": RBF()},
         standardize=True)``.
-        Or what stands for one, as in :class:`CGBoostClassifier`.
+        Other forms as in :class:`CGBoostClassifier`.
     nu : float, default=0.5
-        At most this share of the training rows (by weight) is called outliers, at least this share
-        lies on the border or outside. In (0, 1].
+        At most this share of the training rows (by weight) is classified as outliers, and at least
+        this share lies on the border or outside. In (0, 1].
     penalty : {"l1", "l2", "elasticnet", "rkhs", "group"} or Penalty, default="l2"
-        Ω(α); "l1" gives few columns. "rkhs" is ½Σ_p ‖f_p‖², the norms of the parts of s in the
-        RKHS of each kernel: the one-class support vector machine of the kernel Σ_p K_p. "group" is
+        Ω(α); "l1" gives few columns. "rkhs" is ½Σ_p ‖f_p‖², where f_p is the part of s in the
+        RKHS of kernel p: the one-class support vector machine with the kernel Σ_p K_p. "group" is
         ½(Σ_p w_p‖f_p‖)², with w_p as in :class:`CGBoostClassifier`: few kernels, with the weights
         ``kernel_weights_``.
     coef : {"free", "nonneg"}, default="free"
-        Sign rule for α; "nonneg" weighs {+K, −K} unless the library has ``negation=False``. Not
-        with penalty="rkhs" or "group".
+        Sign constraint on α; "nonneg" weighs {+K, −K} unless the library has ``negation=False``.
+        Not with penalty="rkhs" or "group".
     centers : {"rows", "free"}, default="rows"
-        With penalty="rkhs" centres may be free, as in :class:`CGBoostClassifier`.
+        With penalty="rkhs", centres may be free, as in :class:`CGBoostClassifier`.
     early_stopping : bool, default=False
-        As in :class:`CGBoostClassifier`, but only with an ``eval_set`` that has outliers.
+        As in :class:`CGBoostClassifier`, but only with an ``eval_set`` that contains outliers.
     priority, columns_per_round, max_columns, tol, time_limit, solver, solver_options, \
 validation_fraction, n_iter_no_change, scoring, cache_size, executor, callbacks, verbose, \
 random_state
@@ -124,12 +124,13 @@ feature_names_in_
         X : array-like of shape (n_rows, n_features)
         y : ignored
         sample_weight : array-like of shape (n_rows,) or None
-            A row counts as so many.
+            A row of weight w counts as w rows.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
-            Held-out rows with y = 1 for normal ones and −1 for outliers, scored after every round;
-            early stopping needs one.
+            Held-out rows, with y = 1 for normal rows and −1 for outliers, scored after every round;
+            required for early stopping.
         resume : str, path or None
-            The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
+            Continue from the file of a :class:`~cgboost.Checkpoint` with the same data and
+            parameters.
 
         Returns
         -------
@@ -138,22 +139,22 @@ feature_names_in_
         return super().fit(X, None, sample_weight, eval_set, resume=resume)
 
     def score_samples(self, X: ArrayLike) -> Vector:
-        """Σ α_j h_j(x), large for rows like those of the training set; shape (n_rows,)."""
+        """Σ α_j h_j(x), large for rows similar to the training rows; shape (n_rows,)."""
         return self.decision_function(X) + self.offset_
 
     def decision_function(self, X: ArrayLike) -> Vector:
         """Model output, negative for outliers: ``score_samples(X) − offset_``; shape (n_rows,).
 
-        Rows on the border have 0, without its rounding errors.
+        Rows on the border have exactly 0; rounding errors are removed.
         """
         return self._beside_border(self._outputs(X)[:, 0])
 
     def predict(self, X: ArrayLike) -> NDArray[np.intp]:
-        """1 for normal rows, those on the border included, −1 for outliers; shape (n_rows,)."""
+        """1 for normal rows, including those on the border, −1 for outliers; shape (n_rows,)."""
         return self._signs(self._outputs(X))
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Vector]:
-        """Model output after every round up to the best one; the last is that of the model."""
+        """Output after every round up to the best one; the last is the output of the model."""
         return (self._beside_border(outputs[:, 0]) for outputs in self._staged_outputs(X))
 
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[np.intp]]:

@@ -1,4 +1,4 @@
-"""Boosted Latent Factors for regression and for classes.
+"""Boosted Latent Factors for regression and classification.
 
 [M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
 """
@@ -48,76 +48,78 @@ from cgboost.masters.stagewise.shared import ClassScores, Outputs
 
 @dataclass(eq=False, repr=False)
 class BLFRegressor(Regression, BaseBLF):
-    """Boosted Latent Factors: partial least squares for the loss you have ([M] Alg. 3 and 5).
+    """Boosted Latent Factors: partial least squares for any loss ([M] Alg. 3 and 5).
 
-    Every round adds the linear combination of the features t = X̃w that leads down most steeply,
-    w ∝ X̃ᵀu for the pseudo-response u, among those orthogonal to all before it; then all
-    coefficients of f = μ + Tc are chosen anew. With the squared error this is partial least squares
-    (PLS); with as many factors as the rank of X it is the full linear model. In between, the number
-    of factors regularises.
+    Every round adds a linear combination of the features, t = X̃w, orthogonal to all earlier ones,
+    in the direction of steepest descent: w ∝ X̃ᵀu for the pseudo-response u. Then all coefficients
+    of f = μ + Tc are refitted. With the squared error this is partial least squares (PLS); with as
+    many factors as the rank of X it is the full linear model. A smaller number of factors
+    regularises the model.
 
-    Features are centred and not scaled: standardise them where their units differ.
+    Features are centred but not scaled: standardise them if their units differ.
 
-    y may have several columns: the responses then share the factors, and each has its own
-    coefficients. A factor leads down most steeply for all together; with the squared error it is
-    PLS with several responses.
+    y may have several columns. The responses then share the factors, and each has its own
+    coefficients. A factor is the direction of steepest descent for all responses together; with the
+    squared error this is PLS with several responses.
 
     Parameters
     ----------
     n_components : int or "cv", default=2
-        Number of factors at most. "cv": cross-validation inside the training rows chooses it.
+        Maximum number of factors. With "cv", cross-validation within the training rows chooses it.
     loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
 "squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
-        Losses that are piecewise linear are refitted by a linear program that gets one column a
-        round ([M] eq. 18). A name, a :class:`~cgboost.losses.Loss` with parameters, or
-        ``loss(target, weights)``, a :class:`~cgboost.losses.base.DifferentiableLoss`, such as
-        :class:`~cgboost.losses.PairwiseExponential`, for which only the order of y counts.
-        With "poisson" f is the log of the mean, which is predicted.
+        A name, a :class:`~cgboost.losses.Loss` with parameters, or a callable
+        ``loss(target, weights)`` that returns a :class:`~cgboost.losses.base.DifferentiableLoss`,
+        such as :class:`~cgboost.losses.PairwiseExponential`, which only depends on the order of y.
+        Piecewise linear losses are refitted by a linear program that gains one column per round
+        ([M] eq. 18). With "poisson", f is the log of the mean, and the mean is predicted.
     kernel : kernel, callable or None, default=None
-        Factors in the feature space of a kernel, such as ``RBF(0.1)`` or ``Precomputed()``; it must
-        be positive semi-definite. None: of the features themselves.
+        A positive semi-definite kernel, such as ``RBF(0.1)`` or ``Precomputed()``, for factors in
+        its feature space. None means factors of the features themselves.
     refit : bool, default=True
-        Whether all coefficients and the constant are chosen anew with every factor; otherwise each
-        stays as it was chosen by a line search. The constant is chosen anew together with each, but
-        for losses that are piecewise linear: there it stays as it was before the first, and is not
-        the best one.
+        Whether all coefficients and the constant are refitted with every factor. Otherwise each
+        coefficient keeps its value from a line search. The constant is refitted together with each
+        coefficient, except for piecewise linear losses: there it keeps its initial value, which is
+        not optimal.
     deflate : bool, default=True
-        Whether factors are orthogonal; otherwise each is the plain direction of steepest descent.
+        Whether factors are orthogonal; otherwise each is simply the direction of steepest descent.
     newton_steps : int or None, default=None
-        Newton steps of a refit, for Huber's and other losses that are curved; None: until they
-        converge. (:class:`BLFClassifier` takes one, and damps it.)
+        Newton steps of a refit, for Huber's and other losses with curvature. None: until they
+        converge. (:class:`BLFClassifier` uses one damped step.)
     newton_damping : float, default=0.0
-        λ in their matrix (1 − λ)H + λ trace(H)/(N + 1) I ([M] eq. 42), 0 ≤ λ < 1, with the constant
-        brought to length 1 as the factors are.
+        λ in the Newton matrix (1 − λ)H + λ trace(H)/(N + 1) I ([M] eq. 42), 0 ≤ λ < 1, where the
+        constant is scaled to length 1 like the factors.
     l2_regularization : float, default=0.0
         λ ≥ 0 of the penalty ½λ‖c‖² on the coefficients of the factors, which have length 1; the
-        constant is free. Without deflation it is ½λ Σ w_i (f_i − f̄)², which is the same for factors
-        that are orthonormal. Curved losses reach the optimum with ``newton_steps=None`` and no
-        damping; losses that are piecewise linear are refitted by a quadratic program.
+        constant is free. Without deflation the penalty is ½λ Σ w_i (f_i − f̄)², which is the same
+        for orthonormal factors. Losses with curvature reach the optimum with ``newton_steps=None``
+        and no damping; piecewise linear losses are refitted by a quadratic program.
     to_the_letter : bool, default=False
-        Whether the paper is followed where we do otherwise: in [M] eq. 42 the constant column has
-        entries 1, and sample weights count in the loss alone, so that TᵀT = I. Without a penalty.
+        Whether to follow the paper where this implementation differs: in [M] eq. 42 the constant
+        column has entries 1, and sample weights only apply to the loss, which gives TᵀT = I. Only
+        without a penalty.
     subgradient : {"dual", "sign"}, default="dual"
-        The pseudo-response of a loss that is piecewise linear: the dual of the linear program, for
-        which uᵀT = 0 ([M] Lemma 2); or the sign of the residuals, with 0 where they are 0 up
-        to rounding. With equal rows or targets there may be many duals, and the order of the rows
-        then chooses among them; signs do not depend on it.
+        The pseudo-response of a piecewise linear loss: the dual of the linear program, for which
+        uᵀT = 0 ([M] Lemma 2); or the sign of the residuals, 0 if they are 0 up to rounding. With
+        equal rows or targets there may be many dual solutions, and the order of the rows selects
+        one; signs do not depend on the order.
     epsilon, delta, alpha : float, default=0.1, 1.0, 0.5
-        Half width of the tube; the residual where Huber's loss becomes linear; the quantile. For
+        Half-width of the tube; the residual at which Huber's loss becomes linear; the quantile. For
         losses given by name.
     max_components : int or None, default=None
-        Most factors that cross-validation tries; None stands for 50, and never more than features.
+        Maximum number of factors that cross-validation tries. None means 50; it never exceeds the
+        number of features.
     cv : int or splitter, default=10
-        Folds (shuffled) of that cross-validation. The error of N factors is averaged with that of
-        N − 1 and N + 1 ([M] section 8.1).
+        (Shuffled) folds of the cross-validation. The error of N factors is averaged with the errors
+        of N − 1 and N + 1 factors ([M] section 8.1).
     solver : str, default="auto"
-        For the linear programs.
+        Solver of the linear programs.
     solver_options : dict or None
         As in :class:`CGBoostRegressor`.
     early_stopping, validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostRegressor`.
     random_state : int, RandomState or None
-        For the folds, and the rows that early stopping holds out.
+        Determines the folds and the rows that early stopping holds out.
 
     Attributes
     ----------
@@ -126,36 +128,35 @@ class BLFRegressor(Regression, BaseBLF):
     dual_coef_ : ndarray of shape (n_rows,)
         β: predictions are ``K(X, X_train) @ dual_coef_ + intercept_`` ([M] eq. 47). With a kernel.
     kernel_ : Kernel
-        The kernel with the width that it took from the training rows. With a kernel.
+        The kernel, with the width computed from the training rows. With a kernel.
     intercept_ : float
     factor_coef_, factor_intercept_ : ndarray of shape (n_components_,), float
         c and μ: predictions are ``transform(X) @ factor_coef_ + factor_intercept_``. With several
-        responses these and ``coef_``, ``dual_coef_``, ``intercept_`` have a row for each.
+        responses, these and ``coef_``, ``dual_coef_``, ``intercept_`` have one row per response.
     n_components_ : int
-        Factors in the model.
+        Number of factors in the model.
     x_scores_ : ndarray of shape (n_rows, n_components_)
-        T, the factors on the training rows: TᵀΓT = I, where Γ has the sample weights.
+        T, the factors on the training rows: TᵀΓT = I, where Γ contains the sample weights.
     x_weights_, x_loadings_, x_rotations_ : ndarray of shape (n_features, n_components_)
         W, with columns of length 1, P = X̃ᵀΓT, and W(PᵀW)⁻¹. Without a kernel.
     vip_ : ndarray of shape (n_features,)
         Variable importance in projection.
     cv_errors_ : ndarray
-        Cross-validation error of 1, 2, … factors, where that chose their number.
+        Cross-validation error of 1, 2, … factors, with ``n_components="cv"``.
     stop_reason_ : str
         "max_columns", "optimal" (the full model's optimum is reached), "exhausted" (the data have
         no further factor), or as in :class:`CGBoostRegressor`.
     objective_ : float
-        The training loss, and the penalty.
+        The training loss plus the penalty.
     columns_, history_, n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
-        As in :class:`CGBoostRegressor`; ``columns_`` has the factors.
+        As in :class:`CGBoostRegressor`; ``columns_`` lists the factors.
 
     Notes
     -----
-    A sample weight of 2 is a row that comes twice: weights count in the means, in the angles
-    between factors and in the loss. (The paper has them in the loss alone; so has
-    ``to_the_letter=True``.) Where the linear
-    program of a piecewise linear loss has several optima, it may choose another one for the same
-    problem written with more rows.
+    A row with a sample weight of 2 counts as two rows: weights enter the means, the angles between
+    factors and the loss. (In the paper, and with ``to_the_letter=True``, they only enter the loss.)
+    If the linear program of a piecewise linear loss has several optima, it may choose a different
+    one for the same problem written with more rows.
 
     Examples
     --------
@@ -270,23 +271,23 @@ class BLFRegressor(Regression, BaseBLF):
 
 @dataclass(eq=False, repr=False)
 class BLFClassifier(Classification, BaseBLF):
-    """Boosted Latent Factors for classes ([M] Alg. 3 and 5).
+    """Boosted Latent Factors for classification ([M] Alg. 3 and 5).
 
-    As :class:`BLFRegressor`, for a loss of the margins y·f of labels ±1. More than two classes are
-    handled one against the rest, each with its own factors; with ``loss="multinomial"`` they share
-    the factors.
+    Like :class:`BLFRegressor`, for a loss of the margins y·f with labels ±1. More than two classes
+    are handled one-vs-rest, each with its own factors; with ``loss="multinomial"`` they share the
+    factors.
 
     Parameters
     ----------
     newton_steps : int or None, default=1
-        Newton steps of a refit; None: until they converge, which fits the training rows closer with
-        fewer factors, and overfits sooner.
+        Newton steps of a refit. None: until they converge, which fits the training rows more
+        closely with fewer factors, and overfits sooner.
     newton_damping : float, default=0.1
         As in :class:`BLFRegressor`.
     to_the_letter : bool, default=False
         As in :class:`BLFRegressor`; not for ``loss="multinomial"``.
     l2_regularization : float, default=0.0
-        As in :class:`BLFRegressor`. With λ > 0 classes that can be separated have an optimum, too.
+        As in :class:`BLFRegressor`. With λ > 0 there is an optimum even for separable classes.
     n_components, kernel, refit, deflate, max_components, cv, \
 solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, scoring, \
 callbacks, verbose, time_limit, random_state
@@ -297,10 +298,11 @@ callbacks, verbose, time_limit, random_state
 "multinomial"}, Loss or callable, default="log_loss"
         A name, a :class:`~cgboost.losses.Loss` or a callable, as in :class:`BLFRegressor`.
         Log-loss Σ w_i log(1 + exp(−2 y_i f_i)) ([M] eq. 33) and exponential loss
-        Σ w_i exp(−y_i f_i) have no minimum where classes can be separated: a refit to convergence
-        then ends with ``stop_reason_`` "unbounded", single steps go on. The hinge is refitted by a
-        linear program. ½ Σ w_i (y_i − f_i)² is PLS on labels ±1. "multinomial": the deviance of one
-        score for each class, over factors that all of them share; of two classes the log-loss.
+        Σ w_i exp(−y_i f_i) have no minimum for separable classes: a refit to convergence then ends
+        with ``stop_reason_`` "unbounded", while single steps continue. The hinge is refitted by a
+        linear program. The squared error ½ Σ w_i (y_i − f_i)² is PLS on labels ±1. "multinomial" is
+        the deviance with one score per class, over shared factors; for two classes it is the
+        log-loss.
 
     Attributes
     ----------
@@ -308,8 +310,8 @@ callbacks, verbose, time_limit, random_state
     coef_, dual_coef_, kernel_, intercept_, factor_coef_, n_components_, x_scores_, x_weights_, \
 x_loadings_, x_rotations_, vip_, cv_errors_, stop_reason_, objective_, columns_, history_, \
 n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
-        As in :class:`BLFRegressor` with two classes; with more, coefficients have a row for each
-        class, and the factors of all classes stand side by side, unless classes share them.
+        As in :class:`BLFRegressor` with two classes. With more, coefficients have one row per
+        class, and the factors of all classes are placed side by side, unless classes share them.
 
     Examples
     --------
@@ -366,10 +368,10 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
     def predict_proba(self, X: Any) -> Vector:
         """Class probabilities 1/(1 + e^{−2f}) ([M] eq. 31), shape (n_rows, n_classes).
 
-        They suit losses that are least at half the log-odds: "log_loss" and "exponential". With few
-        factors and one damped Newton step a refit, as by default, they may miss the classes'
-        shares by some hundredths; ``newton_steps=None`` refits to convergence, and their
-        mean is right.
+        They are valid for losses whose minimum is at half the log-odds: "log_loss" and
+        "exponential". With few factors and one damped Newton step per refit (the default), their
+        means may differ from the shares of the classes by a few hundredths; with
+        ``newton_steps=None``, which refits to convergence, they agree.
         """
         return predict_proba(self, X)
 

@@ -439,8 +439,8 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         ----------
         X : array-like of shape (n_rows, n_features)
         scaled : bool, default=False
-            Whether each is multiplied by its coefficient, so that they add up to f − μ_y ([M] eq.
-            7). With more than two classes, the factors of all outputs stand side by side.
+            Whether each factor is multiplied by its coefficient; they then add up to f − μ_y ([M]
+            eq. 7). With more than two classes, the factors of all outputs are placed side by side.
         """
         rows = self._rows(X)
         parts = [np.zeros((rows.shape[0], 0))]

@@ -1,4 +1,4 @@
-"""Linear models that are composed: their own parameters, the fit of a sparse linear model.
+"""Linear models with their own parameters that are fitted by a sparse linear model.
 
 ::
 
@@ -34,7 +34,7 @@ from cgboost.persistence import models
 
 @dataclass(eq=False, repr=False)
 class BaseLinear(BaseEstimator):
-    """A linear model whose coefficients are those of a sparse linear model, ``model_``."""
+    """A linear model with the coefficients of a sparse linear model, ``model_``."""
 
     _kind: ClassVar[Any]
     """The class of the sparse linear model."""
@@ -54,17 +54,17 @@ class BaseLinear(BaseEstimator):
     __getstate__, __setstate__ = models.state, models.set_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model. A fit that fails leaves the estimator as it was before.
+        """Fit the model. A fit that fails leaves the estimator unchanged.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
-            float32 and sparse matrices stay what they are, anything else becomes float64. It is
-            in memory: a source of blocks is for the estimator that ``model_`` is of.
+            float32 and sparse matrices are kept; all other types become float64. X must be in
+            memory. For a source of blocks, use the class of ``model_``.
         y : array-like of shape (n_rows,)
-            Numbers; labels of any kind for classifiers.
+            Numbers; labels of any type for classifiers.
         sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss row by row.
+            Multiplies the loss of each row.
 
         Returns
         -------
@@ -73,7 +73,7 @@ class BaseLinear(BaseEstimator):
         Raises
         ------
         ValueError
-            For bad parameters or data, naming the argument and its value.
+            For invalid parameters or data; the message names the argument and its value.
 
         Warns
         -----
@@ -82,7 +82,7 @@ class BaseLinear(BaseEstimator):
         TrivialModelWarning
             If all coefficients of the optimum are 0.
         DataWarning
-            If X is sparse in a format without columns or rows, and has been converted.
+            If X was converted from a sparse format without access to columns or rows.
         """
         if is_source(X):
             raise ValueError(
@@ -177,7 +177,7 @@ class LinearPrediction(RegressorMixin, BaseLinear):
     _coef_by_output: ClassVar[bool] = False
 
     def predict(self, X: ArrayLike) -> Vector:
-        """X·coef_ + intercept_, shape (n_rows,); e to that power for the Poisson loss."""
+        """X·coef_ + intercept_, shape (n_rows,); the exponential of this for the Poisson loss."""
         outputs = self._outputs(X)[:, 0]
         predicted: Vector = self.model_._predicted(outputs)
         return predicted
@@ -185,7 +185,7 @@ class LinearPrediction(RegressorMixin, BaseLinear):
 
 @dataclass(eq=False, repr=False)
 class LinearDecision(ClassifierMixin, BaseLinear):
-    """Linear classification: the output decides, of several classes the largest."""
+    """Linear classification: by the sign of the output, or the largest of several outputs."""
 
     _kind: ClassVar[Any] = SparseLinearClassifier
     _y_numeric: ClassVar[bool] = False

@@ -37,7 +37,7 @@ Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 @dataclass(eq=False, repr=False)
 class SelectsStrength(BaseLinear):
-    """A path in every fold, the strength of the best mean score, and a fit to all rows."""
+    """A path in every fold, the strength with the best mean score, and a fit to all rows."""
 
     loss: Any = field(default=None, kw_only=True)
     penalty: PenaltyName | L1 | ElasticNet = field(default="l1", kw_only=True)
@@ -69,18 +69,18 @@ class SelectsStrength(BaseLinear):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Choose by cross-validation, and fit all rows. A fit that fails changes nothing.
+        """Choose by cross-validation, then fit all rows. A fit that fails changes nothing.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
-            float32 and sparse matrices stay what they are, anything else becomes float64.
+            float32 and sparse matrices are kept; all other types become float64.
         y : array-like of shape (n_rows,)
-            Numbers; labels of any kind for classifiers.
+            Numbers; labels of any type for classifiers.
         sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss row by row.
+            Multiplies the loss of each row.
         groups : array-like of shape (n_rows,) or None
-            The group of every row, for a ``cv`` that splits by groups, as ``GroupKFold()``.
+            The group of every row, for a ``cv`` that splits by groups, such as ``GroupKFold()``.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class SelectsStrength(BaseLinear):
         Raises
         ------
         ValueError
-            For bad parameters or data, naming the argument and its value.
+            For invalid parameters or data; the message names the argument and its value.
         """
         self._groups = groups  # type: ignore[misc]
         try:
@@ -214,11 +214,11 @@ def chosen(scores: Vector, shares: Vector, rule: Literal["min", "1se"]) -> int:
 
 @dataclass(eq=False, repr=False)
 class SparseLinearRegressorCV(LinearPrediction, SelectsStrength):
-    """Sparse linear regression whose α is chosen by cross-validation.
+    """Sparse linear regression with α chosen by cross-validation.
 
-    Every fold fits a path of warm-started models, one for each α; that with the best mean score on
-    held-out rows, by default the least mean loss itself, is fitted to all rows. The objective is
-    that of :class:`SparseLinearRegressor`:
+    Every fold fits a path of warm-started models, one for each α. The α with the best mean score on
+    held-out rows, by default the smallest mean loss, is then used for a fit to all rows. The
+    objective is the objective of :class:`SparseLinearRegressor`:
 
         (1/W) Σ_i w_i ℓ(y_i, f(x_i)) + α Σ_j ρ v_j|β_j| + ½(1 − ρ)(v_j β_j)²
 
@@ -228,36 +228,37 @@ class SparseLinearRegressorCV(LinearPrediction, SelectsStrength):
 standardize
         As in :class:`SparseLinearRegressor`.
     alphas : sequence of float or None
-        The α that are tried. None: ``n_alphas`` values from ``alpha_max_`` of all rows down to
-        ``eps`` times it, evenly spaced on a logarithmic scale.
+        The values of α to try. None means ``n_alphas`` values from ``alpha_max_`` of all rows down
+        to ``eps`` times it, evenly spaced on a logarithmic scale.
     n_alphas : int, default=100
     eps : float, default=1e-3
     cv : int, splitter, iterable or None
-        As in scikit-learn's GridSearchCV, with the ``groups`` that ``fit`` is given; None: five
-        folds, fewer of fewer rows.
+        As in scikit-learn's GridSearchCV, with the ``groups`` passed to ``fit``. None means five
+        folds, or fewer if there are fewer rows.
     n_jobs : int or None
-        Folds at once, as in joblib.
+        Number of folds fitted in parallel, as in joblib.
     scoring : str, callable or None
-        One scorer, greater is better; it sees the held-out rows without their weights. None: minus
-        the mean loss.
+        One scorer, greater is better; it sees the held-out rows without their weights. None means
+        minus the mean loss.
     rule : {"min", "1se"}, default="min"
-        The α of the best mean score; or the largest whose mean is within one standard error of it.
+        "min" is the α with the best mean score; "1se" is the largest α whose mean score is within
+        one standard error of it.
     columns_per_round, max_columns, tol, time_limit, solver, solver_options, verbose
-        As in :class:`SparseLinearRegressor`, for every model; ``verbose`` for the last.
+        As in :class:`SparseLinearRegressor`, for every model; ``verbose`` only for the last.
 
     Attributes
     ----------
     alpha_ : float
-        The α that was chosen.
+        The chosen α.
     alphas_ : ndarray of shape (n_alphas,)
     scores_ : ndarray of shape (n_alphas, n_folds)
-        On the held-out rows, greater is better; nan in a fold whose held-out rows weigh nothing,
-        or whose training rows have one class. Means over folds count them by their weights.
+        Scores on the held-out rows, greater is better; nan in a fold whose held-out rows have
+        weight 0 or whose training rows have only one class. Means over folds are weighted.
     coef_, intercept_, objective_, dual_bound_, gap_, converged_, n_iter_, n_features_in_, \
 feature_names_in_
-        As in :class:`SparseLinearRegressor`, of the model of all rows.
+        As in :class:`SparseLinearRegressor`, for the model fitted to all rows.
     model_ : SparseLinearRegressor
-        That model.
+        The model fitted to all rows.
 
     Examples
     --------
@@ -284,11 +285,11 @@ feature_names_in_
 
 @dataclass(eq=False, repr=False)
 class SparseLinearClassifierCV(LinearDecision, SelectsStrength):
-    """Sparse linear classification whose C is chosen by cross-validation.
+    """Sparse linear classification with C chosen by cross-validation.
 
-    Every fold fits a path of warm-started models, one for each C; that with the best mean score on
-    held-out rows, by default the least mean loss itself, is fitted to all rows. The objective is
-    that of :class:`SparseLinearClassifier`:
+    Every fold fits a path of warm-started models, one for each C. The C with the best mean score on
+    held-out rows, by default the smallest mean loss, is then used for a fit to all rows. The
+    objective is the objective of :class:`SparseLinearClassifier`:
 
         Σ_j ρ v_j|β_j| + ½(1 − ρ)(v_j β_j)²  +  C Σ_i w_i ℓ(y_i, f(x_i))
 
@@ -297,30 +298,31 @@ class SparseLinearClassifierCV(LinearDecision, SelectsStrength):
     loss, penalty, l1_ratio, penalty_weights, positive, fit_intercept, standardize, class_weight
         As in :class:`SparseLinearClassifier`.
     Cs : sequence of float or None
-        The C that are tried. None: ``n_Cs`` values from ``C_min_`` of all rows up to 1/``eps``
-        times it, evenly spaced on a logarithmic scale.
+        The values of C to try. None means ``n_Cs`` values from ``C_min_`` of all rows up to
+        1/``eps`` times it, evenly spaced on a logarithmic scale.
     n_Cs : int, default=100
     rule : {"min", "1se"}, default="min"
-        The C of the best mean score; or the smallest whose mean is within one standard error of it.
+        "min" is the C with the best mean score; "1se" is the smallest C whose mean score is within
+        one standard error of it.
     eps, cv, n_jobs, scoring
-        As in :class:`SparseLinearRegressorCV`; folds are stratified, by default five or as many
-        as the largest class has rows. Without ``scoring``, rows count with the weights of their
-        classes too.
+        As in :class:`SparseLinearRegressorCV`. Folds are stratified; the default is five, or the
+        number of rows of the largest class if that is smaller. Without ``scoring``, the weights of
+        the classes also apply to the score.
     columns_per_round, max_columns, tol, time_limit, solver, solver_options, verbose
-        As in :class:`SparseLinearClassifier`, for every model; ``verbose`` for the last.
+        As in :class:`SparseLinearClassifier`, for every model; ``verbose`` only for the last.
 
     Attributes
     ----------
     C_ : float
-        The C that was chosen.
+        The chosen C.
     Cs_ : ndarray of shape (n_Cs,)
     scores_ : ndarray of shape (n_Cs, n_folds)
-        As in :class:`SparseLinearRegressorCV`; of several classes the sum of their losses.
+        As in :class:`SparseLinearRegressorCV`; with several classes, losses are summed over them.
     coef_, intercept_, classes_, objective_, dual_bound_, gap_, converged_, n_iter_, \
 n_features_in_, feature_names_in_
-        As in :class:`SparseLinearClassifier`, of the model of all rows.
+        As in :class:`SparseLinearClassifier`, for the model fitted to all rows.
     model_ : SparseLinearClassifier
-        That model.
+        The model fitted to all rows.
 
     Examples
     --------

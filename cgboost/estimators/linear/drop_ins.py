@@ -35,15 +35,15 @@ are then those of scikit-learn's to 1e-12, in 283 rounds instead of the 242 of a
 
 @dataclass(eq=False, repr=False)
 class QuantileRegressor(LinearPrediction):
-    """Quantile regression with an ℓ1 penalty, as scikit-learn's QuantileRegressor, certified.
+    """Quantile regression with an ℓ1 penalty, like scikit-learn's QuantileRegressor, certified.
 
     Minimises, with f(x) = Σ_j β_j x_j + b and W = Σ_i w_i,
 
         (1/W) Σ_i w_i ρ_q(y_i − f(x_i)) + α Σ_j |β_j|    ρ_q(e) = max(q e, (q − 1) e)
 
-    by column generation: where scikit-learn hands the linear program of all rows and features to
+    by column generation. While scikit-learn passes the linear program of all rows and features to
     SciPy, features enter here as they are needed, and ``dual_bound_`` is a lower bound on the
-    optimum over all of them. To use it instead of scikit-learn's, change the import
+    optimum over all of them. To replace scikit-learn's estimator, change the import
     (Koenker, Bassett, Econometrica 46, 1978; Belloni, Chernozhukov, Annals of Statistics 39, 2011).
 
     Parameters
@@ -51,16 +51,16 @@ class QuantileRegressor(LinearPrediction):
     quantile : float, default=0.5
         q, in (0, 1).
     alpha : float, default=1.0
-        α, what coefficients cost; 0: nothing.
+        α, the penalty factor; 0 for no penalty.
     fit_intercept : bool, default=True
-        Whether there is a b, which is never penalised.
+        Whether to fit the intercept b, which is never penalised.
     solver : {"highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex"}, \
 default="highs"
-        Every name that scikit-learn takes is accepted, and all stand for the same method:
-        the master problem is small, and its solver is chosen by its size.
+        All names of scikit-learn are accepted and have the same effect: the master problem is
+        small, and its solver is chosen by its size.
     solver_options : dict or None
-        Of SciPy's linprog. ``time_limit`` (seconds), ``maxiter`` (rounds) and ``disp`` are obeyed;
-        others are for the program that is not built here, and change nothing.
+        Options of SciPy's linprog. ``time_limit`` (seconds), ``maxiter`` (rounds) and ``disp`` are
+        used; others apply to the full linear program, which is not built here, and are ignored.
     tol : float, default=1e-9
         Stop at this certified duality gap, relative to the objective.
 
@@ -71,16 +71,16 @@ default="highs"
     intercept_ : float
         b.
     n_iter_ : int
-        Rounds of column generation.
+        Number of rounds of column generation.
     objective_, dual_bound_, gap_ : float
-        The minimum found, as above, the lower bound on it, and their relative gap.
+        The minimum found, the lower bound on it, and their relative gap.
     converged_ : bool
         Whether the gap has reached ``tol``.
     model_ : SparseLinearRegressor
         The fitted model, with its history and its table of columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
-        Where X has names for all features.
+        Only if X has names for all features.
 
     Examples
     --------
@@ -143,23 +143,22 @@ class LADRegressor(LinearPrediction):
 
         (1/W) Σ_i w_i |y_i − f(x_i)| + α Σ_j v_j|β_j|
 
-    by column generation: twice the objective of a :class:`QuantileRegressor` of the median with
+    by column generation: twice the objective of a :class:`QuantileRegressor` for the median with
     α/2 (LAD-lasso: Wang, Li, Jiang, Journal of Business & Economic Statistics 25, 2007).
 
     Parameters
     ----------
     alpha : float or None, default=None
-        α, what coefficients cost. None: as in :class:`SparseLinearRegressor`, half the level of
-        noise.
+        α, the penalty factor. None: half the noise level, as in :class:`SparseLinearRegressor`.
     fit_intercept : bool, default=True
-        Whether there is a b, which is never penalised.
+        Whether to fit the intercept b, which is never penalised.
     positive : bool, default=False
         Whether coefficients must be at least 0.
     penalty_weights : array-like of shape (n_features,) or None
-        v, at least 0: what the coefficient of a feature costs relative to the others; features of
-        weight 0 are in the model from the beginning. None: 1.
+        v, at least 0: the relative penalty of each feature. Features of weight 0 are in the model
+        from the start. None means 1 for all.
     standardize : bool, default=False
-        Whether features are penalised as if a StandardScaler came before the model.
+        Whether features are penalised as if a StandardScaler preceded the model.
     tol : float, default=1e-6
         Stop at this certified duality gap, relative to the objective.
     time_limit : float or None
@@ -168,7 +167,7 @@ class LADRegressor(LinearPrediction):
     Attributes
     ----------
     alpha_, alpha_max_ : float
-        The α that was used, and that from which on all coefficients are 0.
+        The α used, and the smallest α at which all coefficients are 0.
     coef_, intercept_, n_iter_, objective_, dual_bound_, gap_, converged_, model_, \
 n_features_in_, feature_names_in_
         As in :class:`QuantileRegressor`.
@@ -211,36 +210,37 @@ class L1LinearSVC(LinearDecision):
 
         Σ_j |β_j| + C Σ_i w_i max(0, 1 − y_i f(x_i))
 
-    by column generation, which scikit-learn's LinearSVC refuses: there penalty="l1" needs the
-    squared hinge. More than two classes are handled one against the rest (Bradley, Mangasarian,
+    by column generation. scikit-learn's LinearSVC does not offer this problem: there penalty="l1"
+    needs the squared hinge. More than two classes are handled one-vs-rest (Bradley, Mangasarian,
     ICML 1998; Zhu, Rosset, Hastie, Tibshirani, NIPS 2003).
 
     Parameters
     ----------
     penalty : {"l1"}, default="l1"
-        The penalty there is; LinearSVC has "l2".
+        The only penalty; for "l2", use LinearSVC.
     loss : {"hinge", "squared_hinge"}, default="hinge"
     dual : "auto" or bool, default="auto"
-        Accepted as in LinearSVC, and without effect: primal and dual are solved together.
+        Accepted for compatibility with LinearSVC, without effect: primal and dual are solved
+        together.
     tol : float, default=1e-6
         Stop at this certified duality gap, relative to the objective.
     C : float, default=1.0
         Cost of one unit of loss.
     multi_class : {"ovr"}, default="ovr"
-        Several classes: each against the rest.
+        Several classes are handled one-vs-rest.
     fit_intercept : bool, default=True
-        Whether there is a b.
+        Whether to fit the intercept b.
     intercept_scaling : float, default=1.0
-        Accepted as in LinearSVC, and without effect: it is there to weaken the penalty of b, and
-        here b is not penalised. LinearSVC tends to this model as it grows.
+        Accepted for compatibility with LinearSVC, without effect. In LinearSVC it weakens the
+        penalty on b; here b is not penalised. LinearSVC approaches this model as it grows.
     class_weight : dict, "balanced" or None
-        Multiplies C class by class.
+        Multiplies C for each class.
     verbose : int, default=0
-        1 shows a line of progress, 2 every round.
+        1 shows a progress line, 2 every round.
     random_state : int, RandomState or None
-        Accepted as in LinearSVC, and without effect: nothing is random.
+        Accepted for compatibility with LinearSVC, without effect: nothing is random.
     max_iter : int, default=1000
-        Rounds of column generation at most, for each class.
+        Maximum number of rounds of column generation, for each class.
 
     Attributes
     ----------
@@ -250,11 +250,11 @@ class L1LinearSVC(LinearDecision):
         b.
     classes_ : ndarray of shape (n_classes,)
     n_iter_ : int
-        Rounds of column generation, of all classes together.
+        Number of rounds of column generation, for all classes together.
     objective_, dual_bound_ : float
-        The minimum found, as above, and the lower bound on it; of several classes the sums.
+        The minimum found and the lower bound on it; sums over the classes if there are several.
     gap_ : float
-        Relative gap between the two; of several classes the largest.
+        Relative gap between the two; the largest of all classes.
     converged_ : bool
         Whether the gap has reached ``tol``.
     model_ : SparseLinearClassifier
@@ -321,7 +321,7 @@ class L1LinearSVR(LinearPrediction):
     Parameters
     ----------
     epsilon : float, default=0.0
-        ε: half width of the tube around y in which errors are free.
+        ε: half-width of the tube around y in which errors are free.
     tol : float, default=1e-6
         Stop at this certified duality gap, relative to the objective.
     C : float, default=1.0
@@ -329,7 +329,7 @@ class L1LinearSVR(LinearPrediction):
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         The loss above, or its square.
     fit_intercept : bool, default=True
-        Whether there is a b, which is not penalised.
+        Whether to fit the intercept b, which is not penalised.
     intercept_scaling, dual, verbose, random_state, max_iter
         As in :class:`L1LinearSVC`.
 

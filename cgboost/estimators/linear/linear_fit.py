@@ -168,8 +168,8 @@ def validated(self: Any, X: Any, y: Any) -> tuple[Matrix, Any]:
     """X and y, checked; sparse X in CSC or CSR form."""
     if sparse.issparse(X) and X.format not in FeatureColumns.accept_sparse:
         warn_caller(
-            f"X is sparse in the format {X.format!r}, which has no columns or rows to take, and is "
-            "converted: give a CSC or CSR matrix to save that",
+            f"X is sparse in the format {X.format!r}, without access to columns or rows, and is "
+            "converted: give a CSC or CSR matrix to avoid that",
             DataWarning,
         )
     if isinstance(X, (list, tuple)) and not len(X):
@@ -197,22 +197,22 @@ def fit(
     *,
     resume: str | os.PathLike[str] | None = None,
 ) -> Any:
-    """Fit the model. A fit that fails leaves the estimator as it was before.
+    """Fit the model. A fit that fails leaves the estimator unchanged.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_rows, n_features), or a source of blocks
-        float32 and float64 are not copied, also where they are mapped from a file; sparse matrices
-        stay sparse. A source is anything that can be iterated over again and again and yields
-        (X, y) or (X, y, weights), the same rows in the same order each time: it is read once or
-        twice a round, and only the features that enter are kept.
+        float32 and float64 arrays are not copied, including memory-mapped ones; sparse matrices
+        stay sparse. A source is any object that can be iterated over repeatedly and yields (X, y)
+        or (X, y, weights), with the same rows in the same order each time. It is read once or twice
+        per round, and only the features that enter are kept.
     y : array-like of shape (n_rows,), or None with a source
     sample_weight : array-like of shape (n_rows,) or None
-        Multiplies the loss row by row. Not with a source.
+        Multiplies the loss of each row. Not with a source.
     eval_set : (X, y), list of such pairs, dict of them by name, or None
         Held-out rows, scored (unweighted) after every round.
     resume : str, path or None
-        The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
+        Continue from the file of a :class:`~cgboost.Checkpoint` with the same data and parameters.
 
     Returns
     -------
@@ -221,19 +221,19 @@ def fit(
     Raises
     ------
     ValueError
-        For bad parameters or data, naming the argument and its value.
+        For invalid parameters or data; the message names the argument and its value.
     MasterError
-        If the solver fails before a round has columns.
+        If the solver fails before any round has columns.
 
     Warns
     -----
     ConvergenceWarning
-        If the fit ended before its gap reached ``tol``, with the reason; not where ``max_columns``
-        or early stopping has ended it.
+        If the fit ended before its gap reached ``tol``, with the reason; not if ``max_columns`` or
+        early stopping ended it.
     TrivialModelWarning
-        If no feature is worth its price.
+        If no feature is worth its cost.
     DataWarning
-        If X is sparse in a format without columns or rows, and has been converted.
+        If X was converted from a sparse format without access to columns or rows.
     """
     return BaseEnsemble.fit(self, X, y, sample_weight, eval_set, resume=resume)
 
@@ -248,7 +248,7 @@ def prepare(
     if getattr(self, "probability", False) and needs_folds(self):
         raise ValueError(
             f"probability={self.probability!r} cannot hold out rows of a source of blocks: give "
-            "early_stopping=True with an eval_set, on whose rows it then rests"
+            "early_stopping=True with an eval_set, whose rows it then uses"
             f"{see('probabilities')}"
         )
     part = None if iter(X) is X else next(iter(X), None)
@@ -337,8 +337,8 @@ def pool_of(self: Any, rows: Rows, runs: Callable[[Any], list[tuple[Loss, Vector
         needed = "alpha above 0" if self._is_unpenalized else "penalty_weights above 0"
         at = "" if self._is_unpenalized else f" for feature {self._free[0]}"
         raise ValueError(
-            f"positive=True needs {needed}, got 0{at}: coefficients without a penalty are free in "
-            "sign; take a small one"
+            f"positive=True needs {needed}, got 0{at}: coefficients without a penalty have a free "
+            "sign; use a small one"
         )
     self._free_columns = free_columns(rows.X, self._free, pool.centres)
     return self._scaling.scaled(pool)
@@ -480,14 +480,14 @@ def staged_outputs(self: Any, X: ArrayLike) -> Iterator[Vector]:
 
 
 def sparsify(self: Any) -> Any:
-    """Keep ``coef_`` as a sparse matrix (CSR) from now on, as scikit-learn's linear models do."""
+    """Convert ``coef_`` to a sparse matrix (CSR), as in scikit-learn's linear models."""
     check_is_fitted(self, "coef_")
     self.coef_ = sparse.csr_matrix(np.atleast_2d(_dense(self.coef_)))
     return self
 
 
 def densify(self: Any) -> Any:
-    """Keep ``coef_`` as an array, which it is after ``fit``."""
+    """Convert ``coef_`` to an array, its form after ``fit``."""
     check_is_fitted(self, "coef_")
     if sparse.issparse(self.coef_):
         coef = self.coef_.toarray()

@@ -65,15 +65,15 @@ def path_of_alphas(
     sample_weight: ArrayLike | None = None,
     eval_set: EvalSets | None = None,
 ) -> RegularizationPath:
-    """Fit a model for every α; much cheaper than as many separate fits.
+    """Fit a model for every α; much cheaper than separate fits.
 
     Parameters
     ----------
     X, y, sample_weight, eval_set
-        As for :meth:`fit`; models are scored on the first set, by the first of ``scoring``, or
-        else by minus the mean loss, as in :class:`~cgboost.linear.SparseLinearRegressorCV`.
+        As in :meth:`fit`. Models are scored on the first set, by the first scorer of ``scoring``,
+        or else by minus the mean loss, as in :class:`~cgboost.linear.SparseLinearRegressorCV`.
     alphas : sequence of float or None
-        In any order. None: ``n_alphas`` values from ``alpha_max_`` down to ``eps`` times it,
+        In any order. None means ``n_alphas`` values from ``alpha_max_`` down to ``eps`` times it,
         evenly spaced on a logarithmic scale.
     n_alphas : int, default=100
     eps : float, default=1e-3
@@ -85,7 +85,7 @@ def path_of_alphas(
     Raises
     ------
     ValueError
-        As :meth:`fit`; if there is no α, or one that is not positive.
+        As :meth:`fit`; if there is no α, or an α is not positive.
     """
     values = values_of_path("alpha", alphas, n_alphas, eps)
     return fit_along(self, X, y, "alpha", values, sample_weight, eval_set)
@@ -107,9 +107,9 @@ def path_of_costs(
     Parameters
     ----------
     X, y, eps, sample_weight, eval_set
-        As there.
+        As in :meth:`SparseLinearRegressor.path`.
     Cs : sequence of float or None
-        In any order. None: ``n_Cs`` values from ``C_min_`` up to 1/``eps`` times it, evenly
+        In any order. None means ``n_Cs`` values from ``C_min_`` up to 1/``eps`` times it, evenly
         spaced on a logarithmic scale.
     n_Cs : int, default=100
 
@@ -120,7 +120,7 @@ def path_of_costs(
     Raises
     ------
     ValueError
-        As :meth:`fit`; if there is no C, or one that is not positive.
+        As :meth:`fit`; if there is no C, or a C is not positive.
     """
     values = values_of_path("C", Cs, n_Cs, eps)
     return fit_along(self, X, y, "C", values, sample_weight, eval_set)

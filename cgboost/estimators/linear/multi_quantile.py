@@ -1,4 +1,4 @@
-"""Several quantiles by sparse linear models: one by one, or so that they do not cross."""
+"""Sparse linear models of several quantiles: one by one, or noncrossing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from cgboost.pricing.learners.joint import Outputs
 
 @dataclass(eq=False, repr=False)
 class MultiQuantileRegressor(Regression, BaseBoost):
-    """Linear models of several quantiles with an ℓ1 penalty, certified; noncrossing if wanted.
+    """Linear models of several quantiles with an ℓ1 penalty, certified; optionally noncrossing.
 
     Minimises, with f_k(x) = Σ_j β_jk x_j + b_k for the quantiles q_1 < … < q_K and W = Σ_i w_i,
 
@@ -42,34 +42,34 @@ class MultiQuantileRegressor(Regression, BaseBoost):
         ρ_q(e) = max(q e, (q − 1) e)
 
     (Koenker, Bassett, Econometrica 46, 1978; with the penalty Belloni, Chernozhukov, Annals of
-    Statistics 39, 2011). Each quantile is scikit-learn's QuantileRegressor; they share what is
-    computed of the features, and each starts from the features of the one below it.
+    Statistics 39, 2011). Each quantile solves the problem of scikit-learn's QuantileRegressor. The
+    quantiles share computations on the features, and each starts from the features of the quantile
+    below it.
 
-    With ``noncrossing`` the constraints f_1(x_i) ≤ … ≤ f_K(x_i) of all training rows are part of
-    one problem (Bondell, Reich, Wang, Biometrika 97, 2010). Features enter it for the quantiles
-    where they are needed, constraints where they would be violated, and ``dual_bound_`` is a lower
-    bound on the optimum with all of both. Elsewhere than on the training rows, and on rows of
-    weight 0, predictions may cross all the same; on the convex hull of the rows they do not, since
-    they are linear.
+    With ``noncrossing``, the constraints f_1(x_i) ≤ … ≤ f_K(x_i) for all training rows are part of
+    one problem (Bondell, Reich, Wang, Biometrika 97, 2010). Features enter for the quantiles that
+    need them, constraints when they would be violated, and ``dual_bound_`` is a lower bound on the
+    optimum with all features and all constraints. Outside the convex hull of the training rows, and
+    on rows of weight 0, predictions may still cross; inside it they do not, since they are linear.
 
     Parameters
     ----------
     quantiles : sequence of float, default=(0.1, 0.5, 0.9)
         Increasing, each in (0, 1).
     alpha : float or None, default=None
-        α, at least 0: what coefficients cost; from ``alpha_max_`` on all are 0. With 0 all features
-        are in the model. None: as in :class:`SparseLinearRegressor`, for the quantile of the
-        highest level of noise.
+        α, at least 0: the penalty factor. From ``alpha_max_`` on, all coefficients are 0; with 0,
+        all features are in the model. None: as in :class:`SparseLinearRegressor`, for the quantile
+        with the highest noise level.
     noncrossing : bool, default=False
-        Whether predictions of the training rows must be in the order of the quantiles. Only with
-        the ℓ1 penalty, a price on every coefficient, and an intercept.
+        Whether predictions on the training rows must be in the order of the quantiles. Requires the
+        ℓ1 penalty, a penalty on every coefficient, and an intercept.
     penalty, l1_ratio, penalty_weights, positive, fit_intercept, standardize
         As in :class:`SparseLinearRegressor`.
     columns_per_round : int or None
-        Features that enter in a round, of all quantiles of a problem. None: as in
-        :class:`SparseLinearRegressor`, for each of them.
+        Features that enter per round, for all quantiles of a problem. None: as in
+        :class:`SparseLinearRegressor`, for each quantile.
     max_columns : int or None
-        Stop at this many generated features (one by one: for each quantile).
+        Maximum number of generated features (per quantile, unless ``noncrossing``).
     tol : float, default=1e-6
         As in :class:`SparseLinearRegressor`.
     time_limit, solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, \
@@ -83,19 +83,19 @@ scoring, callbacks, verbose, random_state
     intercept_ : ndarray of shape (n_quantiles,)
         b.
     alpha_, alpha_max_ : float
-        The α that was used, and that from which on no quantile has a feature (nan where some
-        features have no penalty).
+        The α used, and the smallest α at which no quantile has a feature (nan if some features have
+        no penalty).
     objective_, dual_bound_ : float
-        The minimum found, as above, and the lower bound on it.
+        The minimum found and the lower bound on it.
     gap_ : float
-        Relative gap between the two; one by one the largest of all quantiles.
+        Relative gap between the two; the largest of all quantiles, unless ``noncrossing``.
     columns_ : dict of str to ndarray
-        feature, coefficient, round and quantile of every coefficient that is not 0.
+        feature, coefficient, round and quantile of every nonzero coefficient.
     history_ : dict of str to ndarray
-        One entry per round; one by one with the quantile of each.
+        One entry per round, with its quantile unless ``noncrossing``.
     n_columns_, n_iter_, converged_, best_round_, stop_reason_, n_features_in_, feature_names_in_
-        As in :class:`CGBoostClassifier`; one by one a list for all quantiles, where that has one
-        for all classes.
+        As in :class:`CGBoostClassifier`. Attributes that are lists over classes there are lists
+        over quantiles here, unless ``noncrossing``.
 
     Examples
     --------
@@ -156,15 +156,16 @@ scoring, callbacks, verbose, random_state
         return self._view_unit * self._outputs(X)
 
     def staged_predict(self, X: ArrayLike) -> Iterator[Vector]:
-        """Predictions after every round up to the best one; the last are those of the model."""
+        """Predictions after every round up to the best one; the last are the model's."""
         return self._staged_outputs(X)
 
     staged_decision_function = staged_predict
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Mean over the quantiles of D², the share of the pinball loss that is explained.
+        """Mean over the quantiles of D², the explained share of the pinball loss.
 
-        scikit-learn's ``d2_pinball_score`` for each: 1 is perfect, 0 as good as the quantile of y.
+        This is scikit-learn's ``d2_pinball_score`` for each quantile: 1 is perfect, 0 equals the
+        constant prediction of the quantile of y.
         """
         from sklearn.metrics import d2_pinball_score
 

@@ -55,53 +55,54 @@ class SparseLinearRegressor(Regression, BaseBoost):
         (1/W) Σ_i w_i ℓ(y_i, f(x_i)) + α Σ_j ρ v_j|β_j| + ½(1 − ρ)(v_j β_j)²
 
     by column generation: features enter as they are needed, and ``dual_bound_`` is a lower bound on
-    the optimum over all of them. With the quantile loss and ρ = 1 this is the problem of
-    scikit-learn's QuantileRegressor (ℓ1-norm quantile regression: Belloni, Chernozhukov, Annals of
-    Statistics 39, 2011), with the squared error that of its Lasso.
+    the optimum over all of them. With ρ = 1, the quantile loss gives the problem of scikit-learn's
+    QuantileRegressor (ℓ1-norm quantile regression: Belloni, Chernozhukov, Annals of Statistics 39,
+    2011), and the squared error the problem of its Lasso.
 
     Parameters
     ----------
     loss : {"quantile", "absolute_error", "epsilon_insensitive", "squared_epsilon_insensitive", \
 "huber", "squared_error", "poisson"} or Loss, default="quantile"
-        ℓ, what an error costs; a :class:`~cgboost.losses.Loss` has its own parameters:
-        ``Huber(1.5)``.
+        ℓ; a :class:`~cgboost.losses.Loss` has its own parameters, such as ``Huber(1.5)``.
     quantile : float, default=0.5
-        Of loss="quantile": the share of the rows that should lie below the model, in (0, 1).
+        For loss="quantile": the share of the rows that should lie below the model, in (0, 1).
     epsilon : float, default=0.1
-        Of loss="epsilon_insensitive" and its square: half width of the tube around y in which
+        For loss="epsilon_insensitive" and its square: half-width of the tube around y in which
         errors are free.
     alpha : float or None, default=None
-        α, at least 0: what coefficients cost; from ``alpha_max_`` on all are 0. With 0 all features
-        are in the model, as in a regression without a penalty. None: half the level of noise, the
-        median of the α from which on no feature would enter if y had nothing to do with X (the
-        quantile universal threshold: Giacobino, Sardy, Diaz-Rodriguez, Hengartner, Electronic
-        Journal of Statistics 11, 2017), by a normal approximation. That is a beginning, rarely far
-        off; a path or cross-validation chooses.
+        α, at least 0: the penalty factor. From ``alpha_max_`` on, all coefficients are 0; with 0,
+        all features are in the model, as in a regression without a penalty. None means half the
+        noise level. The noise level is the median of the smallest α at which no feature would enter
+        if y were independent of X (the quantile universal threshold: Giacobino, Sardy,
+        Diaz-Rodriguez, Hengartner, Electronic Journal of Statistics 11, 2017), by a normal
+        approximation. This is a starting value, rarely far off; to choose α, use a path or
+        cross-validation.
     penalty : {"l1", "elasticnet"}, L1 or ElasticNet, default="l1"
     l1_ratio : float, default=0.5
         ρ of penalty="elasticnet", in (0, 1].
     penalty_weights : array-like of shape (n_features,) or None
-        v, at least 0: what the coefficient of a feature costs relative to the others (adaptive ℓ1:
-        Zou, Journal of the American Statistical Association 101, 2006). Features of weight 0 are in
-        the model from the beginning. None: 1 for all.
+        v, at least 0: the relative penalty of each feature (adaptive ℓ1: Zou, Journal of the
+        American Statistical Association 101, 2006). Features of weight 0 are in the model from the
+        start. None means 1 for all.
     positive : bool, default=False
-        Whether coefficients must be at least 0; for penalised ones alone, if only by 1e-6. Columns
-        without a penalty are solved in orthogonal directions, whose coefficients have no sign.
+        Whether coefficients must be at least 0. This needs a penalty on the coefficient, even if
+        only 1e-6: columns without a penalty are solved in orthogonal directions, whose coefficients
+        have no sign.
     fit_intercept : bool, default=True
-        Whether there is a b, which is never penalised.
+        Whether to fit the intercept b, which is never penalised.
     standardize : bool, default=False
         Whether features are centred and divided by their (weighted) standard deviations before
-        they are penalised, as a StandardScaler before the model would; X itself is not changed, and
-        ``coef_`` and ``intercept_`` are for X as it is given: without an intercept of the centred
-        features the latter is −Σ_j β_j m_j, for their means m_j.
+        they are penalised, as by a StandardScaler before the model. X itself is not changed, and
+        ``coef_`` and ``intercept_`` refer to the original X. With ``fit_intercept=False``,
+        ``intercept_`` is therefore −Σ_j β_j m_j, with the means m_j of the features.
     columns_per_round : int or None
-        Features that enter in a round. None: 2 % of the rows, between 120 and 150; of more than
-        48000 features a 400th, at most 300.
+        Features that enter per round. None means 2 % of the rows, between 120 and 150; with more
+        than 48000 features, 1/400 of them, at most 300.
     max_columns : int or None
-        Stop at this many generated features.
+        Maximum number of generated features.
     tol : float, default=1e-6
         Stop at this certified duality gap, relative to the objective (or to a thousandth of the
-        loss of the constant model, where that is larger).
+        loss of the constant model, if that is larger).
     time_limit, solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, \
 scoring, callbacks, verbose, random_state
         As in :class:`CGBoostRegressor`.
@@ -113,10 +114,10 @@ scoring, callbacks, verbose, random_state
     intercept_ : float
         b.
     alpha_, alpha_max_ : float
-        The α that was used, and that from which on the model without features is optimal (nan where
-        some have no penalty).
+        The α used, and the smallest α at which the model without features is optimal (nan if some
+        features have no penalty).
     objective_, dual_bound_ : float
-        The minimum found, as above, and the lower bound on it.
+        The minimum found and the lower bound on it.
     gap_ : float
         Relative gap between the two.
     columns_ : dict of str to ndarray
@@ -226,13 +227,13 @@ class SparseLinearClassifier(Classification, BaseBoost):
 
     by column generation: features enter as they are needed, and ``dual_bound_`` is a lower bound on
     the optimum over all of them. With the hinge and ρ = 1 this is the ℓ1-SVM (Bradley,
-    Mangasarian, ICML 1998), which scikit-learn's LinearSVC has with the squared hinge alone. More
-    than two classes are handled one against the rest.
+    Mangasarian, ICML 1998), which scikit-learn's LinearSVC offers only with the squared hinge. More
+    than two classes are handled one-vs-rest.
 
     Parameters
     ----------
     loss : {"hinge", "squared_hinge", "log_loss", "exponential"} or Loss, default="hinge"
-        ℓ: max(0, 1 − y f), its square, log(1 + e^{−y f}), e^{−y f}. Outputs of "log_loss" are
+        ℓ: max(0, 1 − y f), its square, log(1 + e^{−y f}), e^{−y f}. With "log_loss", outputs are
         log-odds, as in scikit-learn's LogisticRegression.
     C : float, default=1.0
         Cost of one unit of loss. Below ``C_min_`` all coefficients are 0.
@@ -253,11 +254,11 @@ scoring, callbacks, verbose, random_state
     intercept_ : ndarray of shape (1,) or (n_classes,)
         b.
     C_min_ : float
-        Up to this C the model without features is optimal; nan where some have no penalty.
+        Up to this C the model without features is optimal; nan if some features have no penalty.
     objective_, dual_bound_ : float
-        The minimum found, as above, and the lower bound on it; of several classes the sums.
+        The minimum found and the lower bound on it; sums over the classes if there are several.
     gap_ : float
-        Relative gap between the two; of several classes the largest.
+        Relative gap between the two; the largest of all classes.
     columns_ : dict of str to ndarray
         feature, coefficient, round (and class) of every feature in the model.
     classes_, class_weight_, calibration_, n_columns_, n_iter_, converged_, history_, best_round_, \
@@ -316,7 +317,7 @@ stop_reason_, n_features_in_, feature_names_in_
     def predict_proba(self, X: ArrayLike) -> Vector:
         """Class probabilities, shape (n_rows, n_classes); log loss, exponential or ``probability``.
 
-        With more than two classes those of each against the rest, divided by their sum.
+        With more than two classes, the one-vs-rest probabilities are divided by their sum.
         """
         return calibrated(self, self._outputs(X) / linear_fit.unit(self))
 

@@ -1,8 +1,6 @@
 """LPBoost over stumps and learners.
 
-Columns from decision stumps, or from what a weak learner makes of the duals.
-
-LPBoost: totally corrective boosting over decision stumps or any weak learner.
+LPBoost is totally corrective boosting over decision stumps or any weak learner.
 
 Demiriz, Bennett, Shawe-Taylor, *Linear Programming Boosting via Column Generation*, Machine
 Learning 46, 2002.
@@ -167,9 +165,9 @@ class LPBoostClassifier(Classification, BaseBoost):
     """Soft-margin boosting of decision stumps, certified, or of any weak learner, greedily.
 
     Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_j α_j h_j + b over *all* decision
-    stumps: every threshold of every feature, either way round, and the constant. The bound is then
-    one over all of them. With any other weak learner the columns are found greedily, and there is
-    no bound: ``gap_`` is inf. More than two classes are handled one against the rest, or jointly.
+    stumps: every threshold of every feature, in both directions, and the constant. The bound then
+    holds over all stumps. With any other weak learner, columns are found greedily and there is no
+    bound: ``gap_`` is inf. More than two classes are handled one-vs-rest or jointly.
 
     With margins m_i = y_i f(x_i), the formulations are
 
@@ -183,81 +181,84 @@ class LPBoostClassifier(Classification, BaseBoost):
     "nm"      min Σ w_i (max(0, θ − m_i) + C(θ − m_i)),  Σ|α| ≤ 1       NM-Boost
     ========  ========================================================  ===================
 
-    where ρ is the model's own margin and W = Σ w_i (see docs/methods/lpboost.md for the sources).
+    where ρ is the margin chosen by the model and W = Σ w_i (docs/methods/lpboost.md has the
+    sources).
 
-    The joint form has an output f_c = Σ_j α_jc h_j for each class c and a margin for each pair of a
-    row and another class, m_ic = f_{y_i}(x_i) − f_c(x_i). All formulations are the same in these
-    margins, each with the weight w_i (Weston and Watkins, ESANN 1999, with the 1-norm for "lp"):
+    The joint form has an output f_c = Σ_j α_jc h_j for each class c, and a margin
+    m_ic = f_{y_i}(x_i) − f_c(x_i) for each row and each other class. All formulations apply to
+    these margins, each with the weight w_i (Weston and Watkins, ESANN 1999, with the 1-norm for
+    "lp"):
 
         min Σ|α| + C Σ_i w_i Σ_{c≠y_i} max(0, 1 − (f_{y_i}(x_i) − f_c(x_i)))
 
     Parameters
     ----------
     estimator : classifier, regressor or None
-        None stands for exact decision stumps. A classifier must take ``sample_weight`` in its
-        ``fit``; it is fitted to the signs of the pseudo-response with its sizes as weights, and
-        contributes −1 or 1. A regressor is fitted to the pseudo-response and contributes its
-        predictions, scaled to a largest value of 1 on the training rows.
+        None means exact decision stumps. A classifier must accept ``sample_weight`` in its
+        ``fit``. It is fitted to the signs of the pseudo-response, weighted by the absolute values,
+        and contributes −1 or 1. A regressor is fitted to the pseudo-response and contributes its
+        predictions, scaled to a maximum of 1 on the training rows.
     loss : str or Loss, default="hinge"
-        As in :class:`CGBoostClassifier`; with ``formulation`` "lp" and "qp".
+        As in :class:`CGBoostClassifier`; for ``formulation`` "lp" and "qp".
     C : float, default=1.0
-        Price of one unit of margin error; for "md" the size of the model, for "nm" the worth of a
-        margin. The all-zero model is optimal for a small C, which is reported as a
-        :class:`~cgboost.exceptions.TrivialModelWarning`. Of no effect where ``nu`` is used.
+        Cost of one unit of margin error; for "md", the size of the model; for "nm", the value of a
+        margin. For a small C the all-zero model is optimal, which is reported as a
+        :class:`~cgboost.exceptions.TrivialModelWarning`. Ignored if ``nu`` is used.
     nu : float or None
-        For "lp" and "qp", instead of C; needed for "erlp" and "qrlp". At most this share of the
-        rows has a margin below ``margin_``, and at least this share one of at most that. In
-        (0, 1]; the all-zero model is optimal where no combination has a positive margin.
+        Instead of C for "lp" and "qp"; required for "erlp" and "qrlp". At most this share of the
+        rows has a margin below ``margin_``, and at least this share has a margin of at most
+        ``margin_``. In (0, 1]. The all-zero model is optimal if no combination has a positive
+        margin.
     formulation : {"lp", "qp", "erlp", "qrlp", "md", "nm"}, default="lp"
-        What is minimised, see above. "lp" and "nm" are linear programs, "qp", "qrlp" and "md"
-        quadratic ones; "erlp" is solved by Newton's method, a quadratic program a step.
+        What is minimised, see above. "lp" and "nm" are linear programs; "qp", "qrlp" and "md" are
+        quadratic programs; "erlp" is solved by Newton's method, one quadratic program per step.
     eta : float or None
-        For "erlp" and "qrlp": how little the regularisation counts. None stands for
+        For "erlp" and "qrlp": the larger, the weaker the regularisation. None means
         200·log(1/ν), which costs "erlp" at most 0.005 of the soft margin.
     margin : float or None
-        For "nm": the margin θ that rows should have, of a model with Σ|α| = 1. None: 0.01.
+        For "nm": the target margin θ, for a model with Σ|α| = 1. None means 0.01.
     offset : {"none", "penalized", "free"}, default="none"
         The offset b. "none" leaves it to the weak learners: the constant is one of the stumps and
-        costs what any other costs, so that for them "penalized" is the same model.
+        costs as much as any other, so for stumps "penalized" gives the same model.
     multi_class : {"ovr", "joint"}, default="ovr"
-        What is solved with more than two classes: a problem for each class against the rest, or one
-        problem with the margins of all pairs, which bounds and certifies the model as a whole. It
-        has n_classes − 1 times as many rows as there are training rows, needs ``offset="none"``,
-        and with ``nu`` the shares are shares of the pairs. Two classes are one problem either way.
+        With more than two classes: one problem per class against the rest, or one problem with the
+        margins of all pairs, which bounds and certifies the model as a whole. The joint problem has
+        n_classes − 1 times as many rows as the training data and needs ``offset="none"``; with
+        ``nu``, the shares are shares of the pairs. Two classes are always one problem.
     columns_per_round : int or None
-        Columns added a round. None stands for 2 % of the rows (at least 20) with stumps,
-        and for 1 otherwise, for each class; several learners a round come from several seeds.
+        Columns added per round. None means 2 % of the rows (at least 20) for stumps and 1 for
+        learners, for each class. Several learners per round are fitted with different seeds.
     max_columns : int or None
-        Stop at so many generated columns (one against the rest: per class), as in
+        Maximum number of generated columns (with one-vs-rest: per class), as in
         :class:`CGBoostClassifier`.
     tol : float, default=1e-4
-        Stop at this certified relative duality gap; a greedy learner stops where its column would
-        change the objective by less.
+        Stop at this certified relative duality gap. With a greedy learner, stop when its column
+        would change the objective by less.
     class_weight, probability, time_limit, solver, solver_options, early_stopping, \
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
-        For the rows that early stopping holds out, the folds of ``probability``, and the seeds of
-        the weak learners (where they have a ``random_state``; their own is not used).
+        Determines the rows that early stopping holds out, the folds of ``probability``, and the
+        seeds of the weak learners, replacing their own ``random_state``.
 
     Attributes
     ----------
     columns_ : dict of str to ndarray
         Table of the model. Stumps: feature and threshold of h(x) = 1 if x[feature] > threshold,
         else −1 (feature −1 and threshold −inf: the constant), coefficient, round (and class). Weak
-        learners: estimator (its place in ``estimators_``), the scale of its predictions,
+        learners: estimator (its index in ``estimators_``), the scale of its predictions,
         coefficient, round (and class).
     estimators_ : list of estimator
         The fitted weak learners; not for stumps.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in Σ|coefficient|; only for stumps.
     margin_ : float, or ndarray of shape (n_classes,) with more than two classes
-        The margin ρ that the model has chosen; only with ``nu``. Jointly it is one number.
+        The margin ρ chosen by the model; only with ``nu``. One number for joint problems.
     classes_, class_weight_, calibration_, coef_, intercept_, n_columns_, objective_, dual_bound_, \
 gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
-        As in :class:`CGBoostClassifier`. With a greedy learner dual_bound_ is −inf, gap_ inf and
-        converged_ False; stop_reason_ is then "no_column" at best. Jointly there is one run, and
-        history_, best_round_ and stop_reason_ are as with two classes.
+        As in :class:`CGBoostClassifier`. With a greedy learner, dual_bound_ is −inf, gap_ is inf,
+        converged_ is False, and stop_reason_ is "no_column" at best. A joint problem has one run,
+        and history_, best_round_ and stop_reason_ are as with two classes.
 
     Examples
     --------
@@ -299,8 +300,8 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     def predict_proba(self, X: ArrayLike) -> Vector:
         """Class probabilities, shape (n_rows, n_classes); log loss, exponential or ``probability``.
 
-        With more than two classes those of each against the rest, divided by their sum. Calibrated
-        ones may contradict ``predict``, which decides by the outputs.
+        With more than two classes, the one-vs-rest probabilities are divided by their sum.
+        Calibrated probabilities may contradict ``predict``, which uses the outputs.
         """
         return calibrated(self, self._outputs(X))
 
@@ -368,13 +369,13 @@ class LPBoostRegressor(Regression, BaseBoost):
     estimator : classifier, regressor or None
         As in :class:`LPBoostClassifier`.
     offset : {"none", "penalized", "free"}, default="free"
-        The offset b; free by default, since responses may lie anywhere.
+        The offset b; free by default because targets may have any mean.
     loss : str or Loss, default="epsilon_insensitive"
         As in :class:`CGBoostRegressor`.
     epsilon : float, default=0.1
-        Half width of the tube inside which errors are free.
+        Half-width of the tube inside which errors are free.
     nu : float or None
-        Let the model choose ε, at a price: at most this share of the rows lies outside the tube.
+        Let the model choose ε, at a cost: at most this share of the rows lies outside the tube.
         In (0, 1]; ``epsilon`` is then not used.
     formulation : {"lp", "qp"}, default="lp"
         Ω(α) = Σ|α| (a linear program, sparse) or ½Σα² (a quadratic program, dense).
@@ -385,7 +386,7 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
     Attributes
     ----------
     epsilon_ : float
-        Half width of the tube, given or chosen.
+        Half-width of the tube, given or chosen by the model.
     columns_, estimators_, feature_importances_, coef_, intercept_, n_columns_, objective_, \
 dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
 feature_names_in_

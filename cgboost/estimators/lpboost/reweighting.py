@@ -5,11 +5,11 @@ The members of a forest, of AdaBoost, or any fitted classifiers are a fixed pool
 
     min Σ|α_j| + C Σ_i w_i max(0, 1 − y_i Σ_j α_j h_j(x_i)),
 
-has a sparse optimum: members of weight zero can be thrown away. Give it rows that the members were
-not fitted to, or a small C: members that have memorised the rows look better than they are.
+has a sparse optimum: members of weight zero can be discarded. Use rows that the members were not
+fitted to, or a small C, because members look better than they are on rows they have memorised.
 
-:class:`~cgboost.ThinnedEnsemble` solves the same program over what members say of rows that they
-have not seen, for one weight a member whatever the number of classes, and for regression.
+:class:`~cgboost.ThinnedEnsemble` solves the same program over out-of-sample predictions of the
+members, with one weight per member for any number of classes, and for regression.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Predicts = Literal["auto", "label", "index"]
 
 @dataclass(frozen=True)
 class ReweightedEnsemble:
-    """What is left of an ensemble: the members with a weight, and their weights.
+    """The members of an ensemble with a nonzero weight, and their weights.
 
     Attributes
     ----------
@@ -51,13 +51,13 @@ class ReweightedEnsemble:
     estimators_ : list
         The members with a nonzero weight.
     indices_ : ndarray of shape (n_kept,)
-        Their places among the members given.
+        Their indices among the given members.
     coef_ : ndarray of shape (n_kept,), or (n_classes, n_kept) with more than two classes
     intercept_ : float, or ndarray of shape (n_classes,)
     objective_, dual_bound_, gap_ : float
         As in :class:`~cgboost.CGBoostClassifier`: sums over the classes, and the largest gap.
     converged_ : bool
-        Whether the weights are optimal to ``tol``; not if ``max_members`` cut the search short.
+        Whether the weights are optimal up to ``tol``; False if ``max_members`` stopped the search.
     """
 
     classes_: NDArray[Any]
@@ -93,7 +93,7 @@ class ReweightedEnsemble:
         return self.classes_[outputs.argmax(axis=1)]
 
     def score(self, X: Any, y: ArrayLike) -> float:
-        """Share of rows whose label is predicted."""
+        """Share of rows with a correct prediction."""
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
 
@@ -113,30 +113,30 @@ def reweight(
     solver: str = "auto",
     solver_options: Mapping[str, Any] | None = None,
 ) -> ReweightedEnsemble:
-    """Weigh the members of an ensemble by the linear program of LPBoost, and drop the others.
+    """Weight the members of an ensemble by the linear program of LPBoost, and drop the others.
 
     Parameters
     ----------
     estimators : fitted ensemble, or sequence of fitted members
         An ensemble with ``estimators_`` (forests, AdaBoost, bagging), or its members: classifiers,
-        or regressors and functions ``h(X) -> (n_rows,)`` whose values are taken as they are (two
-        classes only). The trees of a LightGBM model, say, are the functions ``lambda X, k=k:
+        or regressors and functions ``h(X) -> (n_rows,)`` whose values are used unchanged (two
+        classes only). For example, the trees of a LightGBM model are the functions ``lambda X, k=k:
         booster.predict(X, raw_score=True, start_iteration=k, num_iteration=1)``.
     X, y : rows and labels
-        Better not those that the members were fitted to.
+        Preferably not the rows that the members were fitted to.
     C : float, default=1.0
-        Price of one unit of margin error; the smaller, the fewer members are left.
+        Cost of one unit of margin error; a smaller C keeps fewer members.
     classes : array-like of shape (n_classes,) or None
-        All labels, sorted. None: those of the ensemble, or else of y.
+        All labels, sorted. None: the labels of the ensemble, or else of y.
     predicts : {"auto", "label", "index"}
-        Whether the members predict labels or, like the trees of a forest, the places of labels in
-        ``classes``. "auto" finds out from their ``classes_``.
+        Whether the members predict labels or, like the trees of a forest, indices into
+        ``classes``. "auto" decides from their ``classes_``.
     coef : {"nonneg", "free"}
         Whether a member may vote against its own prediction.
     offset : {"none", "penalized", "free"}
     max_members : int or None
-        Keep at most so many (for each class, with more than two); the weights are then optimal for
-        those that were chosen.
+        Maximum number of members to keep (per class, with more than two). The weights are then
+        optimal for the chosen members.
     sample_weight : array-like of shape (n_rows,) or None
     tol, solver, solver_options
         As in :class:`~cgboost.CGBoostClassifier`.
@@ -148,7 +148,8 @@ def reweight(
     Raises
     ------
     ValueError
-        For bad arguments, naming them; also if "auto" cannot tell labels from places.
+        For invalid arguments, which the message names; also if "auto" cannot tell labels from
+        indices.
     """
     check_number("C", C, above=0)
     check_choice("coef", coef, get_args(Sign))

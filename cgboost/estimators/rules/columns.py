@@ -169,8 +169,8 @@ def check_words(X: Any) -> None:
         for value in array[:, j].tolist():
             if isinstance(value, str) and not _is_number(value):
                 raise ValueError(
-                    f"X is an array with words ({value!r} in column {j}), of which only data "
-                    "frames can say that they are categories: give pandas.DataFrame(X)"
+                    f"X is an array with words ({value!r} in column {j}); categories need a data "
+                    "frame: give pandas.DataFrame(X)"
                     f"{see('input-data')}"
                 )
 
@@ -186,8 +186,8 @@ def warn_of_numbers(self: Any, X: Any) -> None:
             shown = ", ".join(map(repr, list(known)[:3]))
             warn_caller(
                 f"{type(self).__name__}: {column.called} has numbers written as words ({shown}, "
-                "…), which are taken for categories: make them numbers (pandas.to_numeric), or "
-                f"give the column the type 'category' if they are none{see('input-data')}",
+                "…), which are treated as categories: convert them to numbers (pandas.to_numeric), "
+                f"or give the column the type 'category'{see('input-data')}",
                 DataWarning,
             )
 
@@ -208,7 +208,7 @@ def prepare(
     if y is None or is_source(X):
         raise ValueError(
             f"{type(self).__name__} requires y to be passed, but the target y is None; it searches "
-            f"all rows at once, so that blocks of rows will not do (X is a {type(X).__name__})"
+            f"all rows at once and does not accept blocks of rows (X is a {type(X).__name__})"
         )
     check_words(X)
     learn = partial(of_rows_that_count, self._learn)

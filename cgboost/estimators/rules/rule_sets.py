@@ -71,68 +71,71 @@ FEWER_COSTS = "a larger value may change that, or a smaller rule_cost or conditi
 
 @dataclass(eq=False, repr=False)
 class RuleSetClassifier(Classification, BaseBoost):
-    """Few weighted rules that decide between classes, and a bound on what any others could do.
+    """A few weighted rules that classify, and a bound on all rule sets within the budget.
 
-    A rule is a conjunction of at most ``max_conditions`` conditions, h(x) = 1 where all hold, else
+    A rule is a conjunction of at most ``max_conditions`` conditions: h(x) = 1 if all hold, else
     0. Conditions are thresholds of numbers in either direction, categories and their negations, and
     whether a value is missing. With the output f = Σ_j α_j h_j + b, the cost
     c = rule_cost + condition_cost·(number of conditions) of a rule, and a budget,
 
         min  C Σ_i w_i loss(y_i, f_i) + ½Σ α_j²    over sets of rules within the budget
 
-    is solved one rule after another, with all weights chosen anew each time. ``dual_bound_`` is a
-    lower bound on what *any* set of rules within the budget can reach (:doc:`/user_guide/rule_sets`
-    has the argument), and ``gap_`` the relative distance to it. Without a budget
-    (``max_total_conditions=None`` and ``max_rules=None``)
+    is solved one rule at a time; all weights are refitted after each. ``dual_bound_`` is a lower
+    bound on the objective of *any* set of rules within the budget (:doc:`/user_guide/rule_sets`
+    has the argument), and ``gap_`` is the relative distance to it. Without a budget
+    (``max_total_conditions=None`` and ``max_rules=None``),
 
         min  C Σ_i w_i loss(y_i, f_i) + Σ_j c_j |α_j|    over all rules
 
-    is solved to a gap of ``tol``: LPBoost, with ``loss="hinge"``. More than two classes are handled
-    one against the rest, each with rules and its own budget.
+    is solved to a gap of ``tol``; with ``loss="hinge"``, this is LPBoost. More than two classes are
+    handled one-vs-rest, each class with its own rules and budget.
 
     Parameters
     ----------
     max_total_conditions : int or None, default=16
-        Conditions of all rules together, at most.
+        Maximum number of conditions in all rules together.
     max_rules : int or None
-        Rules at most.
+        Maximum number of rules.
     max_conditions : int, default=3
-        Conditions of a rule, at most.
+        Maximum number of conditions in a rule.
     C : float or None, default=None
-        Price of one unit of loss. With a budget, a rule of n rows is shrunk by about as much as by
-        1/C further rows that say nothing. None: 0.1, and 1 for rules chosen by errors.
+        Cost of one unit of loss. With a budget, a rule that holds for n rows is shrunk about as
+        much as by 1/C additional uninformative rows. None means 0.1, and 1 for rules selected by
+        errors.
     selection : {"auto", "loss", "errors"}, default="auto"
-        Within a budget: rules are chosen one after another, each that which lowers the objective
-        most for its costs; or all together by the errors of their votes on the training rows, each
-        replaced as long as that helps, before the weights are found, and of one condition each
-        unless longer rules err less by more than a standard error. "auto": "errors" for at most
-        5 conditions and 5000 rows, where it is right more often.
+        How rules are selected within a budget. "loss" adds one rule at a time, the one that lowers
+        the objective most for its cost. "errors" selects all rules together by the errors of their
+        votes on the training rows, replaces each as long as that helps, and then finds the weights;
+        rules have one condition unless longer rules reduce the errors by more than a standard
+        error. "auto" is "errors" for at most 5 conditions and 5000 rows, where it is more accurate
+        more often.
     loss : str or Loss, default="log_loss"
-        As in :class:`CGBoostClassifier`; with "log_loss" outputs are half log-odds.
+        As in :class:`CGBoostClassifier`; with "log_loss", outputs are half the log-odds.
     rule_cost, condition_cost : float or None
-        Costs of a rule: without a budget the price of |α|; with one, what a gain is divided by, and
-        what the bound counts the budget in. None: 0 and 1; with ``max_rules`` as the only budget 1
-        and 0; 1 where the other one is given as 0.
+        Costs of a rule. Without a budget, they multiply |α|; with one, gains are divided by them
+        and the bound measures the budget in them. None means 0 and 1; with ``max_rules`` as the
+        only budget, 1 and 0; and 1 if the other cost is given as 0.
     max_bins : int, default=20
-        Thresholds of a number are between all its values, or between so many bins of about equally
-        many rows.
+        Thresholds of a number lie between all its values, or between this many bins with about
+        equally many rows.
     min_support : int or float, default=1
-        Training rows that a rule has to hold for, at least; or a share of them.
+        Minimum number, or share, of training rows for which a rule must hold.
     pricing : {"exact", "greedy"}, default="exact"
-        "greedy" searches the most promising rules alone: there is no bound then.
+        "greedy" searches only the most promising rules; there is then no bound.
     search_limit : float or None, default=2e11
-        Multiplications of one exact search, at most. A longer one ends there, and the bound allows
-        for what it has left open. None: no limit, so that many conditions may take without end.
+        Maximum number of multiplications of one exact search. A longer search stops there, and the
+        bound accounts for the unsearched part. None means no limit; with many conditions, a search
+        may then never finish.
     categorical_features : "from_dtype" or list of str or int
-        Features that are categories; by default those of a data frame that are no numbers. A
-        category that was not among the training rows is none of those that were. Missing values
-        (nan, None) meet no comparison.
+        Categorical features; by default the non-numeric columns of a data frame. A category that
+        does not occur in the training rows equals none of those that do. Comparisons with missing
+        values (nan, None) are false.
     columns_per_round : int or None
-        Rules a round, where a convex problem is solved; None: 20.
+        Rules per round when a convex problem is solved; None means 20.
     max_columns : int or None
-        Stop at so many generated rules.
+        Maximum number of generated rules.
     tol : float, default=1e-3
-        Relative gap to which convex problems are solved, that of the bound too.
+        Relative gap to which convex problems are solved, including the one for the bound.
     class_weight, probability, time_limit, solver, solver_options, early_stopping, \
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         As in :class:`CGBoostClassifier`. Within a budget, early stopping ends with fewer rules.
@@ -140,9 +143,9 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
     Attributes
     ----------
     rules_ : list of Rule
-        Conditions in words, weight, label, support, precision; class by class, the largest first.
+        Conditions in words, weight, label, support, precision; class by class, largest first.
     n_conditions_ : int
-        Of all rules together.
+        Number of conditions in all rules together.
     columns_ : dict of str to ndarray
         rule (in words), n_conditions, coefficient, round (and class), support and precision, in
         the order of their rounds.
@@ -152,8 +155,8 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         Lower bound on the objective of any set of such rules within the budget, and the relative
         distance to it; −inf and inf with ``pricing="greedy"``.
     converged_ : bool
-        Whether the gap is at most ``tol``; rarely within a budget, where it is the price of an
-        integer problem.
+        Whether the gap is at most ``tol``. It rarely is with a budget, because the problem is then
+        an integer problem and the bound comes from a convex relaxation.
     classes_, class_weight_, calibration_, coef_, intercept_, n_columns_, objective_, history_, \
 best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier`.
@@ -199,8 +202,8 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     def predict_proba(self, X: ArrayLike) -> Vector:
         """Class probabilities, shape (n_rows, n_classes); log loss, exponential or ``probability``.
 
-        With more than two classes those of each against the rest, divided by their sum. Calibrated
-        ones may contradict ``predict``, which decides by the outputs.
+        With more than two classes, the one-vs-rest probabilities are divided by their sum.
+        Calibrated probabilities may contradict ``predict``, which uses the outputs.
         """
         return calibrated(self, self._outputs(X))
 
@@ -263,32 +266,32 @@ best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
 
 @dataclass(eq=False, repr=False)
 class RuleSetRegressor(Regression, BaseBoost):
-    """Few weighted rules that add up to a prediction, and a bound on what any others could do.
+    """A few weighted rules that add up to a prediction, and a bound on all sets in the budget.
 
-    As :class:`RuleSetClassifier`, for numbers:
+    Like :class:`RuleSetClassifier`, for numeric targets:
 
         min  C Σ_i w_i loss(y_i, f_i) + ½Σ α_j²    over sets of rules within the budget
 
     Parameters
     ----------
     loss : str or Loss, default="squared_error"
-        As in :class:`CGBoostRegressor`; "absolute_error" and "epsilon_insensitive" are linear
-        programs without a budget.
+        As in :class:`CGBoostRegressor`. Without a budget, "absolute_error" and
+        "epsilon_insensitive" give linear programs.
     max_total_conditions, max_rules, max_conditions, rule_cost, condition_cost, max_bins, \
 min_support, pricing, search_limit, categorical_features, columns_per_round, max_columns, tol, \
 time_limit, solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, \
 scoring, callbacks, verbose, random_state
         As in :class:`RuleSetClassifier`.
     C : float or None, default=None
-        Price of one unit of loss. None: 0.1, in units in which y has the standard deviation 1, so
-        that y and multiples of y have the same rules.
+        Cost of one unit of loss. None means 0.1 in units in which y has the standard deviation 1:
+        multiples of y give the same rules.
 
     Attributes
     ----------
     rules_ : list of Rule
         Conditions in words, weight, support, and the mean of y where the rule holds.
     columns_ : dict of str to ndarray
-        As that of :class:`RuleSetClassifier`, with the mean instead of the precision.
+        As in :class:`RuleSetClassifier`, with the mean instead of the precision.
     C_ : float
     n_conditions_, dual_bound_, gap_, converged_, coef_, intercept_, n_columns_, \
 objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_

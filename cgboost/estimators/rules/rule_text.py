@@ -1,4 +1,4 @@
-"""Rules as people and databases read them: words, a table, SQL."""
+"""Rules as text, as a table and as SQL."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ class Rule:
     Attributes
     ----------
     conditions : tuple of str
-        In words; the rule holds where all of them do.
+        In words; the rule holds if all of them do.
     weight : float
-        What it adds to the output where it holds.
+        Its contribution to the output when it holds.
     label : class label or None
-        The class that it speaks for; of more than two, the class whose output it is part of. None
-        for regression.
+        The class that the rule votes for; with more than two classes, the class whose output it is
+        part of. None for regression.
     support : float
-        Share of the training rows, by weight, for which it holds.
+        Share of the training rows, by weight, for which the rule holds.
     precision : float or None
-        Of these the share of the class that it speaks for, of all others where it speaks against
-        its class. None for regression.
+        Among these rows, the share of the class that the rule votes for, or of all other classes
+        if it votes against its class. None for regression.
     mean : float or None
-        For regression, the mean of y where it holds.
+        For regression, the mean of y over the rows for which the rule holds.
     conjunction : Conjunction
         The conditions on features as numbers, ``conjunction.conditions``.
     against : bool
-        Whether it speaks against its class: with more than two classes, a weight below 0.
+        Whether the rule votes against its class: a weight below 0 with more than two classes.
     """
 
     conditions: tuple[str, ...]
@@ -153,8 +153,8 @@ def rules_table(self: Any) -> dict[str, list[Any]]:
     Returns
     -------
     dict of str to list
-        rule (in words), weight, n_conditions, support; label ("not …" where a rule speaks against
-        it) and precision of classifiers, mean of regressors.
+        rule (in words), weight, n_conditions, support; for classifiers label ("not …" if the rule
+        votes against it) and precision; for regressors mean.
     """
     check_is_fitted(self)
     rules: list[Rule] = self.rules_
@@ -175,7 +175,7 @@ def rules_table(self: Any) -> dict[str, list[Any]]:
 
 
 def to_text(self: Any) -> str:
-    """The model in words: where it begins, and a line for each rule.
+    """The model in words: its offset, and a line for each rule.
 
     Returns
     -------
@@ -220,20 +220,21 @@ def to_sql(
     keep: str | Sequence[str] = (),
     dialect: str = "duckdb",
 ) -> str:
-    """A query that predicts the rows of a table, the label of a classifier.
+    """An SQL query that predicts the rows of a table; labels for classifiers.
 
     Parameters
     ----------
     table : str or sequence of str
-        Its name, or the parts of its name. Its columns are called as those of the data frame that
-        the model was fitted to; x0, x1, … where they had no names.
+        Name of the table, or the parts of its name. Its columns must have the names in the data
+        frame that the model was fitted to, or x0, x1, … if those had no names.
     output : str, default="prediction"
-        Name of the column that is made.
+        Name of the column of predictions.
     keep : str or sequence of str
-        Column or columns of the table that come before it: SQL promises no order of the rows.
+        Columns of the table to select before the prediction, since SQL does not guarantee the order
+        of rows.
     dialect : {"duckdb", "postgresql", "sqlite", "mysql", "bigquery", "snowflake"}, \
 default="duckdb"
-        The database that the query is for.
+        The database for which the query is written.
 
     Returns
     -------
@@ -246,8 +247,8 @@ default="duckdb"
 
     Notes
     -----
-    The table needs all columns of the training rows. Missing values are NULL or NaN. See
-    :meth:`TransformRegressor.to_sql` for what databases do to names and text.
+    The table needs all columns of the training data. Missing values are NULL or NaN. See
+    :meth:`TransformRegressor.to_sql` for differences between databases in names and text.
     """
     check_is_fitted(self)
     sql, schema = dialect_of(dialect), self._schema

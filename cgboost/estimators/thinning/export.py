@@ -76,7 +76,7 @@ def to_sklearn(self: Any) -> Any:
         return model
     if isinstance(members, LeafMembers):
         raise ValueError(
-            "leaves with their own weights are no trees of scikit-learn: thin whole trees "
+            "leaves with their own weights are not trees of scikit-learn: thin whole trees "
             "(members='estimators') to export them"
         )
     if not isinstance(members, EstimatorMembers):
@@ -121,9 +121,9 @@ def _refitted_forest(self: Any) -> Any:
         tree.tree_.value[:] = 1.0 / width
         tree.tree_.value[nodes, 0, :] += unit * values[start : start + len(nodes)]
     warn_caller(
-        "the forest has new values in its leaves: it predicts the same classes, and its "
-        "predict_proba ranks rows but is drawn towards equal shares; the thinned ensemble itself "
-        "has probabilities, and leaf_values='keep' a forest that has them",
+        "the forest has new values in its leaves: it predicts the same classes, but its "
+        "predict_proba only ranks rows, with values close to equal shares. For probabilities, use "
+        "the thinned ensemble itself, or leaf_values='keep'",
         DataWarning,
     )
     return _forest_of(self, refit.members, trees)
@@ -233,14 +233,14 @@ def _bagging(self: Any) -> Any:
     members, original = self._members, self._members.original
     if original is None or not hasattr(original, "estimators_samples_"):
         raise ValueError(
-            "members that are not trees, of an ensemble that scikit-learn has no weights for, "
-            "cannot be made a model of scikit-learn: use the thinned ensemble itself"
+            "members that are not trees, of an ensemble without weights in scikit-learn, cannot be "
+            "converted to a model of scikit-learn: use the thinned ensemble itself"
         )
     trees = all(hasattr(member.estimator, "tree_") for member in members.members)
     if not trees and (not _is_mean(self) or np.any(self.intercept_)):
         raise ValueError(
-            "bagging forms a plain mean, the members kept have different weights or an intercept: "
-            "choose weights='equal' and a classifier, or members that are trees"
+            "bagging forms a plain mean, but the kept members have different weights or an "
+            "intercept: choose weights='equal' and a classifier, or members that are trees"
         )
     bagging = copy.copy(original)
     plain = [member.estimator for member in members.members]

@@ -72,8 +72,8 @@ def members_of(ensemble: Any) -> Members:
     if boosted is not None:
         if len(boosted) == 1 and type(ensemble).__name__.startswith("XGBRF"):
             raise ValueError(
-                f"estimator is a forest of XGBoost, whose trees cannot be asked one by one, got "
-                f"{ensemble!r}: take a forest of scikit-learn or XGBoost's boosting"
+                f"estimator is a forest of XGBoost, whose trees cannot be evaluated one by one, "
+                f"got {ensemble!r}: use a forest of scikit-learn or XGBoost's boosting"
             )
         return boosted
     if hasattr(ensemble, "final_estimator_"):
@@ -262,8 +262,9 @@ def _warn_of_another_order(ensemble: Any, n_rows: int) -> bool:
         warn_caller(
             f"the forest was fitted to {n_rows} rows, but the roots of its trees do not have the "
             "means of these rows in this order (shuffled, or with weights of classes or rows, or a "
-            "criterion of medians). They are taken for new rows: if they are those of the fit, "
-            "give them in its order with training_rows=True, else with training_rows=False",
+            "criterion of medians). They are treated as new rows. If they are the training rows, "
+            "give them in the original order with training_rows=True; otherwise give "
+            "training_rows=False",
             DataWarning,
         )
         return True
@@ -287,9 +288,9 @@ def _warn_of_part(ensemble: Any, members: Members, outputs: Cube, y: NDArray[Any
         return False
     warn_caller(
         f"about {share:.0%} of the rows seem to be among the {fitted_to} that the ensemble was "
-        f"fitted to: {1 - unseen.mean():.0%} of its members know each of them. Give all rows of "
-        "its fit in their order (members are then asked about those that they left out), or new "
-        "rows only; training_rows=False says that they are new",
+        f"fitted to: {1 - unseen.mean():.0%} of its members know each of them. Give all training "
+        "rows in their original order (members are then evaluated on the rows they left out), or "
+        "only new rows; training_rows=False declares them as new",
         DataWarning,
     )
     return True
@@ -306,8 +307,8 @@ def _warn_of_memory(members: Members, outputs: Cube, y: NDArray[Any]) -> None:
     if right > MEMORISED and len(members) > 1 and _varies(y):
         warn_caller(
             f"the members are right on {right:.1%} of these rows: they seem to have memorised "
-            "them, and which of them is better cannot be seen. Give rows that the ensemble was not "
-            "fitted to",
+            "them, and the rows do not show which members are better. Give rows that the ensemble "
+            "was not fitted to",
             DataWarning,
         )
 

@@ -1,4 +1,4 @@
-"""A fitted ensemble thinned to few members, with new weights: the estimator."""
+"""The estimator that thins a fitted ensemble to a few members with new weights."""
 
 from __future__ import annotations
 
@@ -87,85 +87,88 @@ class _Prepared:
 
 
 class ThinnedEnsemble(ThinnedModel):
-    """Few members of an ensemble, with new weights, chosen by a linear program, certified.
+    """A few members of an ensemble with new weights, chosen by a linear program, certified.
 
     Minimises, over the weights w ≥ 0 of the members h_j,
 
         Σ_j w_j + C Σ_i s_i ℓ(t_i, Σ_j w_j h_j(x_i))
 
-    with the C at which as many members as asked for have a weight; it is the linear program of
-    LPBoost for the hinge loss, and one weight a member serves all classes. Members are asked about
-    rows that they have not seen, wherever that can be.
+    with the C at which the requested number of members has a nonzero weight. For the hinge loss
+    this is the linear program of LPBoost. Each member has one weight for all classes. Where
+    possible, the program uses the predictions of members on rows that they have not seen.
 
     Parameters
     ----------
     estimator : ensemble, or list of fitted models or functions
-        A forest, bagging, AdaBoost, (Hist)GradientBoosting or Voting model of scikit-learn, or one
-        of LightGBM, XGBoost or CatBoost. Fitted, it is taken as it is; if not, a clone is fitted.
+        A forest, bagging, AdaBoost, (Hist)GradientBoosting or Voting model of scikit-learn, or a
+        LightGBM, XGBoost or CatBoost model. A fitted model is used unchanged; otherwise a clone is
+        fitted.
     size : int, float or None, default=None
-        How many members are kept, or in (0, 1) which share of them; None: 15 %.
+        Number of members to keep, or their share if in (0, 1). None means 15 %.
     C : float or None, default=None
-        Instead of a size: the cost of one unit of loss. The members are those of the optimum.
+        Instead of a size: the cost of one unit of loss. The optimum then determines the members.
     metric : {"accuracy", "log_loss", "rmse", "mae", "quantile"} or None, default=None
-        What should stay good, and by it ℓ: hinge, log loss, squared, absolute or quantile loss.
-        None: "accuracy" for classes, "rmse" for numbers.
+        The metric to preserve. It determines ℓ: hinge, log loss, squared, absolute or quantile
+        loss. None means "accuracy" for classification and "rmse" for regression.
     quantile : float, default=0.5
-        Of metric="quantile".
+        For metric="quantile".
     target : {"auto", "y", "ensemble"}, default="auto"
-        Whether the members are to predict y, or what the whole ensemble says. "auto": the latter
-        for boosting, whose output is a sum of trees that have learnt from each other's errors,
-        unless a metric is named.
+        Whether the members should predict y or the output of the whole ensemble. "auto" means the
+        latter for boosting, whose output is a sum of trees that have learnt from each other's
+        errors, unless a metric is given.
     weights : {"auto", "program", "refit", "equal"}, default="auto"
-        The weights of the members chosen: those of the program; found again without the pull of
-        the 1-norm; or the same for all. "auto": "equal" for forests and bagging, else "refit".
+        The weights of the chosen members: the weights of the program, refitted weights without the
+        shrinkage of the 1-norm, or equal weights. "auto" means "equal" for forests and bagging,
+        otherwise "refit".
     leaf_values : {"auto", "keep", "refit"}, default="auto"
-        Whether the trees kept have the values in their leaves that they had, or new ones, found all
-        at once on the rows given (a ridge and the squared hinge; the leaves of a tree then serve
-        all classes). "auto": new ones for trees of classifiers that make at most 0.3 of the errors
-        of the most frequent class, out of bag or across folds (clones are fitted to see that of
-        boosting); of boosting only where there are more than two classes; never
-        with a metric, target or weights of yours, or rows that are held out.
+        Whether the kept trees keep the values in their leaves or get new ones, fitted all together
+        on the given rows (with a ridge penalty and the squared hinge; the leaves of a tree then
+        serve all classes). "auto" refits trees of classifiers that make at most 0.3 of the errors
+        of always predicting the most frequent class, out of bag or across folds (for boosting,
+        clones are fitted to measure this, and leaves are only refitted with more than two classes).
+        "auto" never refits if you set a metric, target or weights, or with held-out rows.
     members : {"estimators", "leaves"}, default="estimators"
         Whether whole members are chosen, or the leaves of their trees, each with its own weight.
     training_rows : bool or None, default=None
-        Of a fitted ensemble: whether ``fit`` is given the rows that the ensemble was fitted to.
-        None: forests are recognised by their roots, others are taken to be given new rows.
+        For a fitted ensemble: whether the rows passed to ``fit`` are its training rows. None:
+        forests are recognised by their roots; for other ensembles, rows are assumed to be new.
     validation_fraction : float, default=0.2
-        Share of the rows held out to choose by, where an ensemble is fitted here whose members have
-        neither rows left out nor trees (Voting).
+        Share of the rows held out for the choice of members, if an ensemble is fitted here whose
+        members have neither left-out rows nor trees (Voting).
     tol : float, default=1e-6
         Certified gap at which the program counts as solved.
     solver : str, default="auto"
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None, default=None
-        Draws rows where there are more than the program can take, and the rows held out.
+        Determines the sample of rows if there are too many for the program, and the held-out rows.
 
     Attributes
     ----------
     members_ : list
-        The members kept: estimators, or the numbers of the trees of a boosting model.
+        The kept members: estimators, or the indices of the trees of a boosting model.
     indices_ : ndarray of shape (n_members_,)
-        Their places in the ensemble.
+        Their indices in the ensemble.
     weights_ : ndarray of shape (n_members_,)
-        All 1 where leaves have new values: these have the weights in them.
+        All 1 if leaves have new values, which then include the weights.
     leaf_values_ : {"keep", "refit"}
     leaf_gap_ : float
-        Relative duality gap of the problem of the new values, the largest of all classes; nan
-        without.
+        Relative duality gap of the problem for the new values, the largest of all classes; nan if
+        there are none.
     intercept_ : float, or ndarray of shape (n_outputs,)
     n_members_, n_members_in_ : int
-        After and before.
+        Number of members after and before thinning.
     C_ : float
         The C of the program.
     objective_, dual_bound_, gap_ : float
-        Its optimum, the lower bound over all members, and the relative gap.
+        Optimum of the program, the lower bound over all members, and the relative gap.
     converged_ : bool
     rows_ : {"out_of_bag", "leave_one_out", "held_out", "training", "given"}
-        How the members were asked; "given": about rows of which nothing is known.
+        The kind of rows on which members were evaluated; "given" means that nothing is known about
+        them.
     target_ : {"y", "ensemble"}
     own_score_ : float
-        Accuracy or R² of the thinned ensemble on those rows, with the values that leaves had; nan
-        where that would say nothing of new ones: on training rows, by leave_one_out, and where the
+        Accuracy or R² of the thinned ensemble on those rows, with the original leaf values. It is
+        nan if it would say nothing about new rows: on training rows, with leave_one_out, and if the
         target is the ensemble.
     classes_, n_features_in_, feature_names_in_
 
@@ -222,8 +225,8 @@ class ThinnedEnsemble(ThinnedModel):
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            For a fitted forest or bagging best its training rows: each member is asked about those
-            that were left out of its sample. For other fitted ensembles rows that are new to it.
+            For a fitted forest or bagging model, preferably its training rows: each member is
+            evaluated on the rows left out of its sample. For other fitted ensembles, new rows.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,) or None
 
@@ -234,14 +237,14 @@ class ThinnedEnsemble(ThinnedModel):
         Raises
         ------
         ValueError
-            For bad parameters or data, naming the argument and its value; if no member is worth
-            its price at this C.
+            For invalid parameters or data; the message names the argument and its value. Also if no
+            member is worth its cost at this C.
 
         Warns
         -----
         DataWarning
-            If the members have memorised the rows, or some rows seem to be those of the fit but not
-            all of them are given: nothing can then be learnt of them.
+            If the members have memorised the rows, or if the rows seem to be only some of the
+            training rows: nothing can then be learnt from them.
         """
         with unchanged_on_failure(self):
             ready = self._prepare(X, y, sample_weight)
@@ -259,11 +262,11 @@ class ThinnedEnsemble(ThinnedModel):
         Parameters
         ----------
         X, y
-            As for :meth:`fit`.
+            As in :meth:`fit`.
         sizes : sequence of int or float, or None
-            As ``size``; None: 1, 2, 5, 10, 15, 20, 30 and 50 %.
+            As ``size``; None means 1, 2, 5, 10, 15, 20, 30 and 50 %.
         eval_set : (X, y) or None
-            Rows to score on; without it scores are ``own_score_``.
+            Rows for the scores; without it, scores are ``own_score_``.
 
         Returns
         -------

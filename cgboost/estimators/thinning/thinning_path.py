@@ -17,16 +17,16 @@ class ThinningPath:
     Attributes
     ----------
     sizes : ndarray of int, shape (n_sizes,)
-        As asked for.
+        The requested sizes.
     models : list of ThinnedEnsemble
-        Fitted, each as ``fit`` with this size would leave it.
+        Fitted models; each equals the result of ``fit`` with its size.
     scores : ndarray of shape (n_sizes,)
-        Greater is better; nan where there are only training rows.
+        Greater is better; nan if there are only training rows.
     score_name : str
     n_members_in : int
-        Of the ensemble that was thinned.
+        Number of members of the original ensemble.
     whole_score : float
-        Of that ensemble on the ``eval_set``; nan without one.
+        Score of the original ensemble on the ``eval_set``; nan without one.
     """
 
     sizes: NDArray[np.intp]
@@ -50,7 +50,7 @@ class ThinningPath:
 
     @property
     def best(self) -> Any:
-        """The model of the best score; of equals, that with the fewest members.
+        """The model with the best score; among ties, the one with the fewest members.
 
         Raises
         ------
@@ -59,13 +59,13 @@ class ThinningPath:
         """
         if np.isnan(self.scores).all():
             raise ValueError(
-                "the members were asked about their training rows, so that the path has no scores: "
-                "give path() an eval_set"
+                "the members were evaluated on their training rows, and the path therefore has no "
+                "scores: give path() an eval_set"
             )
         return self.models[int(np.nanargmax(self.scores))]
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """One entry a model: size, n_members, C, objective, gap, score."""
+        """One entry per model: size, n_members, C, objective, gap, score."""
         return {
             "size": self.sizes,
             "n_members": np.array([model.n_members_ for model in self.models]),

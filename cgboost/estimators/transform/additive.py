@@ -1,4 +1,4 @@
-"""Generalised additive models: a sum of functions of one feature each.
+"""Generalised additive models: sums of functions of single features.
 
 [P] is Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006.
 """
@@ -47,29 +47,29 @@ METHODS = ("one-pass", "backfitting")
 class AdditiveRegressor(BaseTransform, Regression):
     """Generalised additive model f(x) = y₀ + Σ_j h_j(x_j) by squared error.
 
-    The functions are linear regression trees that split on their own feature alone (piecewise
-    linear for numbers, piecewise constant for categories, missing values apart), or what another
-    smoother makes.
+    The functions are linear regression trees that split only on their own feature (piecewise linear
+    for numbers, piecewise constant for categories, with missing values separate), or the output of
+    another smoother.
 
-    * ``"one-pass"`` ([P] Table 3) smooths every feature against y − ȳ; a stepwise regression,
-      chosen on the holdout rows, combines the functions.
-    * ``"backfitting"`` ([P] Table 2) smooths the features in turn against what the functions of the
-      others leave over, until they no longer change. With smoothers that are projections (splines
-      without a penalty, say) it ends at the joint least-squares fit.
+    * ``"one-pass"`` ([P] Table 3) smooths y − ȳ over every feature; a stepwise regression, chosen
+      on the holdout rows, combines the functions.
+    * ``"backfitting"`` ([P] Table 2) smooths, for each feature in turn, the residuals of all other
+      functions, until the functions no longer change. With smoothers that are projections, such as
+      splines without a penalty, it converges to the joint least-squares fit.
 
     Parameters
     ----------
     method : {"one-pass", "backfitting"}, default="one-pass"
     smoother : regressor or None
-        None stands for linear regression trees, made from statistics of blocks of rows. Otherwise a
+        None means linear regression trees, computed from statistics of blocks of rows. Otherwise a
         scikit-learn regressor, which is cloned and fitted to one column at a time,
-        ``clone(smoother).fit(x[:, None], response)``, with ``sample_weight`` where rows have
-        different weights. It needs numbers without gaps: no categories, no missing values.
+        ``clone(smoother).fit(x[:, None], response)``, with ``sample_weight`` if rows have different
+        weights. It needs complete numeric data: no categories, no missing values.
     max_iter : int, default=20
-        Rounds of backfitting at most, each through all features.
+        Maximum number of rounds of backfitting, each over all features.
     tol : float, default=1e-4
-        Backfitting ends when in a whole round no function changes by more than this: root mean
-        square over the training rows, relative to that of y − ȳ.
+        Backfitting ends when no function changes by more than this in a whole round: root mean
+        square over the training rows, relative to the root mean square of y − ȳ.
     n_iter_no_change : int, default=3
         Rounds of backfitting without a smaller holdout loss after which the run ends.
     max_bins, early_stopping, validation_fraction, categorical_features, n_jobs, scoring, \
@@ -80,18 +80,18 @@ callbacks, verbose, time_limit, random_state
     ----------
     intercept_ : float
     functions_ : dict of str or int to AdditiveFunction
-        h_j for each feature that is used, by its name or number; each has mean 0 over all rows of
-        the fit, so that ``intercept_`` + Σ h_j is the prediction.
+        h_j for each feature used, by its name or index; each has mean 0 over all rows of the fit.
+        The prediction is ``intercept_`` + Σ h_j.
     feature_importances_ : ndarray of shape (n_features,)
         Shares of the features in the variances of the functions.
     n_iter_ : int
-        Rounds of backfitting in the model; 1 for one pass, 0 if no function was found.
+        Number of rounds of backfitting; 1 for one pass, 0 if no function was found.
     columns_ : dict of str to ndarray
         coefficient and round; stage (one pass), or feature and turn (backfitting: which function a
         column changed, and in which round of all features).
     history_, coef_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
 feature_names_in_
-        As in :class:`TransformRegressor`. "no_column" stands for functions that no longer change.
+        As in :class:`TransformRegressor`. "no_column" means that functions no longer changed.
 
     Examples
     --------
@@ -142,7 +142,7 @@ feature_names_in_
         if self.smoother is not None and odd:
             raise ValueError(
                 f"features {[self._name(j) for j in odd[:5]]} are categories, which only "
-                "smoother=None can deal with"
+                "smoother=None can handle"
             )
         return rows, held
 
@@ -257,15 +257,15 @@ feature_names_in_
         return self._importances
 
     def partial(self, feature: int | str, x: ArrayLike) -> Vector:
-        """What a feature adds to the prediction: h_j(x), shape (n_values,).
+        """The contribution of a feature to the prediction: h_j(x), shape (n_values,).
 
         Parameters
         ----------
         feature : int or str
-            Its number or name.
+            Its index or name.
         x : array-like of shape (n_values,)
-            Values of this feature: numbers or categories, missing ones where the fit could have
-            them.
+            Values of this feature: numbers or categories, also missing values if they are allowed
+            in the fit.
 
         Raises
         ------

@@ -1,6 +1,6 @@
-"""What the additive models of blocks of rows share: parameters, the fit wherever the rows are.
+"""Common parts of additive models of blocks of rows: parameters, and the fit for any data source.
 
-An estimator adds the meaning of y, its loss, and what a prediction is made of.
+An estimator adds the meaning of y, its loss, and the form of its predictions.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ from cgboost.parallel.blas import blas_threads
 
 @dataclass(eq=False, repr=False)
 class BaseTransform(BaseEnsemble):
-    """One additive model of the pseudo-response a stage.
+    """One additive model of the pseudo-response per stage.
 
-    First of the bases of an estimator: its defaults replace those of all other estimators.
+    Must be the first base class of an estimator: its defaults replace the common ones.
     """
 
     n_estimators: int = field(default=10, kw_only=True)
@@ -101,27 +101,28 @@ class BaseTransform(BaseEnsemble):
         *,
         resume: Any = None,
     ) -> Self:
-        """Fit the model. A fit that fails leaves the estimator as it was before.
+        """Fit the model. A fit that fails leaves the estimator unchanged.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features), a source of blocks or of sums
-            Numbers, with nan where missing; in a data frame also categories. A source is anything
-            that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
-            rows in the same order each time. Of an :class:`~cgboost.sources.SQLSource` the model is
-            fitted in the database, of :class:`~cgboost.sources.Partitions` where the tasks of the
-            executor run.
+            Numbers, with nan for missing values; in a data frame also categories. A source is any
+            object that can be iterated over repeatedly and yields (X, y) or (X, y, weights), with
+            the same rows in the same order each time. With an :class:`~cgboost.sources.SQLSource`,
+            the model is fitted in the database; with :class:`~cgboost.sources.Partitions`, where
+            the tasks of the executor run.
         y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
-            whole or not at all, where of two equal rows each is by itself, so that the models are
-            the same without a holdout, and with one the same but for the choice of its rows.
-            A row of weight 0 is no row, and its label no class if no other row has it. Weights with
-            a mean below 1 count as if their mean were 1. Not with a source.
+            Multiplies the loss of each row; a row of weight 2 counts as two rows. Without a
+            holdout, the models are the same. With a holdout they differ only in the choice of its
+            rows: a row of weight 2 is held out as a whole, while two equal rows are held out
+            independently. Rows of weight 0 are ignored, and so are labels that only occur in them.
+            Weights with a mean below 1 count as if their mean were 1. Not with a source.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
-            Rows that are scored after every stage, besides those that the fit holds out itself.
+            Rows that are scored after every stage, in addition to the rows held out by the fit.
         resume : str, path or None
-            The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
+            Continue from the file of a :class:`~cgboost.Checkpoint` with the same data and
+            parameters.
 
         Returns
         -------
@@ -130,9 +131,9 @@ class BaseTransform(BaseEnsemble):
         Raises
         ------
         ValueError
-            For bad parameters or data, naming the argument and its value.
+            For invalid parameters or data; the message names the argument and its value.
         DatabaseError
-            If a database fails before the first stage is there.
+            If a database fails before the first stage is complete.
 
         Warns
         -----
@@ -156,8 +157,8 @@ class BaseTransform(BaseEnsemble):
         check_learning_rate(self.learning_rate)
         if VARIANTS[self.variant].orthogonal and self.learning_rate != 1.0:
             raise ValueError(
-                f"learning_rate must be 1 where variant={self.variant!r} chooses all coefficients "
-                f"anew after every stage, got {self.learning_rate!r}"
+                f"learning_rate must be 1 with variant={self.variant!r}, which refits all "
+                f"coefficients after every stage, got {self.learning_rate!r}"
             )
         check_count("n_holdouts", self.n_holdouts)
         if self.n_holdouts > 1 and not self.early_stopping:

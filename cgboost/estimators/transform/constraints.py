@@ -43,13 +43,13 @@ def constraints_of(model: Any, schema: Schema) -> Constraints:
     if VARIANTS[model.variant].link and (signs or len(constraints.sets) > 1):
         name = "monotonic_cst" if signs else "interaction_cst"
         raise ValueError(
-            f"{name} cannot be kept by variant={model.variant!r}, which puts a curve on the sum of "
-            "all features: use variant='transform' or 'gradient'"
+            f"{name} does not work with variant={model.variant!r}, which transforms the sum of all "
+            "features: use variant='transform' or 'gradient'"
         )
     if signs and len(getattr(model, "classes_", ())) > 2:
         raise ValueError(
-            "monotonic_cst is for numbers and two classes: of more, a probability falls where "
-            f"others rise, and y has {len(model.classes_)} classes"
+            "monotonic_cst is for regression and two classes: with more, a probability decreases "
+            f"where others increase, and y has {len(model.classes_)} classes"
         )
     return constraints
 
@@ -77,7 +77,7 @@ def _signs(schema: Schema, given: Any) -> dict[int, int]:
         if sign and schema.categories[j] is not None:
             raise ValueError(
                 f"monotonic_cst: {_called(schema, j)} has categories, which have no order: give it "
-                "0, or make numbers of it"
+                "0, or convert it to numbers"
             )
     return {j: int(sign) for j, sign in signs.items() if sign}
 

@@ -112,9 +112,9 @@ def _of_table(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Partitioned
 def _of_partitions(estimator: Any, X: Partitions, y: Any, sample_weight: Any) -> PartitionedRows:
     executor = keeping_executor(estimator)
     if y is not None:
-        raise ValueError("y of Partitions belongs into them, (X, y): leave y out")
+        raise ValueError("y of Partitions belongs in them, (X, y): leave y out")
     if sample_weight is not None:
-        raise ValueError("weights of Partitions belong into them: (X, y, weights)")
+        raise ValueError("weights of Partitions belong in them: (X, y, weights)")
     if X.is_lazy and not hasattr(executor, "client"):
         raise ValueError(
             "Partitions with futures of Dask need executor=DaskExecutor(client), got "

@@ -1,10 +1,10 @@
-"""Averages of models that held other rows out: the outer bags of one fit.
+"""Averages of models with different holdout rows: the outer bags of one fit.
 
     f = (1/n) Σ_b f_b
 
-Which stages, leaves and regressors a model has is decided on the rows that it holds out, and in
-part by chance. The average has less of it, and every row trains most of the models. (As the outer
-bags of Nori, Jenkins, Koch, Caruana, *InterpretML*, 2019.)
+The stages, leaves and regressors of a model are chosen on its holdout rows, and therefore partly by
+chance. Averaging reduces this effect, and every row trains most of the models. (Like the outer bags
+of Nori, Jenkins, Koch, Caruana, *InterpretML*, 2019.)
 """
 
 from __future__ import annotations
@@ -70,9 +70,10 @@ def run_all(self: Any, pool: Any, rows: Rows, held: Held | None, started: float)
 
 
 def importances(self: Any) -> Vector:
-    """Share of the features in the loss that the stages took off, shape (n_features,).
+    """Shares of the features in the decrease of the loss, shape (n_features,).
 
-    The share of an earlier output goes to the features of its stage. Of several holdouts the mean.
+    The share of an earlier output goes to the features of its stage. With several holdouts, this is
+    the mean.
     """
     return np.asarray(_by_holdout(self).mean(axis=0))
 
@@ -83,7 +84,7 @@ def spread(self: Any) -> Vector:
 
 
 def models(self: Any) -> list[Any]:
-    """The model of each holdout: fitted estimators, whose mean this one is; itself, of one."""
+    """The fitted estimator of each holdout; this model is their mean (itself if there is one)."""
     check_is_fitted(self)
     if self.n_holdouts == 1:
         return [self]

@@ -32,15 +32,15 @@ from cgboost.persistence import models
 
 @dataclass(eq=False, repr=False)
 class LinearTreeRegressor(RegressorMixin, BaseEstimator):
-    """Linear regression tree: splits are judged by linear fits, and leaves have linear models.
+    """Linear regression tree: splits are evaluated by linear fits, and leaves have linear models.
 
-    Every node splits on one feature into as many branches as pay: many intervals of its values, or
-    its categories, are merged two at a time as long as linear models in the branches do not become
-    worse. Missing values are their own branch. The leaves have stepwise regressions on the
-    numeric features. Rows held out decide which feature splits a node, how far to merge, which
-    regressors stay and, in the end, which branches; a coefficient must lower their squared error by
-    more than chance would. All follows from sufficient statistics, one pass over the rows a level,
-    so that the data may come in blocks, from a file say.
+    Every node splits on one feature into any number of branches: intervals of its values, or its
+    categories, are merged pairwise as long as the linear models in the branches do not become
+    worse. Missing values form a separate branch. The leaves have stepwise regressions on the
+    numeric features. Held-out rows decide which feature splits a node, how far to merge, which
+    regressors to keep and, finally, which branches to keep; a coefficient must lower their squared
+    error by more than chance. Everything is computed from sufficient statistics, with one pass over
+    the rows per level, and the data may therefore be read in blocks, for example from a file.
 
     Natarajan, Pednault, *Segmented regression estimators for massive data sets*, SIAM Data Mining
     2002; Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006,
@@ -50,39 +50,39 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
     ----------
     max_depth : int, default=6
     min_samples_leaf : int, default=10
-        Least number of training rows in a leaf, in sample weights.
+        Minimum number of training rows in a leaf, by sample weight.
     max_bins : int, default=32
-        Intervals of a numeric feature before merging; splits lie between them.
+        Number of intervals of a numeric feature before merging; splits lie between them.
     max_regressors : int, default=16
-        Of more numeric features than this, those that alone explain most are the regressors; all
-        may split.
+        If there are more numeric features than this, the regressors are the features that explain
+        most individually. All features may be split on.
     tol : float, default=1e-4
-        A split must lower the squared error of the holdout rows by this, relative to that of the
-        constant.
+        A split must lower the squared error of the holdout rows by this, relative to the error of
+        the constant.
     validation_fraction : float, default=0.3
-        Share of the rows to hold out, each by itself, equal rows too. What is in them decides, so
-        that neither order nor blocks matter. At 0 none are, and a price for every coefficient (the
-        Bayesian criterion) decides in their place.
+        Share of the rows to hold out. Rows are held out independently, including equal rows; the
+        choice depends on their contents, not on their order or division into blocks. With 0, no
+        rows are held out, and a penalty for every coefficient (the Bayesian criterion) decides.
     categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
-        Features that are categories. By default those of a data frame that are no numbers, or of a
-        categorical type; a column of Python objects that are all numbers is numeric. A list takes
-        the place of this rule, so that it must name all of them.
+        Categorical features. By default the columns of a data frame that are non-numeric or have a
+        categorical type; a column of Python objects that are all numbers is numeric. A list
+        replaces this rule and must name all categorical features.
     n_jobs : int, default=1
         Threads that work on blocks of rows; −1 for all cores.
     random_state : int, RandomState or None
-        Chooses among the ways to hold rows out; None stands for 0.
+        Determines which rows are held out; None means 0.
 
     Attributes
     ----------
     tree_ : ModelTree
-        Its ``nodes`` have the splits and models.
+        Its ``nodes`` contain the splits and models.
     n_leaves_, depth_ : int
     feature_importances_ : ndarray of shape (n_features,)
-        Shares of the features in the squared training error taken off: by the linear model of the
-        root, and by the splits on each.
+        Shares of the features in the decrease of the squared training error: by the linear model of
+        the root, and by the splits on each feature.
     n_features_in_ : int
     feature_names_in_ : ndarray of str, shape (n_features,)
-        Where X has names.
+        Only if X has names.
 
     Examples
     --------
@@ -121,20 +121,20 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
     _y_numeric: ClassVar[bool] = True
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Grow the tree. A fit that fails leaves the estimator as it was before.
+        """Grow the tree. A fit that fails leaves the estimator unchanged.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features), or a source of blocks
-            Numbers, with nan where missing; in a data frame also categories. A source is anything
-            that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
-            blocks each time.
+            Numbers, with nan for missing values; in a data frame also categories. A source is any
+            object that can be iterated over repeatedly and yields (X, y) or (X, y, weights), with
+            the same blocks each time.
         y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
-            A row of weight 2 counts as two rows. It is held out whole or not at all, where of two
-            equal rows each is by itself, so that the trees are the same without a holdout, and with
-            one the same but for the choice of its rows. A row of weight 0 is no row. Weights with a
-            mean below 1 count as if their mean were 1. Not with a source.
+            A row of weight 2 counts as two rows. Without a holdout, the trees are the same. With a
+            holdout they differ only in the choice of its rows: a row of weight 2 is held out as a
+            whole, while two equal rows are held out independently. Rows of weight 0 are ignored.
+            Weights with a mean below 1 count as if their mean were 1. Not with a source.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For bad parameters or data, naming the argument and its value.
+            For invalid parameters or data; the message names the argument and its value.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -168,12 +168,12 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
         return self.tree_.predict(rows)
 
     def apply(self, X: Any) -> NDArray[np.intp]:
-        """Number of the leaf, among the nodes of the tree, that each row is in, shape (n_rows,)."""
+        """Node number of the leaf that contains each row, shape (n_rows,)."""
         rows = self._rows(X)
         return self.tree_.apply(rows)
 
     def get_depth(self) -> int:
-        """Splits on the way to the deepest leaf."""
+        """Number of splits above the deepest leaf."""
         check_is_fitted(self)
         return self.depth_
 
@@ -184,12 +184,12 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Vector:
-        """Shares of the features in the squared training error taken off, shape (n_features,)."""
+        """Shares of the features in the decrease of the squared training error, (n_features,)."""
         check_is_fitted(self)
         return self.tree_.importances()
 
     def text(self) -> str:
-        """The tree in words: a line for every branch, a formula for every leaf."""
+        """The tree as text: a line for every branch, a formula for every leaf."""
         check_is_fitted(self)
         return self.tree_.text(self._schema)
 

@@ -1,4 +1,4 @@
-"""Gradient boosting of linear regression trees, for numbers and for classes.
+"""Gradient boosting of linear regression trees, for regression and classification.
 
 [P] is Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006.
 """
@@ -69,9 +69,9 @@ from cgboost.pricing.linear_trees import LinearTreePricer
 
 @dataclass(eq=False, repr=False)
 class BaseLinearTreeBoosting(BaseEnsemble):
-    """A shallow linear tree for every output a round.
+    """A shallow linear tree per output and round.
 
-    First of the bases of an estimator: its defaults replace those of all other estimators.
+    Must be the first base class of an estimator: its defaults replace the common ones.
     """
 
     n_estimators: int = field(default=500, kw_only=True)
@@ -106,27 +106,28 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         *,
         resume: Any = None,
     ) -> Self:
-        """Fit the model. A fit that fails leaves the estimator as it was before.
+        """Fit the model. A fit that fails leaves the estimator unchanged.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features), or a source of blocks
-            Numbers, with nan where missing; in a data frame also categories. A source is anything
-            that can be iterated over again and again and yields (X, y) or (X, y, weights), the same
-            rows in the same order each time; a byte or two a feature, and 8 a numeric feature, of
-            each row are held in memory. A :class:`~cgboost.sources.SQLSource` or
-            :class:`~cgboost.sources.Partitions` is refused: only :class:`TransformRegressor` and
-            :class:`TransformClassifier` are fitted elsewhere.
+            Numbers, with nan for missing values; in a data frame also categories. A source is any
+            object that can be iterated over repeatedly and yields (X, y) or (X, y, weights), with
+            the same rows in the same order each time. For each row, one or two bytes per feature
+            and 8 more per numeric feature are held in memory. :class:`~cgboost.sources.SQLSource`
+            and :class:`~cgboost.sources.Partitions` are rejected: only :class:`TransformRegressor`
+            and :class:`TransformClassifier` can be fitted elsewhere.
         y : array-like of shape (n_rows,), or None with a source
         sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss row by row; a row of weight 2 counts as two rows. It is held out
-            whole or not at all, where of two equal rows each is by itself. A row of weight 0 is no
-            row, and its label no class if no other row has it. Weights with a mean below 1 count as
-            if their mean were 1. Not with a source.
+            Multiplies the loss of each row; a row of weight 2 counts as two rows. It is held out as
+            a whole, while two equal rows are held out independently. Rows of weight 0 are ignored,
+            and so are labels that only occur in them. Weights with a mean below 1 count as if their
+            mean were 1. Not with a source.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
-            Rows that are scored after every round, besides those that the fit holds out itself.
+            Rows that are scored after every round, in addition to the rows held out by the fit.
         resume : str, path or None
-            The file of a :class:`~cgboost.Checkpoint` of the same data and parameters, to go on.
+            Continue from the file of a :class:`~cgboost.Checkpoint` with the same data and
+            parameters.
 
         Returns
         -------
@@ -135,7 +136,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         Raises
         ------
         ValueError
-            For bad parameters or data, naming the argument and its value.
+            For invalid parameters or data; the message names the argument and its value.
 
         Warns
         -----
@@ -236,10 +237,10 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         self.trees_ = trees[0] if len(trees) == 1 else trees
 
     def text(self, *, output: Any = None) -> str:
-        """The trees in words: a line for every branch, a formula for every leaf.
+        """The trees as text: a line for every branch, a formula for every leaf.
 
-        Numbers outside the range of the training rows count as its nearest end, missing ones in a
-        formula as the middle of their feature.
+        Numbers outside the range of the training rows count as its nearest end; missing values in a
+        formula count as the middle of the range of their feature.
 
         Parameters
         ----------
@@ -284,48 +285,49 @@ class BaseLinearTreeBoosting(BaseEnsemble):
 class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
     """Gradient boosting of linear regression trees ([P] section 9).
 
-    Each round grows a tree of few binary splits with a ridge regression in every leaf,
+    Each round grows a tree with a few binary splits and a ridge regression in every leaf,
 
         h(x) = a_j + b_jᵀz(x)      in leaf j,
 
     by least squares on r/w for the pseudo-response r = −∂loss/∂f and the sample weights w, or on
-    r/h with the Newton weights h of a loss that has curvature in every row. The model becomes
-    f + ``learning_rate``·c·h with the step c that lowers the loss most, so that the training loss
-    falls in every round. Regressors z are the numbers in their range of the training rows; splits
-    are between intervals of numbers, or categories, with missing values on either side. Intervals,
-    categories and what is held out are found once and shared by all trees.
+    r/h with the Newton weights h if the loss has curvature in every row. The model becomes
+    f + ``learning_rate``·c·h with the step c that lowers the loss most; the training loss therefore
+    falls in every round. Regressors z are the numeric features, clipped to their range in the
+    training rows. Splits separate intervals of numbers, or categories, with missing values on
+    either side. Intervals, categories and the holdout are determined once and shared by all trees.
 
     Parameters
     ----------
     loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
 "squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
-        A name, a :class:`~cgboost.losses.Loss` with parameters, ``Quantile(0.9)`` or ``Huber(1.5)``
-        say, or ``loss(target, weights)``, a :class:`~cgboost.losses.base.DifferentiableLoss`. With
-        "poisson" f is the log of the mean, which is predicted.
+        A name, a :class:`~cgboost.losses.Loss` with parameters, such as ``Quantile(0.9)`` or
+        ``Huber(1.5)``, or a callable ``loss(target, weights)`` that returns a
+        :class:`~cgboost.losses.base.DifferentiableLoss`. With "poisson", f is the log of the mean,
+        and the mean is predicted.
     n_estimators : int, default=500
-        Rounds at most.
+        Maximum number of rounds.
     learning_rate : float, default=0.1
-        Share of the best step that is taken, below 2, where steps no longer lower the loss.
+        Factor of the best step. Must be below 2; from 2 on, steps no longer lower the loss.
     max_depth : int, default=2
-        Splits on the way to a leaf.
+        Maximum number of splits above a leaf.
     min_samples_leaf : int, default=20
-        Least number of training rows in a leaf, in sample weights.
+        Minimum number of training rows in a leaf, by sample weight.
     max_bins : int, default=64
-        Intervals of a numeric feature; splits lie between them.
+        Number of intervals of a numeric feature; splits lie between them.
     max_regressors : int, default=4
-        Numeric features that the leaves of a tree have as regressors: those that by themselves
-        explain most of its response, and besides them those that a leaf is split on.
+        Number of numeric features used as regressors in the leaves of a tree: the features that
+        individually explain most of its response. Features that the leaf was split on are added.
     l2_regularization : float, default=10.0
-        λ in Σ_rows h(r/h − a − bᵀz)² + λ Σ_k b_k² var(z_k) of every leaf. Slopes in small leaves
-        become smaller; the constant is free.
+        λ in Σ_rows h(r/h − a − bᵀz)² + λ Σ_k b_k² var(z_k) for every leaf. It shrinks the slopes in
+        small leaves most; the constant is free.
     interaction_cst : {"pairwise", "no_interactions"}, sequence of sets of int or str, or None
-        Which features may meet in a tree: the output is then a sum of functions of the features of
-        one set each. Features that are in no set are their own set. Names or numbers.
+        Which features may occur together in a tree: the output is then a sum of functions, each of
+        the features of one set. Features in no set form another set. Names or indices.
     early_stopping : bool, default=True
-        Whether rows are held out, and the round with the least loss on them is the model.
+        Whether to hold out rows and use the round with the smallest loss on them as the model.
     validation_fraction : float, default=0.1
-        Share of the rows to hold out, each by itself, equal rows too. What is in them decides, so
-        that neither order nor blocks matter.
+        Share of the rows to hold out. Rows are held out independently, including equal rows; the
+        choice depends on their contents, not on their order or division into blocks.
     n_iter_no_change : int, default=30
         Rounds without a smaller holdout loss after which the run ends.
     categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
@@ -335,22 +337,22 @@ class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
     scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostRegressor`.
     random_state : int, RandomState or None
-        Chooses among the ways to hold rows out; None stands for 0.
+        Determines which rows are held out; None means 0.
 
     Attributes
     ----------
     trees_ : list of ModelTree
-        With the models of the leaves, not yet times ``coef_``.
+        With the models of the leaves, before multiplication by ``coef_``.
     n_iter_ : int
-        Trees in the model.
+        Number of trees in the model.
     columns_ : dict of str to ndarray
         tree, coefficient, round.
     history_ : dict of str to ndarray
-        Has holdout_loss.
+        Includes holdout_loss.
     feature_importances_ : ndarray of shape (n_features,)
-        Shares of the features in the training loss that the trees took off: a tree shares out the
-        decrease in its round by what splits between means, and slopes in leaves, take off its
-        squared error.
+        Shares of the features in the decrease of the training loss. The decrease of each round is
+        divided by how much splits between means, and slopes in leaves, lower the squared error of
+        the tree.
     coef_, intercept_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
 feature_names_in_
         As in :class:`TransformRegressor`.
@@ -386,7 +388,7 @@ feature_names_in_
         keep: str | Sequence[str] = (),
         dialect: str = "duckdb",
     ) -> str:
-        """A query that predicts the rows of a table, as :meth:`TransformRegressor.to_sql`.
+        """An SQL query that predicts the rows of a table, as in :meth:`TransformRegressor.to_sql`.
 
         Parameters
         ----------
@@ -400,8 +402,8 @@ feature_names_in_
         Raises
         ------
         ValueError
-            As in :meth:`TransformRegressor.to_sql`; if the loss is one of yours with a link: SQL
-            has that of the Poisson loss alone.
+            As in :meth:`TransformRegressor.to_sql`; also if the loss is your own and has a link:
+            only the link of the Poisson loss is available in SQL.
         """
         check_is_fitted(self)
         known = self._known_loss
@@ -416,13 +418,14 @@ feature_names_in_
 class LinearTreeBoostingClassifier(BaseLinearTreeBoosting, Classification):
     """Gradient boosting of linear regression trees by the log loss, K classes jointly.
 
-    Two classes have one output f, half the log-odds, and a tree a round, taken with
-    ``learning_rate`` times its best step; no step changes an f by more than 2. More classes have
-    the multinomial deviance and an output each: p_k = e^{f_k}/Σ_l e^{f_l}. A round grows a tree for
-    every class, on (y_k − p_k)/(p_k(1 − p_k)) with the weights p_k(1 − p_k), all from the same f,
-    and takes it with ``learning_rate``·(K − 1)/K, as :class:`GradientBoostingClassifier` does. A
-    class of which no row of positive weight would be left to train on is not held out at all.
-    Labels in another order hold other rows out, as for :class:`TransformClassifier`.
+    Two classes have one output f, half the log-odds, and one tree per round, added with
+    ``learning_rate`` times its best step; no step changes any f by more than 2. With more classes,
+    the loss is the multinomial deviance, and each class has an output: p_k = e^{f_k}/Σ_l e^{f_l}.
+    Each round grows a tree for every class, on (y_k − p_k)/(p_k(1 − p_k)) with the weights
+    p_k(1 − p_k), all from the same f, and adds it with ``learning_rate``·(K − 1)/K, as in
+    :class:`GradientBoostingClassifier`. No rows of a class are held out if none with positive
+    weight would be left for training. As in :class:`TransformClassifier`, the order of the labels
+    affects which rows are held out.
 
     Parameters
     ----------
@@ -435,7 +438,7 @@ categorical_features, n_jobs, scoring, callbacks, verbose, time_limit, random_st
     ----------
     classes_ : ndarray of shape (n_classes,)
     trees_ : list of ModelTree
-        With more than two classes a list for each class.
+        With more than two classes, one list per class.
     n_iter_, columns_, history_, feature_importances_, coef_, intercept_, n_columns_, \
 objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
         As in :class:`LinearTreeBoostingRegressor`.
@@ -472,14 +475,14 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
         keep: str | Sequence[str] = (),
         dialect: str = "duckdb",
     ) -> str:
-        """A query for a class probability, as ``predict_proba`` gives it.
+        """An SQL query for a class probability, as in ``predict_proba``.
 
         Parameters
         ----------
         table, output, keep, dialect
             As in :meth:`TransformRegressor.to_sql`.
         label : class label, optional
-            Whose probability it is; the second class by default, where there are two.
+            The class of the probability; with two classes, the second by default.
 
         Returns
         -------
@@ -488,8 +491,8 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
         Raises
         ------
         ValueError
-            If there are more than two classes and ``label`` is none of them, or two and it is not
-            the second; as in :meth:`TransformRegressor.to_sql`.
+            If there are more than two classes and ``label`` is not one of them, or two and it is
+            not the second; as in :meth:`TransformRegressor.to_sql`.
         """
         number = class_number(self, label)
         link = "logistic" if len(self.classes_) == 2 else "softmax"

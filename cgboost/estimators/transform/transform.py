@@ -1,6 +1,6 @@
-"""Transform regression, and the methods that lead up to it, for numbers and for classes.
+"""Transform regression and its precursors, for regression and classification.
 
-The fit that both share is in :mod:`cgboost.estimators.transform.base`. [P] is Pednault, *Transform
+The common fit is in :mod:`cgboost.estimators.transform.base`. [P] is Pednault, *Transform
 Regression and the Kolmogorov Superposition Theorem*, SDM 2006.
 """
 
@@ -34,88 +34,88 @@ from cgboost.losses.squared_error import SquaredError
 class TransformRegressor(BaseTransform, Regression):
     """Transform regression ([P] Table 8): additive models of piecewise linear transformations.
 
-    Stage i is an additive model of what the stages before it have left over,
+    Stage i is an additive model of the residuals of the earlier stages,
 
         ŷ_i = c + Σ_j λ_j h_ij(x_j | ŷ_1, …, ŷ_{i−1}) + Σ_k λ_k h_ik(ŷ_k | ŷ_1, …, ŷ_{i−1})
 
-    where each h is a linear regression tree that splits on its own input alone: many intervals, or
-    the categories, are merged bottom-up, and each leaf has a stepwise linear regression on the
-    input and the outputs of earlier stages. Rows held out decide how far to merge, which regressors
-    and which h stay, and how many stages. Everything follows from sufficient statistics in two
-    passes a stage, so that the data may come in blocks, from a file say.
+    where each h is a linear regression tree that splits only on its own input: intervals, or
+    categories, are merged bottom-up, and each leaf has a stepwise linear regression on the input
+    and the outputs of earlier stages. Held-out rows decide how far to merge, which regressors and
+    which h to keep, and how many stages. Everything is computed from sufficient statistics in two
+    passes per stage, and the data may therefore be read in blocks, for example from a file.
 
     Parameters
     ----------
     n_estimators : int, default=10
-        Rounds at most, with a stage each, or several where ``interaction_cst`` asks for them.
+        Maximum number of rounds. Each has one stage, or several if ``interaction_cst`` needs them.
     loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
 "squared_epsilon_insensitive", "poisson"} or Loss, default="squared_error"
-        A name, or a :class:`~cgboost.losses.Loss` with parameters, ``Quantile(0.9)`` say. Stages
-        are fitted to its pseudo-residuals, and added with the step and the change of the constant
-        that together lower it most. The output of "poisson" is the log of the mean.
+        A name, or a :class:`~cgboost.losses.Loss` with parameters, such as ``Quantile(0.9)``.
+        Stages are fitted to its pseudo-residuals, and added with the step and the change of the
+        constant that together lower it most. With "poisson", the output is the log of the mean.
     learning_rate : float, default=1.0
-        Share of every step that is taken, below 2, where steps no longer lower the loss. Of smaller
-        ones there are more, and should be allowed to be; must be 1 where all coefficients are
-        chosen anew.
+        Factor of every step. Must be below 2; from 2 on, steps no longer lower the loss. Smaller
+        values need more rounds. Must be 1 for variants that refit all coefficients.
     variant : {"transform", "gradient", "initial", "orthogonal", "feed_forward", \
 "orthogonal_feed_forward"}, default="transform"
         The methods of the paper: transform regression (Table 8), gradient boosting of additive
         models (Table 1), the initial algorithm (Table 4: each additive model is followed by a
-        transformation of its output), the same with all stages refitted (Table 5), with earlier
-        outputs as inputs (Table 6), and with both (Table 7).
+        transformation of its output), and the initial algorithm with all stages refitted (Table 5),
+        with earlier outputs as inputs (Table 6), and with both (Table 7).
     max_bins : int, default=64
-        Intervals of a numeric input before merging.
+        Number of intervals of a numeric input before merging.
     tol : float, default=1e-4
-        A stage that lowers the training loss by less than this, relative to that of the constant,
-        is the last.
+        The run ends with a stage that lowers the training loss by less than this, relative to the
+        loss of the constant.
     early_stopping : bool, default=True
-        Whether rows are held out. Otherwise a price for every coefficient (the Bayesian criterion)
-        decides in their place, and all stages are kept.
+        Whether rows are held out. If not, a penalty for every coefficient (the Bayesian criterion)
+        decides, and all stages are kept.
     validation_fraction : float, default=0.3
-        Share of the rows to hold out, each by itself, equal rows too. What is in them decides, so
-        that neither order nor blocks matter.
+        Share of the rows to hold out. Rows are held out independently, including equal rows; the
+        choice depends on their contents, not on their order or division into blocks.
     n_iter_no_change : int, default=3
         Stages without a smaller holdout loss after which the run ends; the best one is returned.
     n_holdouts : int, default=1
-        Models that each hold other rows out, and whose average is the model. It has the stages of
-        all of them; ``history_`` says which holdout a row belongs to, ``holdout_models_`` are the
-        models, and ``feature_importances_`` is their mean, with ``feature_importances_std_``.
+        Number of models with different holdout rows; the fitted model is their average and has the
+        stages of all of them. ``history_`` has the holdout of each entry, ``holdout_models_`` are
+        the models, and ``feature_importances_`` is their mean, with ``feature_importances_std_``.
     interaction_cst : {"pairwise", "no_interactions"}, sequence of sets of int or str, or None
-        Features that may meet in f, a sum of functions of the features of one set each; those in
-        no set are one more. A round is then several stages, a part of its additive model each.
+        Features that may interact: f is a sum of functions, each of the features of one set.
+        Features in no set form another set. A round then has several stages, each with a part of
+        its additive model.
     monotonic_cst : array-like of shape (n_features,), dict of str or int to int, or None
-        1: f never falls along a feature; −1: it never rises; 0: both. Numbers only, their missing
-        values are not compared; such a feature meets no other in f.
+        1: f never decreases in the feature; −1: it never increases; 0: no constraint. Only for
+        numeric features; missing values are not compared. Such a feature has no interactions in f.
     categorical_features : "from_dtype" or sequence of str or int, default="from_dtype"
-        Features that are categories. By default those of a data frame that are no numbers, or of a
-        categorical type; a column of Python objects that are all numbers is numeric. A list takes
-        the place of this rule, so that it must name all of them.
+        Categorical features. By default the columns of a data frame that are non-numeric or have a
+        categorical type; a column of Python objects that are all numbers is numeric. A list
+        replaces this rule and must name all categorical features.
     n_jobs : int, default=1
         Threads that work on blocks of rows; −1 for all cores.
     executor : Executor, concurrent.futures.Executor or None, default=None
-        Where the rows are kept, in partitions of which sums come back: ``DaskExecutor(client)``, an
+        Where the rows are kept, in partitions that return sums: ``DaskExecutor(client)`` or an
         executor of ``concurrent.futures``. None: in this process, on ``n_jobs`` threads.
     scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostRegressor`.
     random_state : int, RandomState or None
-        Chooses among the ways to hold rows out; None stands for 0.
+        Determines which rows are held out; None means 0.
 
     Attributes
     ----------
     stages_ : list of cgboost.additive.stage.Stage
     n_iter_ : int
-        Rounds in the model; ``n_columns_`` counts stages.
+        Number of rounds in the model; ``n_columns_`` counts stages.
     columns_ : dict of str to ndarray
         stage, coefficient, round.
     history_ : dict of str to ndarray
-        Has holdout_loss.
+        Includes holdout_loss.
     feature_importances_, importances_ : ndarray of shape (n_features,)
     coef_, intercept_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
 feature_names_in_
-        As in :class:`StagewiseRegressor`. ``stop_reason_`` is "no_column" where the search has
-        found no further stage that the held-out rows (or the price) let in, as most fits end;
-        "gap" after a stage that gained less than ``tol``; "early_stopping" where stages no longer
-        lowered the holdout loss.
+        As in :class:`StagewiseRegressor`. ``stop_reason_`` is "no_column" if the search found no
+        further stage accepted by the held-out rows (or the penalty), as in most fits; "gap" after a
+        stage that gained less than ``tol``; "early_stopping" if stages no longer lowered the
+        holdout loss.
 
     Examples
     --------
@@ -149,7 +149,7 @@ feature_names_in_
         smooth = "hessian_diag" in self._fitted_loss.abilities
         if VARIANTS[self.variant].orthogonal and not smooth:
             raise ValueError(
-                f"variant={self.variant!r} chooses all coefficients anew by Newton's method, and "
+                f"variant={self.variant!r} refits all coefficients by Newton's method, but "
                 f"{self._fitted_loss!r} has no second derivative: use another variant or loss"
             )
 
@@ -161,21 +161,23 @@ feature_names_in_
         keep: str | Sequence[str] = (),
         dialect: str = "duckdb",
     ) -> str:
-        """A query that predicts the rows of a table.
+        """An SQL query that predicts the rows of a table.
 
         Parameters
         ----------
         table : str or sequence of str
-            Its name, or the parts of its name, ("main", "people") say. Its columns are called as
-            those of the data frame that the model was fitted to; x0, x1, … where they had no names.
+            Name of the table, or the parts of its name, such as ("main", "people"). Its columns
+            must have the names in the data frame that the model was fitted to, or x0, x1, … if
+            those had no names.
         output : str, default="prediction"
-            Name of the column that is made.
+            Name of the column of predictions.
         keep : str or sequence of str
-            Column or columns of the table that come before it: SQL promises no order of the rows.
+            Columns of the table to select before the prediction, since SQL does not guarantee the
+            order of rows.
         dialect : {"duckdb", "postgresql", "sqlite", "mysql", "bigquery", "snowflake"}, \
 default="duckdb"
-            The database that the query is for (MySQL from 8.0.17, PostgreSQL from 12, SQLite from
-            3.35).
+            The database for which the query is written (MySQL from 8.0.17, PostgreSQL from 12,
+            SQLite from 3.35).
 
         Returns
         -------
@@ -188,13 +190,13 @@ default="duckdb"
 
         Notes
         -----
-        Names stand in quotes, as they are in the data frame: PostgreSQL has names that were created
-        without quotes in lower case, Snowflake in upper case; BigQuery takes a dot in the name of a
-        table for a division of its parts. Missing values are NULL or NaN; numbers beyond the range
-        of the training rows, infinite ones too, count as its nearest end. Dates and times that
-        are categories are text in SQLite, as Python's ``sqlite3`` writes them: 2020-02-29 01:02:03,
-        2020-02-29. Text is compared exactly, whatever its collation.
-        MySQL must read a backslash in text as an escape, as it does unless its ``sql_mode`` has
+        Names are quoted, as in the data frame. Names created without quotes are in lower case in
+        PostgreSQL and in upper case in Snowflake; BigQuery interprets a dot in the name of a table
+        as a separator of its parts. Missing values are NULL or NaN; numbers outside the range of
+        the training rows, including infinite ones, count as its nearest end. Dates and times used
+        as categories are text in SQLite, in the format of Python's ``sqlite3``:
+        2020-02-29 01:02:03, 2020-02-29. Text is compared exactly, regardless of its collation.
+        MySQL must read a backslash in text as an escape, as it does unless ``sql_mode`` includes
         NO_BACKSLASH_ESCAPES.
         """
         link = "log" if isinstance(self._fitted_loss, Poisson) else "identity"
@@ -203,26 +205,27 @@ default="duckdb"
 
 @dataclass(eq=False, repr=False)
 class TransformClassifier(BaseTransform, Classification):
-    """Transform regression of classes by the log loss ([P] sections 2 and 6).
+    """Transform regression for classification by the log loss ([P] sections 2 and 6).
 
     Stages are fitted to the pseudo-residuals of Σ w_i log(1 + exp(−2 y_i f_i)), and added with the
-    step and the change of the constant that together lower it most, as long as they change no f,
-    half the log-odds, by more than 2. With ``variant="orthogonal"`` and
-    ``"orthogonal_feed_forward"`` all steps and the constant are chosen anew after every stage,
-    without that bound. More than two classes have the multinomial deviance and an output each,
+    step and the change of the constant that together lower it most, with the restriction that no f,
+    half the log-odds, changes by more than 2. With ``variant="orthogonal"`` and
+    ``"orthogonal_feed_forward"``, all steps and the constant are refitted after every stage,
+    without that restriction. With more than two classes, the loss is the multinomial deviance, and
+    each class has an output,
 
         L = Σ_i w_i (log Σ_l e^{f_il} − f_{i,y_i}),        p_k = e^{f_k} / Σ_l e^{f_l}
 
-    A round fits a stage for every class to [y = k] − p_k, all from the same f; then the steps and
-    constants of all classes are those that together lower L most, inside the same bounds. A class
-    of which no row of positive weight would be left to train on is not held out at all. Labels
-    whose order is another hold other rows out, since the place of its class is part of a row.
+    Each round fits a stage for every class to [y = k] − p_k, all from the same f; the steps and
+    constants of all classes are then chosen to minimise L jointly, with the same restriction. No
+    rows of a class are held out if none with positive weight would be left for training. The order
+    of the labels affects which rows are held out, since the index of the class is part of a row.
 
     Parameters
     ----------
     multi_class : {"joint", "ovr"}, default="joint"
-        What is minimised with more than two classes: the multinomial deviance, or for each class
-        the log loss of a model against the rest. Two classes are one model either way.
+        The objective with more than two classes: the multinomial deviance, or for each class the
+        log loss of a model against the rest. Two classes are always one model.
     n_estimators, learning_rate, variant, max_bins, tol, early_stopping, validation_fraction, \
 n_iter_no_change, n_holdouts, interaction_cst, monotonic_cst, categorical_features, n_jobs, \
 executor, scoring, callbacks, verbose, time_limit, random_state
@@ -232,7 +235,7 @@ executor, scoring, callbacks, verbose, time_limit, random_state
     ----------
     classes_ : ndarray of shape (n_classes,)
     stages_ : list of cgboost.additive.stage.Stage
-        With more than two classes a list for each class.
+        With more than two classes, one list per class.
     n_iter_, columns_, history_, feature_importances_, importances_, coef_, intercept_, \
 n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
         As in :class:`TransformRegressor`.
@@ -266,20 +269,21 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         keep: str | Sequence[str] = (),
         dialect: str = "duckdb",
     ) -> str:
-        """A query for a class probability.
+        """An SQL query for a class probability.
 
         Parameters
         ----------
         table, output, keep, dialect
             As in :meth:`TransformRegressor.to_sql`.
         label : class label, optional
-            Of two classes the second. With ``multi_class="ovr"`` its probability is that against
-            the rest: ``predict_proba`` divides these by their sum over the classes.
+            With two classes, the second. With ``multi_class="ovr"``, the query computes the
+            probability against the rest; ``predict_proba`` divides these by their sum over the
+            classes.
 
         Raises
         ------
         ValueError
-            If ``label`` is none of them; as :meth:`TransformRegressor.to_sql`.
+            If ``label`` is not one of the classes; as in :meth:`TransformRegressor.to_sql`.
         """
         k, link = inspection.class_number(self, label), "softmax" if self._is_joint else "logistic"
         return inspection.statement(self, table, k, link, output=output, keep=keep, dialect=dialect)

@@ -1,4 +1,4 @@
-"""What a fitted transform regression is made of: transformations, the graph of stages, SQL.
+"""The parts of a fitted transform regression: transformations, the graph of stages, SQL.
 
 The first three functions are methods: an estimator assigns them in its class body.
 """
@@ -25,23 +25,22 @@ if TYPE_CHECKING:
 
 
 def transformation(self: Any, stage: int, feature: int | str, *, output: Any = None) -> StageCurve:
-    """The piecewise linear function of an input in a stage, of values as they are in the data.
+    """The piecewise linear function of an input in a stage, in the units of the data.
 
     Parameters
     ----------
     stage : int
         0, 1, …, or −1 for the last.
     feature : int or str
-        Number or name of a feature; ``n_features_in_ + k`` for the output of stage k.
+        Index or name of a feature; ``n_features_in_ + k`` for the output of stage k.
     output : class label or int, optional
-        Label of a class, or its place in ``classes_``; where labels are integers, a label comes
-        before a place. By default the first. Two classes have one output, f of the second: its
-        label, or 0.
+        Label of a class, or its index in ``classes_``; integers are read as labels first. By
+        default the first. Two classes have one output, the f of the second class: its label, or 0.
 
     Returns
     -------
     StageCurve
-        ``curve(x)`` is h(x), with outputs of earlier stages at 0; the stage adds up
+        ``curve(x)`` is h(x), with outputs of earlier stages at 0; the stage is the sum of
         ``curve.weight * curve(x)``.
 
     Raises
@@ -69,11 +68,11 @@ def transformation(self: Any, stage: int, feature: int | str, *, output: Any = N
 
 
 def text(self: Any, *, output: Any = None) -> str:
-    """The model in words: the functions of every stage, a line for each leaf.
+    """The model as text: the functions of every stage, with one line per leaf.
 
-    Functions are multiplied by their weights, so that a stage is the sum of what stands below
-    it. Numbers outside the range of the training rows count as its nearest end. Outputs of
-    earlier stages are called stage_0, stage_1, …
+    Functions are multiplied by their weights: a stage is the sum of the functions listed below it.
+    Numbers outside the range of the training rows count as its nearest end. Outputs of earlier
+    stages are named stage_0, stage_1, …
 
     Parameters
     ----------
@@ -91,7 +90,7 @@ def text(self: Any, *, output: Any = None) -> str:
 
 
 def stage_graph(self: Any, *, output: Any = None) -> DiGraph:
-    """What every stage is made of, as a directed graph.
+    """The inputs of every stage, as a directed graph.
 
     Parameters
     ----------
@@ -101,8 +100,8 @@ def stage_graph(self: Any, *, output: Any = None) -> DiGraph:
     Returns
     -------
     networkx.DiGraph
-        As :func:`cgboost.additive.export.curve.stage_graph`: features by their names (x0, x1, …
-        where they have none) and stages by their numbers.
+        As in :func:`cgboost.additive.export.curve.stage_graph`: features by their names (x0, x1, …
+        if they have none) and stages by their numbers.
     """
     stages = self._stages_of(output)
     coef = output_of(self, output).coef.tolist()

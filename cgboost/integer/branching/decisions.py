@@ -1,7 +1,8 @@
 """Decisions of a branch-and-price tree: restrictions of the columns, and rows of the master.
 
-A *restriction* says which columns stay, and the pricer must make no others. A *row* comes into the
-master; the pricer sees its dual. Branching rules make children of them, cuts are rows.
+A *restriction* determines which columns remain, and the pricer must not generate others. A *row* is
+added to the master; the pricer sees its dual. Children of branching rules consist of both; cuts are
+rows.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ def _check_row(row: Any) -> None:
 
 @runtime_checkable
 class Restriction(Protocol):
-    """Says which columns stay at a node."""
+    """Determines which columns remain at a node."""
 
     def allows(self, column: Column, rows: RowNumbers) -> bool:
-        """Whether a column keeps to it."""
+        """Whether a column satisfies the restriction."""
         ...
 
 
@@ -70,7 +71,7 @@ class Row(Protocol):
         ...
 
     def coefficient(self, column: Column, rows: RowNumbers) -> float:
-        """What one unit of a column counts."""
+        """The coefficient of one unit of a column."""
         ...
 
 
@@ -100,7 +101,7 @@ def _kinds(decision: Any) -> tuple[bool, bool]:
 
 @dataclass(frozen=True)
 class Together:
-    """Two rows are met by the same columns: a column has both or neither (Ryan and Foster 1981).
+    """Two rows are covered by the same columns: each has both or neither (Ryan and Foster 1981).
 
     Attributes
     ----------
@@ -119,7 +120,7 @@ class Together:
 
 @dataclass(frozen=True)
 class Apart:
-    """Two rows are met by different columns: none has both (Ryan and Foster 1981).
+    """Two rows are covered by different columns: none has both (Ryan and Foster 1981).
 
     Attributes
     ----------
@@ -144,9 +145,9 @@ class VariableBound:
     ----------
     variable : hashable
     lower, upper : float
-        Amounts may be negative: what is not given bounds nothing.
+        Amounts may be negative; a bound that is not given has no effect.
     block : hashable or None
-        None: of all blocks.
+        None means all blocks.
     """
 
     variable: Hashable
@@ -175,14 +176,14 @@ class VariableBound:
 class CountRow:
     """Bound on the number of columns, ``Σ_j x_j ≤ rhs`` or ``≥ rhs``.
 
-    Columns that need not be whole (``integer=False``) are not counted.
+    Columns with ``integer=False`` are not counted.
 
     Attributes
     ----------
     sense : str
     rhs : float
     block : hashable or None
-        Of which columns are counted; None: all.
+        The block whose columns are counted; None means all.
     """
 
     sense: str
@@ -201,8 +202,8 @@ class CountRow:
 class VariableRow:
     """A row on original variables, ``Σ_v a_v z_v ≤ | = | ≥ rhs``: a branch, or a robust cut.
 
-    The structure of the pricing problem stays as it is: the dual changes what variables earn
-    (``duals.prices``).
+    The structure of the pricing problem does not change: the dual only changes the prices of
+    variables (``duals.prices``).
 
     Attributes
     ----------
@@ -242,12 +243,12 @@ class VariableRow:
 class ComponentRow:
     """Bound on the number of columns with ``h_i ≥ least_i`` in all of some rows (Vanderbeck 2000).
 
-    Columns that need not be whole (``integer=False``) are not counted.
+    Columns with ``integer=False`` are not counted.
 
     Attributes
     ----------
     least : frozenset of (hashable, float)
-        Rows of the master, and the least value there.
+        Rows of the master, with the smallest value in each.
     sense : str
     rhs : float
     """
@@ -275,9 +276,9 @@ class ComponentRow:
 class SubsetRow:
     """Subset-row cut ``Σ_j ⌊m·Σ_{i∈S} h_ij⌋ x_j ≤ ⌊m·|S|⌋``, a Chvátal–Gomory cut of rank one.
 
-    It holds where each of the rows S is ``≤ 1`` or ``= 1``. Columns that need not be whole
-    (``integer=False``) count what they have below 0 alone, divided by 1 less the fraction of m·|S|
-    (mixed-integer rounding). It is *not robust*: the pricer has to count what its columns have of S
+    It is valid if each of the rows S is ``≤ 1`` or ``= 1``. For columns with ``integer=False``,
+    only negative amounts count, divided by 1 minus the fractional part of m·|S| (mixed-integer
+    rounding). It is *not robust*: the pricer must take the entries of its columns in S into account
     (Jepsen, Petersen, Spoorendonk, Pisinger, Operations Research 56, 2008).
 
     Attributes
@@ -330,11 +331,11 @@ def rows_named(decision: Any) -> Collection[Hashable]:
 
 
 class Residual:
-    """Mark of a pricer that keeps to ``duals.rhs``: no row gets more than it still needs.
+    """Mark of a pricer that respects ``duals.rhs``: no column exceeds the remaining need of a row.
 
-    Diving takes what fixed columns use off the right-hand sides. Where the pricer makes no columns
-    that give more than is left, and those of the pool that do are left out, the relaxation of the
-    rest is as tight as that of the whole problem, and dives end in better solutions.
+    Diving subtracts the amounts of fixed columns from the right-hand sides. If the pricer generates
+    no columns that exceed the rest, and such columns of the pool are left out, the relaxation of
+    the rest is as tight as the relaxation of the whole problem, and dives find better solutions.
     """
 
 
@@ -377,13 +378,13 @@ T = TypeVar("T")
 
 
 def respects(*kinds: type) -> Callable[[T], T]:
-    """Decorator for a pricing function, or pricer, that knows some kinds of decisions.
+    """Decorator for a pricing function, or pricer, that respects some kinds of decisions.
 
     Parameters
     ----------
     *kinds : type
-        :class:`Together`, :class:`VariableRow`, …, or your own. A branching rule that makes others
-        is refused.
+        :class:`Together`, :class:`VariableRow`, …, or your own. Branching rules with other
+        decisions are rejected.
     """
     _check_kinds(kinds)
 

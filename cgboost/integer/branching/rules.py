@@ -1,8 +1,8 @@
-"""Branching rules: what to decide at a node whose solution is fractional.
+"""Branching rules: the decisions at a node with a fractional solution.
 
-A rule says which kinds of decisions it makes (``makes``) and gives branches, the best first; each
-has children, and each child is a list of decisions. Every integer solution of the node must be in
-one of the children.
+A rule declares its kinds of decisions (``makes``) and returns branches, the best first; each has
+children, and each child is a list of decisions. Every integer solution of the node must be in one
+of the children.
 """
 
 from __future__ import annotations
@@ -47,24 +47,24 @@ class NodeSolution:
     Attributes
     ----------
     columns : sequence of Column
-        With a coefficient above 0, and their values on the rows of the user's master alone.
+        Columns with a coefficient above 0, and their values on the rows of the user's master only.
     coef : ndarray of shape (n_columns,)
     rows : RowNumbers
-        Places of these rows.
+        Indices of these rows.
     senses : ndarray of str
     rhs : ndarray of shape (n_rows,)
     decisions : sequence of Decision
-        Of the node.
+        Decisions of the node.
     once : frozenset of hashable
-        Blocks of which every solution has exactly one column.
+        Blocks with exactly one column in every solution.
     depth : int
     signed : frozenset of hashable
-        Variables of which some column, also of other nodes, has a negative amount.
+        Variables with a negative amount in some column, at this or other nodes.
     shared : ndarray of bool of shape (n_rows,)
-        Rows in which there are columns, also of other nodes, that need not be whole, or have values
-        other than 0 and 1.
+        Rows with columns, at this or other nodes, that are not integer or have values other than 0
+        and 1.
     uneven : frozenset of hashable, default=frozenset()
-        Variables of which some integer column, also of other nodes, has a fractional amount.
+        Variables with a fractional amount in some integer column, at this or other nodes.
     """
 
     columns: Sequence[Column]
@@ -93,7 +93,7 @@ class Branch:
     Attributes
     ----------
     name : hashable
-        What is decided; branches at other nodes with the same name are compared with it.
+        Name of the decision; branches at other nodes with the same name are compared with it.
     value : float
         The fractional value.
     children : tuple of tuple of Decision
@@ -113,7 +113,7 @@ class BranchingRule(Protocol):
         ...
 
     def branches(self, solution: NodeSolution, most: int) -> Sequence[Branch]:
-        """At most so many branches, the most promising first; none if nothing is fractional."""
+        """At most this many branches, most promising first; none if nothing is fractional."""
         ...
 
 
@@ -123,7 +123,7 @@ class CountBranching:
     Parameters
     ----------
     by_block : bool, default=False
-        Whether the columns of each block are counted too.
+        Whether to count also the columns of each block.
     """
 
     makes = (CountRow,)
@@ -151,15 +151,15 @@ class CountBranching:
 class RyanFoster:
     """Two rows in the same column, or in different ones (Ryan and Foster 1981).
 
-    For rows ``= 1`` with values 0 and 1 in which all columns have to be whole; others are left out.
-    A pair of rows whose columns in common have a fractional sum is there whenever the solution is
-    fractional, if all rows are such.
+    For rows ``= 1`` with values 0 and 1 in which all columns are integer; other rows are left out.
+    If all rows are of this kind, every fractional solution has a pair of rows whose common columns
+    have a fractional sum.
 
     Parameters
     ----------
     subset_closed : bool, default=False
-        Rows ``≥ 1`` are taken as well: right if what is left of a column without one of its
-        rows is a column that costs no more, so that every cover can be made a partition.
+        Also use rows ``≥ 1``. This is valid if removing a row from a column always gives a column
+        that costs no more; every cover can then be turned into a partition.
     """
 
     makes = (Together, Apart)
@@ -195,22 +195,22 @@ class RyanFoster:
 class VariableBranching:
     """An original variable or an aggregate of some, ``z_v ≤ ⌊z⌋`` or ``≥ ⌈z⌉``.
 
-    A bound in the subproblem where a solution has exactly one column of the variable's block, or
-    where it is 0 for all columns and no column has had a negative amount; else a row of the master,
-    whose dual the pricer sees. Where all variables are whole, but a block that has one column takes
-    parts of several, their amounts of a variable are divided at the mean.
+    The decision is a bound in the subproblem if a solution has exactly one column of the variable's
+    block, or if the bound is 0 for all columns and no column has had a negative amount. Otherwise
+    it is a row of the master, whose dual the pricer sees. If all variables are integer, but a block
+    with one column uses parts of several, their amounts of a variable are divided at the mean.
 
     Parameters
     ----------
     integer : collection of hashable or None
-        The variables that have to be whole; None: all that integer columns name, in whole amounts,
-        and no others.
+        The variables that must be integer. None means all variables of integer columns with integer
+        amounts, and no others.
     first : collection of hashable, default=()
-        Variables that are decided before all others.
+        Variables to branch on before all others.
     signed : collection of hashable, default=()
-        Variables of which columns may have negative amounts, if none of the initial columns has.
+        Variables that may have negative amounts in columns, if none of the initial columns has.
     rows : bool, default=True
-        Whether there may be rows. False: variables that need one are not divided.
+        Whether rows may be used. If False, there is no branching on variables that need a row.
     """
 
     def __init__(
@@ -314,19 +314,19 @@ class VariableBranching:
 
 
 class SetBranching:
-    """A set of original variables of which a solution uses at most one: it is in one of two parts.
+    """Branching on sets of original variables of which a solution uses at most one.
 
     Special ordered sets of type 1 (Beale and Tomlin, *Special Facilities in a General Mathematical
-    Programming System*, Operational Research 69, 1970). A child has ``z_v = 0`` for one part: the
-    pricer leaves variables out, and never has to take one in. With the arcs that a commodity may
-    leave a node by as a set, this is branching where paths part (Barnhart, Hane and Vance,
-    Operations Research 48, 2000).
+    Programming System*, Operational Research 69, 1970). A set is divided into two parts, and each
+    child has ``z_v = 0`` for one of them: the pricer excludes variables, and never has to include
+    one. If a set contains the arcs by which a commodity may leave a node, this is branching where
+    paths diverge (Barnhart, Hane and Vance, Operations Research 48, 2000).
 
     Parameters
     ----------
     sets : iterable of collection of hashable
-        Names of variables in ``Column.variables``, whose amounts are at least 0. A node whose
-        solution uses one variable of each set alone is left to other rules.
+        Names of variables in ``Column.variables``, with amounts of at least 0. Nodes whose solution
+        uses only one variable of each set are left to other rules.
     """
 
     makes = (VariableBound,)
@@ -358,12 +358,11 @@ class SetBranching:
 
 
 class ComponentBranching:
-    """How many columns have at least so much of some rows.
+    """The number of columns with at least given values in some rows.
 
-    Vanderbeck, Operations Research 48, 2000. For identical subproblems whose columns have whole
-    values and are used several times, as in cutting stock. A set of conditions is there whenever
-    the solution is fractional: that of a column with no larger one next to it counts this column
-    alone.
+    Vanderbeck, Operations Research 48, 2000. For identical subproblems with integer columns that
+    are used several times, as in cutting stock. Every fractional solution has such a set of
+    conditions: the conditions of a column without a larger one count only this column.
     """
 
     makes = (ComponentRow,)

@@ -43,21 +43,22 @@ class Choice:
 
 
 class StrongBranching:
-    """Choose among the branches that a rule finds by the rise of the bounds of their children.
+    """Choose among the branches of a rule by the increase of the bounds of their children.
 
-    The children of each branch are solved by column generation. What a child's bound has risen by,
-    for each unit by which the fractional value had to change, is kept as a pseudo-cost of the
-    branch's name; once there are enough of them, their mean stands for a trial. The branch with the
-    largest product of the children's gains is taken, and one of which a child is cut off at once.
+    The children of each branch are solved by column generation. The increase of a child's bound,
+    per unit of change of the fractional value, is stored as a pseudo-cost under the name of the
+    branch; once there are enough pseudo-costs, their mean replaces a trial. The branch with the
+    largest product of the children's gains is chosen; a branch with a child that is cut off is
+    chosen at once.
 
     Parameters
     ----------
     n_candidates : int, default=8
-        Branches that are tried at a node, at most: those that the rule finds most promising.
+        Maximum number of branches tried at a node: the most promising ones according to the rule.
     reliability : int, default=4
-        Trials of each child of a branch before its pseudo-costs stand for others.
+        Number of trials of each child of a branch before its pseudo-costs replace further trials.
     max_rounds : int or None, default=None
-        Rounds of column generation for a child. With few of them gains are estimates.
+        Rounds of column generation for a child. With few rounds, gains are estimates.
     """
 
     def __init__(

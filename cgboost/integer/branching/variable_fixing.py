@@ -61,21 +61,22 @@ def _opposite(held: VariableBound) -> VariableBound:
 
 
 class VariableFixing:
-    """Price with one variable of each block held at another value than in its best column.
+    """Price with one variable of each block held at a value different from its best column.
 
-    There are never more such passes than a share, ``MOST_PROBES``, of the pricing passes before.
+    The number of such passes is at most the share ``MOST_PROBES`` of the earlier pricing passes.
 
     Parameters
     ----------
     integer : collection of hashable or None
-        The variables that have to be whole; None: all that integer columns name, and no others.
+        The variables that must be integer. None means all variables of integer columns, and no
+        others.
     least_share : float, default=0.7
-        A node is divided by the objective if this share of the variables is fixed that were held:
-        with fewer the part of the least cost is as hard as the whole.
+        A node is divided by the objective if at least this share of the held variables is fixed;
+        with fewer, the part with the smallest cost is as hard as the whole.
     most_steps : float, default=10
-        And if its bound is at most so many times ``objective_step`` below the best solution: the
-        parts are searched one after another. Capacitated p-median number 8, whose first bound is 25
-        below its optimum, takes 189 CPU s with parts and 77 without.
+        A second condition: the bound is at most this many times ``objective_step`` below the best
+        solution, since the parts are searched one after another. Capacitated p-median number 8,
+        whose first bound is 25 below its optimum, takes 189 CPU s with parts and 77 without.
     """
 
     def __init__(

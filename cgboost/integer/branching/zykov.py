@@ -1,9 +1,9 @@
 """Zykov's contraction and addition: branching for colourings, whose columns are independent sets.
 
-Two nodes that are not joined have the same colour, which contracts them, or different ones, which
+Two nodes without an edge have the same colour, which contracts them, or different colours, which
 adds an edge (Zykov 1949; in branch-and-price Mehrotra and Trick, INFORMS J. on Computing 8, 1996).
-A node all of whose neighbours are neighbours of another one can have the colour of that one, so it
-is contracted at once: no colouring needs more colours.
+If all neighbours of a node are neighbours of another node, it can have the colour of that node and
+is contracted at once, without increasing the number of colours.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class ZykovBranching:
     """Two nodes of a graph in one independent set, or in different ones.
 
-    The rows of the master are the nodes, each met by a column at least or exactly once; a column's
-    rows are an independent set, and part of a column is one that costs no more. Of the pairs that
-    are not joined the one is taken with most neighbours in all, times the smaller of the two shares
-    in which the solution has them together and apart.
+    The rows of the master are the nodes, each covered by columns at least or exactly once. The rows
+    of a column are an independent set, and each part of a column is a column that costs no more.
+    The rule chooses the pair without an edge with the largest total number of neighbours, times the
+    smaller of the two shares in which the solution has them together and apart.
 
     Parameters
     ----------

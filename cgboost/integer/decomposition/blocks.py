@@ -1,6 +1,6 @@
-"""Blocks of a model: which rows and variables they have, and which of them are equal.
+"""Blocks of a model: their rows and variables, and which blocks are equal.
 
-With the rows and variables in the order of the blocks the matrix is
+With the rows and variables in the order of the blocks, the matrix is
 
     linking rows   A_1 … A_K  A_0
     block 1        D_1
@@ -38,7 +38,7 @@ class Structure:
     ----------
     model : Model
     block_of_row, block_of_variable : ndarray of int
-        Numbers from 0; ``MASTER`` for linking rows, and for variables in no block.
+        Block numbers from 0; ``MASTER`` for linking rows, and for variables in no block.
     """
 
     model: Model
@@ -70,7 +70,7 @@ class Structure:
         return self._variables[block]
 
     def groups(self) -> list[tuple[int, ...]]:
-        """Blocks that are equal, each group with the first of them in front."""
+        """Groups of equal blocks, each starting with the first of them."""
         return self._groups
 
     @cached_property

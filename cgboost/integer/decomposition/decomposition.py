@@ -1,4 +1,4 @@
-"""Branch-and-price on a model one already has, and the way back to its variables."""
+"""Branch-and-price for an existing model, with the solution in its variables."""
 
 from __future__ import annotations
 
@@ -30,36 +30,36 @@ from cgboost.parallel.executors import Executor
 
 
 class DecompositionError(CGBoostError):
-    """An answer of branch-and-price does not hold in the original model."""
+    """A result of branch-and-price does not hold in the original model."""
 
     section = "models-with-blocks"
 
 
 @dataclass(frozen=True)
 class DecompositionResult:
-    """Outcome of :meth:`Decomposition.solve`, in the sense of the model.
+    """Result of :meth:`Decomposition.solve`, in the sense (minimise or maximise) of the model.
 
     Attributes
     ----------
     objective : float
-        Of the best solution found, its constant included; ±inf without one.
+        Objective of the best solution found, including the constant; ±inf without one.
     bound : float or None
-        No solution is better; None where nothing is certified.
+        Bound on the objective of all solutions; None without a certificate.
     gap : float
         ``|objective − bound|/max(1, |objective|)``; inf without either.
     x : dict of str to float
         The solution, by the names of the variables; empty without one.
     stop_reason : StopReason
     message : str
-        Why it stopped; where nothing was decomposed, why not.
+        Why it stopped; if nothing was decomposed, why not.
     structure : Structure or None
-        The blocks; None where plain branch and cut has solved the model.
+        The blocks; None if the model was solved by plain branch and cut.
     tree : BranchAndPriceResult or None
         The tree search in terms of columns: minimised, without the constant.
     maximize : bool
         The sense of the model.
     constant : float
-        What the objective of the tree lacks, to be minimised as well.
+        The constant missing in the objective of the tree, in the sense of minimisation.
     """
 
     objective: float
@@ -78,7 +78,7 @@ class DecompositionResult:
         return self.summary()
 
     def summary(self) -> str:
-        """A few lines for a person."""
+        """A short summary as text."""
         bound = "none" if self.bound is None else f"{self.bound:.8g}"
         lines = [
             f"stopped      {self.stop_reason}: {self.message}",
@@ -106,9 +106,9 @@ class Decomposition:
     ----------
     model : Model
     structure : Structure or None
-        None where no blocks were found.
+        None if no blocks were found.
     why : str
-        Where the blocks come from, or why there are none; and why they are not decomposed.
+        The origin of the blocks, or why there are none; and why they are not decomposed.
     obstacle : str
         Why the blocks are not decomposed; empty if they are.
     """
@@ -133,7 +133,7 @@ class Decomposition:
         block_executor: Executor | futures.Executor | None = None,
         **options: Any,
     ) -> DecompositionResult:
-        """Solve by branch-and-price, without blocks by branch and cut in HiGHS.
+        """Solve by branch-and-price; without blocks, by branch and cut in HiGHS.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class Decomposition:
         Raises
         ------
         DecompositionError
-            If the answer does not hold in the model.
+            If the result does not hold in the model.
         BlockError
             For an unbounded block.
         """
@@ -281,8 +281,8 @@ def decompose(
     model : str, Path, Program, highspy.Highs, cvxpy.Problem or Model
         The path of an MPS or LP file, or a model.
     blocks : str, Path, mapping or None
-        A ``.dec`` or ``.blk`` file; or a mapping from names of rows to blocks (anything hashable;
-        rows that are not named, or have None, are in the master); None: look for blocks.
+        A ``.dec`` or ``.blk`` file; or a mapping from names of rows to blocks (any hashable values;
+        rows that are not listed, or have None, are in the master). None: detect blocks.
 
     Returns
     -------
@@ -292,7 +292,8 @@ def decompose(
     Raises
     ------
     ModelError, StructureError
-        For what cannot be read, or does not fit: the message names file, line, row or variable.
+        For input that cannot be read or does not fit; the message names file, line, row or
+        variable.
     """
     own = as_model(model)
     if isinstance(blocks, Structure):

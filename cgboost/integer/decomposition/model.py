@@ -3,8 +3,7 @@
     min or max c'x + constant  with  row_lower ≤ Ax ≤ row_upper,  lower ≤ x ≤ upper,
                                      x_j whole for some j
 
-It comes from an MPS or LP file, a :class:`solvers.Program`, a model of HiGHS, or a problem of
-CVXPY.
+Sources are MPS and LP files, a :class:`solvers.Program`, a model of HiGHS, or a problem of CVXPY.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ class Model:
     Attributes
     ----------
     program : Program
-        To be minimised: costs and constant have the other sign where the model is to be maximised.
+        To be minimised: costs and constant have the opposite sign if the model is to be maximised.
     row_names, names : tuple of str
-        Of the rows, and of the variables.
+        Names of the rows and of the variables.
     maximize : bool
     """
 
@@ -73,12 +72,12 @@ class Model:
 
     @property
     def integer(self) -> Mask:
-        """Which variables must be whole, shape (n_variables,)."""
+        """Which variables must be integer, shape (n_variables,)."""
         mask = self.program.integrality
         return np.zeros(len(self.names), dtype=np.bool_) if mask is None else mask
 
     def in_own_sense(self, value: float) -> float:
-        """A value of the program that is minimised, in the sense of the model."""
+        """A value of the (minimised) program, in the sense of the model."""
         return -value if self.maximize else value
 
     def violation(self, x: Vector) -> tuple[float, str]:
@@ -101,7 +100,7 @@ class Model:
         return max(found, default=(0.0, ""))
 
     def is_feasible(self, x: Vector) -> bool:
-        """Whether a point meets rows, bounds and integrality, but for solvers' rounding."""
+        """Whether a point satisfies rows, bounds and integrality, up to rounding of solvers."""
         return self.violation(x)[0] <= max(INTEGRAL, LP_FEASIBILITY)
 
 

@@ -30,7 +30,7 @@ class StructureError(CGBoostError, ValueError):
 
 @dataclass(frozen=True)
 class StructureFile:
-    """What a structure file says.
+    """The contents of a structure file.
 
     Attributes
     ----------
@@ -48,12 +48,12 @@ class StructureFile:
 def read_structure(
     path: str | Path, row_names: Collection[str], names: Collection[str]
 ) -> StructureFile:
-    """The blocks that a ``.dec`` or ``.blk`` file gives to rows and variables of a model.
+    """The blocks assigned to rows and variables of a model by a ``.dec`` or ``.blk`` file.
 
     Parameters
     ----------
     path : str or Path
-        The kind of file is told from its name; ``.gz`` may follow.
+        The format is determined by the name; ``.gz`` may follow.
     row_names, names : collection of str
         Rows and variables of the model.
 

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 class TreeProgress:
     """One live line: nodes, the bound, the best solution, the gap between them, columns, time.
 
-    A callback of :class:`~cgboost.integer.BranchAndPrice`. It is called between the rounds of a
-    node too, so that a long one is no silence. On a terminal, and in a notebook with ipywidgets,
-    the line is drawn again where it is; elsewhere a plain one is written at most once every
+    A callback of :class:`~cgboost.integer.BranchAndPrice`. It is also called between the rounds of
+    a node, and therefore updated during long ones. On a terminal, and in a notebook with
+    ipywidgets, the line is redrawn in place; elsewhere a plain line is written at most once every
     ``interval`` seconds and at the end.
 
     Parameters
     ----------
     label : str, default=""
-        What every line begins with, and a space after it.
+        Prefix of every line, followed by a space.
     interval : float, default=2.0
-        Seconds between lines where there is no terminal.
+        Seconds between lines without a terminal.
     console : rich.console.Console or None
-        Where to write; None is the standard error stream.
+        Where to write; None means the standard error stream.
     """
 
     def __init__(self, label: str = "", *, interval: float = 2.0, console: Any = None) -> None:
@@ -71,7 +71,7 @@ class TreeProgress:
         self._live.refresh()
 
     def finish(self, result: BranchAndPriceResult) -> None:
-        """Leave one line that says how it ended."""
+        """Write a final line with the result."""
         self.close()
         nodes = "1 node" if result.n_nodes == 1 else f"{result.n_nodes} nodes"
         self._write(
@@ -81,7 +81,7 @@ class TreeProgress:
         )
 
     def close(self) -> None:
-        """Erase the live line and give the terminal back, however the search has ended."""
+        """Erase the live line and release the terminal, at every end of the search."""
         if self._live is not None:
             self._live.stop()
             self._live = None

@@ -24,7 +24,7 @@ class Laplacian(Kernel):
     Parameters
     ----------
     gamma : float or None
-        None takes 1 / n_features, as scikit-learn does.
+        None means 1 / n_features, as in scikit-learn.
 
     Examples
     --------
@@ -57,9 +57,9 @@ class Laplacian(Kernel):
 
 @dataclass(frozen=True)
 class Chi2(Kernel):
-    """k(x, z) = exp(−gamma·Σ_j (x_j − z_j)² / (x_j + z_j)) of rows without negative numbers.
+    """k(x, z) = exp(−gamma·Σ_j (x_j − z_j)² / (x_j + z_j)) for rows without negative numbers.
 
-    The kernel of histograms and other counts; a feature that is 0 in both rows counts as 0. Rows
+    This is a kernel for histograms and other counts; a feature that is 0 in both rows adds 0. Rows
     must be dense.
 
     Parameters

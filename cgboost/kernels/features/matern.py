@@ -1,4 +1,4 @@
-"""Matérn kernels: as the Gaussian one, but for rougher functions.
+"""Matérn kernels: like the Gaussian kernel, but for rougher functions.
 
 With the scaled distance a = √(4νγ)·‖x − z‖ = √(2ν)·‖x − z‖/ℓ
 
@@ -46,7 +46,7 @@ class Matern(ProductKernel):
     Parameters
     ----------
     gamma : float or None
-        As in ``RBF``, which it becomes for ν → ∞ with the same gamma. None takes
+        As in ``RBF``, which is the limit for ν → ∞ with the same gamma. None means
         1 / mean‖x_i − x_j‖² over all pairs of training rows, unless ``length_scale`` is given.
     nu : {0.5, 1.5, 2.5}, default=1.5
         Functions of the model have ν − 1/2 derivatives: none (a kink at every centre), one, two.
@@ -56,9 +56,10 @@ class Matern(ProductKernel):
 
     Notes
     -----
-    With ν = 1/2 the root amplifies rounding at ‖x − z‖ = 0: a square from inner products that is
-    off by 1e-16 makes a distance that is off by 1e-8. Values of rows that near are therefore made
-    anew from x − z in float64; in float32, and in sums of kernels, the bounds on rounding are wide.
+    With ν = 1/2, the root amplifies rounding errors at ‖x − z‖ = 0: an error of 1e-16 in the
+    squared distance from inner products causes an error of 1e-8 in the distance. Values of rows
+    this close are therefore recomputed from x − z in float64; in float32, and in sums of kernels,
+    the bounds on rounding errors are wide.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Periodic kernel: rows that are whole periods apart are alike."""
+"""Periodic kernel: rows are similar if their distance is a multiple of the period."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from cgboost.kernels.rows import is_sparse
 class Periodic(Kernel):
     """k(x, z) = exp(−2 sin²(π‖x − z‖/p) / ℓ²), scikit-learn's ``ExpSineSquared``.
 
-    It is positive semidefinite for one feature; with more of them it need not be, and the model
-    does not ask for it. Distances are made from differences, so that large numbers with a small
-    period, such as days, lose no digits; rows must be dense.
+    It is positive semidefinite for one feature; with more features it need not be, and CG-Boost
+    does not require it. Distances are computed from differences, to keep full precision for large
+    numbers with a small period, such as days. Rows must be dense.
 
     Parameters
     ----------
     length_scale : float, default=1.0
-        ℓ: how far values vary within a period.
+        ℓ: the smaller, the more the values vary within a period.
     periodicity : float, default=1.0
         p, in the unit of the features.
 

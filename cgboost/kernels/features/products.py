@@ -1,4 +1,4 @@
-"""Kernels that follow from inner products: what they share, linear and polynomial ones."""
+"""Kernels of inner products: their base class, linear and polynomial kernels."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ AnyKernel = TypeVar("AnyKernel", bound=Kernel)
 
 
 class ProductKernel(Kernel):
-    """A kernel that is a function of x·z, ‖x‖² and ‖z‖²: a subclass says which.
+    """A kernel that is a function of x·z, ‖x‖² and ‖z‖², given by a subclass.
 
-    It defines ``fill(out, products, x_norms, z_norms)``, where ``out`` may be ``products``, and
-    ``diagonal_from_norms(norms)``.
+    A subclass defines ``fill(out, products, x_norms, z_norms)``, where ``out`` may be ``products``,
+    and ``diagonal_from_norms(norms)``.
     """
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
@@ -111,7 +111,7 @@ class Polynomial(ProductKernel):
         coef0: float = 0.0,
         name: str = "polynomial",
     ) -> dict[str, Polynomial]:
-        """Kernels of several degrees, named by them, that cost one matrix product together.
+        """Kernels of several degrees, named by degree; together they need one matrix product.
 
         Examples
         --------

@@ -23,17 +23,17 @@ from cgboost.kernels.gradients import Slopes
 class RationalQuadratic(ProductKernel):
     """k(x, z) = (1 + ‖x − z‖² / (2αℓ²))^(−α).
 
-    It is a mixture of Gaussian kernels whose widths have a gamma distribution, and becomes
-    RBF(1/(2ℓ²)) for α → ∞ (Rasmussen, Williams, *Gaussian Processes for Machine Learning*, 2006,
+    It is a mixture of Gaussian kernels whose widths have a gamma distribution. Its limit for α → ∞
+    is RBF(1/(2ℓ²)) (Rasmussen, Williams, *Gaussian Processes for Machine Learning*, 2006,
     eq. 4.19).
 
     Parameters
     ----------
     length_scale : float or None
-        ℓ, as in scikit-learn. None takes √(mean‖x_i − x_j‖² / 2) over all pairs of training rows:
+        ℓ, as in scikit-learn. None means √(mean‖x_i − x_j‖² / 2) over all pairs of training rows:
         the width of ``RBF()``.
     alpha : float, default=1.0
-        The smaller, the more the widths differ, and the slower the values go to 0.
+        The smaller, the more the widths differ, and the more slowly the values decay to 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The Gaussian kernel, and what kernels of the distance share."""
+"""The Gaussian kernel, and common parts of kernels of the distance."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class RBF(ProductKernel):
     Parameters
     ----------
     gamma : float or None
-        None takes ``factor`` / mean‖x_i − x_j‖² over all pairs of training rows; with a factor of
-        1 this is the rule of [B] section 5. Where all rows are equal it takes ``factor``.
+        None means ``factor`` / mean‖x_i − x_j‖² over all pairs of training rows; with a factor of
+        1 this is the rule of [B] section 5. If all rows are equal, it means ``factor``.
     factor : float, default=1.0
         Only for ``gamma=None``.
     """
@@ -50,13 +50,13 @@ class RBF(ProductKernel):
         factors: Sequence[float] | None = None,
         name: str = "rbf",
     ) -> dict[str, RBF]:
-        """Kernels of several widths, named by them, that cost one matrix product together.
+        """Kernels of several widths, named by width; together they need one matrix product.
 
         Parameters
         ----------
         gammas : sequence of float, optional
         factors : sequence of float, optional
-            Instead of ``gammas``: multiples of the gamma that ``RBF()`` takes from the training
+            Instead of ``gammas``: multiples of the gamma that ``RBF()`` computes from the training
             rows.
         name : str, default="rbf"
 

@@ -1,7 +1,7 @@
 """Kernels that count features of objects: k(a, b) = Σ_f count_f(a)·count_f(b).
 
 The features of an object are counted once. Blocks of kernel values are then products of sparse
-matrices, whose columns are numbered as features appear.
+matrices, whose columns are numbered in order of appearance of the features.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Counter = Callable[[Any, Callable[[Hashable], int]], Mapping[int, float]]
 
 
 class FeatureCounts:
-    """Sparse counts of the features of objects, kept by the content of the objects.
+    """Sparse counts of the features of objects, stored by the content of the objects.
 
-    A copy, pickled or not, is empty: counts are soon made again.
+    Copies, pickled or not, are empty: counts are quickly recomputed.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class FeatureCounts:
     def matrices(
         self, sets: Sequence[Iterable[Any]], key: Callable[[Any], Hashable], counts: Counter
     ) -> list[sparse.csr_array]:
-        """For each set of objects a matrix of shape (n_objects, n_features), columns shared.
+        """One matrix per set of objects, shape (n_objects, n_features), with the same columns.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ def _stacked(
 class CountKernel(Kernel):
     """k(a, b) = Σ_f count_f(a)·count_f(b) over features f of objects.
 
-    A subclass says what is counted (``counts``) and what tells objects apart (``key``).
+    A subclass defines what is counted (``counts``) and what distinguishes objects (``key``).
     """
 
     kept: FeatureCounts = field(
@@ -115,7 +115,7 @@ class CountKernel(Kernel):
         return replace(self)
 
     def features(self, *sets: Matrix) -> list[sparse.csr_array]:
-        """Counts of the objects of each set, shape (n_objects, n_features), columns shared."""
+        """Counts of the objects of each set, shape (n_objects, n_features), with shared columns."""
         return self.kept.matrices([items(X) for X in sets], self.key, self.counts)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:

@@ -6,7 +6,7 @@ N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn, K. M. Borgwardt,
     colour_0(v)   = label of v, or its degree
     colour_t+1(v) = (colour_t(v), {(label of edge vw, colour_t(w)) for all neighbours w})
 
-Colours are numbered by one dictionary for all graphs, so that a colour is a feature.
+Colours are numbered by one dictionary for all graphs; each colour is a feature.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class WeisfeilerLehman(CountKernel):
     Parameters
     ----------
     depth : int, default=3
-        Rounds of refinement: a colour stands for a neighbourhood of this radius.
+        Rounds of refinement: a colour represents a neighbourhood of this radius.
     node_label, edge_label : str or None
-        Attributes of nodes and edges to begin with. None: the degree of a node, and no labels of
-        edges.
+        Attributes used as initial labels of nodes and edges. None means the degree of a node, and
+        no labels of edges.
 
     Notes
     -----
-    X is a list, or an object column, of undirected networkx graphs; the neighbours of a node of a
-    directed graph are its successors, and of a multigraph each edge counts.
+    X is a list, or an object column, of undirected networkx graphs. In a directed graph, the
+    neighbours of a node are its successors; in a multigraph, each edge counts.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class WeisfeilerLehman(CountKernel):
             raise ValueError(f"depth must be a whole number ≥ 0, got {self.depth!r}")
 
     def key(self, item: Any) -> Hashable:
-        """Nodes, edges and their labels: a graph that changes is another one."""
+        """Nodes, edges and their labels: a changed graph counts as a different object."""
         if not (hasattr(item, "nodes") and hasattr(item, "adj")):
             raise TypeError(
                 f"WeisfeilerLehman takes networkx graphs, got {item!r} ({type(item).__name__})"

@@ -1,8 +1,8 @@
 """A function of two objects as a kernel.
 
-Every pair that is needed is evaluated once in a fit: values are remembered by the identity of the
-objects (words and numbers by their value), and k(b, a) is k(a, b) where the function is symmetric.
-A fitted model keeps no such memory.
+Every pair needed in a fit is evaluated once: values are stored by the identity of the objects
+(words and numbers by their value), and k(b, a) is k(a, b) if the function is symmetric. A fitted
+model does not store these values.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class PairwiseKernel(Kernel):
         ``function(a, b)`` returns a real number. If X has one column, a and b are its values; if it
         has several, they are rows.
     symmetric : bool, default=True
-        Whether k(a, b) = k(b, a), so that one of them is enough.
+        Whether k(a, b) = k(b, a); only one of them is then evaluated.
 
     Notes
     -----
-    It can be pickled if the function can: a lambda, or a function inside a function, cannot.
-    Objects are kept as they are: do not change one after the fit.
+    The kernel can be pickled if the function can; lambdas and functions inside functions cannot.
+    Objects are not copied: do not change them after the fit.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from cgboost.kernels.objects.counts import CountKernel
 class Tanimoto(ProductKernel):
     """k(x, z) = x·z / (‖x‖² + ‖z‖² − x·z), and 1 for two rows of zeros.
 
-    For rows of zeros and ones it is the Jaccard similarity of the sets of features that are there.
+    For rows of zeros and ones, it is the Jaccard similarity of the sets of features that are 1.
     """
 
     def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:

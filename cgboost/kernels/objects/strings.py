@@ -19,7 +19,8 @@ from cgboost.kernels.objects.counts import CountKernel
 class Spectrum(CountKernel):
     """k(a, b) = Σ_w count_w(a)·count_w(b) over all words w of ``length`` letters.
 
-    A word counts as often as it occurs, at any place. A string shorter than ``length`` has none.
+    All occurrences of a word are counted, at any position. A string shorter than ``length`` has no
+    words.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""The exponential loss of pairs of rows in the wrong order, that of RankBoost.
+"""The exponential loss of pairs of rows in the wrong order, used in RankBoost.
 
     L(f) = 1/Σw · Σ over pairs with y_i > y_j of  w_i w_j exp(−(f_i − f_j))
 
 Freund, Iyer, Schapire, Singer, *An Efficient Boosting Algorithm for Combining Preferences*, JMLR
-2003. The sum over pairs is one over rows, with sums over the rows that are lower and higher: rows
+2003. The sum over pairs is computed as a sum over rows, with sums over lower and higher rows: rows
 are sorted once by their targets, and value, gradient and Hessian then take time linear in the rows.
 """
 
@@ -24,18 +24,19 @@ COMPARED_ROWS = 1000
 
 
 class PairwiseExponential(DifferentiableLoss):
-    """Ranking loss: the output has the order of the target, and no other meaning.
+    """Ranking loss: only the order of the outputs matters.
 
-    Estimators take the class itself: ``BLFRegressor(3, loss=PairwiseExponential)``. The loss does
-    not change with a constant, nor with a growing function of the target; ties are no pairs. It is
-    divided by the sum of the weights, so that it grows with the rows as other losses do.
+    Pass the class itself to estimators: ``BLFRegressor(3, loss=PairwiseExponential)``. The loss
+    does not change if a constant is added to the output, or if the target is replaced by an
+    increasing function of it; ties are not pairs. It is divided by the sum of the weights, and
+    therefore grows with the number of rows like other losses.
 
     Parameters
     ----------
     target : ndarray of shape (n_rows,)
-        Higher is to come first.
+        Rows with higher targets should have higher outputs.
     weights : ndarray of shape (n_rows,)
-        Not negative; a pair has the product of its rows' weights.
+        Not negative; the weight of a pair is the product of the weights of its rows.
     """
 
     attains_minimum = False
@@ -56,7 +57,7 @@ class PairwiseExponential(DifferentiableLoss):
         return float(down @ lower) / self._total
 
     def pseudo_response(self, output: Vector) -> Vector:
-        """What a row gains on those below it, less what those above it gain on it."""
+        """The sum over pairs with lower rows, minus the sum over pairs with higher rows."""
         down, up, lower, higher = self._sums(output)
         return self._unsorted(down * lower - up * higher)
 
@@ -80,14 +81,14 @@ class PairwiseExponential(DifferentiableLoss):
         return float(self.pseudo_response(output) @ direction) / bend if bend > 0 else 0.0
 
     def constant(self) -> float:
-        """0, as good as any."""
+        """0; the loss does not depend on the constant."""
         return 0.0
 
     @staticmethod
     def row_errors(y: ArrayLike, output: ArrayLike) -> Vector:
-        """The share of wrong pairs among those of each row, shape (n_rows,); a tie is half wrong.
+        """The share of wrong pairs among the pairs of each row, shape (n_rows,); ties count half.
 
-        The mean over all pairs, for two classes, is 1 less the area under the ROC curve.
+        The mean over all pairs, for two classes, is 1 minus the area under the ROC curve.
         """
         y, output = np.asarray(y, dtype=np.float64), np.asarray(output, dtype=np.float64)
         errors = np.zeros(len(y))

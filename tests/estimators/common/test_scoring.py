@@ -122,7 +122,7 @@ def test_bad_scoring(scoring, message):
 
 def test_scorers_that_ask_for_what_a_round_does_not_have():
     """Probabilities of a hinge model, predictions for other rows, several numbers."""
-    with pytest.raises(ValueError, match=r"scoring='neg_log_loss' asks for .*predict_proba"):
+    with pytest.raises(ValueError, match=r"scoring='neg_log_loss' needs something .*predict_proba"):
         fit(scoring="neg_log_loss")
     with pytest.raises(ValueError, match="may only predict the X that it is given"):
         fit(scoring=lambda model, A, b: model.predict(A[:3]).mean())

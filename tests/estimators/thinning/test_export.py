@@ -66,7 +66,7 @@ def test_what_cannot_be_exported_says_why():
         model.to_sklearn()
     A, labels = classes(2)
     lines = [LogisticRegression(C=C).fit(A, labels) for C in (0.1, 1.0)]
-    with pytest.raises(ValueError, match="cannot be made a model of scikit-learn"):
+    with pytest.raises(ValueError, match="cannot be converted to a model of scikit-learn"):
         ThinnedEnsemble(lines, size=1).fit(A, labels).to_sklearn()
     bagging = BaggingClassifier(LogisticRegression(), 6, random_state=0)
     unequal = ThinnedEnsemble(bagging, size=3, weights="program", random_state=0).fit(A, labels)

@@ -189,7 +189,7 @@ def test_leaves_need_trees():
     with pytest.raises(ValueError, match="needs an ensemble of scikit-learn's trees"):
         ThinnedEnsemble(bagging, members="leaves").fit(X, Y)
     model = ThinnedEnsemble(FOREST, members="leaves", size=5).fit(X, Y)
-    with pytest.raises(ValueError, match="no trees of scikit-learn"):
+    with pytest.raises(ValueError, match="not trees of scikit-learn"):
         model.to_sklearn()
 
 

@@ -186,7 +186,7 @@ def test_a_forest_with_new_values_can_be_exported() -> None:
         forest = RandomForestClassifier(40, random_state=0).fit(X, y)
         model = ThinnedEnsemble(forest, size=10).fit(X, y)
         assert isinstance(model._members, RefittedLeaves)
-        with pytest.warns(DataWarning, match="drawn towards equal shares"):
+        with pytest.warns(DataWarning, match="close to equal shares"):
             exported = model.to_sklearn()
         np.testing.assert_array_equal(exported.predict(X), model.predict(X))
         shares = exported.predict_proba(X)

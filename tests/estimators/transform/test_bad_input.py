@@ -262,7 +262,7 @@ def test_input_that_is_refused(case: str) -> None:
 
 def test_weights_and_eval_sets_that_are_refused() -> None:
     """Weights of a source belong into it; an eval_set is a pair with known labels."""
-    with pytest.raises(ValueError, match="weights of a source belong into its blocks"):
+    with pytest.raises(ValueError, match="weights of a source belong in its blocks"):
         TransformRegressor().fit([(FRAME, Y)], sample_weight=np.ones(N_ROWS))
     with pytest.raises(ValueError, match="sample_weight must not be negative"):
         TransformRegressor().fit(FRAME, Y, -np.ones(N_ROWS))

@@ -242,5 +242,5 @@ def test_features_without_names_are_numbers() -> None:
     X = np.random.default_rng(0).normal(size=(90, 2))
     with pytest.raises(ValueError, match="'a'; numbers go from 0 to 1, and the features have no"):
         TransformRegressor(monotonic_cst={"a": 1}).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="numbers and two classes.* y has 3 classes"):
+    with pytest.raises(ValueError, match="regression and two classes.* y has 3 classes"):
         TransformClassifier(monotonic_cst=[1, 0]).fit(X, np.arange(90) % 3)

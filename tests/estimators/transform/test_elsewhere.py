@@ -289,8 +289,8 @@ def test_bad_input_is_refused() -> None:
     parts = Partitions([(X[:30], y[:30]), (X[30:], y[30:])])
     model = TransformRegressor()
     cases: list[tuple[Any, tuple[Any, ...], str]] = [
-        (model, (parts, y), r"y of Partitions belongs into them"),
-        (model, (parts, None, weights), r"weights of Partitions belong into them"),
+        (model, (parts, y), r"y of Partitions belongs in them"),
+        (model, (parts, None, weights), r"weights of Partitions belong in them"),
         (model, (Partitions([(X[:0], y[:0])] * 2),), r"Partitions must have rows, got 2 without"),
         (model, (Partitions([(X[:1], y[:1])]),), r"at least 2 rows are needed, got n_samples=1"),
         (model, (Partitions([(X, y), (X, 1e200 * y)]),), r"y must be at most 1e\+100 in size"),
@@ -327,9 +327,9 @@ def test_bad_input_is_refused() -> None:
         (
             AdditiveRegressor(),
             (parts,),
-            r"AdditiveRegressor is not fitted to a Partitions, which TransformRegressor",
+            r"AdditiveRegressor cannot be fitted to a Partitions, only TransformRegressor",
         ),
-        (LinearTreeRegressor(), (parts,), r"LinearTreeRegressor is not fitted to a Partitions"),
+        (LinearTreeRegressor(), (parts,), r"LinearTreeRegressor cannot be fitted to a Partitions"),
     ]
     for estimator, given, message in cases:
         with pytest.raises(ValueError, match=message):

@@ -69,7 +69,7 @@ def test_what_belongs_into_the_table_is_refused_beside_it() -> None:
         with pytest.raises(ValueError, match="n_estimators"):
             TransformRegressor(n_estimators=0).fit(source)
         with pytest.raises(
-            ValueError, match="AdditiveRegressor is not fitted to a SQLSource, which"
+            ValueError, match="AdditiveRegressor cannot be fitted to a SQLSource, only"
         ):
             AdditiveRegressor().fit(source)
         with pytest.raises(ValueError, match="is no column of the table"):

@@ -297,7 +297,7 @@ def test_rows_elsewhere_are_refused_by_name(kind: type) -> None:
             for given in ((made,), (made, y)):
                 with pytest.raises(
                     ValueError,
-                    match=f"{type(model).__name__} is not fitted to a {kind.__name__}, which Tra",
+                    match=f"{type(model).__name__} cannot be fitted to a {kind.__name__}, only Tra",
                 ):
                     model.fit(*given)
         model = LinearTreeBoostingRegressor(n_estimators=2).fit(X, y)

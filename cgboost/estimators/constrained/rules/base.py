@@ -14,7 +14,7 @@ from cgboost.estimators.constrained.data import Declarations, Seen
 
 @dataclass(frozen=True)
 class Measure:
-    """What a part of a constraint comes to on some rows.
+    """The value of one part of a constraint on some rows.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class Measure:
         What is measured.
     value : float
     limit : float
-        What it may be at most; nan where it is minimised.
+        Its upper limit; nan if the value is minimised instead.
     """
 
     part: str
@@ -31,31 +31,32 @@ class Measure:
 
 
 class Constraint(ABC):
-    """A constraint on a model, or a change of what it minimises.
+    """A constraint on a model, or a change of its objective.
 
-    Subclasses are frozen dataclasses: they compare, print, pickle and clone by their parameters.
+    Subclasses are frozen dataclasses: they are compared, printed, pickled and cloned by their
+    parameters.
     """
 
     @abstractmethod
     def check(self) -> None:
-        """Raise ValueError for a wrong parameter."""
+        """Raise ValueError for an invalid parameter."""
 
     @abstractmethod
     def declare(self, problem: Declarations) -> None:
-        """Add what the constraint asks for to a problem."""
+        """Add the requirements of the constraint to a problem."""
 
     @abstractmethod
     def measured(self, seen: Seen) -> list[Measure]:
-        """What its parts come to on some rows."""
+        """The values of its parts on some rows."""
 
     @property
     def groups_of(self) -> Any:
-        """The grouping of rows that it needs, None for none."""
+        """The grouping of rows that it needs, or None."""
         return None
 
     @property
     def of_rates(self) -> bool:
-        """Whether it limits rates of predictions, which an outer search meets."""
+        """Whether it limits rates of predictions, which needs an outer search."""
         return False
 
 

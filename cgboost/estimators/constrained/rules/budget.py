@@ -14,13 +14,13 @@ from cgboost.estimators.constrained.rules.base import Constraint, Measure, check
 
 @dataclass(frozen=True)
 class GroupBudget(Constraint):
-    """The coefficients of the columns of some features add up to at most so much: Σ|α| ≤ limit.
+    """An upper limit on the coefficients of the columns of some features: Σ|α| ≤ limit.
 
     Parameters
     ----------
     features : sequence of str or int
     limit : float
-        0 leaves the features out.
+        0 excludes the features.
     """
 
     features: Sequence[Any]

@@ -11,9 +11,9 @@ from cgboost.estimators.constrained.rules.base import Constraint, Measure, check
 
 @dataclass(frozen=True)
 class MeanCalibration(Constraint):
-    """In every group the mean of the output is that of the target, up to ``limit``.
+    """In every group, the means of output and target differ by at most ``limit``.
 
-    Targets of classes are −1 and 1.
+    For classifiers the targets are −1 and 1.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class MeanCalibration(Constraint):
             problem.within(part, vector, mean - self.limit, mean + self.limit)
 
     def measured(self, seen: Seen) -> list[Measure]:
-        """Mean output less mean target."""
+        """Mean output minus mean target."""
         grouping, error = seen.groups[self.groups], seen.output - seen.y
         return [
             Measure(grouping.part(k), seen.mean(error, grouping.members(k)), self.limit)

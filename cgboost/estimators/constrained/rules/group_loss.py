@@ -20,7 +20,7 @@ class GroupLoss(Constraint):
     groups : str or int
         A column of X, or a name in ``groups`` of ``fit``.
     limit : float
-        Of the loss that the model has.
+        In units of the model's loss.
     """
 
     groups: Any
@@ -59,10 +59,10 @@ class GroupLoss(Constraint):
 
 @dataclass(frozen=True)
 class MinimaxLoss(Constraint):
-    """The largest mean loss of a group is minimised, instead of the mean over all rows.
+    """Minimise the largest mean loss of a group, instead of the mean over all rows.
 
-    The price of a group is C Σw times its share in the worst case: the model is also the best one
-    for the mean loss in which groups weigh as much.
+    The price of a group is C Σw times its share in the worst case. The model also minimises the
+    mean loss in which groups have these shares as weights.
 
     Parameters
     ----------

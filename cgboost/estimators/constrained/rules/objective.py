@@ -13,12 +13,12 @@ from cgboost.losses.registry import CLASSIFICATION, REGRESSION, get_loss
 
 @dataclass(frozen=True)
 class AlsoLoss(Constraint):
-    """A further loss that is minimised with the model's own, at a weight relative to that.
+    """An additional loss, minimised together with the model's loss; its weight is relative to that.
 
     Parameters
     ----------
     loss : str or Loss
-        Of the same kind of target.
+        For the same kind of target.
     weight : float, default=1.0
     """
 

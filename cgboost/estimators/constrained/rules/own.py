@@ -1,4 +1,4 @@
-"""A constraint that is a function of the user's."""
+"""A constraint defined by a function of the user."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from cgboost.estimators.constrained.rules.base import Constraint, Measure
 
 @dataclass(frozen=True)
 class Own(Constraint):
-    """Constraints in CVXPY; a function among the constraints stands for this object.
+    """Constraints in CVXPY; a function among the constraints is converted to this object.
 
     Parameters
     ----------
     function : callable
         ``function(f, a, b, data)`` returns a list of convex CVXPY constraints on the output f of
-        the training rows, the coefficients a and the offset b. ``data`` has ``X``, ``y`` (±1 of two
-        classes), ``weights`` and ``groups`` (``data.groups["sex"].codes``): those that ``fit`` is
-        given, and columns of X that are in ``drop``.
+        the training rows, the coefficients a and the offset b. ``data`` has ``X``, ``y`` (±1 for
+        two classes), ``weights`` and ``groups`` (``data.groups["sex"].codes``): those passed to
+        ``fit``, and the columns of X in ``drop``.
 
     Notes
     -----
-    Bounds count on constraints on f and b; what is said of a is left out of them, so that they are
-    lower than they could be. Cones other than inequalities and equations must allow a model without
-    columns.
+    Bounds use the constraints on f and b; they ignore constraints on a, and are therefore lower
+    than necessary. Cones other than inequalities and equations must allow a model without columns.
     """
 
     function: Callable[..., Any]
@@ -35,7 +34,7 @@ class Own(Constraint):
         return f"Own({getattr(self.function, '__name__', self.function)})"
 
     def check(self) -> None:
-        """It is a function."""
+        """Raise ValueError unless it is a function."""
         if not callable(self.function):
             raise ValueError(
                 f"a constraint is an object of cgboost.constraints or a function (f, a, b, data), "

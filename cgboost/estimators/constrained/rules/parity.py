@@ -16,7 +16,8 @@ from cgboost.exceptions import see
 class ParityGap(Constraint):
     """Groups have nearly the same mean score, or rate of positive predictions.
 
-    Of two groups the difference is at most ``limit``; of more, that of each group and all rows.
+    With two groups, their difference is at most ``limit``; with more, the difference between each
+    group and all rows.
 
     Parameters
     ----------
@@ -24,9 +25,10 @@ class ParityGap(Constraint):
         A column of X, or a name in ``groups`` of ``fit``.
     limit : float
     of : {"score", "rate"}
-        The mean of the output, which is linear in it: the optimum is certified. Or the share of
-        rows with a positive output, which is met on the training rows by a search over prices of
-        positive predictions: a heuristic over problems that are certified each.
+        "score" is the mean of the output; the constraint is linear in it, and the optimum is
+        certified. "rate" is the share of rows with a positive output. Its limit is met on the
+        training rows by a search over prices of positive predictions: a heuristic, although each
+        problem on the way is certified.
 
     Examples
     --------
@@ -124,7 +126,7 @@ class EqualOpportunity(ParityGap):
         return y > 0
 
     def declare(self, problem: Declarations) -> None:
-        """As :class:`ParityGap`, for classifiers alone."""
+        """As in :class:`ParityGap`; for classifiers only."""
         if not problem.is_classifier:
             raise ValueError(
                 f"{self!r} is about the rows of the positive class, and a regression has none"

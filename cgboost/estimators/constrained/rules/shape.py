@@ -1,4 +1,4 @@
-"""Signs and shapes of the parts of single features."""
+"""Signs and shapes of the contributions of single features."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def _check_direction(constraint: Any) -> None:
 
 @dataclass(frozen=True)
 class Monotone(Constraint):
-    """The output rises, or falls, in a feature, everything else being equal.
+    """The output increases, or decreases, in a feature, all other features being equal.
 
     Parameters
     ----------
     feature : str or int
-        Its name in a data frame, or its number.
+        Its name in a data frame, or its index.
     direction : {1, -1}
-        1: it rises.
+        1 for increasing, −1 for decreasing.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Monotone(Constraint):
         _check_direction(self)
 
     def declare(self, problem: Declarations) -> None:
-        """Columns of the feature may enter with one sign."""
+        """Allow columns of the feature with one sign only."""
         index = problem.features.index(self.feature, f"{type(self).__name__}({self.feature!r})")
         rises, falls = problem.signs.get(index, (True, True))
         problem.signs[index] = rises and self.direction == 1, falls and self.direction == -1
@@ -64,8 +64,8 @@ class Monotone(Constraint):
 class Sign(Monotone):
     """Coefficients of a feature are at least 0, or at most 0.
 
-    Of features as columns that is the sign of their coefficient; of stumps it is the same as
-    :class:`Monotone`.
+    If features are the columns, this is the sign of their coefficient; for stumps it is the same
+    as :class:`Monotone`.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ class Sign(Monotone):
 
 @dataclass(frozen=True)
 class Convex(Constraint):
-    """The part of a feature in the output is convex.
+    """The contribution of a feature to the output is convex.
 
-    Its columns are hinges max(0, x − t) and max(0, t − x) instead of stumps. A feature that is a
-    column itself is convex and concave as it is.
+    Its columns are hinges max(0, x − t) and max(0, t − x) instead of stumps. A feature that is
+    itself a column is already both convex and concave.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Convex(Constraint):
 
 @dataclass(frozen=True)
 class Concave(Convex):
-    """The part of a feature in the output is concave, see :class:`Convex`.
+    """The contribution of a feature to the output is concave, see :class:`Convex`.
 
     Parameters
     ----------
