@@ -21,6 +21,7 @@ from cgboost.exceptions import ResumeError
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.protocols import Pricer
+from cgboost.generation.resuming import fingerprint_of
 from cgboost.generation.stabilization import Smoothing, Wentges
 from cgboost.integer.branching.checks import BranchingError
 from cgboost.integer.branching.decisions import VariableRow, check_number, check_whole, respected_by
@@ -206,7 +207,7 @@ class BranchAndPrice:
             check_whole("max_nodes", max_nodes, 0)
         what, record = self.options, resume
         if record is not None and not isinstance(record, SearchRecord):
-            (record,) = Checkpoint.read(record, what.fingerprint)
+            (record,) = Checkpoint.read(record, fingerprint_of(what.master, what.pricer))
             if not isinstance(record, SearchRecord):
                 raise ResumeError(
                     f"the checkpoint {str(resume)!r} is of a run of the loop, and not of a tree "

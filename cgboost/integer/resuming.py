@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.exceptions import ResumeError
 from cgboost.generation.columns import Column
 from cgboost.integer.branching.decisions import Row
 from cgboost.integer.node_selection import Node
@@ -36,6 +37,8 @@ class SearchRecord:
     seconds : float
     strong : dict or None
         What strong branching has learned.
+    objective_step : float or None
+        Bounds are rounded up to its multiples.
     """
 
     columns: list[Column]
@@ -49,6 +52,7 @@ class SearchRecord:
     counts: tuple[int, int, int]
     seconds: float
     strong: dict[str, Any] | None
+    objective_step: float | None = None
 
     @classmethod
     def of(cls, own: Any) -> SearchRecord:
@@ -69,10 +73,22 @@ class SearchRecord:
             counts=(search.n_relaxations, search.n_pricings, search.n_probes),
             seconds=search.seconds,
             strong=None if strong is None else {k: _plain(v) for k, v in vars(strong).items()},
+            objective_step=own.what.objective_step,
         )
 
     def restore(self, own: Any) -> None:
-        """Bring a new search of the same problem there."""
+        """Bring a new search of the same problem there.
+
+        Raises
+        ------
+        ResumeError
+            With another ``objective_step``: bounds have been rounded by that of the file.
+        """
+        if own.what.objective_step != self.objective_step:
+            raise ResumeError(
+                f"the search in the checkpoint had objective_step={self.objective_step!r}, got "
+                f"{own.what.objective_step!r}: its bounds are rounded by that; begin anew"
+            )
         search, strong = own.search, own.what.strong_branching
         search.pool.add(self.columns)
         search.pool.divided[:] = self.divided

@@ -80,13 +80,6 @@ class TreeOptions:
     subgradient: Subgradient | None = None
     fixing: VariableFixing | None = None
 
-    @property
-    def fingerprint(self) -> str:
-        """What a checkpoint and the search that goes on with it have to have in common."""
-        own = fingerprint_of(self.master, self.pricer)
-        step = self.objective_step  # bounds in the file are rounded up to its multiples
-        return own if step is None else f"{own};objective_step={float(step)!r}"
-
 
 class SearchEnd(Exception):  # noqa: N818 (it ends a search, nothing failed)
     """Carries the reason for which a search ends before the gap is closed."""
@@ -184,7 +177,7 @@ class TreeSearch:
             self.what.strong_branching.start()
         saving = self._saving
         for saver in saving:
-            saver.begin(self.what.fingerprint)
+            saver.begin(fingerprint_of(self.what.master, self.what.pricer))
         if resume is not None:
             resume.restore(self)
         else:

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from sklearn.exceptions import NotFittedError
 
 from cgboost.generation.history import StopReason
-from cgboost.inspection import plot_search
+from cgboost.inspection import plot_history, plot_search
 from cgboost.integer.decomposition import Decomposition, decompose
 from cgboost.integer.result import TREE, BranchAndPriceResult
 
@@ -84,9 +85,18 @@ def test_what_is_not_known_is_not_in_the_legend() -> None:
 
 
 def test_one_node_has_one_tick() -> None:
-    """At its number."""
-    above = plot_search(result_of([(0, -1, 0, "integral")])).axes[0]
+    """At its number, and its depth is 0."""
+    above, below = plot_search(result_of([(0, -1, 0, "integral")])).axes
     assert above.get_xticks().tolist() == [1]
+    assert below.get_yticks().tolist() == [0]
+
+
+def test_a_result_of_column_generation_has_its_own_picture() -> None:
+    """The errors name the other function."""
+    with pytest.raises(ValueError, match="plot_history draws that of ColumnGeneration"):
+        plot_search(object())  # type: ignore[arg-type]
+    with pytest.raises(NotFittedError, match="has no history_: plot_search draws it"):
+        plot_history(result_of(NODES))  # type: ignore[arg-type]
 
 
 def test_a_node_that_no_rule_divides_has_a_sign_of_its_own() -> None:

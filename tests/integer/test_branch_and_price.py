@@ -417,3 +417,18 @@ def test_costs_of_any_size_have_the_same_tree(make: Callable[[int], Problem], un
     assert result.stop_reason is StopReason.OPTIMAL
     assert result.objective / unit == pytest.approx(problem.optimum(), rel=1e-6)
     assert result.gap <= 1e-6
+
+
+@pytest.mark.parametrize("copies", [None, 2.0])
+def test_a_whole_column_uses_the_whole_part_of_its_upper_bound(copies: float | None) -> None:
+    """With the upper bound 1.5 it is used once, by the relaxation of the tree too."""
+
+    def price(duals: Any) -> tuple[list[Column], float]:
+        if "one" in duals.capped:
+            return [], 0.0
+        return [Column(np.ones(1), "one", cost=-1.0, upper=1.5)], -1.0 - float(duals[0])
+
+    result = BranchAndPrice(LinearMaster(["r"], ">=", [1], copies=copies), price).run()
+    assert result.objective == pytest.approx(-1.0)
+    assert result.bound == pytest.approx(-1.0)
+    assert result.stop_reason == "optimal"

@@ -79,3 +79,20 @@ def test_a_search_does_not_go_on_with_a_run_of_the_loop(tmp_path: Path) -> None:
     ColumnGeneration(parts.master, parts.pricer, callbacks=[Checkpoint(path)]).run()
     with pytest.raises(ResumeError, match="of a run of the loop"):
         problem.search().run(resume=path)
+
+
+def test_a_run_of_the_loop_does_not_go_on_with_a_search(tmp_path: Path) -> None:
+    """Nor the other way round; the message names what does."""
+    problem, path = cutting_stock(3), tmp_path / "tree.ckpt"
+    problem.search(callbacks=[Checkpoint(path)]).run()
+    parts = problem.search().options
+    with pytest.raises(ResumeError, match="is of a tree search"):
+        ColumnGeneration(parts.master, parts.pricer).run(resume=path)
+
+
+def test_another_step_of_the_objective_is_refused(tmp_path: Path) -> None:
+    """Bounds in the file are rounded by the step of its search."""
+    problem, path = cutting_stock(3), tmp_path / "tree.ckpt"
+    problem.search(objective_step=1.0, callbacks=[Checkpoint(path)]).run()
+    with pytest.raises(ResumeError, match=r"had objective_step=1\.0, got 0\.5"):
+        problem.search(objective_step=0.5).run(resume=path)

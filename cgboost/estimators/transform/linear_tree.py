@@ -93,9 +93,9 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
     >>> model = LinearTreeRegressor(max_bins=100, random_state=1).fit(X, y)
     >>> print(model.text())
     x0 < -0.01:
-        0 + 1·x1   [671 rows]
+        0 + 1·x1   [673 rows]
     -0.01 ≤ x0 or missing:
-        2 − 3·x1   [733 rows]
+        2 − 3·x1   [720 rows]
     """
 
     _: KW_ONLY

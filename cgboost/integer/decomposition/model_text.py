@@ -33,7 +33,7 @@ def check_text(path: Path, names: Collection[str]) -> None:
     """Raise a ModelError for a file that HiGHS reads without a word, though it is damaged.
 
     That is a file without its last line, nan where it is no name, and in an MPS file a line that
-    ends in no number where one belongs.
+    ends in no number where one belongs, or a bound of a variable that there is not.
 
     Parameters
     ----------
@@ -50,13 +50,14 @@ def check_text(path: Path, names: Collection[str]) -> None:
         if found[0].decode() not in names:
             raise _error(path, text.count(b"\n", 0, found.start()) + 1, "nan is no coefficient")
     if kind == [".mps"]:
-        _check_mps(path, text)
+        _check_mps(path, text, plain=not any(" " in name for name in names))
     if kind == [".lp"] and END.search(text) is None:
         raise ModelError(f"{str(path)!r} has no line End: the file is truncated")
 
 
-def _check_mps(path: Path, text: bytes) -> None:
-    section = b""
+def _check_mps(path: Path, text: bytes, *, plain: bool) -> None:
+    """``plain``: no name has a space, so that words are names."""
+    section, columns = b"", set()
     for line, words in enumerate((own.split() for own in text.splitlines()), 1):
         if not words or words[0].startswith(b"*"):
             continue
@@ -65,6 +66,11 @@ def _check_mps(path: Path, text: bytes) -> None:
         elif section in WITH_NUMBERS and _is_odd(words):
             word = words[-1].decode(errors="replace")
             raise _error(path, line, f"{word!r} is no number")
+        elif section == b"COLUMNS":
+            columns.add(words[0])
+        elif section == b"BOUNDS" and plain and columns.isdisjoint(words[1:]):  # HiGHS adds one
+            what = words[-2].decode(errors="replace")
+            raise _error(path, line, f"there is no variable {what!r} to have a bound")
         if section == b"ENDATA":
             return
     raise ModelError(f"{str(path)!r} has no line ENDATA: the file is truncated")

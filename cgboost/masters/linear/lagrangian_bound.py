@@ -20,6 +20,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -107,7 +108,7 @@ def check_rows(copies: Mapping[Hashable, float], priced: Priced) -> None:
 
 def check_names(copies: float | Mapping[Hashable, float] | None, priced: Priced) -> None:
     """Raise a BoundError if a bound per row names rows that are no convexity rows."""
-    if not isinstance(priced.reduced_cost, Mapping):
+    if not isinstance(priced.reduced_cost, Mapping) or isinstance(copies, Real):
         return
     known = copies if isinstance(copies, Mapping) else {}
     strange = [row for row in priced.reduced_cost if row not in known]

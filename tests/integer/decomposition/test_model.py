@@ -7,7 +7,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from cgboost.integer.decomposition.model import as_model, quiet_highs
+from cgboost.integer.decomposition.model import as_model, quiet_highs, read_model
 from cgboost.integer.decomposition.model_text import ModelError
 from solvers import Program
 
@@ -98,3 +98,42 @@ def test_what_is_no_linear_model_is_refused() -> None:
         as_model(Program([1.0], quadratic=[1.0]))
     with pytest.raises(TypeError, match="int"):
         as_model(3)
+
+
+SMALL = """NAME small
+ROWS
+ N c
+ L link0
+ G need
+COLUMNS
+ x c 1 link0 1
+ x need 1
+ y c 2 link0 1
+ y need 1
+RHS
+ r link0 4 need 2
+BOUNDS
+ UP b x 3
+ENDATA
+"""
+
+
+@pytest.mark.parametrize(
+    ("there", "instead"),
+    [
+        (" r link0 4 need 2", " r linkX 4 need 2"),
+        (" UP b x 3", " UP b z 3"),
+        (" r link0 4 need 2", " r link0 4 need 2\n r link0 5"),
+    ],
+    ids=["row", "column", "twice"],
+)
+def test_a_file_of_which_highs_leaves_out_a_part_is_damaged(there, instead, tmp_path) -> None:
+    """An unknown row or column, or a value given twice, would be another model: it is refused."""
+    path = tmp_path / "small.mps"
+    path.write_text(SMALL)
+    assert list(read_model(path).names) == ["x", "y"]
+    path.write_text(SMALL.replace(there, instead))
+    with pytest.raises(
+        ModelError, match=r"is damaged \(.*(link|RHS)|no variable 'z' to have a bound"
+    ):
+        read_model(path)
