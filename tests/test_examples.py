@@ -189,7 +189,7 @@ def test_a_network_without_room_is_infeasible_and_says_which_demand() -> None:
     arcs, commodities = [(0, 1, 1.0, 3.0)], [(0, 1, 5.0)]
     result = ColumnGeneration(*functions["model"](arcs, commodities)).run()
     assert result.stop_reason == "infeasible"
-    assert "demand 0 (by 0.4)" in result.message
+    assert "'demand 0' (by 0.4)" in result.message
     assert functions["flow"](arcs, commodities).run().stop_reason == "infeasible"
 
 

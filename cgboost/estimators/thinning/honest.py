@@ -31,7 +31,7 @@ ALONE = 1e-6
 BY_CHANCE = 0.01
 """A row says whether it was in the fit if a new one would seem so with this probability at most."""
 
-ROWS_ASKED = 500
+ROWS_COMPARED = 500
 """Rows that are compared with those of the fit: each takes a product over all of them."""
 
 SAME_MEAN = 1e-6
@@ -107,7 +107,7 @@ def share_of_known(unseen: Mask, wrong: Mask) -> tuple[float, int]:
     drawn = (~unseen).astype(np.float32).T
     left_out = min(max(float(unseen.mean()), 1e-3), 0.999)
     least = np.log(BY_CHANCE / len(unseen)) / np.log(left_out)
-    telling = np.flatnonzero(wrong.sum(axis=1) >= least)[:ROWS_ASKED]
+    telling = np.flatnonzero(wrong.sum(axis=1) >= least)[:ROWS_COMPARED]
     if not len(telling):
         return 0.0, 0
     clashes = wrong[telling].astype(np.float32) @ drawn
