@@ -72,7 +72,7 @@ def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="needs a model with classes, got GradientBoostingRegr"):
         plot_importance(regressor, per_class=True)
     linear = SparseLinearRegressor().fit(*curve(40))
-    with pytest.raises(ValueError, match="SparseLinearRegressor does not have; coef_ says what"):
+    with pytest.raises(ValueError, match="SparseLinearRegressor does not have; its coef_ has"):
         plot_importance(linear)
     with pytest.raises(NotFittedError):
         plot_importance(GradientBoostingRegressor())

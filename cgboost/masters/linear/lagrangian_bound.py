@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
@@ -106,17 +105,15 @@ def check_rows(copies: Mapping[Hashable, float], priced: Priced) -> None:
             )
 
 
-def check_names(copies: float | Mapping[Hashable, float] | None, priced: Priced) -> None:
-    """Raise a BoundError if a bound per row names rows that are no convexity rows."""
-    if not isinstance(priced.reduced_cost, Mapping) or isinstance(copies, Real):
+def check_names(rows: Collection[Hashable], priced: Priced) -> None:
+    """Raise a BoundError if a bound per row names what is no row of the master."""
+    if not isinstance(priced.reduced_cost, Mapping):
         return
-    known = copies if isinstance(copies, Mapping) else {}
-    strange = [row for row in priced.reduced_cost if row not in known]
+    strange = sorted(set(priced.reduced_cost) - set(rows), key=str)
     if strange:
         raise BoundError(
-            f"the pricer's bound names {strange[:5]}, which are no convexity rows of the master "
-            f"({list(known)[:5] or 'there are none'}): give one number for all columns, or the "
-            "rows in copies"
+            f"the pricer's bound names {strange[:5]}, which are no rows of the master: give one "
+            "number for all columns, or one for each convexity row"
         )
 
 

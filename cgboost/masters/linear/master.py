@@ -245,7 +245,7 @@ class LinearMaster:
         """
         duals = state.pseudo_response
         check_reduced_costs(state, priced, self.row_of)
-        check_names(self.copies, priced)
+        check_names(self.constraints.names, priced)
         if self.copies is not None:
             check_copies(state, self.copies, self.row_of)
             if isinstance(self.copies, Mapping):
