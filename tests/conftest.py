@@ -70,6 +70,7 @@ SLOW = (
     "solvers/sessions/test_session.py",
     "studies",
     "test_*_study.py",
+    "test_docstrings.py",
     "test_examples.py",
     "test_frontier.py",
     "test_gallery.py",

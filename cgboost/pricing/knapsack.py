@@ -49,9 +49,9 @@ def solve_knapsack(
     Examples
     --------
     >>> from cgboost.pricing import solve_knapsack
-    >>> amounts, value = solve_knapsack([5.0, 4.0, 3.0], [4, 3, 2], 6, upper=2)
+    >>> amounts, value = solve_knapsack([5.0, 4.0, 3.0], [4, 3, 2], 7, upper=2)
     >>> amounts.tolist(), value
-    ([1, 0, 1], 8.0)
+    ([0, 1, 2], 10.0)
     """
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 1 or np.isnan(values).any():

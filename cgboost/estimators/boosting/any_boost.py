@@ -173,8 +173,9 @@ default="log_loss"
         "line-search" is the step that lowers the loss most. "newton" is one Newton step; the
         learner, a regressor, is then fitted to r/w with the Newton weights w. A number is a
         constant step; the run then ends with a learner for which r·h ≤ 0.
-    learning_rate : float, default=1.0
-        Multiplies the first two. Must be below 2; from 2 on, steps no longer lower the loss.
+    learning_rate : float, default=0.1
+        Multiplies the first two; 1 takes the full steps of [M]. Must be below 2; from 2 on, steps
+        no longer lower the loss.
     corrective : bool, default=False
         Refit all coefficients in every round. ``step`` and ``learning_rate`` then only determine
         what learners are fitted to.
@@ -218,7 +219,7 @@ n_features_in_, feature_names_in_
 
     loss: ClassificationLoss | Loss | LossMaker = field(default="log_loss", kw_only=True)
     step: Any = field(default="line-search", kw_only=True)
-    learning_rate: float = field(default=1.0, kw_only=True)
+    learning_rate: float = field(default=0.1, kw_only=True)
     corrective: bool = field(default=False, kw_only=True)
     start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
@@ -268,7 +269,7 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
 
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
     step: Any = field(default="line-search", kw_only=True)
-    learning_rate: float = field(default=1.0, kw_only=True)
+    learning_rate: float = field(default=0.1, kw_only=True)
     corrective: bool = field(default=False, kw_only=True)
     start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
@@ -305,9 +306,10 @@ class StagewiseRegressor(Regression, BaseLearnerBoost):
     loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
 "squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
         As in :class:`AnyBoostRegressor`.
-    learning_rate : float, default=1.0
-        Multiplies every fit. Must be below 2; from 2 on, steps no longer lower the loss. Must be 1
-        with ``orthogonalize=True``, which chooses the coefficients itself.
+    learning_rate : float or None, default=None
+        Multiplies every fit. Must be below 2; from 2 on, steps no longer lower the loss. None means
+        0.1, and 1 with ``orthogonalize=True``, which chooses the coefficients itself and takes no
+        other value.
     orthogonalize : bool, default=False
         Refit the coefficients of all stages in every round; there is no intercept. The residuals
         are then orthogonal to all stages, and the run ends when a fit is a combination of them.
@@ -335,12 +337,12 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
     >>> from cgboost import StagewiseRegressor
     >>> X = np.linspace(0, 1, 200)[:, None]
     >>> y = np.sin(6 * X[:, 0])
-    >>> StagewiseRegressor(DecisionTreeRegressor(max_depth=1)).fit(X, y).score(X, y) > 0.99
+    >>> StagewiseRegressor(DecisionTreeRegressor(max_depth=2)).fit(X, y).score(X, y) > 0.99
     True
     """
 
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
-    learning_rate: float = field(default=1.0, kw_only=True)
+    learning_rate: float | None = field(default=None, kw_only=True)
     orthogonalize: bool = field(default=False, kw_only=True)
     feed_forward: bool = field(default=False, kw_only=True)
 
@@ -348,13 +350,20 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
     def _known_loss(self) -> Loss | None:
         return known_loss(self.loss)
 
+    @property
+    def _rate(self) -> float:
+        if self.learning_rate is None:
+            return 1.0 if self.orthogonalize else 0.1
+        return float(self.learning_rate)
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_loss(self.loss, REGRESSION)
-        check_learning_rate(self.learning_rate)
+        if self.learning_rate is not None:
+            check_learning_rate(self.learning_rate)
         check_bool("orthogonalize", self.orthogonalize)
         check_bool("feed_forward", self.feed_forward)
-        if self.orthogonalize and self.learning_rate != 1.0:
+        if self.orthogonalize and self._rate != 1.0:
             raise ValueError(
                 f"learning_rate must be 1.0 with orthogonalize=True, got {self.learning_rate!r}: "
                 "all coefficients are refitted in every round"
@@ -366,7 +375,7 @@ stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
         for target in self._targets(rows.y):
             loss = bound_loss(self.loss, target, rows.weights)
             pricer: Pricer = FeedForwardPricer(pool) if self.feed_forward else pool
-            rate = float(self.learning_rate)
+            rate = self._rate
             if isinstance(loss, WeightedSquaredError):
                 if self.orthogonalize:
                     yield Task(OrthogonalMaster(loss), IndependentPricer(pricer, loss))

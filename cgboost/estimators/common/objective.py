@@ -130,6 +130,10 @@ class ColumnFamily(ABC):
         """Columns a round for each output, where the user gives no number."""
         return max(1, round(DEFAULT_SHARE * n_rows))
 
+    def usual_cost(self, rows: Rows, loss: Loss) -> float:
+        """C with Σ|α| and numbers to predict, where the user gives none."""
+        return cost_by_noise(rows, loss)
+
     def warm_start(self, pool: Any, loss: Any, make_master: Callable[[Any], Any]) -> WarmStart:
         """Columns to start from."""
         return WarmStart()
@@ -159,6 +163,9 @@ MARGIN_COST = 0.01
 """Twice the soft margin that regularisation may cost by default (columns between −1 and 1)."""
 
 LARGER = "a larger value may change that"
+
+LEVEL_OF_NOISE = 1.5
+"""C·√Σw by default with Σ|α|, for a y of standard deviation 1 (docs/studies/defaults)."""
 
 SCALE_Y = "scale y to standard deviation 1 (sklearn.compose.TransformedTargetRegressor)"
 
@@ -241,9 +248,9 @@ class Wording:
         )
 
 
-def check_trade_off(estimator: Any) -> None:
+def check_trade_off(estimator: Any, *, is_optional: bool = False) -> None:
     """Check the parameters C, nu and offset."""
-    check_number("C", estimator.C, above=0)
+    check_number("C", estimator.C, above=0, optional=is_optional)
     check_nu(estimator.nu, optional=True)
     check_choice("offset", estimator.offset, ("none", "penalized", "free"))
 
@@ -406,6 +413,35 @@ def residual_objective(penalty: Penalty, *, C: float, cost: Loss, nu: float | No
         remedy_at_zero=inside if nu is None and epsilon is not None else LARGER,
         tube=getattr(cost, "epsilon", 0.0) if has_tube else 0.0,
     )
+
+
+def cost_in_units(C: float, rows: Rows, loss: Loss, penalty: Penalty) -> float:
+    """C for a y of the standard deviation σ that is C for y/σ.
+
+    With ℓ(σe) = κ·ℓ'(e), weights σα make κCℓ' + σ|α| of Cℓ + |α|, and κCℓ' + σ²½α² of Cℓ + ½α².
+    """
+    mean = np.average(rows.y, weights=rows.weights)
+    unit = float(np.sqrt(np.average((rows.y - mean) ** 2, weights=rows.weights)))
+    known = loss.in_units(unit) if unit > 0 else None
+    if known is None:
+        return C
+    return C * (unit**2 if penalty.quadratic else unit) / known[1]
+
+
+def cost_by_noise(rows: Rows, loss: Loss) -> float:
+    """C by default with Σ|α|, for numbers to predict and columns that are of size 1 in most rows.
+
+    What noise alone gains by a column is of the order √Σw in units of y. The price of a column is
+    therefore a fixed share of that, as λ is in the square-root lasso (Belloni, Chernozhukov, Wang,
+    Biometrika 98, 2011), and C needs no knowledge of rows or units.
+    """
+    return cost_in_units(LEVEL_OF_NOISE / math.sqrt(rows.weights.sum()), rows, loss, L1())
+
+
+def chosen_cost(estimator: Any) -> float:
+    """C as given, or what takes its place; before the rows are known, 1."""
+    usual = vars(estimator).get("_usual_cost", 1.0)
+    return float(usual if estimator.C is None else estimator.C)
 
 
 def simplex_if_linear(estimator: Any) -> str:

@@ -19,6 +19,7 @@ from cgboost.estimators.lpboost.lp_boost import FEWEST_STUMPS, LearnerColumns, S
 from cgboost.exceptions import see
 from cgboost.generation.protocols import Pricer
 from cgboost.kernels import KernelLibrary, as_library
+from cgboost.losses import Loss
 from cgboost.pricing import StrataPricer
 from cgboost.pricing.constrained.hinges import FALLING, RISING, HingePool, ShapePool
 from cgboost.pricing.constrained.oriented import FeaturedPool, OrientedPool
@@ -154,6 +155,10 @@ def _refuse(family: str, problem: Declarations, what: Sequence[tuple[str, Any]])
 
 class ObeyingKernels(KernelColumns, ConstrainedColumns):
     """Kernel columns: constraints on the output alone."""
+
+    def usual_cost(self, rows: Rows, loss: Loss) -> float:
+        """As of a model of kernels: their columns are near 0 in most rows."""
+        return 1.0
 
     def obeying(self, pool: Any, problem: Declarations, tol: float) -> tuple[Pricer, SignRule]:
         """A scan of all kernels."""

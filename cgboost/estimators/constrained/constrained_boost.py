@@ -26,6 +26,7 @@ from cgboost.estimators.common.objective import (
     Margins,
     Objective,
     check_task_and_loss,
+    chosen_cost,
     get_loss_with,
     margin_objective,
     residual_objective,
@@ -177,6 +178,8 @@ def prepared(
     """Training rows and held-out rows; the latter are kept for the report."""
     rows, held = BaseEnsemble._prepare(self, X, y, sample_weight, eval_set)
     self._inputs.held = held
+    if self._y_numeric:
+        self._usual_cost = self._family.usual_cost(rows, self._cost)
     if rules_of(self.constraints) and len(self._targets(rows.y)) > 1:
         raise ValueError(
             f"constraints go with two classes, got {len(self.classes_)}: fit a class against the "
@@ -205,7 +208,7 @@ def problem_of(self: Any, rows: Rows) -> Problem:
         pool=family.pool(rows),
         objective=self._objective,
         cost=self._cost,
-        C=self.C,
+        C=chosen_cost(self),
         free_offset=self._free_offset,
         is_classifier=not self._y_numeric,
         options={"solver": self.solver, "solver_options": self.solver_options},
@@ -340,7 +343,7 @@ def constraint_table(self: Any) -> str:
 
 def check_shared(self: Any) -> None:
     """Check the parameters that both estimators have."""
-    check_number("C", self.C, above=0)
+    check_number("C", self.C, above=0, optional=self._y_numeric)
     check_choice("offset", self.offset, ("auto", "none", "free"))
     for constraint in rules_of(self.constraints):
         constraint.check()
@@ -489,12 +492,16 @@ class ConstrainedBoostRegressor(Regression, BaseBoost):
         Half-width of the tube inside which errors are free.
     offset : {"auto", "none", "free"}, default="auto"
         The offset b; "auto" means "free".
-    C, columns_per_round, max_columns, tol, time_limit, solver, solver_options, early_stopping, \
+    C : float or None, default=None
+        As in :class:`LPBoostRegressor`; for kernels None means 1.
+    columns_per_round, max_columns, tol, time_limit, solver, solver_options, early_stopping, \
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         As in :class:`ConstrainedBoostClassifier`.
 
     Attributes
     ----------
+    C_ : float
+        The cost of one unit of loss, given or chosen.
     constraints_report_, columns_, coef_, intercept_, n_columns_, objective_, dual_bound_, gap_, \
 converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`ConstrainedBoostClassifier`.
@@ -515,7 +522,7 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     drop: Sequence[Any] | None = field(default=None, kw_only=True)
     loss: RegressionLoss | Loss = field(default="epsilon_insensitive", kw_only=True)
     epsilon: float = field(default=0.1, kw_only=True)
-    C: float = field(default=1.0, kw_only=True)
+    C: float | None = field(default=None, kw_only=True)
     offset: OffsetRule = field(default="auto", kw_only=True)
 
     fit = fit_obeying
@@ -523,6 +530,10 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     _pool, _run_all, _tasks, _complete = problem_of, run_all, tasks, complete
     constraint_values, constraint_table = constraint_values, constraint_table
     feature_importances_ = property(_importances)
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        self.C_ = chosen_cost(self)
 
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
@@ -532,7 +543,7 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
 
     @property
     def _objective(self) -> Objective:
-        return residual_objective(L1(), C=self.C, cost=self._cost, nu=None)
+        return residual_objective(L1(), C=chosen_cost(self), cost=self._cost, nu=None)
 
     @property
     def _cost(self) -> Loss:

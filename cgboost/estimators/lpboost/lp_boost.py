@@ -33,13 +33,14 @@ from cgboost.estimators.common.objective import (
     Objective,
     check_cost,
     check_trade_off,
+    chosen_cost,
     get_loss_with,
     margin_objective,
     residual_objective,
     simplex_if_linear,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
@@ -377,14 +378,21 @@ class LPBoostRegressor(Regression, BaseBoost):
     nu : float or None
         Let the model choose ε, at a cost: at most this share of the rows lies outside the tube.
         In (0, 1]; ``epsilon`` is then not used.
+    C : float or None, default=None
+        Cost of one unit of loss, above 0. None means 1.5/√Σw for losses in units of y, such as
+        absolute errors, and 1.5/(σ√Σw) for the squared error, with the standard deviation σ of y:
+        the same share of what noise gains, for any number of rows and any units
+        (:doc:`/studies/defaults/page`). With ``formulation="qp"``, None means 1.
     formulation : {"lp", "qp"}, default="lp"
         Ω(α) = Σ|α| (a linear program, sparse) or ½Σα² (a quadratic program, dense).
-    C, columns_per_round, max_columns, tol, time_limit, solver, solver_options, early_stopping, \
+    columns_per_round, max_columns, tol, time_limit, solver, solver_options, early_stopping, \
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         As in :class:`LPBoostClassifier`; early stopping watches the mean absolute error.
 
     Attributes
     ----------
+    C_ : float
+        The cost of one unit of loss, given or chosen.
     epsilon_ : float
         Half-width of the tube, given or chosen by the model.
     columns_, estimators_, feature_importances_, coef_, intercept_, n_columns_, objective_, \
@@ -405,7 +413,7 @@ feature_names_in_
     estimator: Any = None
     loss: RegressionLoss | Loss = field(default="epsilon_insensitive", kw_only=True)
     epsilon: float = field(default=0.1, kw_only=True)
-    C: float = field(default=1.0, kw_only=True)
+    C: float | None = field(default=None, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
     formulation: Literal["lp", "qp"] = field(default="lp", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
@@ -425,15 +433,26 @@ feature_names_in_
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
         check_cost(self, REGRESSION, EpsilonInsensitive, epsilon=self.epsilon)
-        check_trade_off(self)
+        check_trade_off(self, is_optional=True)
         check_choice("formulation", self.formulation, ("lp", "qp"))
         super()._check_parameters()
 
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[Rows, Held | None]:
+        rows, held = super()._prepare(X, y, sample_weight, eval_set)
+        is_linear = self.formulation == "lp"
+        self._usual_cost = self._family.usual_cost(rows, self._cost) if is_linear else 1.0
+        return rows, held
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        self.C_ = chosen_cost(self)
+
     @property
     def _objective(self) -> Objective:
-        return residual_objective(
-            PENALTIES_OF[self.formulation], C=self.C, cost=self._cost, nu=self.nu
-        )
+        penalty, C = PENALTIES_OF[self.formulation], chosen_cost(self)
+        return residual_objective(penalty, C=C, cost=self._cost, nu=self.nu)
 
     @property
     def _cost(self) -> Loss:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import default_boosters
 import numpy as np
 from default_models import CHANGES, CLASSES, NUMBERS, OURS, THEIRS
 from matplotlib.axes import Axes
@@ -48,7 +49,7 @@ def tables(folder: Path) -> dict[str, str]:
         "beside-classes": beside(records, CLASSES),
         "beside-numbers": beside(records, NUMBERS),
         "made": made(records),
-    }
+    } | default_boosters.tables(folder)
 
 
 def choices(records: Measured, task: str) -> str:

@@ -30,12 +30,17 @@ EXPECTED_FAILURES = {
 
 
 TIED = [
+    AnyBoostClassifier(n_estimators=10),
+    AnyBoostRegressor(n_estimators=10),
     AnyBoostClassifier(step="newton", n_estimators=10),
     AnyBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=10),
     AnyBoostClassifier(corrective=True, n_estimators=5),
     AnyBoostRegressor(corrective=True, n_estimators=5),
 ]
-WHOLE = [AnyBoostClassifier(n_estimators=10), AnyBoostRegressor(n_estimators=10)]
+WHOLE = [
+    AnyBoostClassifier(n_estimators=10, learning_rate=1.0),
+    AnyBoostRegressor(n_estimators=10, learning_rate=1.0),
+]
 OTHERS = [
     AnyBoostRegressor(Ridge(), corrective=True, n_estimators=3),
     AnyBoostRegressor(loss="absolute_error", n_estimators=5),
@@ -107,10 +112,10 @@ def diabetes():
 @pytest.mark.parametrize(
     ("data", "model", "loss"),
     [
-        (breast_cancer, AnyBoostClassifier(loss="log_loss"), LogLoss),
-        (overlapping, AnyBoostClassifier(loss="exponential"), Exponential),
-        (overlapping, AnyBoostClassifier(loss="log_loss"), LogLoss),
-        (diabetes, AnyBoostRegressor(), SquaredError),
+        (breast_cancer, AnyBoostClassifier(loss="log_loss", learning_rate=1.0), LogLoss),
+        (overlapping, AnyBoostClassifier(loss="exponential", learning_rate=1.0), Exponential),
+        (overlapping, AnyBoostClassifier(loss="log_loss", learning_rate=1.0), LogLoss),
+        (diabetes, AnyBoostRegressor(learning_rate=1.0), SquaredError),
     ],
 )
 def test_equal_to_the_published_algorithm(data, model, loss, learner):
@@ -346,7 +351,7 @@ def test_learners_that_predict_constants_correct_the_first_one(learner, loss: st
     """Probabilities of the cells of a binary feature are the classes' shares."""
     x, place = np.arange(4000) % 2, np.arange(4000) // 2 / 2000
     X, y = x[:, None].astype(float), np.where(x == 1, place < 0.9, place < 0.02).astype(int)
-    model = AnyBoostClassifier(learner, loss=loss).fit(X, y)
+    model = AnyBoostClassifier(learner, loss=loss, learning_rate=1.0).fit(X, y)
     found = model.predict_proba([[0.0], [1.0]])[:, 1]
     np.testing.assert_allclose(found, [0.02, 0.9], atol=1e-3)
 

@@ -86,10 +86,10 @@ MODELS = {
         two_classes,
     ),
     "constrained, numbers": (
-        ConstrainedBoostRegressor([Convex(0)], columns_per_round=1),
+        ConstrainedBoostRegressor([Convex(0)], C=1.0, columns_per_round=1),
         curve,
     ),
-    "LP, numbers": (LPBoostRegressor(columns_per_round=1), curve),
+    "LP, numbers": (LPBoostRegressor(C=1.0, columns_per_round=1), curve),
     **{
         f"stagewise, {orthogonalize}, {feed_forward}": (
             StagewiseRegressor(TREE, orthogonalize=orthogonalize, feed_forward=feed_forward),

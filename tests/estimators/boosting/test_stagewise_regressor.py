@@ -17,6 +17,11 @@ from tests.estimators.scikit_learn_checks import scikit_learn_checks
 LEARNERS = [DecisionTreeRegressor(max_depth=2, random_state=0), KNeighborsRegressor(20)]
 
 
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "repeated rows move the ties between equally good splits of a tree"
+    )
+}
 OPTIONS = [
     {"orthogonalize": orthogonalize, "feed_forward": feed_forward}
     for orthogonalize in (False, True)
@@ -26,10 +31,14 @@ OPTIONS = [
 
 @scikit_learn_checks(
     [StagewiseRegressor(n_estimators=10)],
-    variants=[StagewiseRegressor(n_estimators=10, **options) for options in OPTIONS[1:]],
+    variants=[
+        StagewiseRegressor(n_estimators=10, learning_rate=1.0, **options) for options in OPTIONS
+    ],
+    expected_failed_checks=lambda model: EXPECTED_FAILURES if model.learning_rate is None else {},
+    xfail_strict=False,  # how ties fall depends on the machine
 )
 def test_scikit_learn_check(estimator, check):
-    """Every check of scikit-learn passes."""
+    """Every check of scikit-learn passes, apart from the expected failure with its reason."""
     check(estimator)
 
 
@@ -65,10 +74,20 @@ def test_it_is_anyboost_with_constant_steps():
 def test_least_squares_leaves_nothing_to_add():
     """After one exact fit the residuals are orthogonal to every fit, so that the loss stays."""
     X, y = load_diabetes(return_X_y=True)
-    model = StagewiseRegressor(LinearRegression(), n_estimators=3).fit(X, y)
+    model = StagewiseRegressor(LinearRegression(), learning_rate=1.0, n_estimators=3).fit(X, y)
     np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X))
     objective = model.history_["objective"]
     np.testing.assert_allclose(objective[1:], objective[1])
+
+
+def test_the_default_rate_is_a_tenth_or_all_of_a_corrected_fit():
+    """learning_rate=None is 0.1, and 1 where all coefficients are refitted."""
+    X, y = load_diabetes(return_X_y=True)
+    for orthogonalize, rate in ((False, 0.1), (True, 1.0)):
+        options = {"orthogonalize": orthogonalize, "n_estimators": 4, "random_state": 0}
+        model = StagewiseRegressor(**options).fit(X, y)
+        given = StagewiseRegressor(learning_rate=rate, **options).fit(X, y)
+        np.testing.assert_array_equal(model.predict(X), given.predict(X))
 
 
 def test_bad_parameters():
@@ -134,7 +153,8 @@ def test_equal_to_each_of_the_published_tables(learner, weighted, options):
     weights = np.random.default_rng(0).uniform(0.2, 3.0, len(y)) if weighted else None
     n_rounds = 8
     wanted, _ = transcribed(learner, X, y, weights, n_rounds, **options)
-    model = StagewiseRegressor(learner, n_estimators=n_rounds, **options).fit(X, y, weights)
+    model = StagewiseRegressor(learner, learning_rate=1.0, n_estimators=n_rounds, **options)
+    model.fit(X, y, weights)
     stages = np.array(list(model.staged_predict(X)))
     assert len(stages) == n_rounds
     np.testing.assert_allclose(stages, wanted, rtol=1e-8, atol=1e-8)
@@ -185,7 +205,7 @@ def test_coordinate_descent_and_orthogonalised(correlation):
         model.fit(X, y)
         assert (model.n_iter_, model.stop_reason_) == (2, "no_column")
         np.testing.assert_allclose(model.predict(X), y, atol=1e-13)
-    plain = StagewiseRegressor(OneInput(), n_estimators=8).fit(X, y)
+    plain = StagewiseRegressor(OneInput(), learning_rate=1.0, n_estimators=8).fit(X, y)
     errors = np.sqrt(2 * plain.history_["objective"])
     if correlation == 0.0:
         assert errors[2] < 1e-14
@@ -219,8 +239,8 @@ def test_a_function_of_a_sum_makes_a_product():
     X = np.random.default_rng(0).uniform(-1, 1, size=(300, 2))
     y = X[:, 0] + X[:, 1] + X[:, 0] * X[:, 1]
     smoother = make_pipeline(SplineTransformer(n_knots=3, degree=2), LinearRegression())
-    model = StagewiseRegressor(smoother, n_estimators=2, feed_forward=True)
-    plain = StagewiseRegressor(smoother, n_estimators=2)
+    model = StagewiseRegressor(smoother, learning_rate=1.0, n_estimators=2, feed_forward=True)
+    plain = StagewiseRegressor(smoother, learning_rate=1.0, n_estimators=2)
     assert plain.fit(X[:200], y[:200]).score(X[200:], y[200:]) < 0.9
     assert model.fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.99
 

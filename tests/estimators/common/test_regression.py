@@ -44,7 +44,7 @@ REGRESSORS = {
     "any": AnyBoostRegressor(n_estimators=8, random_state=0),
     "corrective": AnyBoostRegressor(n_estimators=8, corrective=True, random_state=0),
     "trees": GradientBoostingRegressor(n_estimators=8, random_state=0),
-    "stages": StagewiseRegressor(n_estimators=8, random_state=0),
+    "stages": StagewiseRegressor(learning_rate=1.0, n_estimators=8, random_state=0),
     "refitted": StagewiseRegressor(n_estimators=8, orthogonalize=True, random_state=0),
     "factors": BLFRegressor(2),
 }
@@ -212,7 +212,8 @@ EQUIVARIANT: dict[str, Callable[[float], Any]] = {
     "squared, functions": lambda t: CGBoostRegressor(
         RBF(0.3), loss="squared_error", penalty="rkhs", tol=1e-8
     ),
-    "stumps": lambda t: LPBoostRegressor(epsilon=0.1 * t),
+    "stumps, squared": lambda t: LPBoostRegressor(loss="squared_error", tol=1e-8),
+    "stumps": lambda t: LPBoostRegressor(epsilon=0.1 * t, C=1.0),
     "trees": lambda t: GradientBoostingRegressor(n_estimators=10, random_state=0),
     "steps": lambda t: StagewiseRegressor(n_estimators=10, random_state=0),
     "latent factors": lambda t: BLFRegressor(n_components=2),
@@ -229,7 +230,7 @@ def test_targets_in_other_units_make_the_same_model(name: str, size: float) -> N
     other = EQUIVARIANT[name](size).fit(X, y * size)
     if hasattr(plain, "converged_") and np.isfinite(plain.gap_):
         assert other.converged_
-    if name == "stumps":
+    if name == "stumps":  # several optima
         assert other.objective_ / size == pytest.approx(plain.objective_, rel=1e-6)
         return
     expected, found = plain.predict(X), other.predict(X) / size

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_class_weight_classifiers
 
-from cgboost import LPBoostClassifier, LPBoostRegressor
+from cgboost import ConstrainedBoostRegressor, LPBoostClassifier, LPBoostRegressor
 from cgboost.pricing.features.stumps import StumpPool
 from tests.estimators.common.test_bad_input import BAD_DATA, BAD_PARAMETERS
 from tests.estimators.data import curve, three_classes, two_classes
@@ -257,3 +257,34 @@ def test_bad_data(data, message):
     with pytest.raises(ValueError, match=message):
         model.fit(**({"X": X, "y": y} | data))
     assert set(vars(model)) == set(model.get_params(deep=False))
+
+
+@pytest.mark.parametrize(
+    "make", [LPBoostRegressor, ConstrainedBoostRegressor], ids=lambda m: m.__name__
+)
+def test_c_by_default_follows_rows_and_units(make) -> None:
+    """1.5/√Σw, or 1.5/(σ√Σw) for the squared error; as C it makes the same fit."""
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:200], y[:200]
+    model = make().fit(X, y)
+    assert np.isclose(model.C_, 1.5 / np.sqrt(200))
+    given = make(C=model.C_).fit(X, y)
+    np.testing.assert_array_equal(given.predict(X), model.predict(X))
+    assert given.C_ == model.C_
+    assert np.isclose(make().fit(X, y, np.full(200, 4.0)).C_, 1.5 / np.sqrt(800))
+    squared = make(loss="squared_error").fit(X, y).C_
+    assert squared == pytest.approx(1.5 / (np.std(y) * np.sqrt(200)))
+    with pytest.raises(ValueError, match="C must be a finite number > 0, got 0"):
+        make(C=0).fit(X, y)
+
+
+def test_default_stumps_of_numbers_do_not_fit_the_noise() -> None:
+    """Without a parameter, R² on new rows is that of a linear model, not below 0 as at C = 1."""
+    X, y = load_diabetes(return_X_y=True)
+    model = LPBoostRegressor().fit(X[::2], y[::2])
+    assert model.converged_
+    assert model.score(X[1::2], y[1::2]) > 0.35
+    path = LPBoostRegressor(formulation="qp").fit(X[:50], y[:50])
+    assert path.C_ == 1.0
+    models = LPBoostRegressor().path(X[:50], y[:50], [0.1, 0.2])
+    assert [m.C_ for m in models] == [0.1, 0.2]
