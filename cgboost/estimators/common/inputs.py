@@ -41,9 +41,11 @@ def validate_data(
     ------
     ValueError
         As scikit-learn; for masked values, for dates instead of numbers, for responses that are
-        missing; for words and missing values, with the column and what to do.
+        missing; for words and missing values, with the column and what to do; for two columns of
+        one name.
     """
     check_unmasked("X", X)
+    _check_names(X)
     if not how.get("skip_check_array"):
         _check_times(X)
     if not (y is None or (isinstance(y, str) and y == "no_validation")):
@@ -55,6 +57,31 @@ def validate_data(
         if "could not convert string" in words or "HistGradientBoosting" in words:
             raise ValueError(_in_words(X, words.partition("\n")[0])) from None
         raise
+
+
+def _check_names(X: Any) -> None:
+    """Raise a ValueError for two columns of one name."""
+    names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "__getitem__") else []
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"X has {names.count(twice)} columns called {twice!r}: give every column a name of its "
+            f"own{see('input-data')}"
+        )
+
+
+def _check_numbers(y: NDArray[Any]) -> None:
+    """Raise a ValueError for words in the y of a regressor."""
+    for value in y.tolist():
+        if isinstance(value, str):
+            try:
+                float(value)
+            except ValueError:
+                raise ValueError(
+                    f"y must be numbers, but has words, such as {value!r}: a regressor predicts "
+                    f"numbers; classes are for a classifier"
+                    f"{see('input-data')}"
+                ) from None
 
 
 def _in_words(X: Any, words: str) -> str:
@@ -91,7 +118,7 @@ def _columns(X: Any) -> tuple[list[str], list[Any]]:
 
 
 def check_response(estimator: Any, y: Any) -> None:
-    """Raise a ValueError for responses that are masked, missing, or dates of a regressor."""
+    """Raise a ValueError for masked or missing responses, and words or dates of a regressor."""
     check_unmasked("y", y)
     values = np.asarray(y) if hasattr(y, "dtype") or isinstance(y, (list, tuple)) else None
     if values is None or values.ndim != 1:
@@ -103,7 +130,11 @@ def check_response(estimator: Any, y: Any) -> None:
             f"rows ({shown}), row {missing[0]} has {values[missing[0]]!r}: leave these rows out"
             f"{see('input-data')}"
         )
-    if getattr(estimator, "_y_numeric", False) and _are_times(values):
+    if not getattr(estimator, "_y_numeric", False):
+        return
+    if values.dtype.kind in "OU":
+        _check_numbers(values)
+    if _are_times(values):
         raise ValueError(
             f"y must be numbers, got dates or times, such as {values[0]!r}: give numbers of days "
             f"since a first day, such as (y - y.min()) / np.timedelta64(1, 'D'){see('input-data')}"

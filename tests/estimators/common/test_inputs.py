@@ -131,6 +131,23 @@ def test_columns_with_words_or_without_values_are_named(estimator):
             estimator().fit(X, y)
 
 
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "ThinnedEnsemble"])
+def test_two_columns_of_one_name(name):
+    """An error that names them, whatever the estimator."""
+    frame = pd.DataFrame(X, columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match="X has 2 columns called 'a': give every column a name"):
+        model_of(name).fit(frame, target_of(name))
+
+
+@pytest.mark.parametrize("kind", [np.array, list, lambda y: np.array(y, dtype=object)])
+@pytest.mark.parametrize("name", [name for name in MODELS if name.endswith("Regressor")])
+def test_words_in_the_y_of_a_regressor(name, kind):
+    """An error that shows one; numbers that are written out are numbers, as in scikit-learn."""
+    words = kind(["low", "high"] * (len(X) // 2))
+    with pytest.raises(ValueError, match="y must be numbers, but has words, such as 'low'"):
+        model_of(name).fit(X, words)
+
+
 @pytest.mark.parametrize("formulation", ["lp", "qp", "nm"])
 @pytest.mark.parametrize("C", [1e300, 10**305, 1e-302])
 def test_costs_beyond_float64(formulation, C):
