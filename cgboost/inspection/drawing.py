@@ -32,10 +32,13 @@ def panels(axes: Iterable[Axes] | None, count: int, *, vertical: bool) -> tuple[
     Raises
     ------
     ValueError
-        If the number of given axes is not ``count``, or they belong to no figure.
+        If the number of given axes is not ``count``, they are no axes, or belong to no figure.
     """
     if axes is not None:
-        given = list(axes)
+        several = list(axes) if isinstance(axes, Iterable) else [axes]
+        given = list(np.ravel(np.asarray(several, dtype=object)))  # also what plt.subplots returns
+        if strange := [each for each in given if not hasattr(each, "get_figure")]:
+            raise ValueError(f"axes must be axes of matplotlib, got {strange[0]!r}")
         if len(given) != count:
             raise ValueError(f"axes must hold {count} axes, one for each panel, got {len(given)}")
         figure = given[0].get_figure(root=True)

@@ -189,6 +189,10 @@ def test_draws_on_given_axes() -> None:
     assert plot_columns(make_model(), axes=axes[:2]) is figure
     with pytest.raises(ValueError, match="axes must hold 3 axes, one for each panel, got 2"):
         plot_history(make_model(), axes=axes[:2])
+    with pytest.raises(ValueError, match="axes must hold 3 axes, one for each panel, got 1"):
+        plot_history(make_model(), axes=axes[0])
+    with pytest.raises(ValueError, match="axes must be axes of matplotlib, got 3"):
+        plot_history(make_model(), axes=3)
 
 
 def test_unfitted_model() -> None:
