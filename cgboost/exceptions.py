@@ -37,9 +37,17 @@ Section = Literal[
 """Its sections."""
 
 
+MORE = " (more: cgboost explain "
+
+
 def see(section: Section) -> str:
     """The end of a message: the command that explains it."""
-    return f" (more: cgboost explain {section})"
+    return f"{MORE}{section})"
+
+
+def without_hint(error: Exception) -> str:
+    """The message of an error without that command, for a message that ends with its own."""
+    return str(error).partition(MORE)[0]
 
 
 class CGBoostError(Exception):

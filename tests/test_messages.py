@@ -7,9 +7,10 @@ from typing import get_args
 
 import pytest
 
-from cgboost.exceptions import MESSAGES, Section, see
+from cgboost.exceptions import MESSAGES, Section, see, without_hint
 from cgboost.explain import explanation
 from cgboost.integer.decomposition import ModelError
+from cgboost.integer.decomposition.model import read_model
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [*(ROOT / "cgboost").rglob("*.py"), *(ROOT / "solvers").rglob("*.py")]
@@ -65,3 +66,13 @@ def test_links_inside_the_page_lead_to_its_sections() -> None:
     for page, anchor in links:
         target = ROOT / MESSAGES if not page else (ROOT / MESSAGES).parent / page
         assert anchor in anchors(target), f"{page}#{anchor}"
+
+
+def test_a_message_about_another_has_one_hint(tmp_path: Path) -> None:
+    """An error that repeats another one leaves the command of that out."""
+    assert without_hint(ModelError("no rows")) == "no rows"
+    model = tmp_path / "quadratic.lp"
+    model.write_text("min\n obj: x + [ x ^ 2 ] / 2\nst\n row: x >= 1\nend\n", encoding="utf-8")
+    with pytest.raises(ModelError, match="is quadratic") as caught:
+        read_model(model)
+    assert str(caught.value).count("more: ") == 1

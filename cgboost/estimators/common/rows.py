@@ -21,7 +21,7 @@ from cgboost.additive.tables.rows import SourceRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker
 from cgboost.additive.tables.table_columns import check_frame
 from cgboost.estimators.common.inputs import check_response, read_weights, validate_data
-from cgboost.exceptions import see
+from cgboost.exceptions import see, without_hint
 
 Matrix = NDArray[np.floating[Any]]
 
@@ -176,7 +176,7 @@ def check_eval_set(estimator: Any, name: str, eval_set: EvalSet) -> tuple[Any, N
         X, y = estimator._read_new(*eval_set)
     except ValueError as error:
         which = "" if name == VALIDATION else f" {name!r}"
-        raise ValueError(f"eval_set{which}: {error}{see('eval-set')}") from error
+        raise ValueError(f"eval_set{which}: {without_hint(error)}{see('eval-set')}") from error
     return X, y
 
 

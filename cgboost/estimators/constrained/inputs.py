@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cgboost.estimators.constrained.data import Features, Grouping
 from cgboost.estimators.constrained.rules.base import Constraint
 from cgboost.estimators.constrained.rules.own import Own
-from cgboost.exceptions import DataWarning, see, warn_caller
+from cgboost.exceptions import DataWarning, see, warn_caller, without_hint
 
 
 @dataclass
@@ -165,7 +165,7 @@ def group_values(
             place = names_of(X).index(name, repr(constraint))
         except ValueError as error:
             raise ValueError(
-                f"{str(error).split(' (more: ')[0]}; groups are a column of X, or given to fit as "
+                f"{without_hint(error)}; groups are a column of X, or given to fit as "
                 f"groups={{{name!r}: array}}{see('constraints')}"
             ) from error
         values = _column(X, place)

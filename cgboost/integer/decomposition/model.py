@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cgboost._solvers import Program
+from cgboost.exceptions import without_hint
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.model_text import ModelError, check_text
 from cgboost.tolerances import LP_FEASIBILITY
@@ -153,7 +154,7 @@ def read_model(path: str | Path) -> Model:
     try:
         model = from_highs(highs)
     except ModelError as error:
-        raise ModelError(f"{str(path)!r}: {error}") from error
+        raise ModelError(f"{str(path)!r}: {without_hint(error)}") from error
     if status != highspy.HighsStatus.kOk or said:
         raise ModelError(f"HiGHS reads {str(path)!r} with a warning: the file is damaged{words}")
     check_text(path, {*model.row_names, *model.names})
