@@ -98,7 +98,7 @@ def plot_importance(
     names = getattr(model, "feature_names_in_", np.arange(len(overall)))
     axis.set_yticks(range(len(order)), [drawing.named(names[j]) for j in order])
     axis.invert_yaxis()
-    drawing.label(axis, "Variable importance", "share of what all splits gain, %", "feature")
+    drawing.label(axis, "Variable importance", "share of the total, %", "feature")
     if per_class:
         drawing.legend_beside(axis)
     return figure

@@ -343,7 +343,10 @@ class RegularizationPath:
         """
         if not all(hasattr(model, "sparsify") for model in self.models):
             name = type(self.models[0]).__name__
-            raise ValueError(f"coefs needs linear models: {name} has no coefficient for a feature")
+            raise ValueError(
+                f"coefs needs linear models: {name} has no coefficient for a feature; table() has "
+                "the sizes, objectives and scores of a path"
+            )
         each = [model.coef_ for model in self.models]
         coefs = np.stack([c.toarray() if issparse(c) else np.atleast_2d(c) for c in each], axis=-1)
         return coefs[0] if len(coefs) == 1 else coefs

@@ -65,8 +65,8 @@ def _check_names(X: Any) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(
-            f"X has {names.count(twice)} columns called {twice!r}: give every column a name of its "
-            f"own{see('input-data')}"
+            f"X has {names.count(twice)} columns called {twice!r}: give every column another "
+            f"name{see('input-data')}"
         )
 
 

@@ -165,7 +165,7 @@ MARGIN_COST = 0.01
 LARGER = "a larger value may change that"
 
 LEVEL_OF_NOISE = 1.5
-"""C·√Σw by default with Σ|α|, for a y of standard deviation 1 (docs/studies/defaults)."""
+"""C by default, times the size of the derivatives of the loss (docs/studies/defaults)."""
 
 SCALE_Y = "scale y to standard deviation 1 (sklearn.compose.TransformedTargetRegressor)"
 
@@ -415,27 +415,17 @@ def residual_objective(penalty: Penalty, *, C: float, cost: Loss, nu: float | No
     )
 
 
-def cost_in_units(C: float, rows: Rows, loss: Loss, penalty: Penalty) -> float:
-    """C for a y of the standard deviation σ that is C for y/σ.
-
-    With ℓ(σe) = κ·ℓ'(e), weights σα make κCℓ' + σ|α| of Cℓ + |α|, and κCℓ' + σ²½α² of Cℓ + ½α².
-    """
-    mean = np.average(rows.y, weights=rows.weights)
-    unit = float(np.sqrt(np.average((rows.y - mean) ** 2, weights=rows.weights)))
-    known = loss.in_units(unit) if unit > 0 else None
-    if known is None:
-        return C
-    return C * (unit**2 if penalty.quadratic else unit) / known[1]
-
-
 def cost_by_noise(rows: Rows, loss: Loss) -> float:
     """C by default with Σ|α|, for numbers to predict and columns that are of size 1 in most rows.
 
-    What noise alone gains by a column is of the order √Σw in units of y. The price of a column is
-    therefore a fixed share of that, as λ is in the square-root lasso (Belloni, Chernozhukov, Wang,
-    Biometrika 98, 2011), and C needs no knowledge of rows or units.
+    With the derivatives g of the loss at the best constant, what noise alone gains by a column is
+    of the order √(Σ w g²). The price of a column is a fixed share of that, as λ is in the
+    square-root lasso (Belloni, Chernozhukov, Wang, Biometrika 98, 2011), and C needs no knowledge
+    of rows or units.
     """
-    return cost_in_units(LEVEL_OF_NOISE / math.sqrt(rows.weights.sum()), rows, loss, L1())
+    constant = np.broadcast_to(loss.best_constant(rows.y, rows.weights), rows.y.shape)
+    noise = rows.weights @ loss.gradient(rows.y, constant) ** 2
+    return LEVEL_OF_NOISE / math.sqrt(noise if noise > 0 else rows.weights.sum())
 
 
 def chosen_cost(estimator: Any) -> float:

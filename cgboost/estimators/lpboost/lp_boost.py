@@ -379,10 +379,11 @@ class LPBoostRegressor(Regression, BaseBoost):
         Let the model choose ε, at a cost: at most this share of the rows lies outside the tube.
         In (0, 1]; ``epsilon`` is then not used.
     C : float or None, default=None
-        Cost of one unit of loss, above 0. None means 1.5/√Σw for losses in units of y, such as
-        absolute errors, and 1.5/(σ√Σw) for the squared error, with the standard deviation σ of y:
-        the same share of what noise gains, for any number of rows and any units
-        (:doc:`/studies/defaults/page`). With ``formulation="qp"``, None means 1.
+        Cost of one unit of loss, above 0. None means 1.5/√(Σ w g²), with the derivatives g of the
+        loss at the best constant: a fixed share of what noise gains, for any loss, number of rows
+        and units (:doc:`/studies/defaults/page`). That is about 1.5/√Σw for absolute errors, and
+        1.5/(σ√Σw) for the squared error, with the standard deviation σ of y. Weights count like
+        repeated rows: scale them to mean 1. With ``formulation="qp"``, None means 1.
     formulation : {"lp", "qp"}, default="lp"
         Ω(α) = Σ|α| (a linear program, sparse) or ½Σα² (a quadratic program, dense).
     columns_per_round, max_columns, tol, time_limit, solver, solver_options, early_stopping, \

@@ -27,7 +27,6 @@ from cgboost.estimators.common.objective import (
     Margins,
     Objective,
     check_task_and_loss,
-    cost_in_units,
     margin_objective,
     residual_objective,
     simplex_if_linear,
@@ -351,9 +350,7 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
         rows, held = prepare(self, X, y, sample_weight, eval_set)
-        penalty = L2() if is_budgeted(self) else L1()
-        usual = cost_in_units(SHRUNK_COST, rows, get_loss(self.loss), penalty)
-        self.C_ = usual if self.C is None else float(self.C)
+        self.C_ = cost_in_units(self, rows) if self.C is None else float(self.C)
         return rows, held
 
     def _objective_with(self, penalty: Penalty, C: float) -> Objective:
@@ -389,6 +386,19 @@ def importances(self: Any) -> NDArray[np.float64]:
     for rule in self.rules_:
         sizes += abs(rule.weight) * rule.conjunction.importances(self.n_features_in_)
     return sizes / (sizes.sum() or 1.0)
+
+
+def cost_in_units(self: Any, rows: Rows) -> float:
+    """C for a y of the standard deviation σ that is 0.1 for y/σ.
+
+    With ℓ(σe) = κ·ℓ'(e), weights σα make κCℓ' + σ|α| of Cℓ + |α|, and σ²½α² of ½α².
+    """
+    mean = np.average(rows.y, weights=rows.weights)
+    unit = float(np.sqrt(np.average((rows.y - mean) ** 2, weights=rows.weights)))
+    known = get_loss(self.loss).in_units(unit) if unit > 0 else None
+    if known is None:
+        return SHRUNK_COST
+    return SHRUNK_COST * (unit**2 if is_budgeted(self) else unit) / known[1]
 
 
 def worded(self: Any, objective: Objective) -> Objective:

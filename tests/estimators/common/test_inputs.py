@@ -135,7 +135,9 @@ def test_columns_with_words_or_without_values_are_named(estimator):
 def test_two_columns_of_one_name(name):
     """An error that names them, whatever the estimator."""
     frame = pd.DataFrame(X, columns=["a", "b", "a"])
-    with pytest.raises(ValueError, match="X has 2 columns called 'a': give every column a name"):
+    with pytest.raises(
+        ValueError, match="X has 2 columns called 'a': give every column another name"
+    ):
         model_of(name).fit(frame, target_of(name))
 
 

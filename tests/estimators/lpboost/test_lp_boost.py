@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_class_weight_classifiers
 
 from cgboost import ConstrainedBoostRegressor, LPBoostClassifier, LPBoostRegressor
+from cgboost.losses import AbsoluteError, Huber, Quantile
 from cgboost.pricing.features.stumps import StumpPool
 from tests.estimators.common.test_bad_input import BAD_DATA, BAD_PARAMETERS
 from tests.estimators.data import curve, three_classes, two_classes
@@ -267,15 +268,27 @@ def test_c_by_default_follows_rows_and_units(make) -> None:
     X, y = load_diabetes(return_X_y=True)
     X, y = X[:200], y[:200]
     model = make().fit(X, y)
-    assert np.isclose(model.C_, 1.5 / np.sqrt(200))
+    assert np.isclose(model.C_, 1.5 / np.sqrt(200), rtol=0.02)
     given = make(C=model.C_).fit(X, y)
     np.testing.assert_array_equal(given.predict(X), model.predict(X))
     assert given.C_ == model.C_
-    assert np.isclose(make().fit(X, y, np.full(200, 4.0)).C_, 1.5 / np.sqrt(800))
+    assert np.isclose(make().fit(X, y, np.full(200, 4.0)).C_, model.C_ / 2)
     squared = make(loss="squared_error").fit(X, y).C_
     assert squared == pytest.approx(1.5 / (np.std(y) * np.sqrt(200)))
     with pytest.raises(ValueError, match="C must be a finite number > 0, got 0"):
         make(C=0).fit(X, y)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
+def test_c_by_default_suits_every_loss(size) -> None:
+    """Each has columns: Huber's loss of any δ, counts, half of the absolute error as the whole."""
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:150], size * y[:150]
+    for loss in ("huber", Huber(size * 50.0), "poisson", "squared_error", Quantile(0.9)):
+        assert 5 < LPBoostRegressor(loss=loss).fit(X, y).n_columns_ < 100, loss
+    half, whole = (LPBoostRegressor(loss=loss).fit(X, y) for loss in (Quantile(), AbsoluteError()))
+    assert np.isclose(half.C_, 2 * whole.C_)
+    assert half.objective_ == pytest.approx(whole.objective_, rel=2e-4)
 
 
 def test_default_stumps_of_numbers_do_not_fit_the_noise() -> None:
