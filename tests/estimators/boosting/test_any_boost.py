@@ -43,7 +43,7 @@ WHOLE = [
 ]
 OTHERS = [
     AnyBoostRegressor(Ridge(), corrective=True, n_estimators=3),
-    AnyBoostRegressor(loss="absolute_error", n_estimators=5),
+    AnyBoostRegressor(loss="absolute_error", learning_rate=1.0, n_estimators=5),
 ]
 
 

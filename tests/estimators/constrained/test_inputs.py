@@ -53,6 +53,7 @@ def test_class_weights_decide_where_the_constant_is_free():
     [ConstrainedBoostClassifier(), ConstrainedBoostRegressor()],
     variants=[ConstrainedBoostRegressor([Monotone(0, 1)], columns="features")],
     expected_failed_checks=expected_failures,
+    xfail_strict=False,  # which of several optima is found depends on C and on the machine
 )
 def test_scikit_learn_check(estimator, check):
     """Every check of scikit-learn passes, apart from the expected failures with their reason."""
