@@ -73,7 +73,7 @@ def _check_names(X: Any) -> None:
 def _check_numbers(y: NDArray[Any]) -> None:
     """Raise a ValueError for words in the y of a regressor."""
     for value in y.tolist():
-        if isinstance(value, str):
+        if isinstance(value, (str, bytes)):
             try:
                 float(value)
             except ValueError:
@@ -132,7 +132,7 @@ def check_response(estimator: Any, y: Any) -> None:
         )
     if not getattr(estimator, "_y_numeric", False):
         return
-    if values.dtype.kind in "OU":
+    if values.dtype.kind in "OSU":
         _check_numbers(values)
     if _are_times(values):
         raise ValueError(

@@ -178,12 +178,7 @@ def validated(self: Any, X: Any, y: Any) -> tuple[Matrix, Any]:
         )
     check_response(self, y)
     if self._y_numeric and getattr(getattr(y, "dtype", None), "kind", "f") in "OUS":
-        try:
-            y = np.asarray(y, dtype=np.float64)
-        except ValueError as error:
-            if not str(error).startswith("could not convert"):
-                raise
-            raise ValueError(f"y must be numbers ({error})") from error
+        y = np.asarray(y, dtype=np.float64)
     checked: tuple[Matrix, Any] = BaseEnsemble._validated(self, X, y)
     return checked
 

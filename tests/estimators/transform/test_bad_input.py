@@ -204,7 +204,7 @@ SOURCES = {
     "nan": (lambda: [(FRAME, np.full(N_ROWS, np.nan))], "y must be finite"),
     "infinite": (lambda: [(X[:, None] * np.inf, Y)], "a feature of X has the value"),
     "weights": (lambda: [(FRAME, Y, -np.ones(N_ROWS))], "weights in the blocks must be finite"),
-    "strings": (lambda: [(FRAME, GROUP)], "could not convert string to float"),
+    "strings": (lambda: [(FRAME, GROUP)], "y must be numbers, but has words, such as 'a'"),
 }
 
 
