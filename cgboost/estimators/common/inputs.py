@@ -121,6 +121,8 @@ def check_response(estimator: Any, y: Any) -> None:
     """Raise a ValueError for masked or missing responses, and words or dates of a regressor."""
     check_unmasked("y", y)
     values = np.asarray(y) if hasattr(y, "dtype") or isinstance(y, (list, tuple)) else None
+    if values is not None and values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
     if values is None or values.ndim != 1:
         return
     if values.dtype.kind == "O" and (missing := _missing_places(values)):

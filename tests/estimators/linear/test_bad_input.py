@@ -75,8 +75,9 @@ def test_bad_data_are_refused(model: Any, data: dict[str, Any], words: str) -> N
 @pytest.mark.parametrize("model", [MODELS[0], MODELS[2]], ids=lambda model: type(model).__name__)
 def test_words_are_no_response_of_a_regressor(model: Any) -> None:
     """The error names y; numbers that are written as words, or objects, are numbers."""
-    with pytest.raises(ValueError, match=r"y must be numbers, but has words, such as 'a'"):
-        model.fit(X, np.array(["a"] * 50))
+    for words in (["a"] * 50, [b"a"] * 50, [["a"]] * 50):
+        with pytest.raises(ValueError, match=r"y must be numbers, but has words, such as b?'a'"):
+            model.fit(X, np.array(words))
     expected = model.fit(X, Y).coef_
     for A, y in ((X.astype(str), Y.astype(str)), (X.astype(object), Y.astype(object))):
         np.testing.assert_allclose(type(model)(**model.get_params()).fit(A, y).coef_, expected)
