@@ -56,6 +56,9 @@ Norms = NDArray[np.floating[Any]]
 
 KernelFunction = Callable[[Matrix, Matrix], Matrix]
 
+DIAGONAL_ROWS = 16
+"""Rows with which a kernel is called for its diagonal: calls cost more than a few values."""
+
 
 class Kernel(Parametrized, ABC):
     """A kernel k(x, z); sums, products, powers and multiples of kernels are kernels.
@@ -80,7 +83,9 @@ class Kernel(Parametrized, ABC):
 
     def diagonal(self, X: Matrix) -> Norms:
         """k(x, x) of every row, shape (len(X),)."""
-        return np.array([self(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])])
+        starts = range(0, X.shape[0], DIAGONAL_ROWS)
+        parts = [X[start : start + DIAGONAL_ROWS] for start in starts]
+        return np.concatenate([np.zeros(0), *(np.diagonal(self(own, own)) for own in parts)])
 
     def centres(self, X: Matrix, rows: Any) -> Matrix:
         """The representation of training rows ``rows`` as centres: by default the rows."""

@@ -14,6 +14,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from os.path import normpath
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -63,7 +64,7 @@ def faults(site: Path) -> Iterator[str]:
         for target in page.loads:
             if urlsplit(target).netloc:
                 yield f"{name}: loads {target} from the network"
-        for target in page.links + page.loads:
+        for target in dict.fromkeys(page.links + page.loads):
             if wrong := missing(target, path, pages):
                 yield f"{name}: {wrong}"
 
@@ -73,7 +74,7 @@ def missing(target: str, path: Path, pages: dict[Path, Page]) -> str:
     parts = urlsplit(target)
     if parts.scheme or parts.netloc:
         return ""
-    place = path if not parts.path else (path.parent / unquote(parts.path)).resolve()
+    place = path if not parts.path else Path(normpath(path.parent / unquote(parts.path)))
     if not place.is_file():
         return f"no file for {target}"
     if place in pages and unquote(parts.fragment) not in pages[place].anchors:
@@ -94,7 +95,8 @@ def main() -> int:
     browser = check_in_browser.find_browser()
     if browser is None:
         print("No Chromium on this machine: the pages were NOT looked at in a browser, and the steps")
-        print("of the interactive page NOT compared. Install one (Debian: apt install chromium).")
+        print("of the interactive page NOT compared. Install one (Debian: apt install")
+        print("chromium-headless-shell).")
     else:
         with check_in_browser.opened(browser) as running:
             shown = list(check_in_browser.faults(site, running, arguments.screenshots))

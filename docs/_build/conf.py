@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
     # ours, in extensions/
+    "compiled_template",
     "interactive_page",
     "landing_pages",
     "plain_docstrings",
@@ -88,6 +89,7 @@ html_theme_options = {
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "navigation_with_keys": False,
+    "collapse_navigation": True,  # each page lists its own section only
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "tango",

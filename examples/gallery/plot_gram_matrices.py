@@ -35,7 +35,7 @@ train, test = train_test_split(rows, test_size=0.5, random_state=0, stratify=dig
 # ``Precomputed("spectrum", matrix)`` looks up the values of two row numbers.
 
 library = KernelLibrary({name: Precomputed(name, K) for name, K in matrices.items()})
-search = GridSearchCV(CGBoostClassifier(library, penalty="l1"), {"C": [0.1, 0.3, 1, 3]}, cv=5)
+search = GridSearchCV(CGBoostClassifier(library, penalty="l1"), {"C": [0.1, 0.3, 1, 3]}, cv=3)
 model = search.fit(train, y[train[:, 0]]).best_estimator_
 print(f"C={model.C}, gap {model.gap_:.1e}, columns {model.columns_per_kernel_}")
 
@@ -48,7 +48,7 @@ matrices["mean of all"] = np.mean(list(matrices.values()), axis=0)
 table = {}
 i, j = train[:, 0], test[:, 0]
 for name, K in matrices.items():
-    machine = GridSearchCV(SVC(kernel="precomputed"), {"C": [0.3, 1, 3, 10, 30]}, cv=5)
+    machine = GridSearchCV(SVC(kernel="precomputed"), {"C": [0.3, 1, 3, 10]}, cv=3)
     machine.fit(K[np.ix_(i, i)], y[i])
     support = int(machine.best_estimator_.n_support_.sum())
     table[f"SVC, {name}"] = 1 - machine.score(K[np.ix_(j, i)], y[j]), support

@@ -89,7 +89,7 @@ library = KernelLibrary(
     normalize=True,
 )
 settings = {"penalty": "l1", "epsilon": 0.2}
-search = GridSearchCV(CGBoostRegressor(library, **settings), {"C": [0.1, 0.3, 1, 3]}, cv=4)
+search = GridSearchCV(CGBoostRegressor(library, **settings), {"C": [0.3, 1, 3]}, cv=3)
 model = search.fit(frame[train], y[train]).best_estimator_
 print(f"C={model.C}, gap {model.gap_:.1e}, columns {model.columns_per_kernel_}")
 
@@ -106,8 +106,8 @@ numbers = make_column_transformer(
     (CountVectorizer(token_pattern="[^,]+"), "text"),
 )
 machine = make_pipeline(numbers, SVR(epsilon=0.2))
-grid = {"svr__C": [0.3, 1, 3, 10, 30], "svr__gamma": [0.01, 0.03, 0.1, 0.3]}
-machine = GridSearchCV(machine, grid, cv=4).fit(frame[train], y[train])
+grid = {"svr__C": [1, 3, 10, 30], "svr__gamma": [0.03, 0.1, 0.3]}
+machine = GridSearchCV(machine, grid, cv=3).fit(frame[train], y[train])
 support = len(machine.best_estimator_[-1].support_)
 for name, own, count in [
     ("mixture of kernels", model, model.n_columns_),

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
+from cgboost.kernels.base import DIAGONAL_ROWS
 from cgboost.kernels.checks import finite
 from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic, Rounding, as_floats
 from cgboost.kernels.rows import (
@@ -32,9 +33,6 @@ FEATURES = 128
 
 With 784 features a product takes 7 % longer, and its error is six times smaller.
 """
-
-DIAGONAL_ROWS = 16
-"""Rows with which a kernel is called for its diagonal: calls cost more than a few values."""
 
 Vector = NDArray[np.float64]
 
