@@ -64,6 +64,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
     "write_computation_times": False,
+    "reset_modules": ("matplotlib", "long_lived.keep"),
     "reset_modules_order": "both",
     "within_subsection_order": "FileNameSortKey",
     "plot_gallery": True,

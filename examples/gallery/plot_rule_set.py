@@ -4,7 +4,7 @@ A rule set within a budget, and its bound
 
 Six conditions have to do to tell malignant from benign tumours. The rules are chosen one after
 another; the bound says how much better *any* rules with as many conditions could do, and there
-are some hundred thousand pairs of conditions.
+are tens of thousands of pairs of conditions.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 labels = y.map({0: "malignant", 1: "benign"})
 X_train, X_test, y_train, y_test = train_test_split(X, labels, stratify=labels, random_state=0)
 
-model = RuleSetClassifier(6, max_conditions=2, max_bins=10).fit(X_train, y_train)
+model = RuleSetClassifier(6, max_conditions=2, max_bins=6).fit(X_train, y_train)
 print(model.to_text())
 print(f"right on {100 * model.score(X_test, y_test):.1f} % of the test rows")
 
@@ -46,7 +46,7 @@ budgets = [1, 2, 4, 6, 8]
 models = [
     model
     if budget == 6
-    else RuleSetClassifier(budget, max_conditions=2, max_bins=10).fit(X_train, y_train)
+    else RuleSetClassifier(budget, max_conditions=2, max_bins=6).fit(X_train, y_train)
     for budget in budgets
 ]
 right.plot(budgets, [m.objective_ for m in models], "o-", label="objective of the rules found")

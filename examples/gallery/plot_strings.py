@@ -43,9 +43,9 @@ def near_the_cut(a, b):
     return sum(x == z for x, z in zip(a[26:36], b[26:36], strict=True)) ** 2
 
 
-y = np.arange(400) % 2 == 1
+y = np.arange(320) % 2 == 1
 X = np.array([sequence(site) for site in y])
-X_train, y_train, X_test, y_test = X[:240], y[:240], X[240:], y[240:]
+X_train, y_train, X_test, y_test = X[:200], y[:200], X[200:], y[200:]
 print(X[1], X[0], sep="\n")
 
 # %%
