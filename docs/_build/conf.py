@@ -22,6 +22,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     # ours, in extensions/
     "compiled_template",
+    "garbage",
     "interactive_page",
     "landing_pages",
     "plain_docstrings",
@@ -64,7 +65,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
     "write_computation_times": False,
-    "reset_modules": ("matplotlib", "long_lived.keep"),
+    "reset_modules": ("matplotlib", "garbage.keep"),
     "reset_modules_order": "both",
     "within_subsection_order": "FileNameSortKey",
     "plot_gallery": True,
