@@ -83,7 +83,7 @@ html_sidebars = {
     name: []
     for name in ("index", "user_guide/getting_started", "user_guide/column_generation")
 }
-html_show_sourcelink = False
+html_show_sourcelink = html_copy_source = False
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "cgboost"},

@@ -23,7 +23,7 @@ from sklearn.svm import SVR
 from cgboost import RBF, CGBoostRegressor, Jaccard, KernelLibrary, On
 
 rng = np.random.default_rng(0)
-n = 400
+n = 320
 good, bad = ["new tyres", "serviced", "light", "carbon"], ["rust", "scratched", "no lights"]
 neutral = ["blue", "red", "black", "pick up", "call me", "with lock"]
 frame = pd.DataFrame(
@@ -44,7 +44,7 @@ price += frame["condition"].map({"poor": -1.0, "fair": 0.0, "good": 0.6}).astype
 price += frame["text"].map(lambda line: 0.5 * sum(w in line for w in good)).to_numpy()
 price -= frame["text"].map(lambda line: 0.5 * sum(w in line for w in bad)).to_numpy()
 y = (price + 0.3 * rng.standard_normal(n)).to_numpy()
-train, test = slice(0, 280), slice(280, n)
+train, test = slice(0, 220), slice(220, n)
 print(frame.head(3).to_string())
 
 # %%

@@ -64,7 +64,7 @@ plot_kernel_weights(model, axes=figure.add_subplot())
 # in, too: its kernel is next to the identity matrix, and so lets each training row have an error of
 # its own, as the hinge does at a small C. Held-out rows (cross-validation, say) should choose C.
 
-costs = np.geomspace(0.03, 1.0, 8)
+costs = np.geomspace(0.03, 1.0, 7)
 models = [CGBoostClassifier(library, penalty="group", C=C).fit(X_train, y_train) for C in costs]
 figure, (top, bottom) = plt.subplots(2, 1, figsize=(8, 6), sharex=True, layout="constrained")
 for name in views:

@@ -2,7 +2,7 @@
 A forest thinned
 ================
 
-A random forest of 200 trees for the small digits. How few of its trees do as well? The path chooses
+A random forest of 150 trees for the small digits. How few of its trees do as well? The path chooses
 them for several sizes, by one linear program whose members are asked about the rows that were left
 out of their bootstrap samples, so that no row has to be held out to choose by. The test rows here
 only draw the line that the forest itself is measured by.
@@ -19,8 +19,8 @@ from cgboost.inspection import plot_path
 
 X, y = load_digits(return_X_y=True)
 X, X_test, y, y_test = train_test_split(X, y, test_size=900, random_state=0)
-forest = RandomForestClassifier(200, random_state=0).fit(X, y)
-path = ThinnedEnsemble(forest).path(X, y, sizes=[3, 6, 10, 20, 40, 80], eval_set=(X_test, y_test))
+forest = RandomForestClassifier(150, random_state=0).fit(X, y)
+path = ThinnedEnsemble(forest).path(X, y, sizes=[3, 6, 12, 25, 50], eval_set=(X_test, y_test))
 
 # %%
 # On the left test accuracy against the number of trees, besides the first trees of the forest as
