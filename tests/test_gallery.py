@@ -1,10 +1,12 @@
 """The scripts of the gallery run, draw, and say in their first lines what they are."""
 
 import ast
-import runpy
+import re
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -25,14 +27,25 @@ def without_a_display() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_the_example_runs_and_draws(name: str) -> None:
-    """It needs no files and gives no warnings, and pyplot, and so the gallery, sees its figures."""
+def test_the_example_runs_and_draws(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It needs no files, gives no warnings, and no block draws on the figures of an earlier one.
+
+    The gallery takes the pictures of pyplot's figures, and closes them, after each block.
+    """
+    source = (GALLERY / name).read_text(encoding="utf-8")
+    module = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", module)  # where its functions are looked up
+    figures = []
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        runpy.run_path(str(GALLERY / name), run_name="__main__")
-    assert plt.get_fignums()
-    for number in plt.get_fignums():
-        plt.figure(number).canvas.draw()
+        for block in re.split(r"^# %%$", source, flags=re.MULTILINE):
+            exec(compile(block, name, "exec"), module.__dict__)
+            figures += [plt.figure(number) for number in plt.get_fignums()]
+            for figure in figures[len(figures) - len(plt.get_fignums()) :]:
+                figure.canvas.draw()
+            plt.close("all")
+    assert figures
+    assert not [figure for figure in figures if figure.stale]
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

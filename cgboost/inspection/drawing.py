@@ -146,6 +146,16 @@ def counted(axis: Axes, counts: NDArray[Any]) -> None:
         axis.set_xticks([counts[0]])
 
 
+def logarithmic_counts(axis: Axes) -> None:
+    """The lower axis in decades, with plain numbers at 1, 2, 5, 10, 20 and so on."""
+    from matplotlib.ticker import LogLocator, StrMethodFormatter
+
+    axis.set_xscale("log")
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
+    axis.minorticks_off()
+
+
 def label(axis: Axes, title: str, x: str, y: str) -> None:
     """Set a title on the left and the names of both axes, and take away the frame."""
     axis.set_title(title, loc="left", fontweight="bold", fontsize="medium")

@@ -70,7 +70,7 @@ def draw_sizes(path: SizePath, ax: Axes | None) -> Figure:
     if not np.isnan(path.whole_score):
         name = f"all {path.n_members_in} members"
         axis.axhline(path.whole_score, color=drawing.INK, linewidth=1, linestyle="--", label=name)
-    axis.set_xscale("log")
+    drawing.logarithmic_counts(axis)
     axis.legend(frameon=False)
     gap = max(model.gap_ for model in path.models)
     title = f"{len(sizes)} sizes of {path.n_members_in} members, certified gaps ≤ {gap:.0e}"

@@ -29,13 +29,11 @@ print(f"right on {100 * model.score(X_test, y_test):.1f} % of the test rows")
 
 table = model.rules_table()
 colours = {"malignant": "tab:red", "benign": "tab:blue"}
-figure, (left, right) = plt.subplots(
-    1, 2, figsize=(12, 3.6), width_ratios=(3, 2), layout="constrained"
-)
-left.barh(table["rule"], table["weight"], color=[colours[label] for label in table["label"]])
-left.axvline(0, color="black", linewidth=0.8)
-left.invert_yaxis()
-left.set(xlabel="weight (red: for malignant, blue: for benign)", title="Six conditions")
+figure, axis = plt.subplots(figsize=(8, 3.2), layout="constrained")
+axis.barh(table["rule"], table["weight"], color=[colours[label] for label in table["label"]])
+axis.axvline(0, color="black", linewidth=0.8)
+axis.invert_yaxis()
+axis.set(xlabel="weight (red: for malignant, blue: for benign)", title="Six conditions")
 
 # %%
 # Objective and bound at each budget
@@ -49,7 +47,8 @@ models = [
     else RuleSetClassifier(budget, max_conditions=2, max_bins=6).fit(X_train, y_train)
     for budget in budgets
 ]
-right.plot(budgets, [m.objective_ for m in models], "o-", label="objective of the rules found")
-right.plot(budgets, [m.dual_bound_ for m in models], "s--", label="bound on all rule sets")
-right.set(xlabel="conditions", ylabel="loss and ½Σα²", title="What others could do", ylim=(0, None))
-right.legend()
+figure, axis = plt.subplots(figsize=(6, 3.6), layout="constrained")
+axis.plot(budgets, [m.objective_ for m in models], "o-", label="objective of the rules found")
+axis.plot(budgets, [m.dual_bound_ for m in models], "s--", label="bound on all rule sets")
+axis.set(xlabel="conditions", ylabel="loss and ½Σα²", title="What others could do", ylim=(0, None))
+axis.legend()

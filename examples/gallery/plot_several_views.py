@@ -66,12 +66,11 @@ plot_kernel_weights(model, axes=figure.add_subplot())
 
 costs = np.geomspace(0.03, 1.0, 7)
 models = [CGBoostClassifier(library, penalty="group", C=C).fit(X_train, y_train) for C in costs]
-figure, (top, bottom) = plt.subplots(2, 1, figsize=(8, 6), sharex=True, layout="constrained")
+figure, axis = plt.subplots(figsize=(8, 3.4), layout="constrained")
 for name in views:
-    top.plot(costs, [fitted.kernel_weights_[name] for fitted in models], ".-", label=name)
-top.set(ylabel="weight of the view", ylim=(0, 0.75))
-top.legend(frameon=False, ncols=5)
-bottom.plot(costs, [fitted.score(X_test, y_test) for fitted in models], ".-", label="five views")
+    axis.plot(costs, [fitted.kernel_weights_[name] for fitted in models], ".-", label=name)
+axis.set(xscale="log", xlabel="C", ylabel="weight of the view", ylim=(0, 0.75))
+axis.legend(frameon=False, ncols=5)
 
 # %%
 # Compared with one kernel
@@ -80,12 +79,14 @@ bottom.plot(costs, [fitted.score(X_test, y_test) for fitted in models], ".-", la
 # as the five views here: who knows the right view needs no weights. Both have the C that is best on
 # the test rows, which flatters them.
 
+figure, axis = plt.subplots(figsize=(8, 3.4), layout="constrained")
+axis.plot(costs, [fitted.score(X_test, y_test) for fitted in models], ".-", label="five views")
 for name, own in {"all features": np.arange(X.shape[1]), "pixels": columns["pixels"]}.items():
     score = max(
         SVC(C=C).fit(X_train[:, own], y_train).score(X_test[:, own], y_test)
         for C in (0.1, 1, 10, 100, 1000)
     )
     print(f"one kernel on {name}: test accuracy {score:.3f} at the best C")
-    bottom.axhline(score, linestyle=":" if name == "pixels" else "--", color="0.4", label=name)
-bottom.set(xscale="log", xlabel="C", ylabel="test accuracy", ylim=0.9)
-bottom.legend(frameon=False)
+    axis.axhline(score, linestyle=":" if name == "pixels" else "--", color="0.4", label=name)
+axis.set(xscale="log", xlabel="C", ylabel="test accuracy", ylim=0.9)
+axis.legend(frameon=False)

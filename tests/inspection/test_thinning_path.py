@@ -20,6 +20,15 @@ def test_scores_against_members():
     np.testing.assert_array_equal(axis.lines[0].get_ydata(), path.scores)
     assert axis.lines[1].get_ydata()[0] == path.scores.max()
     assert axis.lines[2].get_ydata()[0] == path.whole_score
+    figure.canvas.draw()
+    low, high = axis.get_xlim()
+    ticks = [
+        own.get_text()
+        for own, x in zip(axis.get_xticklabels(), axis.get_xticks(), strict=True)
+        if low <= x <= high
+    ]
+    assert ticks == ["2", "5", "10"]
+    assert not axis.get_xticklabels(minor=True)
     _, own = plt.subplots()
     assert plot_path(model.path(X, y, sizes=[3]), ax=own) is own.figure
     assert len(own.lines) == 2
