@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.protocols import EntryRule, Priced, gap_scale
+from cgboost.tolerances import UNMOVED
 
 Vector = NDArray[np.float64]
 
@@ -81,10 +82,16 @@ class DualForm:
         return self.penalty.value(np.append(coef, intercept) if self.charges_offset else coef)
 
     def gap_scale(self, loss: EmptyLoss, objective: float) -> float:
-        """What gaps are relative to: :func:`~cgboost.generation.protocols.gap_scale`."""
+        """What gaps are relative to: :func:`~cgboost.generation.protocols.gap_scale`.
+
+        A free offset may leave nothing of the loss but rounding, as with a constant response.
+        """
         if abs(objective) >= 1.0:
             return abs(objective)
-        return gap_scale(objective, loss.empty(offset=self.offset == "free"))
+        empty = abs(loss.empty(offset=False))
+        if self.offset == "free":
+            empty = max(abs(loss.empty(offset=True)), UNMOVED * empty)
+        return gap_scale(objective, empty)
 
     def sizes(self, scores: Vector, total: float) -> Vector:
         """Of the scores that a penalty limits, and of Σr where the offset is penalized."""

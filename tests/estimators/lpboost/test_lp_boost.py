@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_class_weight_classifiers
 
 from cgboost import ConstrainedBoostRegressor, LPBoostClassifier, LPBoostRegressor
+from cgboost.exceptions import TrivialModelWarning
 from cgboost.losses import AbsoluteError, Huber, Quantile
 from cgboost.pricing.features.stumps import StumpPool
 from tests.estimators.common.test_bad_input import BAD_DATA, BAD_PARAMETERS
@@ -301,3 +302,15 @@ def test_default_stumps_of_numbers_do_not_fit_the_noise() -> None:
     assert path.C_ == 1.0
     models = LPBoostRegressor().path(X[:50], y[:50], [0.1, 0.2])
     assert [m.C_ for m in models] == [0.1, 0.2]
+
+
+@pytest.mark.parametrize("level", [1.0, -3.7, 5.0, 1e-3, 1e8])
+@pytest.mark.parametrize("C", [None, 1.0])
+def test_a_constant_response_is_fitted_and_certified(level: float, C: float | None) -> None:
+    """Rounding that a free offset leaves of the loss is no gap; the fit says that it is trivial."""
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.warns(TrivialModelWarning) as warned:
+        model = LPBoostRegressor(C=C).fit(X, np.full(20, level))
+    assert len(warned) == 1
+    assert model.gap_ <= model.tol
+    np.testing.assert_allclose(model.predict(X), level, rtol=1e-12, atol=model.epsilon + 1e-9)
