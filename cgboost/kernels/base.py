@@ -85,7 +85,8 @@ class Kernel(Parametrized, ABC):
         """k(x, x) of every row, shape (len(X),)."""
         starts = range(0, X.shape[0], DIAGONAL_ROWS)
         parts = [X[start : start + DIAGONAL_ROWS] for start in starts]
-        return np.concatenate([np.zeros(0), *(np.diagonal(self(own, own)) for own in parts)])
+        values = [np.diagonal(self(own, own)) for own in parts]
+        return np.concatenate(values) if values else np.zeros(0, dtype=float_dtype(X))
 
     def centres(self, X: Matrix, rows: Any) -> Matrix:
         """The representation of training rows ``rows`` as centres: by default the rows."""

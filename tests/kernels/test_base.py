@@ -90,6 +90,23 @@ def test_single_precision_is_kept(kernel: Kernel) -> None:
     assert kernel.sum_from_products(products, *norms, np.ones(5)).dtype == np.float64
 
 
+@pytest.mark.parametrize("n_rows", [0, 1, 16, 33])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_diagonal_of_a_function_takes_few_calls(n_rows: int, dtype: type) -> None:
+    """k(x, x) is that of the formula, in the precision of the rows; 16 rows are one call."""
+    calls = []
+
+    def laplacian(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        calls.append(len(A))
+        return (1.0 + A[:, None, 0] * B[:, 0]) * np.exp(-np.abs(A[:, None] - B).sum(axis=-1))
+
+    rows = RNG.normal(size=(n_rows, 3)).astype(dtype)
+    diagonal = FunctionKernel(laplacian).diagonal(rows)
+    assert diagonal.dtype == dtype
+    np.testing.assert_allclose(diagonal, 1.0 + rows[:, 0] ** 2, rtol=1e-6)
+    assert len(calls) == -(-n_rows // 16)
+
+
 def test_whole_numbers_do_not_overflow() -> None:
     """Pixels of 0 to 255 in bytes give the same values as the same pixels in floats."""
     pixels = RNG.integers(0, 256, size=(6, 40), dtype=np.uint8)
