@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
-"""The first, made for what has no window, takes half the time of the others."""
+"""The first, made for what has no window, takes two thirds of the time of the second."""
 PATIENCE = 30.0
 """Seconds for the browser to start, and for a page to load."""
 

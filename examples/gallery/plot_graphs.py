@@ -68,7 +68,7 @@ print(f"mixture: C={model.C}, gap {model.gap_:.1e}, columns {model.columns_per_k
 
 # %%
 # No depth had to be chosen, and the mixture compares a new molecule with fewer than any machine.
-# The best depth alone, which only the test set shows, is right for a few more molecules.
+# The best depth alone, which only the test set shows, is right for two more molecules.
 #
 # The molecules that stand for others
 # -----------------------------------

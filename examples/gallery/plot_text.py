@@ -2,7 +2,7 @@
 Text: which library wrote this docstring?
 =========================================
 
-Nearly a thousand docstrings of scikit-learn and SciPy, as sparse rows of some ten thousand words.
+Nearly a thousand docstrings of scikit-learn and SciPy, as sparse rows of several thousand words.
 Kernel models take them as they are: no row is ever made dense. The model is a sum of similarities
 to a few of the documents, with a certificate, and since one of its kernels is linear, it can be
 read word by word.
