@@ -1,7 +1,8 @@
 """The built site in headless Chromium, driven by Playwright.
 
 Every page is loaded from a server on this machine, as wide as a phone; what does not show, does not
-load, asks the network, raises in a script or is wider than the phone is a fault.
+load, asks the network, raises in a script or is wider than the phone is a fault. Of the pages that
+one template makes from docstrings the first is loaded, and then shows the content of the others.
 """
 
 from __future__ import annotations
@@ -30,6 +31,21 @@ Promise.all([...document.images].map(async (image) => {
 ])
 """
 """Sources of the pictures that do not show, and how wide the page is."""
+EXCHANGE = """
+async (address) => {
+  const text = await (await fetch(address)).text();
+  const next = new DOMParser().parseFromString(text, "text/html");
+  const loads = (page) => [...page.querySelectorAll("script[src], link[rel=stylesheet]")]
+    .map((element) => element.getAttribute("src") ?? element.getAttribute("href")).join();
+  const content = next.querySelector("main");
+  if (loads(next) !== loads(document) || content.querySelector("script, style")) return false;
+  document.querySelector("main").replaceWith(document.adoptNode(content));
+  return true;
+}
+"""
+"""Shows the content of another page in the open one, where it has no other scripts and styles."""
+ONE_TEMPLATE = "api/generated"
+"""The folder of the pages that one template makes, three quarters of the site."""
 NO_NETWORK = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 """Only this machine is there: a request to any other fails, and that is noted."""
 CANCELLED = "net::ERR_ABORTED"
@@ -142,6 +158,11 @@ class Tab:
         self.complaints.clear()
         self.page.goto(address)
 
+    def exchange(self, address: str) -> bool:
+        """Show the content of another page in the open one; False where that would not do."""
+        self.complaints.clear()
+        return bool(self.page.evaluate(EXCHANGE, address))
+
     def faults(self) -> list[str]:
         """What is wrong with the open page."""
         broken, width = self.page.evaluate(PICTURES_AND_WIDTH)
@@ -154,9 +175,12 @@ def faults(site: Path, browser: Any, screenshots: Path | None = None) -> Iterato
     """One line for each thing that does not show, load or run."""
     with served(site) as root:
         tab = Tab(browser, "phone", root)
+        folder = None
         for path in pages_of(site):
             name = path.relative_to(site).as_posix()
-            tab.open(f"{root}/{name}")
+            before, folder = folder, path.relative_to(site).parent.as_posix()
+            if not (before == folder == ONE_TEMPLATE and tab.exchange(f"{root}/{name}")):
+                tab.open(f"{root}/{name}")
             yield from (f"{name}: {fault}" for fault in tab.faults())
         if screenshots is not None:
             take(browser, root, screenshots)
