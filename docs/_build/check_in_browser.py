@@ -26,11 +26,14 @@ Promise.all([...document.images].map(async (image) => {
   image.loading = "eager";
   try { await image.decode(); } catch (error) { return image.getAttribute("src"); }
   return image.naturalWidth === 0 ? image.getAttribute("src") : null;
-})).then((found) => [
-  found.filter((name) => name !== null), document.documentElement.scrollWidth,
-])
+})).then((found) => {
+  const parts = [document.documentElement, ...document.querySelectorAll(".bd-article-container")];
+  const excess = parts.map((part) => part.scrollWidth - part.clientWidth);
+  return [found.filter((name) => name !== null), Math.max(...excess)];
+})
 """
-"""Sources of the pictures that do not show, and how wide the page is."""
+"""Sources of the pictures that do not show, and by how many pixels the page or its article, which the
+theme lets scroll by itself, is too wide."""
 EXCHANGE = """
 async (address) => {
   const text = await (await fetch(address)).text();
@@ -165,9 +168,9 @@ class Tab:
 
     def faults(self) -> list[str]:
         """What is wrong with the open page."""
-        broken, width = self.page.evaluate(PICTURES_AND_WIDTH)
+        broken, excess = self.page.evaluate(PICTURES_AND_WIDTH)
         hidden = [f"picture {name} does not show" for name in broken]
-        wide = [f"{width} pixels wide, the window {self.width}"] if width > self.width else []
+        wide = [f"{self.width + excess} pixels wide, the window {self.width}"] if excess > 0 else []
         return [*hidden, *self.complaints, *wide]
 
 
