@@ -148,7 +148,10 @@ class ValidationMonitor:
         active = np.flatnonzero(spread)
         weights = np.zeros((len(active), math.prod(self.y.shape[1:])))
         weights[np.arange(len(active)), np.array(self._output, dtype=int)[active]] = spread[active]
-        output = (self._values[:, active] @ weights + intercept).reshape(self.y.shape)
+        return self.scored((self._values[:, active] @ weights + intercept).reshape(self.y.shape))
+
+    def scored(self, output: Vector) -> dict[str, float]:
+        """The scores of an output on these rows, under their names in a history."""
         return {f"{self.name}_{name}": score(self.y, output) for name, score in self.scores.items()}
 
     def _extend(self, columns: Sequence[Column]) -> None:

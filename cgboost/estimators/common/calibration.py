@@ -20,7 +20,11 @@ from sklearn.exceptions import ConvergenceWarning
 from cgboost.estimators.common.bases import BaseEstimator, ClassifierMixin
 from cgboost.estimators.common.rows import Held, Rows
 from cgboost.estimators.common.scoring import watched
-from cgboost.estimators.common.targets import has_log_odds, probabilities
+from cgboost.estimators.common.targets import (
+    has_log_odds,
+    probabilities,
+    without_class_weights,
+)
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
 
@@ -88,7 +92,7 @@ def calibrate(self: Any, rows: Rows, held: Held | None, started: float) -> None:
         y, weights, source, fits = own.y, own.weights, f"eval_set {name!r}", 0
         if weights is not None:
             source = "held out by early stopping"
-            weights = _without_class_weights(self, weights, y)
+            weights = without_class_weights(self, weights, y)
     else:
         rows = rows.counting()
         folds = _out_of_fold(self, rows, started)
@@ -96,7 +100,7 @@ def calibrate(self: Any, rows: Rows, held: Held | None, started: float) -> None:
             return
         outputs, fits = folds
         y, source = rows.y, "out of fold"
-        weights = _without_class_weights(self, rows.weights, y)
+        weights = without_class_weights(self, rows.weights, y)
     if len(np.unique(y)) < len(self.classes_):
         raise ValueError(
             f"probability={self.probability!r} needs rows of every class to calibrate on; those of "
@@ -134,12 +138,6 @@ def _method_of(self: Any) -> str | None:
 
 def _outputs(runs: Any, X: Any) -> Vector:
     return np.column_stack([output.values(X) for run in runs for output in run.outputs])
-
-
-def _without_class_weights(self: Any, weights: Vector, y: NDArray[Any]) -> Vector:
-    """Probabilities are those of the classes as they come: class weights do not count."""
-    own = self.class_weight_[y]
-    return np.where(own > 0, weights / np.where(own > 0, own, 1.0), 0.0)
 
 
 def _out_of_fold(self: Any, rows: Rows, started: float) -> tuple[Vector, int] | None:

@@ -152,6 +152,14 @@ def class_weights(
     return weights.astype(np.float64)
 
 
+def without_class_weights(self: Any, weights: Vector, y: NDArray[Any]) -> Vector:
+    """The weights of rows without ``class_weight``: shares and probabilities of what there is."""
+    if getattr(self, "class_weight", None) is None:
+        return weights
+    own = self.class_weight_[y]
+    return np.where(own > 0, weights / np.where(own > 0, own, 1.0), 0.0)
+
+
 def probabilities(outputs: Vector) -> Vector:
     """Probabilities of half log-odds: of both classes, or of each class against the rest."""
     f = np.clip(outputs, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)

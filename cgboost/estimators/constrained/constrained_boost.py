@@ -34,7 +34,12 @@ from cgboost.estimators.common.objective import (
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.rows import FLOATS, EvalSets, Held, Rows, Vector
 from cgboost.estimators.common.subproblems import Task
-from cgboost.estimators.common.targets import Classification, ClassWeight, Regression
+from cgboost.estimators.common.targets import (
+    Classification,
+    ClassWeight,
+    Regression,
+    without_class_weights,
+)
 from cgboost.estimators.constrained import report
 from cgboost.estimators.constrained.columns import ConstrainedColumns, family_of
 from cgboost.estimators.constrained.data import Features, Grouping, Groups, Seen
@@ -191,9 +196,7 @@ def prepared(
 def problem_of(self: Any, rows: Rows) -> Problem:
     """What the runs of a fit share."""
     family, targets = self._family, self._targets(rows.y)
-    weights, numbers = rows.weights, rows.numbers
-    if getattr(self, "class_weight", None) is not None:
-        weights = weights / self.class_weight_[rows.y]
+    weights, numbers = without_class_weights(self, rows.weights, rows.y), rows.numbers
     groups = Groups()
     for name, values in self._inputs.values.items():
         groups[name] = Grouping.of(str(name), values[numbers])
@@ -223,9 +226,15 @@ def run_all(
 ) -> list[FittedRun]:
     """Runs of column generation until all limits are kept to."""
     self._starts = {}
-    return obeying_runs(
+    runs = obeying_runs(
         pool, lambda: BaseEnsemble._run_all(self, pool, rows, held, started), self._called
     )
+    if any(constraint.of_rates for constraint in pool.constraints):
+        (run,) = runs  # not the model that the monitors have seen
+        for monitor in self._monitors(held or {}, 0, 1):
+            for name, score in monitor.scored(run.outputs[0].values(monitor.X)).items():
+                run.history[name][run.best_round] = score
+    return runs
 
 
 def tasks(self: Any, pool: Problem, rows: Rows) -> Iterator[Task]:

@@ -109,9 +109,9 @@ def obeying_runs(problem: Problem, run: Run, called: str) -> list[FittedRun]:
     objective = problem.value(runs[0].outputs[0])
     gap = relative_gap(objective, free_bound)
     history = {name: values.copy() for name, values in runs[0].history.items()}
-    history["bound"][:-1] = np.nan  # on the way to another problem
+    history["bound"][:] = history["gap"][:] = np.nan  # on the way to another problem
     for name, value in (("objective", objective), ("bound", free_bound), ("gap", gap)):
-        history[name][-1] = np.nan if value is None else value
+        history[name][runs[0].best_round] = np.nan if value is None else value
     found = replace(runs[0], objective=objective, bound=free_bound, gap=gap, history=history)
     return [found]
 

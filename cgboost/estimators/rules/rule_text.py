@@ -23,6 +23,7 @@ from cgboost.additive.tables.schema import Schema
 from cgboost.additive.tables.table_columns import legible
 from cgboost.estimators.common.reporting import representation
 from cgboost.estimators.common.rows import Rows
+from cgboost.estimators.common.targets import without_class_weights
 from cgboost.pricing.rules import Condition, Conjunction, Relation
 
 FEWEST_DIGITS = 6
@@ -46,7 +47,7 @@ class Rule:
         The class that the rule votes for; with more than two classes, the class whose output it is
         part of. None for regression.
     support : float
-        Share of the training rows, by weight, for which the rule holds.
+        Share of the training rows, by ``sample_weight``, for which the rule holds.
     precision : float or None
         Among these rows, the share of the class that the rule votes for, or of all other classes
         if it votes against its class. None for regression.
@@ -81,7 +82,8 @@ class Rule:
 
 def rules_of(self: Any, rows: Rows) -> list[list[Rule]]:
     """The rules of each run of a model, with what they hold for, in the order of their rounds."""
-    share: Any = rows.weights / rows.weights.sum()
+    share: Any = without_class_weights(self, rows.weights, rows.y)
+    share = share / share.sum()
     rules: list[list[Rule]] = []
     labels = getattr(self, "classes_", None)
     for number, run in enumerate(self._runs):

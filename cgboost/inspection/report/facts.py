@@ -294,6 +294,11 @@ def kind_of(columns: Table, count: int = 2) -> str:
     return forms[0] if count == 1 else forms[1]
 
 
+def n_basis_functions(model: Any) -> int:
+    """Number of basis functions: latent factors that responses share count once."""
+    return int(getattr(model, "_n_features_out", model.n_columns_))
+
+
 def runs_of(history: Table) -> list[Table]:
     """The history of a model, run by run."""
     starts = np.flatnonzero(history["round"] == 0).tolist()
@@ -348,7 +353,8 @@ def _is_small_gain(reason: StopReason, gap: float) -> bool:
 
 
 def _size(model: Any) -> str:
-    words = f"{model.n_columns_} {kind_of(model.columns_, model.n_columns_)}"
+    count = n_basis_functions(model)
+    words = f"{count} {kind_of(model.columns_, count)}"
     counts: Mapping[str, int] = getattr(model, "columns_per_kernel_", {})
     if len(counts) < 2:
         return words

@@ -27,7 +27,15 @@ from sklearn.exceptions import NotFittedError
 
 from cgboost._version import __version__
 from cgboost.inspection.kernel_importance import centre_rows, column_shares, kernel_shares
-from cgboost.inspection.report.facts import Facts, Table, facts_of, kind_of, meaning, proven
+from cgboost.inspection.report.facts import (
+    Facts,
+    Table,
+    facts_of,
+    kind_of,
+    meaning,
+    n_basis_functions,
+    proven,
+)
 from cgboost.inspection.report.pictures import Picture, importances, pictures, sparklines
 from cgboost.optional import require
 from cgboost.persistence.files import check_target, write_text
@@ -245,7 +253,7 @@ def _columns(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
         "order": words,
         "pictures": drawn,
         "count": count,
-        "kind": kind_of(columns, count),
+        "kind": kind_of(columns, count) if count == n_basis_functions(model) else "coefficients",
         "shown": Grid.of_arrays(columns, order[:SHOWN_COLUMNS]),
         "rest": Grid.of_arrays(columns, order[:UNFOLDED_COLUMNS]) if many else None,
     }

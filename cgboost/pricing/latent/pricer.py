@@ -29,6 +29,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
@@ -100,6 +101,19 @@ class LinearSpace:
         """UᵀX̃X̃ᵀU of pseudo-responses U, shape (n_outputs, n_outputs)."""
         slopes = np.column_stack([self.transposed(u) for u in responses.T])
         return np.asarray(slopes.T @ slopes, dtype=np.float64)
+
+    def lengths(self) -> tuple[Vector, Vector]:
+        """‖x̃ⱼ‖ and ‖xⱼ‖ for every feature, the first with the rounding of the second."""
+        squares = (
+            self.X.multiply(self.X).sum(axis=0)
+            if sparse.issparse(self.X)
+            else np.einsum("ij,ij->j", self.X, self.X, dtype=np.float64)
+        )
+        bare = np.asarray(squares, dtype=np.float64).ravel()
+        n_rows = self.X.shape[0]
+        sums = product(self.X.T, np.ones(n_rows))
+        centred = bare - 2.0 * self.means * sums + n_rows * self.means**2
+        return np.sqrt(np.maximum(centred, 0.0)), np.sqrt(bare)
 
     def there_and_back(self, w: Vector) -> tuple[Vector, Vector]:
         """X̃w and X̃ᵀΓX̃w, in one pass over X where its rows are contiguous."""
@@ -188,6 +202,9 @@ REFRESH = 1e-6
 """A slope that has fallen this much since it was computed from X is computed anew. Updates keep the
 rounding of the first, 1e-16 of it: ten digits are left then."""
 
+ROUNDING_UNITS = 1e3
+"""Lengths of this many units of rounding, relative to what they came from, are 0."""
+
 ROUNDED = 10.0
 """A slope, or a square rKr, of no more units of rounding than this is 0."""
 
@@ -233,6 +250,14 @@ class Search(Protocol):
 
     def direction(self, response: Vector) -> Direction:
         """The direction of steepest descent for a pseudo-response."""
+        ...
+
+    def is_stationary(self, response: Vector) -> bool:
+        """Whether no direction has a slope but for rounding, each measured by its own length.
+
+        The steepest direction alone, short against the steepest of an earlier round, does not show
+        this: features of smaller units have shorter slopes.
+        """
         ...
 
     def offer(self, direction: Direction, along: Vector, length: float) -> None:
@@ -281,6 +306,15 @@ class LinearSearch:
         w = w / length if length > 0 else w
         values, pulled = self.space.there_and_back(w)
         return Direction(length, values, (w, pulled))
+
+    def is_stationary(self, response: Vector) -> bool:
+        """Whether every |x̃ⱼᵀa| is rounding of ‖x̃ⱼ‖‖a‖, or of the means taken out."""
+        a = self.basis.deflated(response) if self.family.deflated else response
+        centred, bare = self.space.lengths()
+        least = self.precision * (ROUNDING_UNITS * centred + ROUNDED * bare)
+        return bool(
+            (np.abs(self.space.transposed(a)) <= least * float(np.linalg.norm(response))).all()
+        )
 
     def offer(self, direction: Direction, along: Vector, length: float) -> None:
         """W gets a column."""
@@ -343,6 +377,10 @@ class KernelSearch:
         length = float(np.sqrt(square)) if square > ROUNDED * unit else 0.0
         return Direction(length, image, (a,))
 
+    def is_stationary(self, response: Vector) -> bool:
+        """Never: functions 1e8 times smaller than others are rounding of their kernel's values."""
+        return False
+
     def offer(self, direction: Direction, along: Vector, length: float) -> None:
         """A gets a column, and so does TᵀΓK̃A."""
         self.family.put(self.basis.count, direction.parts[0], along, length)
@@ -351,9 +389,6 @@ class KernelSearch:
         """The basis alone grows."""
         self.basis.append(values)
 
-
-ROUNDING_UNITS = 1e3
-"""Lengths of this many units of rounding, relative to what they came from, are 0."""
 
 EXACT = 10.0 * float(np.finfo(np.float64).eps)
 """A response of this share of the output it is a residual of is 0."""
@@ -443,11 +478,12 @@ class LatentFactorPricer:
         return Priced([column], exact=True, max_excess=excess, total_excess=excess, n_evaluated=1)
 
     def _is_settled(self, response: Vector, size: float) -> bool:
-        """Whether no intercept and no coefficients of the factors are better: uᵀe = 0, uᵀT = 0."""
+        """Whether no intercept, no coefficients of the factors and no direction are better."""
         slopes = [response.sum() / np.sqrt(self.basis.weights.sum())]
         if self.deflate:  # otherwise T is in the span of the features, along which there is none
             slopes.extend(self.basis.factors.T @ response)
-        return bool(np.abs(slopes).max() <= SETTLED * size)
+        found = bool(np.abs(slopes).max() <= SETTLED * size)
+        return found and self._search.is_stationary(response)
 
     def _follow(self, state: MasterState) -> None:
         """Take note that the factor offered last is in the master; outputs may share it."""

@@ -9,12 +9,19 @@ squared errors that is PLS with several responses.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.pricing.latent.pricer import LatentFactorPricer, Space
+from cgboost.pricing.latent.pricer import (
+    NO_FURTHER,
+    OPTIMAL,
+    ROUNDING_UNITS,
+    LatentFactorPricer,
+    Space,
+)
 
 Vector = NDArray[np.float64]
 
@@ -33,6 +40,16 @@ class SharedFactorPricer(LatentFactorPricer):
     def __init__(self, space: Space, n_outputs: int, *, deflate: bool = True) -> None:
         super().__init__(space, deflate=deflate)
         self._space, self._n_outputs = space, n_outputs
+        self._first_sizes = np.zeros(n_outputs)
+
+    def memory(self) -> dict[str, Any]:
+        """Also how large the pseudo-response of each output was."""
+        return {**super().memory(), "first_sizes": self._first_sizes}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on from these factors."""
+        super().recall(memory)
+        self._first_sizes = memory["first_sizes"]
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The next factor, once for every output."""
@@ -44,13 +61,23 @@ class SharedFactorPricer(LatentFactorPricer):
             pseudo_response=state.pseudo_response @ mixture,
             curvature=None,
         )
+        sizes = np.linalg.norm(state.pseudo_response, axis=0)
+        self._first_sizes = np.maximum(self._first_sizes, sizes)
         priced = super().price(single, limit)
+        if priced is OPTIMAL and not self._are_settled(state.pseudo_response, sizes):
+            return NO_FURTHER
         columns = [
             replace(column, key=(column.key, k), output=k)
             for column in priced.columns
             for k in range(self._n_outputs)
         ]
         return replace(priced, columns=columns)
+
+    def _are_settled(self, responses: Vector, sizes: Vector) -> bool:
+        """Whether every output is: where one has longer slopes, rounding hides the others'."""
+        gone = sizes <= ROUNDING_UNITS * self._search.precision * self._first_sizes
+        outputs = zip(responses.T, sizes, gone, strict=True)
+        return all(nothing or self._is_settled(u, float(size)) for u, size, nothing in outputs)
 
     def _mixture(self, responses: Vector) -> Vector:
         """v, with a positive entry of largest size."""

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import roc_auc_score
 
 from cgboost import (
     ConstrainedBoostClassifier,
@@ -429,3 +430,23 @@ def test_a_sign_does_not_make_a_smooth_loss_cycle(monkeypatch):
     model = ConstrainedBoostRegressor([Monotone(2, 1)], C=0.1, loss="squared_error").fit(X, y)
     assert model.gap_ <= 1e-4
     assert max(shares) < 1.0
+
+
+@pytest.mark.parametrize("options", [{}, {"early_stopping": True, "columns_per_round": 1}])
+def test_scores_under_limits_on_rates_are_those_of_the_model(options):
+    """The model of a search over prices is blended: what is printed of it is its own error."""
+    rng = np.random.default_rng(0)
+    group = (rng.random(1200) < 0.4).astype(float)
+    X = np.column_stack([rng.normal(size=(1200, 5)), group])
+    X[:, 0] += group
+    y = X[:, 0] + X[:, 1] + rng.normal(size=1200) > 0.3
+    train, held = slice(600), slice(600, None)
+    model = ConstrainedBoostClassifier(
+        [ParityGap(5, 0.02, of="rate")], C=0.02, scoring="roc_auc", **options
+    )
+    model.fit(X[train], y[train], eval_set=(X[held], y[held]))
+    error = model.history_["validation_error"][model.best_round_]
+    assert error == pytest.approx(1 - model.score(X[held], y[held]))
+    area = model.history_["validation_roc_auc"][model.best_round_]
+    assert area == pytest.approx(roc_auc_score(y[held], model.decision_function(X[held])))
+    assert model.history_["objective"][model.best_round_] == model.objective_

@@ -1,6 +1,7 @@
 """Latent factors that several responses, or several classes, share."""
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import cvxpy as cp
@@ -11,7 +12,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import scale
 
-from cgboost import RBF, BLFClassifier, BLFRegressor, Precomputed
+from cgboost import RBF, BLFClassifier, BLFRegressor, Linear, Precomputed
 from tests.estimators.latent.latent_data import OPTIONS, REGRESSION
 
 
@@ -182,3 +183,32 @@ def test_what_does_not_go_together_is_refused() -> None:
         jointly(2, refit=False).fit(*classes())
     with pytest.raises(ValueError, match="scaled=True"):
         BLFRegressor(2).fit(X, Y).transform(X, scaled=True)
+
+
+@pytest.mark.parametrize("kernel", [None, Linear()])
+@pytest.mark.parametrize("ratio", [1e4, 1e8, 1e14, 1e16, 1e18])
+def test_features_of_any_units_have_no_bound_above_the_optimum(ratio: float, kernel: Any) -> None:
+    """One response or two, features of very different units: a bound holds for least squares."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(80, 3))
+    y = Z @ [1.0, 2.0, 3.0] + rng.normal(0, 0.1, 80)
+    X = Z * [np.sqrt(ratio), 1.0, 1.0 / np.sqrt(ratio)]
+    A = np.column_stack([Z, np.ones(80)])
+    for Y in (y, np.column_stack([y, Z[:, 0]])):
+        residuals = Y - A @ np.linalg.lstsq(A, Y)[0]
+        model = BLFRegressor(10, kernel=kernel).fit(X, Y)
+        bounds = [run.bound for run in model._runs]
+        assert sum(bounds) <= 0.5 * np.sum(residuals**2) * (1 + 1e-6) + 1e-9
+        assert (model.stop_reason_ == "optimal") == np.isfinite(bounds).all()
+    assert ratio > 1e4 or kernel is not None or model.stop_reason_ == "optimal"
+
+
+def test_shared_factors_count_once(tmp_path: Path) -> None:
+    """The summary and the report have as many factors as ``transform`` has columns."""
+    X, Y = several()
+    model = BLFRegressor(4).fit(X, Y)
+    assert model.transform(X).shape[1] == model.n_components_ == 4
+    assert "  4 latent factors" in str(model)
+    page = model.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "4 latent factors" in page
+    assert "12 latent factors" not in page

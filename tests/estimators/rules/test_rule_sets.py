@@ -232,6 +232,21 @@ def test_an_endless_number_of_conditions_is_searched_safely():
     assert model.dual_bound_ <= model.objective_
 
 
+def test_support_and_precision_are_shares_of_rows_whatever_the_class_weight():
+    """Counted on the rows where a rule holds; sample weights count, class weights do not."""
+    X, y = load_breast_cancer(return_X_y=True)
+    weights = np.where(np.arange(len(y)) % 2, 1.0, 3.0)
+    model = RuleSetClassifier(4, class_weight={0: 5.0}).fit(X, y, sample_weight=weights)
+    assert model.rules_
+    for rule in model.rules_:
+        inside = np.ones(len(y), dtype=bool)
+        for condition in rule.conjunction.conditions:
+            inside &= condition.holds(X)
+        assert rule.support == pytest.approx(weights[inside].sum() / weights.sum())
+        right = y[inside] == rule.label
+        assert rule.precision == pytest.approx(np.average(right, weights=weights[inside]))
+
+
 def test_support_and_pricing_count():
     """Every rule holds for as many rows as asked for; a greedy search has no bound."""
     frame, labels, _ = people()

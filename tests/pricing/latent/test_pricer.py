@@ -93,7 +93,10 @@ def spaces(features: np.ndarray) -> list[Space]:
 
 @pytest.mark.parametrize("kernel", [0, 1], ids=["linear", "kernel"])
 def test_exhausted_data_are_told_from_an_optimum(kernel: int) -> None:
-    """Nothing is left in both cases; only with uᵀT = 0 and uᵀe = 0 is the model optimal."""
+    """Nothing is left in all cases; with uᵀT = 0 and uᵀe = 0 a linear model is optimal.
+
+    Of a kernel, functions of 1e-8 of the size of others are rounding, and nothing is proved.
+    """
     low_rank = X[:, :2] @ RNG.normal(size=(2, 5))
     T = np.linalg.qr(np.column_stack([ONES, low_rank - low_rank.mean(axis=0)]))[0][:, :3]
     away = RNG.normal(size=30)
@@ -105,25 +108,27 @@ def test_exhausted_data_are_told_from_an_optimum(kernel: int) -> None:
         found = states(pricer, responses)[1]
         assert [len(priced.columns) for priced in found] == [1, 1, 0]
         endings[name] = (found[-1].exhausted, found[-1].max_excess)
-    assert endings["optimal"] == (False, 0.0)
+    exhausted, excess = endings["optimal"]
+    assert (exhausted, excess) == (False, 0.0) if kernel == 0 else exhausted
     assert endings["slope"][0]
     assert endings["offset"][0]
 
 
 @pytest.mark.parametrize("kernel", [0, 1], ids=["linear", "kernel"])
 def test_no_response_or_no_data_is_an_optimum(kernel: int) -> None:
-    """U = 0 at once; constant features have nothing to offer."""
+    """U = 0 at once; constant features have nothing to offer, and with a kernel nothing is proved."""
     pricer = LatentFactorPricer(spaces(X)[kernel])
     assert pricer.price(state_of(np.zeros(30), DescentEntry(1.0)), 1).max_excess == 0.0
     constant = LatentFactorPricer(spaces(np.full((30, 3), 7.0))[kernel])
     u = RNG.normal(size=30)
     priced = constant.price(state_of(u - u.mean(), DescentEntry(1.0)), 1)
-    assert (priced.max_excess, priced.columns) == (0.0, ())
+    assert not priced.columns
+    assert priced.max_excess == 0.0 if kernel == 0 else priced.exhausted
 
 
 @pytest.mark.parametrize("kernel", [0, 1], ids=["linear", "kernel"])
 def test_in_the_loop_runs_end_with_the_rank(kernel: int) -> None:
-    """Least squares: optimal. One line search a factor of the log-loss: exhausted."""
+    """Least squares: optimal. One line search a factor of the log-loss, or a kernel: exhausted."""
     labels = np.where(RNG.uniform(size=30) > 0.5, 1.0, -1.0)
     ends = {}
     for name, master in (
@@ -135,8 +140,5 @@ def test_in_the_loop_runs_end_with_the_rank(kernel: int) -> None:
         result = ColumnGeneration(master, pricer, tol=0.0, callbacks=[pricer.note]).run()
         assert len(result.columns) == pricer.basis.count == 6
         ends[name] = result.stop_reason
-    assert ends == {
-        "squares": StopReason.OPTIMAL,
-        "steps": StopReason.EXHAUSTED,
-        "refits": StopReason.OPTIMAL,
-    }
+    best = StopReason.EXHAUSTED if kernel else StopReason.OPTIMAL
+    assert ends == {"squares": best, "steps": StopReason.EXHAUSTED, "refits": best}
