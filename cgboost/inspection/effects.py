@@ -121,6 +121,8 @@ def _effect(
     """One feature, for the class of this place."""
     values = _values(column)
     key: Any = number if names is None else names[number]
+    if column.dtype.kind in "iu":  # scikit-learn draws no line between whole numbers
+        rows = rows.astype({key: np.float64} if names is not None else np.float64)
     is_category = values.dtype.kind not in "fiu"
     labels = list(getattr(model, "classes_", ()))
     curves = []

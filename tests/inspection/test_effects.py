@@ -10,6 +10,7 @@ import pytest
 from cgboost import (
     CGBoostClassifier,
     LinearTreeBoostingRegressor,
+    LPBoostClassifier,
     TransformClassifier,
     TransformRegressor,
 )
@@ -138,3 +139,18 @@ def test_unknown_features_are_refused() -> None:
     constant = TransformRegressor().fit(X, np.full(len(y), 3.0))
     with pytest.raises(ValueError, match="uses no feature"):
         plot_effects(constant, X)
+
+
+@pytest.mark.parametrize("kind", ["frame", "nullable", "array"])
+def test_whole_numbers_have_effects_between_them(kind: str) -> None:
+    """As the same numbers in floating point, at quantiles that are no whole numbers."""
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 9, size=(80, 2))
+    y = counts[:, 0] - 0.3 * counts[:, 1] > 2
+    frame = pd.DataFrame(counts, columns=["late", "visits"])
+    rows: Any = {"frame": frame, "nullable": frame.astype("Int64"), "array": counts}[kind]
+    floats: Any = counts.astype(float) if kind == "array" else frame.astype(float)
+    fitted = LPBoostClassifier().fit(floats, y)
+    for found, same in zip(effects(fitted, rows), effects(fitted, floats), strict=True):
+        np.testing.assert_array_equal(found.values, same.values)
+        np.testing.assert_allclose(found.mean, same.mean)

@@ -126,7 +126,8 @@ class BaseEnsemble(BaseEstimator):
         X : array-like of shape (n_rows, n_features)
             float32 stays float32; all other types become float64.
         y : array-like of shape (n_rows,)
-            Class labels of any type; numbers for regression.
+            Class labels of any type; numbers for regression. (n_rows, n_responses) for
+            :class:`BLFRegressor`.
         sample_weight : array-like of shape (n_rows,) or None
             Multiplies the loss of each row. A row of weight 0 costs nothing. Its kernel columns
             remain candidates, but it adds no threshold for stumps.

@@ -94,8 +94,8 @@ def _in_words(X: Any, words: str) -> str:
             if word is not None:
                 return (
                     f"X must be numbers, but column {name} of X has words, such as {word!r}: "
-                    f"encode them (OneHotEncoder, OrdinalEncoder); {THESE_TAKE} categories as "
-                    f"they are{see('input-data')}"
+                    f"encode them (OneHotEncoder, OrdinalEncoder), or leave the column out if it "
+                    f"only names the rows; {THESE_TAKE} categories as they are{see('input-data')}"
                 )
         elif any(is_missing(value) for value in values):
             missing = sum(map(is_missing, values))
@@ -120,9 +120,12 @@ def _columns(X: Any) -> tuple[list[str], list[Any]]:
 def check_response(estimator: Any, y: Any) -> None:
     """Raise a ValueError for masked or missing responses, and words or dates of a regressor."""
     check_unmasked("y", y)
-    values = np.asarray(y) if hasattr(y, "dtype") or isinstance(y, (list, tuple)) else None
+    known = hasattr(y, "dtype") or hasattr(y, "columns") or isinstance(y, (list, tuple))
+    values = np.asarray(y) if known else None
     if values is not None and values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
+    if values is not None and values.ndim == 2:
+        _check_responses(estimator, y, values)
     if values is None or values.ndim != 1:
         return
     if values.dtype.kind == "O" and (missing := _missing_places(values)):
@@ -141,6 +144,25 @@ def check_response(estimator: Any, y: Any) -> None:
             f"y must be numbers, got dates or times, such as {values[0]!r}: give numbers of days "
             f"since a first day, such as (y - y.min()) / np.timedelta64(1, 'D'){see('input-data')}"
         )
+
+
+def _check_responses(estimator: Any, y: Any, values: NDArray[Any]) -> None:
+    """Raise a ValueError for responses of an estimator that has one, and for missing ones."""
+    if not estimator.__sklearn_tags__().target_tags.multi_output:
+        raise ValueError(
+            f"y should be a 1d array, got an array of shape {values.shape} instead: "
+            f"{type(estimator).__name__} has one response; fit one model for each "
+            f"(MultiOutputRegressor, MultiOutputClassifier), or several with common factors "
+            f"(BLFRegressor){see('input-data')}"
+        )
+    names = [repr(name) for name in y.columns] if hasattr(y, "columns") else range(values.shape[1])
+    for name, column in zip(names, values.T, strict=True):
+        if missing := _missing_places(column):
+            raise ValueError(
+                f"Input y contains NaN: response {name} has no value in {len(missing)} of "
+                f"{len(values)} rows, the first is row {missing[0]}: leave these rows out"
+                f"{see('input-data')}"
+            )
 
 
 def read_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:

@@ -67,7 +67,9 @@ MEANINGS: Mapping[StopReason, str] = {
         "No column helps any more, yet the gap is wider than was asked for: the solver's answers "
         "are not accurate enough, or the bound is not tight."
     ),
-    StopReason.MAX_COLUMNS: "The model has as many columns as it was allowed.",
+    StopReason.MAX_COLUMNS: (
+        "The model has as many columns as it was allowed, by a parameter or by cross-validation."
+    ),
     StopReason.COLUMN_LIMIT: (
         "The model has as many columns as the estimator allows where max_columns names no fewer."
     ),

@@ -4,10 +4,20 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from cgboost import RBF, BLFClassifier, BLFRegressor, KernelLibrary, Linear, Precomputed
+from cgboost import (
+    RBF,
+    BLFClassifier,
+    BLFRegressor,
+    CGBoostRegressor,
+    KernelLibrary,
+    Linear,
+    LPBoostRegressor,
+    Precomputed,
+)
 from tests.estimators.latent.latent_data import (
     CLASSES,
     LOSSES,
@@ -241,3 +251,23 @@ def test_responses_of_any_size() -> None:
             assert model.n_components_ == 6
     reference = LinearRegression().fit(X, y).coef_
     np.testing.assert_allclose(BLFRegressor(6).fit(X, y).coef_, reference, atol=1e-9)
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_a_missing_value_of_a_response_is_told_with_its_place(frame: bool) -> None:
+    """By the number of the response, or its name in a data frame, and the row."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    Y = X[:, :2].copy()
+    Y[7, 1] = np.nan
+    given = pd.DataFrame(Y, columns=["fat", "protein"]) if frame else Y
+    name = "'protein'" if frame else "1"
+    with pytest.raises(ValueError, match=f"response {name} has no value in 1 of 30 .* row 7"):
+        BLFRegressor(2).fit(X, given)
+
+
+@pytest.mark.parametrize("model", [CGBoostRegressor(), LPBoostRegressor(), BLFClassifier()])
+def test_models_of_one_response_say_who_has_several(model: Any) -> None:
+    """In scikit-learn's words, and with what to do."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(ValueError, match=r"1d array.*MultiOutputRegressor.*BLFRegressor"):
+        model.fit(X, (X[:, :2] > 0).astype(int))

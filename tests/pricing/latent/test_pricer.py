@@ -116,7 +116,7 @@ def test_exhausted_data_are_told_from_an_optimum(kernel: int) -> None:
 
 @pytest.mark.parametrize("kernel", [0, 1], ids=["linear", "kernel"])
 def test_no_response_or_no_data_is_an_optimum(kernel: int) -> None:
-    """U = 0 at once; constant features have nothing to offer, and with a kernel nothing is proved."""
+    """U = 0 at once; constant features have nothing to offer; with a kernel that proves nothing."""
     pricer = LatentFactorPricer(spaces(X)[kernel])
     assert pricer.price(state_of(np.zeros(30), DescentEntry(1.0)), 1).max_excess == 0.0
     constant = LatentFactorPricer(spaces(np.full((30, 3), 7.0))[kernel])
