@@ -18,7 +18,7 @@ help:
 	@echo "make test    ruff, mypy and every test, side by side on all cores"
 	@echo "make quick   ruff, mypy and the fast tests: about a minute"
 	@echo "make slow    the other tests"
-	@echo "make coverage  make quick, and the share of lines that it runs"
+	@echo "make coverage  the tests of make quick, side by side, and the share of lines that they run"
 	@echo "make lint    ruff and mypy only"
 	@echo "make docs    build the site into build/site/ and check every page of it"
 	@echo "make release-check  wheel and sdist in clean environments of every Python at hand: half an hour"
@@ -48,7 +48,7 @@ slow: $(VENV)/.installed-dev
 
 # By the fast tests: tracing every line would make the whole suite a quarter slower.
 coverage:
-	@$(MAKE) --no-print-directory quick PYTEST="--cov --cov-report= $(PYTEST)"
+	@$(MAKE) --no-print-directory quick PYTEST="--cov --cov-report= -n auto --dist worksteal $(PYTEST)"
 	@echo "lines covered by the fast tests:"
 	@for package in cgboost solvers; do \
 	  echo "  $$package $$($(BIN)/coverage report --include="$$package/*" --format=total) %"; done

@@ -187,15 +187,15 @@ class Result:
     objective: float
     bound: float | None
     gap: float
-    columns: tuple[Column, ...]
-    coef: Vector
+    columns: tuple[Column, ...] = field(repr=False)
+    coef: Vector = field(repr=False)
     intercept: float | Vector
     n_rounds: int
     best_round: int
     stop_reason: StopReason
     message: str
-    history: dict[str, NDArray[Any]]
-    path: list[tuple[Vector, float | Vector]]
+    history: dict[str, NDArray[Any]] = field(repr=False)
+    path: list[tuple[Vector, float | Vector]] = field(repr=False)
     error: Exception | None = None
     scale: float = 1.0
     rounding: float = math.nan

@@ -61,6 +61,7 @@ from cgboost.generation.resuming import (
     round_of,
     take_first,
     take_up,
+    time_used,
 )
 from cgboost.generation.rounding import rounding_of
 from cgboost.generation.stabilization import NoSmoothing, Smoothing
@@ -121,7 +122,7 @@ class ColumnGeneration:
     max_rounds : int or None
         Maximum number of rounds; the first has only the initial columns of the master.
     time_limit : float or None
-        Seconds for the whole run.
+        Seconds for the whole run, including those of earlier runs if it is resumed.
     callbacks : sequence of callables
         Each is called with every :class:`Round`, in order; a true return value stops the loop.
     smoothing : Smoothing, default=NoSmoothing()
@@ -200,6 +201,8 @@ class ColumnGeneration:
         resume : str, path, RunRecord or None
             The file of a :class:`cgboost.Checkpoint`. Master and pricer are new, with the same
             data; limits may differ. Callbacks are called again for the earlier rounds.
+            ``time_limit`` includes the seconds of the earlier runs: with a limit that these have
+            reached, the run ends at once.
 
         Raises
         ------
@@ -238,12 +241,14 @@ class ColumnGeneration:
         else:
             self.smoothing.start(self.start_duals)
         error: Exception | None = None
+        ended_before = False  # then the master has no columns, and the record has their vertex
         try:
             stop = None
             if resume is None:
                 self._anticipate(trace)
             else:
                 trace, stop = self._resumed(resume, trace)
+                ended_before = stop is not None
             if isinstance(self.pricer, RememberingPricer):
                 self._remembered = remembered(self.pricer, self.smoothing)
             while stop is None:
@@ -263,14 +268,15 @@ class ColumnGeneration:
                 raise error from error.__cause__
         logger.info("stopped after %d rounds: %s (%s)", len(trace.rows), reason, message)
         number = self._best_round(trace)
-        ended_before = resume is not None and resume.stop == (reason, message)
         if error is None and reason is not StopReason.INTERRUPTED and not ended_before:
             self._cross_over(trace, number)
         self._save(trace, (reason, message))
         result = trace.result(number, reason, message, error)
+        if resume is not None and reason is StopReason.TIME:
+            result = replace(result, message=message + time_used(resume.seconds, self.time_limit))
         if words := crossing(result):
             logger.warning("%s", words.removeprefix("; "))
-            result = replace(result, message=message + words)
+            result = replace(result, message=result.message + words)
         for callback in self.callbacks:
             if isinstance(callback, FinishingCallback):
                 callback.finish(result)

@@ -186,6 +186,13 @@ def fingerprint_of(master: Any, pricer: Any) -> str:
     return fingerprint(own, repr(getattr(master, "penalty", None)), *parts)
 
 
+def time_used(seconds: float, time_limit: float | None) -> str:
+    """Words about earlier runs that took the whole time limit; none if they did not."""
+    if time_limit is None or seconds < time_limit:
+        return ""
+    return f"; the limit includes the {seconds:.3g} s of the earlier runs: give a larger one"
+
+
 def check_resumable(pricer: Pricer) -> None:
     """Raise a ResumeError for a pricer of which nobody knows what it remembers.
 

@@ -26,7 +26,7 @@ WORTH_REPORTING = 1e-9
 programs are no more exact, and no tolerance is as small."""
 
 ROWS_NAMED = 5
-"""Rows that the message of an infeasible run names."""
+"""Rows that are not met and that a message names."""
 
 
 class RunError(Exception):
@@ -77,16 +77,21 @@ def shortfall(current: Round) -> str:
     """Which rows an infeasible master misses, and by how much."""
     slack = current.state.slack
     names = range(len(slack)) if current.state.rows is None else current.state.rows
-    missed = np.flatnonzero(slack > 0)
-    words = [f"{_named(names[i])} (by {slack[i]:.3g})" for i in missed[:ROWS_NAMED]]
-    more = f" and {len(missed) - ROWS_NAMED} more" if len(missed) > ROWS_NAMED else ""
     proof = "" if np.isnan(current.bound) else f"; any solution costs at least {current.bound:.3g}"
-    return f"no column helps to meet the rows {', '.join(words)}{more}{proof}"
+    return f"no column helps to meet the rows {rows_missed(names, slack)}{proof}"
+
+
+def rows_missed(names: Sequence[Hashable], amounts: Vector) -> str:
+    """The first rows that are not met, and by which amounts; the number of the others."""
+    missed = np.flatnonzero(amounts > 0)
+    words = [f"{_named(names[i])} (by {amounts[i]:.3g})" for i in missed[:ROWS_NAMED]]
+    more = f" and {len(missed) - ROWS_NAMED} more" if len(missed) > ROWS_NAMED else ""
+    return f"{', '.join(words)}{more}"
 
 
 def _named(row: Hashable) -> str:
-    """A row of a name, in quotes, or of a number."""
-    return repr(row) if isinstance(row, (str, tuple)) else str(row)
+    """The name of a row, in quotes where it is a number, too."""
+    return repr(row) if isinstance(row, (str, tuple)) else f"'{row}'"
 
 
 ON_REQUEST = (

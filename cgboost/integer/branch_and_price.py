@@ -188,11 +188,12 @@ class BranchAndPrice:
         gap : float, default=1e-6
             Stop at this gap, relative to max(|objective|, min(1, largest cost)).
         time_limit : float or None
-            Seconds.
+            Seconds, including those of earlier runs if the search is resumed.
         max_nodes : int or None
         resume : str, path, SearchRecord or None
             The file of a :class:`~cgboost.Checkpoint` of the same problem, to continue with its
-            pool, best solution and open nodes.
+            pool, best solution and open nodes. With a ``time_limit`` that the earlier runs have
+            reached, the search ends at once.
 
         Raises
         ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -73,13 +73,13 @@ class BranchAndPriceResult:
     objective: float
     bound: float | None
     gap: float
-    columns: tuple[Column, ...]
-    coef: NDArray[np.float64]
+    columns: tuple[Column, ...] = field(repr=False)
+    coef: NDArray[np.float64] = field(repr=False)
     n_nodes: int
     n_generated: int
     stop_reason: StopReason
     message: str
-    tree: dict[str, NDArray[Any]]
+    tree: dict[str, NDArray[Any]] = field(repr=False)
     error: Exception | None = None
     seconds: float = 0.0
 

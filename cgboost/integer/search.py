@@ -104,6 +104,8 @@ class Search:
         Numbers of columns and how often each is taken; empty while there is none.
     objective : float
         Of the incumbent; inf while there is none.
+    root_bound : float
+        Bound of the root after the last round of its relaxation; −inf before there is one.
     """
 
     def __init__(
@@ -133,7 +135,7 @@ class Search:
             if isinstance(copies, Mapping) and name in copies and sense == "==" and rhs == 1.0
         )
         self.incumbent: dict[int, float] = {}
-        self.objective = math.inf
+        self.objective, self.root_bound = math.inf, -math.inf
         self.found_by = ""
         self.n_relaxations = self.n_pricings = self.n_probes = 0
         self.between_rounds: Callable[[], None] = lambda: None
@@ -326,16 +328,23 @@ class Search:
 
     def is_feasible(self, counts: Mapping[int, float]) -> bool:
         """Whether columns meet the rows of the master, and their own bounds."""
+        return not self.beyond_upper(counts) and not self.violations(counts).any()
+
+    def beyond_upper(self, counts: Mapping[int, float]) -> list[int]:
+        """Numbers of the columns that exceed their upper bounds."""
+        columns = self.pool.columns
+        return [j for j, count in counts.items() if count > columns[j].upper + INTEGRAL]
+
+    def violations(self, counts: Mapping[int, float]) -> Vector:
+        """By how much columns violate the rows of the master; 0 up to the tolerance."""
         rows = self.master.constraints
         total, size = np.zeros(len(rows)), np.abs(rows.rhs)
         for number, count in counts.items():
-            column = self.pool.columns[number]
-            if count > column.upper + INTEGRAL:
-                return False
-            total += count * column.values
-            size = np.maximum(size, np.abs(count * column.values))
-        allowed = INTEGRAL * np.maximum(1.0, size)
-        return bool((total >= rows.lower - allowed).all() and (total <= rows.upper + allowed).all())
+            values = self.pool.columns[number].values
+            total += count * values
+            size = np.maximum(size, np.abs(count * values))
+        excess = np.maximum(rows.lower - total, total - rows.upper)
+        return np.where(excess <= INTEGRAL * np.maximum(1.0, size), 0.0, excess)
 
     def check_bound(self, bound: float) -> None:
         """Raise a BoundError if the incumbent is better than a bound says it can be."""
@@ -378,8 +387,10 @@ class _Watch:
     def __call__(self, current: Round) -> bool:
         search, fixed = self._search, self._problem.fixed_cost
         self.last = current
-        search.between_rounds()
         bound, objective = current.bound + fixed, current.objective + fixed
+        if not (self._problem.fixed or self._problem.has_decisions):  # it holds for all solutions
+            search.root_bound = -math.inf if math.isnan(bound) else bound
+        search.between_rounds()
         if math.isnan(bound):
             return False
         if search.closes(bound, self._at_most):

@@ -17,9 +17,9 @@ from cgboost.generation.callbacks import ClosingCallback
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Pricer
-from cgboost.generation.resuming import SavingCallback, fingerprint_of
+from cgboost.generation.resuming import SavingCallback, fingerprint_of, time_used
 from cgboost.generation.stabilization import Smoothing
-from cgboost.generation.termination import described
+from cgboost.generation.termination import described, rows_missed
 from cgboost.integer.branching.checks import check_branches, check_cuts
 from cgboost.integer.branching.decisions import (
     Apart,
@@ -198,6 +198,8 @@ class TreeSearch:
             raise error
         if reason in (StopReason.TIME, StopReason.INTERRUPTED):
             reason, message = self._cut_short(reason, message)
+        if reason is StopReason.TIME and resume is not None:
+            message += time_used(resume.seconds, self.search.time_limit)
         for saver in saving:
             saver.save(partial(SearchRecord.of, self), ended=True)
         if self.current is not None:
@@ -488,8 +490,16 @@ class TreeSearch:
         self.what.master.check_columns(self.what.start)
         for number in self.search.pool.add(self.what.start).tolist():
             counts[number] = counts.get(number, 0.0) + 1.0
-        if not self.search.is_feasible(counts):
-            raise ValueError("start is no solution: its columns do not meet the rows of the master")
+        for number in self.search.beyond_upper(counts):
+            column = self.search.pool.columns[number]
+            raise ValueError(
+                f"start is no solution: it has the column {column.key!r} {counts[number]:g} times, "
+                f"but its upper bound is {column.upper:g}"
+            )
+        violations = self.search.violations(counts)
+        if violations.any():
+            rows = rows_missed(self.what.master.constraints.names, violations)
+            raise ValueError(f"start is no solution: its columns do not meet the rows {rows}")
         self.search.offer(counts, "start")
 
     # ------------------------------------------------------------------ bounds
@@ -553,9 +563,11 @@ class TreeSearch:
     def _wait(self) -> None:
         """Between the rounds of a relaxation."""
         self._save()
+        search = self.search
+        bound = min(max(self._bound(), search.rounded(search.root_bound)), search.objective)
         for callback in self.what.callbacks:
             if isinstance(callback, WaitingCallback):
-                callback.waiting(self._state(self._bound()))
+                callback.waiting(self._state(bound))
 
     @property
     def _saving(self) -> list[SavingCallback]:

@@ -20,6 +20,13 @@ KIND = "checkpoint"
 MOST_SHARE = 0.05
 """Writing takes no more than this share of the time: a file that takes long puts off the next."""
 
+OF_A_FIT = "the X, y, weights and parameters of its fit"
+OF_A_RUN = (
+    "the master and the pricer of its run (a linear program with the same rows, senses and "
+    "right-hand sides)"
+)
+"""What has to be the same. The fingerprint of a fit has named parts, that of a run has none."""
+
 
 class Checkpoint:
     """Keeps a fit, a run of the loop or a tree search in a file, from which it can go on.
@@ -115,10 +122,10 @@ class Checkpoint:
         content = codec.read(path, KIND, functions=functions)
         if content["fingerprint"] != fingerprint:
             apart = _differing(content["fingerprint"], fingerprint)
+            same = OF_A_FIT if "=" in fingerprint else OF_A_RUN
             raise ResumeError(
                 f"the checkpoint {os.fspath(path)!r} is of other data or parameters{apart}: resume "
-                "with the X, y, weights and parameters of its fit; only limits (time_limit, tol, "
-                "max_columns, …) may differ"
+                f"with {same}; only limits (time_limit, tol, max_columns, …) may differ"
             )
         records: list[Any] = content["records"]
         return records

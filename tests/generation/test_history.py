@@ -49,3 +49,19 @@ def test_an_excess_of_the_bound_above_the_tolerance_is_no_convergence() -> None:
     result = run(CountingMaster(bound=7.0 * (1.0 + 1e-8)), Supply(3), tol=1e-9)
     assert result.stop_reason is StopReason.STALLED
     assert result.gap == pytest.approx(1e-8, rel=1e-6)
+
+
+def test_the_repr_is_short() -> None:
+    """Its length does not depend on the number of columns and rounds."""
+    result = run(CountingMaster(bound=7.0), Supply(3))
+    history = {name: np.tile(own, 1000) for name, own in result.history.items()}
+    large = replace(
+        result,
+        columns=1000 * result.columns,
+        coef=np.tile(result.coef, 1000),
+        history=history,
+        path=1000 * result.path,
+    )
+    assert repr(large) == repr(result)
+    assert f"objective={result.objective!r}" in repr(result)
+    assert len(repr(result)) < 500

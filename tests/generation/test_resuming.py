@@ -13,7 +13,7 @@ from cgboost.exceptions import ResumeError
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.generation.resuming import fingerprint
+from cgboost.generation.resuming import fingerprint, time_used
 from cgboost.generation.stabilization import Wentges
 from cgboost.losses import Hinge, SquaredError
 from cgboost.masters import LinearMaster, OneNormMaster
@@ -98,6 +98,18 @@ def test_limits_may_grow(tmp_path: Path) -> None:
     assert result.objective == pytest.approx(whole.objective, rel=1e-12)
 
 
+def test_the_time_limit_includes_earlier_runs(tmp_path: Path) -> None:
+    """With the limit that these have reached, the run ends at once and says why."""
+    path = tmp_path / "run.ckpt"
+    hinge_run(max_columns=5, callbacks=[Checkpoint(path)]).run()
+    result = hinge_run(time_limit=1e-6).run(resume=path)
+    assert result.stop_reason is StopReason.TIME
+    assert "the limit includes the" in result.message
+    assert time_used(1.0, 2.0) == time_used(1.0, None) == ""
+    words = "; the limit includes the 2 s of the earlier runs: give a larger one"
+    assert time_used(2.0, 2.0) == words
+
+
 def test_a_run_that_has_ended_is_not_run_again(tmp_path: Path) -> None:
     """The result of the file, without a search."""
     path = tmp_path / "run.ckpt"
@@ -114,7 +126,7 @@ def test_other_data_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.ckpt"
     hinge_run(callbacks=[Checkpoint(path)]).run()
     other = OneNormMaster(Hinge().on(-LABELS, np.full(60, 2.0)))
-    with pytest.raises(ResumeError, match="of other data or parameters"):
+    with pytest.raises(ResumeError, match="of other data or parameters: resume with the master"):
         ColumnGeneration(other, FeaturePricer(H)).run(resume=path)
 
 

@@ -11,7 +11,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.generation.loop import SOLVED_SHARE
 from cgboost.generation.protocols import AdjustableMaster, MasterState
-from cgboost.generation.termination import Limits, shortfall
+from cgboost.generation.termination import Limits, rows_missed, shortfall
 from tests.generation.loop_mocks import CountingMaster, Supply, run
 
 
@@ -75,3 +75,12 @@ def test_rows_that_are_met_are_not_among_those_missed(bound: float) -> None:
     current: Any = SimpleNamespace(state=state, bound=bound)
     proof = "" if np.isnan(bound) else "; any solution costs at least 12.5"
     assert shortfall(current) == f"no column helps to meet the rows 'b' (by 2){proof}"
+
+
+def test_names_of_rows_are_told_from_numbers() -> None:
+    """A number that is a name has quotes, too; the first five rows are named."""
+    amounts = np.array([0.0, 1.0, 0.25, 3.0, 1.0, 1.0, 1.0])
+    names = ["a", 2, np.int64(3), ("Mon", "early"), "b", "c", "d"]
+    assert rows_missed(names, amounts) == (
+        "'2' (by 1), '3' (by 0.25), ('Mon', 'early') (by 3), 'b' (by 1), 'c' (by 1) and 1 more"
+    )

@@ -120,8 +120,13 @@ def test_limits_that_mean_something(options: dict[str, Any]) -> None:
         ([column(1, NAN, 1)], "column 'own' has the value nan in row 1"),
         ([column(1, 1, 1, cost=1.0)], "column 'own' costs 1, less than least_cost=2"),
         ([column(1, 1, 1, upper=-1.0)], "column 'own' has the upper bound -1.0"),
-        ([column(1, 1, 0)], "start is no solution: its columns do not meet the rows"),
-        ([column(1, 1, 1), column(1, 1, 1)], "start is no solution"),
+        ([column(1, 1, 0)], r"its columns do not meet the rows 'c' \(by 1\)$"),
+        ([column(1, 0, 3)], r"do not meet the rows 'b' \(by 1\), 'c' \(by 2\)$"),
+        ([column(1, 1, 1), column(1, 1, 1)], r"rows 'a' \(by 1\), 'b' \(by 1\), 'c' \(by 1\)$"),
+        (
+            2 * [column(1, 1, 1, upper=1.0)],
+            "start is no solution: it has the column 'own' 2 times, but its upper bound is 1",
+        ),
         ([column(1, 1, 1), column(1, 0, 0)], "two different columns have the key 'own'"),
     ],
 )

@@ -1,5 +1,9 @@
 """What a result says of itself."""
 
+from dataclasses import replace
+
+import numpy as np
+
 from cgboost.integer import RyanFoster
 
 from .tree_problems import generalised_assignment
@@ -35,3 +39,15 @@ def test_summary_without_a_node() -> None:
     result = generalised_assignment(1).search().run(max_nodes=0)
     assert "lower bound  none" in result.summary()
     assert "objective    inf" in result.summary()
+
+
+def test_the_repr_is_short() -> None:
+    """Its length does not depend on the number of columns and nodes."""
+    result = generalised_assignment(1).search().run()
+    tree = {name: np.tile(own, 1000) for name, own in result.tree.items()}
+    large = replace(
+        result, columns=1000 * result.columns, coef=np.tile(result.coef, 1000), tree=tree
+    )
+    assert repr(large) == repr(result)
+    assert f"objective={result.objective!r}" in repr(result)
+    assert len(repr(result)) < 500

@@ -68,8 +68,24 @@ def test_another_problem_is_refused(tmp_path: Path) -> None:
     """The rows of the master are the fingerprint."""
     path = tmp_path / "tree.ckpt"
     fixed_charge(1).search(callbacks=[Checkpoint(path)]).run()
-    with pytest.raises(ResumeError, match="other data"):
+    with pytest.raises(ResumeError, match="other data") as refused:
         cutting_stock(1).search().run(resume=path)
+    assert "resume with the master and the pricer of its run" in str(refused.value)
+    assert "same rows, senses and right-hand sides" in str(refused.value)
+    assert "X, y" not in str(refused.value)
+
+
+def test_the_time_limit_includes_earlier_runs(tmp_path: Path) -> None:
+    """With the limit that these have reached, the search ends at once and says why."""
+    problem, path = cutting_stock(3), tmp_path / "tree.ckpt"
+    first = problem.search(callbacks=[Checkpoint(path, every=0.0), Stop(1, ctrl_c=False)]).run()
+    result = problem.search().run(time_limit=first.seconds / 2, resume=path)
+    assert result.stop_reason is StopReason.TIME
+    assert result.n_nodes <= first.n_nodes + 1
+    assert "; the limit includes the" in result.message
+    assert result.message.endswith("s of the earlier runs: give a larger one")
+    longer = problem.search().run(time_limit=first.seconds + 60.0, resume=path)
+    assert longer.stop_reason is StopReason.OPTIMAL
 
 
 def test_a_search_does_not_go_on_with_a_run_of_the_loop(tmp_path: Path) -> None:

@@ -411,7 +411,9 @@ class ConstrainedBoostClassifier(Classification, BaseBoost):
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         As in :class:`LPBoostClassifier`.
     max_columns : int or None
-        Maximum number of columns. None means 30 with more than 10000 rows, otherwise no limit.
+        Maximum number of generated columns, of which many may have coefficient 0; with
+        ``columns_per_round=1`` more of them are used. None means 30 with more than 10000 rows,
+        otherwise no limit.
 
     Attributes
     ----------

@@ -111,7 +111,7 @@ class BLFRegressor(Regression, BaseBLF):
         number of features.
     cv : int or splitter, default=10
         (Shuffled) folds of the cross-validation. The error of N factors is averaged with the errors
-        of N − 1 and N + 1 factors ([M] section 8.1).
+        of N − 1 and N + 1 factors ([M] section 8.1). All fits share ``time_limit``.
     solver : str, default="auto"
         Solver of the linear programs.
     solver_options : dict or None

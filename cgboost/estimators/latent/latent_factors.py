@@ -12,6 +12,7 @@ Boosted Latent Factors: orthogonal features for a loss, and the model that is li
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base import BaseEnsemble
@@ -34,10 +36,10 @@ from cgboost.estimators.common.parameters import (
     check_solver,
 )
 from cgboost.estimators.common.rows import Held, Rows, Vector
-from cgboost.estimators.common.stagewise import warn_cut_short
+from cgboost.estimators.common.stagewise import CUT_SHORT, warn_cut_short
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.kernel.kernel_parameters import set_params
-from cgboost.exceptions import see
+from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Master
 from cgboost.kernels import KernelLibrary, Precomputed
@@ -335,12 +337,19 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         pairs = folds(self.cv, rows.y, self.random_state, classes=classes)
         smallest = min(len(train) for train, _ in pairs)
         most = max(1, min(most, smallest - 1, rows.X.shape[1] if self.kernel is None else most))
-        model = clone(self).set_params(n_components=most, callbacks=None, verbose=0)
+        share = None if self.time_limit is None else self.time_limit / (len(pairs) + 1)
+        model = clone(self).set_params(
+            n_components=most, callbacks=None, verbose=0, time_limit=share
+        )
+        cut_short: list[str] = []
 
         def errors(train: NDArray[np.intp], test: NDArray[np.intp]) -> list[float]:
-            fitted = clone(model).fit(
-                self._part(rows.X, train, train), rows.y[train], rows.weights[train]
-            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # one for all folds, below
+                fitted = clone(model).fit(
+                    self._part(rows.X, train, train), rows.y[train], rows.weights[train]
+                )
+            cut_short.extend(set(np.atleast_1d(fitted.stop_reason_).tolist()) & set(CUT_SHORT))
             if StopReason.INTERRUPTED in np.atleast_1d(fitted.stop_reason_):
                 raise KeyboardInterrupt  # there is no model yet, and this fold is half a fold
             held = self._part(rows.X, test, train)
@@ -350,6 +359,13 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             ]
 
         curve = error_curve(pairs, errors, most)
+        if cut_short:
+            warn_caller(
+                f"{type(self).__name__}: fits of the cross-validation stopped before {most} "
+                f"factors ({', '.join(sorted(set(cut_short)))}), so that their number may be too "
+                f"small{see('stopped-early')}",
+                ConvergenceWarning,
+            )
         self.cv_errors_ = curve / sum(float(rows.weights[test].sum()) for _, test in pairs)
         return 1 + int(np.argmin(smoothed(curve)))
 

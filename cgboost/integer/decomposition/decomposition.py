@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from concurrent import futures
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +65,10 @@ class DecompositionResult:
     objective: float
     bound: float | None
     gap: float
-    x: dict[str, float]
+    x: dict[str, float] = field(repr=False)
     stop_reason: StopReason
     message: str
-    structure: Structure | None = None
+    structure: Structure | None = field(default=None, repr=False)
     tree: BranchAndPriceResult | None = None
     maximize: bool = False
     constant: float = 0.0

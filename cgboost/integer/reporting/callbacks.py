@@ -17,6 +17,7 @@ class TreeState:
     n_nodes, n_open : int
         Nodes done, and open ones.
     bound, objective, gap : float
+        The bound holds for all solutions, also between the rounds of the root.
     n_columns : int
         In the pool.
     seconds : float

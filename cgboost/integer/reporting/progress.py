@@ -25,7 +25,8 @@ class TreeProgress:
     """One live line: nodes, the bound, the best solution, the gap between them, columns, time.
 
     A callback of :class:`~cgboost.integer.BranchAndPrice`. It is also called between the rounds of
-    a node, and therefore updated during long ones. On a terminal, and in a notebook with
+    a node, and therefore updated during long ones; in the root, it shows the bound of the rounds so
+    far. On a terminal, and in a notebook with
     ipywidgets, the line is redrawn in place; elsewhere a plain line is written at most once every
     ``interval`` seconds and at the end.
 
@@ -73,9 +74,9 @@ class TreeProgress:
     def finish(self, result: BranchAndPriceResult) -> None:
         """Write a final line with the result."""
         self.close()
-        nodes = "1 node" if result.n_nodes == 1 else f"{result.n_nodes} nodes"
         self._write(
-            f"{self.label}{IN_WORDS[result.stop_reason]} after {nodes}, {result.seconds:.1f} s: "
+            f"{self.label}{IN_WORDS[result.stop_reason]} after {_nodes(result.n_nodes)}, "
+            f"{result.seconds:.1f} s: "
             f"objective {_number(result.objective)}, bound {_number(result.bound)}, gap "
             f"{gap_in_words(result.gap)}, {result.n_generated} columns"
         )
@@ -92,10 +93,14 @@ class TreeProgress:
 
 def _in_words(label: str, state: TreeState) -> str:
     return (
-        f"{label}{state.n_nodes} nodes, {state.n_open} open, bound {_number(state.bound)}, best "
+        f"{label}{_nodes(state.n_nodes)}, {state.n_open} open, bound {_number(state.bound)}, best "
         f"{_number(state.objective)}, gap {gap_in_words(state.gap)}, {state.n_columns} columns, "
         f"{duration(state.seconds)}"
     )
+
+
+def _nodes(number: int) -> str:
+    return "1 node" if number == 1 else f"{number} nodes"
 
 
 def _number(value: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,8 @@ class IntegerResult:
     objective: float
     bound: float | None
     gap: float
-    columns: tuple[Column, ...]
-    coef: NDArray[np.float64]
+    columns: tuple[Column, ...] = field(repr=False)
+    coef: NDArray[np.float64] = field(repr=False)
     proven: bool
 
     def __str__(self) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.cross_decomposition import PLSRegression
+from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 
 from cgboost import RBF, BLFClassifier, BLFRegressor, KernelLibrary, Linear, Precomputed
@@ -156,3 +158,20 @@ def test_more_factors_than_rows_or_features_are_not_tried() -> None:
     kernel = BLFRegressor("cv", cv=3, kernel=Linear()).fit(X[:, :2], y)
     assert kernel.cv_errors_.shape == (7,)
     assert kernel.n_components_ <= 2
+
+
+def test_fits_of_the_cross_validation_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six fits have a sixth of the limit each, and say once that it cut them short."""
+    limits, fit = [], BLFRegressor.fit
+
+    def noted(self: BLFRegressor, *args: Any, **named: Any) -> BLFRegressor:
+        limits.append(self.time_limit)
+        return fit(self, *args, **named)
+
+    monkeypatch.setattr(BLFRegressor, "fit", noted)
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.warns(ConvergenceWarning) as caught:
+        BLFRegressor("cv", cv=5, time_limit=6e-9, random_state=0).fit(X, y)
+    assert limits == [6e-9, *[pytest.approx(1e-9)] * 5]
+    assert len([w for w in caught if "cross-validation" in str(w.message)]) == 1
+    assert len(caught) == 2

@@ -24,7 +24,7 @@ def test_lines_in_a_file() -> None:
     result = problem.search(heuristics=[], callbacks=[line]).run()
     lines = stream.getvalue().splitlines()
     assert len(lines) > result.n_nodes + 1  # the rounds of nodes have lines of their own
-    assert lines[0].startswith("cut: 0 nodes, 0 open, bound none, best none, gap unknown, ")
+    assert lines[0].startswith("cut: 0 nodes, 0 open, bound ")
     assert lines[-1].startswith(f"cut: optimal after {result.n_nodes} nodes, ")
     assert f"objective {result.objective:g}, bound {result.objective:g}, gap 0.0e+00" in lines[-1]
     assert "\x1b" not in stream.getvalue()
@@ -47,6 +47,43 @@ def test_a_silent_while_between_lines() -> None:
         line(TreeState(1, 2, 3.0, math.inf, math.inf, 4, seconds))
     shown = [text.rsplit(", ", 1)[1] for text in stream.getvalue().splitlines()]
     assert shown == ["2 s", "5 s", "2 s"]
+
+
+def test_one_node_in_words() -> None:
+    """The singular for one."""
+    stream = io.StringIO()
+    line = TreeProgress(interval=0.0, console=Console(file=stream, width=40))
+    for number in (0, 1, 2):
+        line(TreeState(number, 2, 3.0, math.inf, math.inf, 4, 1.0 + number))
+    shown = [text.split(", ", 1)[0] for text in stream.getvalue().splitlines()]
+    assert shown == ["0 nodes", "1 node", "2 nodes"]
+
+
+class Bounds:
+    """Keeps the bounds shown between the rounds of the root."""
+
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+
+    def __call__(self, state: TreeState) -> None:
+        """A node is done."""
+
+    def waiting(self, state: TreeState) -> None:
+        """A round is done."""
+        if state.n_nodes == 0:
+            self.seen.append(state.bound)
+
+
+@pytest.mark.parametrize("heuristics", ["auto", []])
+def test_the_bound_of_the_root_while_it_is_solved(heuristics: Any) -> None:
+    """It rises from round to round, also through the heuristics, and never exceeds the optimum."""
+    bounds = Bounds()
+    problem = cutting_stock(SEED)
+    result = problem.search(heuristics=heuristics, callbacks=[bounds]).run()
+    finite = [bound for bound in bounds.seen if math.isfinite(bound)]
+    assert len(set(finite)) > 1
+    assert finite == sorted(finite)
+    assert finite[0] < result.tree["bound"][0] == finite[-1] <= result.objective
 
 
 def test_a_live_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """The integer step: its gap, its types, and what a time limit leaves."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,14 @@ def test_the_integer_step_reports_its_gap() -> None:
     assert "heuristic" in integer.summary()
     cover = sum(x * c.values for x, c in zip(integer.coef, integer.columns, strict=True))
     assert (cover >= 1).all()
+
+
+def test_the_repr_is_short() -> None:
+    """Its length does not depend on the number of columns."""
+    found = solve_integer(*packing())
+    large = replace(found, columns=1000 * found.columns, coef=np.tile(found.coef, 1000))
+    assert repr(large) == repr(found)
+    assert len(repr(found)) < 200
 
 
 def test_continuous_columns_stay_continuous_in_the_integer_step() -> None:
