@@ -73,6 +73,8 @@ def duration(seconds: float) -> str:
     """Seconds, minutes or hours, as a person would say it."""
     if seconds < 60:
         return f"{seconds:.0f} s"
+    if seconds < 600:  # a clock that stands still for a minute looks as if nothing happened
+        return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 

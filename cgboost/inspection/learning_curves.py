@@ -207,12 +207,23 @@ def _draw_gap(
     style: dict[str, Any] = {"color": drawing.INK, "drawstyle": "steps-post"}
     style["marker"] = drawing.curve_marker(len(x))
     axis.plot(x, objective, label="objective", **style)
-    if not np.isfinite(bound).any():
+    known = np.flatnonzero(np.isfinite(bound))
+    if len(known) == 0:
         return "Objective, without a bound"
+    title = f"Objective and bound: relative gap {gap:.1e} at the end"
+    if len(known) == 1 < len(x):  # a line needs two
+        dash: dict[str, Any] = {
+            "linestyle": "none",
+            "marker": "_",
+            "markersize": 16,
+            "color": drawing.INK,
+        }
+        axis.plot(x[known], bound[known], label="bound of the model", **dash)
+        return title
     axis.plot(x, bound, linestyle="--", markersize=3, label="bound, best so far", **style)
     shade: dict[str, Any] = {"color": drawing.INK, "alpha": 0.15, "linewidth": 0}
     axis.fill_between(x, bound, objective, step="post", label="certified gap", **shade)
-    return f"Objective and bound: relative gap {gap:.1e} at the end"
+    return title
 
 
 def _draw_scores(
@@ -239,6 +250,9 @@ def _draw_scores(
         axis.plot(x, y, color=drawing.colour(k), marker=drawing.curve_marker(len(rows)), **line)
         ring: dict[str, Any] = {"fillstyle": "none", "markersize": 9, "markeredgewidth": 2}
         axis.plot(x[best], y[best], "o", color=drawing.colour(k), label=label, zorder=3, **ring)
+    values = np.concatenate([history[score] for score in scores])
+    if len(scores) > 1 and np.nanmin(values) > 0:  # scores of different units
+        drawing.log_if_wide(axis, values)
     each = f" of each {output_kind(history)}" if kept is None else ", best ringed"
     title = f"Validation score{each}"
     drawing.label(axis, title, "columns generated", "validation " + ", ".join(names))

@@ -159,7 +159,8 @@ def test_the_time_left_follows_the_pace() -> None:
     assert [text.rsplit("  ", 1)[1] for text in lines[2:]] == ["about 20 s left", "about 10 s left"]
     line.time_limit = 33.0
     assert line._left(30.0) == pytest.approx(3.0)
-    assert [live_line.duration(s) for s in (59, 90, 7300)] == ["59 s", "2 min", "2 h 02 min"]
+    shown = [live_line.duration(s) for s in (59, 90.7, 599.9, 640, 7300)]
+    assert shown == ["59 s", "1 min 30 s", "9 min 59 s", "11 min", "2 h 02 min"]
 
 
 def test_what_callbacks_print_does_not_break_the_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,15 @@ def test_no_bound_is_said(bound: list[float]) -> None:
     assert panel.get_title(loc="left") == "Objective, without a bound"
 
 
+def test_a_bound_of_the_last_round_alone_is_a_dash() -> None:
+    """As after a search over prices, whose rounds on the way are of other problems."""
+    panel = history_panels(make_model(bound=[np.nan, np.nan, np.nan, 4.75]))[0]
+    _, bound = panel.get_lines()
+    assert (bound.get_xdata().tolist(), bound.get_ydata().tolist()) == ([6], [4.75])
+    assert bound.get_marker() == "_"
+    assert not panel.collections
+
+
 def test_scale_follows_the_span() -> None:
     """Two decades make the scale logarithmic; a very weak bound does not flatten the objective."""
     assert history_panels(make_model())[0].get_yscale() == "linear"
@@ -100,6 +109,20 @@ def test_best_round_is_ringed() -> None:
     assert [text.get_text() for text in history_panels(model)[1].get_legend().get_texts()] == [
         "error: best 0.125 with 4 columns"
     ]
+
+
+@pytest.mark.parametrize(
+    ("second", "scale"),
+    [
+        ([900.0, 800.0, 700.0, 750.0], "log"),
+        ([0.5, 0.4, 0.3, 0.4], "linear"),
+        ([-9.0] * 4, "linear"),
+    ],
+)
+def test_scores_of_different_units_are_all_seen(second: list[float], scale: str) -> None:
+    """A logarithmic scale where one of them would be flat, and none is negative."""
+    panel = history_panels(make_model(validation_squared_error=second))[1]
+    assert panel.get_yscale() == scale
 
 
 def test_no_validation_score_no_panel() -> None:

@@ -49,7 +49,7 @@ class SharedFactorPricer(LatentFactorPricer):
     def recall(self, memory: dict[str, Any]) -> None:
         """Go on from these factors."""
         super().recall(memory)
-        self._first_sizes = memory["first_sizes"]
+        self._first_sizes = memory.get("first_sizes", self._first_sizes)  # 0.2.0 had none
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The next factor, once for every output."""
