@@ -146,7 +146,7 @@ class BLFRegressor(Regression, BaseBLF):
     stop_reason_ : str
         "max_columns"; "optimal": no further factor and no other coefficients lower the objective;
         "exhausted": the data have no further factor, and nothing is proved, as with a kernel or
-        features whose units differ by more than 1e12; or as in :class:`CGBoostRegressor`.
+        features whose units differ by more than 1e9; or as in :class:`CGBoostRegressor`.
     objective_ : float
         The training loss plus the penalty.
     columns_, history_, n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
