@@ -9,7 +9,8 @@ names, text
     there such text is a literal ``E'…'``, which means the same with either setting.
 numbers
     ``0.5e0`` is a decimal number of any length in PostgreSQL, and Snowflake does not promise that
-    it is none: there it is ``'0.5'::FLOAT8``.
+    it is none: there it is ``'0.5'::FLOAT8``. SQLite reads some decimals as a neighbour of what
+    they say (3.40.1 one of 5000 with 15 digits): there it is a quotient of integers, ``(1e0 / 2)``.
 columns of text
     They are compared by their collation, which may have no regard to case, accents or trailing
     blanks (MySQL's default has none to case and accents): they are read with a binary one. What
@@ -41,6 +42,12 @@ Escapes = tuple[tuple[str, str], ...]
 BACKSLASHED: Escapes = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"))
 """What BigQuery cannot have between quotes of one line, besides the quote."""
 
+EXACT = 2.0**53
+"""Integers below it are numbers of double precision."""
+
+LARGEST_SHIFT = 62
+"""The largest power of two that is an integer of 64 bits."""
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -60,6 +67,8 @@ class Dialect:
         The type of double precision.
     number_type : str
         Type of the literals of numbers, where one with an exponent is not of double precision.
+    rounds_decimals : bool
+        Whether decimals are read as the nearest number of double precision.
     text_column, truth_column : str
         How columns of text, and of truth values that are features, are read; ``{0}`` is the column.
     date, time : str
@@ -81,6 +90,7 @@ class Dialect:
     opening: str = "'"
     double: str = "DOUBLE PRECISION"
     number_type: str = ""
+    rounds_decimals: bool = True
     text_column: str = "{0}"
     truth_column: str = "{0}"
     date: str = "DATE '{}'"
@@ -108,7 +118,7 @@ class Dialect:
         return ".".join(map(self.name, parts))
 
     def number(self, value: float) -> str:
-        """A double precision literal that is read back as the same number.
+        """A literal, or an expression of literals, that is this number in double precision.
 
         Raises
         ------
@@ -116,10 +126,14 @@ class Dialect:
             If it is not finite.
         """
         if not math.isfinite(value):
-            raise ValueError(f"{value} cannot be written as a number in SQL")
+            raise ValueError(
+                f"{value} cannot be written as a number in SQL: replace it where it is a category"
+            )
         digits = repr(float(value))
         if self.number_type:
             return f"'{digits}'::{self.number_type}"
+        if not self.rounds_decimals and (abs(value) >= EXACT or not float(value).is_integer()):
+            return _of_integers(float(value))
         return digits if "e" in digits else f"{digits}e0"
 
     def text(self, value: str) -> str:
@@ -215,6 +229,7 @@ DIALECTS: dict[str, Dialect] = {
     "sqlite": Dialect(
         "SQLite",
         double="REAL",
+        rounds_decimals=False,
         text_column="{0} COLLATE BINARY",
         date="'{}'",
         time="'{}'",
@@ -275,6 +290,15 @@ def kind(value: Any) -> str | None:
         if isinstance(value, types):
             return name
     return None
+
+
+def _of_integers(value: float) -> str:
+    """A number as an integer multiplied or divided by powers of two, of which none is rounded."""
+    above, below = value.as_integer_ratio()
+    twos = (above & -above).bit_length() - 1
+    sign, shift = ("/", below.bit_length() - 1) if below > 1 else ("*", twos)
+    steps = [*[LARGEST_SHIFT] * (shift // LARGEST_SHIFT), shift % LARGEST_SHIFT]
+    return f"({above >> twos}e0{''.join(f' {sign} {2**step}' for step in steps if step)})"
 
 
 def _escaped(text: str, escapes: Escapes) -> str:

@@ -59,8 +59,9 @@ class Engine:
         Whether values of a column may be of several types.
     by_position : bool
         Whether rows of several tables can be joined by their position.
-    setting : str
-        What must be true while tables are so joined.
+    setting : (str, str) or None
+        A setting, and what it must be during a fit: tables joined by position keep their order,
+        numbers that leave the database have all their digits.
     columns : str
         A statement that tells the columns of a query: by the description of its result, or by its
         rows.
@@ -84,7 +85,7 @@ class Engine:
     type_of: str = "typeof({})"
     typed_by_value: bool = False
     by_position: bool = False
-    setting: str = ""
+    setting: tuple[str, str] | None = None
     columns: str = "SELECT * FROM ({}) AS q LIMIT 0"
     columns_in_rows: bool = False
     folds_names: bool = True
@@ -120,7 +121,7 @@ ENGINES = {
         bits="CAST(CAST({} AS BIT) AS BIGINT)",
         number="NULLIF(CAST({} AS DOUBLE), CAST('NaN' AS DOUBLE))",
         by_position=True,
-        setting="preserve_insertion_order",
+        setting=("preserve_insertion_order", "true"),
         columns="DESCRIBE {}",
         columns_in_rows=True,
         own_cursor=False,
@@ -131,6 +132,7 @@ ENGINES = {
         bits="CAST(CAST('x' || encode(float8send({}), 'hex') AS BIT(64)) AS BIGINT)",
         number="NULLIF(CAST({} AS FLOAT8), CAST('NaN' AS FLOAT8))",
         type_of="CAST(pg_typeof({}) AS TEXT)",
+        setting=("extra_float_digits", "1"),
         folds_names=False,
         savepoint=True,
     ),

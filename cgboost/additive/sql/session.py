@@ -41,7 +41,7 @@ class Session:
         self._cursor: Any = None
         self._savepoint = False
         self._scratch: Scratch | None = None
-        self._is_set = False
+        self._before = ""
         self._in_transaction = True
 
     def open(self) -> None:
@@ -145,9 +145,9 @@ class Session:
         self._tables.clear()
         if self._scratch:
             self._scratch.remove(cursor)
-        if self._is_set:
+        if self.engine.setting and self._before:
             with contextlib.suppress(Exception):
-                cursor.execute(f"SET {self.engine.setting} = false")
+                cursor.execute(f"SET {self.engine.setting[0]} = {self._before}")
         with contextlib.suppress(Exception):
             if not self._in_transaction and self.connection.in_transaction:
                 self.connection.commit()  # of a transaction that sqlite3 has begun for us
@@ -156,14 +156,15 @@ class Session:
                 cursor.close()
 
     def _set(self) -> None:
-        """Turn the setting on that tables joined by position need."""
-        setting = self.engine.setting
-        if not setting:
+        """Give the setting of the engine its value, and note the one that it had."""
+        if self.engine.setting is None:
             return
-        self._cursor.execute(f"SELECT current_setting('{setting}')")
-        if not self._cursor.fetchall()[0][0]:
-            self._cursor.execute(f"SET {setting} = true")
-            self._is_set = True
+        name, wanted = self.engine.setting
+        self._cursor.execute(f"SELECT current_setting('{name}')")
+        before = str(self._cursor.fetchall()[0][0]).lower()
+        if before != wanted:
+            self._cursor.execute(f"SET {name} = {wanted}")
+            self._before = before
 
     def _failed(self, what: str, error: Exception) -> DatabaseError:
         words = str(error).strip().splitlines()

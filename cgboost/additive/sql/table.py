@@ -25,6 +25,9 @@ that leave the database, 10 MB of them with ten stages."""
 MOST_AT_ONCE = 200
 """Columns that are looked at in one statement: SQLite takes 2000, each with two results."""
 
+SINGLE = ({"real"}, {"FLOAT"})
+"""Types of columns of single precision."""
+
 TARGET, WEIGHT = "y", "w"
 """Names of columns in the copy."""
 
@@ -124,11 +127,7 @@ def copied(
     _check_role(session, "target", target, types[target], number=not classification)
     if weight is not None:
         _check_role(session, "weight", weight, types[weight], number=True)
-    truths, texts = (
-        {name for name, own in types.items() if set(map(kind_of, own)) == {kind}}
-        for kind in ("truth", "text")
-    )
-    copy = _copy(session, query, columns, (truths, texts), target, weight, classification)
+    copy = _copy(session, query, columns, types, target, weight, classification)
     session.make_room(query, len(names))
     table = session.create(copy)
     n_rows, least, is_weighted = _checked(session, table, columns, target, weight, classification)
@@ -149,7 +148,9 @@ def copied(
     )
     numbers = {column.number for column in columns if not column.is_category}
     schema = Schema(
-        tuple(features), categories, frozenset(k for k in numbers if features[k] in truths)
+        tuple(features),
+        categories,
+        frozenset(k for k in numbers if _kinds(types[features[k]]) == {"truth"}),
     )
     classes = _classes(session, table, target) if classification else None
     return Copy(table, schema, n_rows, least, is_weighted, classes)
@@ -170,6 +171,10 @@ def _types(session: Session, query: str, names: Sequence[str]) -> dict[str, set[
             raise ValueError("the table has no rows: a fit needs at least 2")
         found |= {name: {str(kind)} for name, kind in zip(some_names, rows[0], strict=True)}
     return found
+
+
+def _kinds(types: set[str]) -> set[str | None]:
+    return set(map(kind_of, types))
 
 
 def _chosen(categorical: Any, features: Sequence[str]) -> set[str] | None:
@@ -195,7 +200,7 @@ def _feature(
     session: Session, number: int, name: str, types: set[str], chosen: set[str] | None
 ) -> _Column:
     described = " and ".join(sorted(types))
-    kinds = {kind_of(own) for own in types}
+    kinds = _kinds(types)
     if len(kinds) > 1 or None in kinds:
         raise ValueError(
             f"feature {name!r} is of type {described}, which is neither a number nor a category: "
@@ -213,7 +218,7 @@ def _feature(
 
 
 def _check_role(session: Session, role: str, name: str, types: set[str], *, number: bool) -> None:
-    kinds = {kind_of(own) for own in types}
+    kinds = _kinds(types)
     if len(kinds) > 1 or kinds - ({"truth", "number"} if number else {"truth", "number", "text"}):
         wanted = "numbers" if number else "numbers, text or truth values"
         raise ValueError(
@@ -225,24 +230,26 @@ def _copy(
     session: Session,
     query: str,
     columns: Sequence[_Column],
-    truths_and_texts: tuple[set[str], set[str]],
+    types: dict[str, set[str]],
     target: str,
     weight: str | None,
     classification: bool,
 ) -> str:
     """A query for the copy."""
     sql = session.sql
-    truths, texts = truths_and_texts
 
     def category(name: str) -> str:
         column = sql.name(name)
-        return sql.text_column.format(column) if name in texts else column
+        if _kinds(types[name]) == {"text"}:
+            return sql.text_column.format(column)
+        # of single precision PostgreSQL would tell the digits that four bytes need
+        return sql.as_double(column) if types[name] in SINGLE else column
 
     def number(name: str) -> str:
         column = sql.name(name)
-        return session.engine.number.format(
-            sql.truth_column.format(column) if name in truths else column
-        )
+        if _kinds(types[name]) == {"truth"}:
+            column = sql.truth_column.format(column)
+        return session.engine.number.format(column)
 
     read = [
         f"{(category if column.is_category else number)(column.name)} AS {column.own}"

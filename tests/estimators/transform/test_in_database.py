@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
@@ -11,7 +12,7 @@ from cgboost import AdditiveRegressor, TransformRegressor
 from cgboost.additive.sql.session import Session
 from cgboost.exceptions import DatabaseError
 from cgboost.sources import SQLSource
-from tests.additive.sql.sql_tables import DATABASES, connected, mixed, stored, tables_of
+from tests.additive.sql.sql_tables import DATABASES, connected, mixed, stored, tables_of, write
 
 
 def test_a_query_of_the_model_says_in_the_database_what_the_model_says() -> None:
@@ -25,6 +26,33 @@ def test_a_query_of_the_model_says_in_the_database_what_the_model_says() -> None
     wanted = model.predict(data.frame)
     again = np.lexsort((wanted, data.y))
     np.testing.assert_allclose(found[order], wanted[again], atol=1e-9)
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_categories_that_are_numbers_are_found_again(database: str, server: str) -> None:
+    """Fitted and predicted there, also single precision and where few digits are shown."""
+    double, single = np.array([0.25, 0.841613] * 50), np.array([7.5, 0.1] * 50, dtype=np.float32)
+    frame, y = pd.DataFrame({"g": double, "s": single}), np.array([-10.0, 10.0] * 50)
+    columns = {
+        "g": ("DOUBLE", double.tolist()),
+        "s": ("REAL", single.tolist()),
+        "y": ("DOUBLE", y.tolist()),
+    }
+    with connected(database, server) as connection:
+        if database == "postgresql":
+            connection.execute("SET extra_float_digits = -3")
+        write(connection, database, columns)
+        for name in frame:
+            source = SQLSource(connection, f"SELECT {name}, y FROM t", target="y")
+            model = TransformRegressor(categorical_features=[name]).fit(source)
+            assert model.score(frame[[name]], y) > 0.99
+            cursor = connection.cursor()
+            cursor.execute(model.to_sql("t", keep="y", dialect=database))
+            kept, found = np.array(cursor.fetchall()).T
+            np.testing.assert_allclose(found, kept, atol=0.5)
+        if database == "postgresql":
+            cursor.execute("SHOW extra_float_digits")
+            assert cursor.fetchall() == [("-3",)]
 
 
 def test_a_fit_fetches_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
