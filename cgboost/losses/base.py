@@ -227,6 +227,8 @@ class Loss(ABC):
     name: ClassVar[str] = ""
     classification: ClassVar[bool] = False
     attains_minimum: ClassVar[bool] = True
+    log_odds: ClassVar[float | None] = None
+    """Log-odds of y = 1 in one unit of f, where the expected loss is least there; else None."""
 
     @property
     def n_outputs(self) -> int:

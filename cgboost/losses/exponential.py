@@ -27,6 +27,7 @@ class Exponential(Loss):
     name: ClassVar[str] = "exponential"
     classification: ClassVar[bool] = True
     attains_minimum: ClassVar[bool] = False
+    log_odds: ClassVar[float] = 2.0
 
     def check_target(self, y: Vector) -> None:
         """Labels must be ±1."""

@@ -26,6 +26,7 @@ class LogLoss(Loss):
     name: ClassVar[str] = "log_loss"
     classification: ClassVar[bool] = True
     attains_minimum: ClassVar[bool] = False
+    log_odds: ClassVar[float] = 2.0
 
     def check_target(self, y: Vector) -> None:
         """Labels must be ±1."""

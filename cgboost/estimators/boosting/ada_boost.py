@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 from sklearn.base import is_classifier
 
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
@@ -21,7 +20,11 @@ from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_count, check_learning_rate
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
-from cgboost.estimators.common.targets import Classification
+from cgboost.estimators.common.targets import (
+    Classification,
+    predict_proba,
+    staged_predict_proba,
+)
 from cgboost.generation.callbacks import ValidationMonitor
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import Pricer
@@ -101,6 +104,8 @@ n_features_in_, feature_names_in_
     n_estimators: int = field(default=50, kw_only=True)
     learning_rate: float = field(default=1.0, kw_only=True)
     max_bins: int = field(default=255, kw_only=True)
+
+    _fitted_jointly = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -184,16 +189,15 @@ n_features_in_, feature_names_in_
 
         For two classes this is 1/(1 + e^{−2f}).
         """
-        return self._shares(self._outputs(X))
+        return predict_proba(self, X)
 
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[Vector]:
         """Class probabilities after every round up to the best one."""
-        return map(self._shares, self._staged_outputs(X))
+        return staged_predict_proba(self, X)
 
-    def _shares(self, outputs: Vector) -> Vector:
-        scores = outputs if self._many else np.column_stack([-outputs, outputs])
-        shares: Vector = softmax(scores / (scores.shape[1] - 1), axis=1)
-        return shares
+    @property
+    def _log_odds(self) -> float:
+        return 2.0 / (len(self.classes_) - 1)
 
 
 class WeightedError:

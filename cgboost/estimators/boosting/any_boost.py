@@ -27,7 +27,12 @@ from cgboost.estimators.common.parameters import (
 )
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.subproblems import Task
-from cgboost.estimators.common.targets import Classification, Regression, probabilities
+from cgboost.estimators.common.targets import (
+    Classification,
+    Regression,
+    predict_proba,
+    staged_predict_proba,
+)
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.base import Loss, require
 from cgboost.losses.registry import (
@@ -235,11 +240,11 @@ n_features_in_, feature_names_in_
         They are valid for losses whose minimum is at half the log-odds: "log_loss" and
         "exponential".
         """
-        return probabilities(self._outputs(X))
+        return predict_proba(self, X)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
         """Class probabilities after every round up to the best one."""
-        return map(probabilities, self._staged_outputs(X))
+        return staged_predict_proba(self, X)
 
 
 @dataclass(eq=False, repr=False)

@@ -21,8 +21,7 @@ from cgboost.estimators.common.bases import BaseEstimator, ClassifierMixin
 from cgboost.estimators.common.rows import Held, Rows
 from cgboost.estimators.common.scoring import watched
 from cgboost.estimators.common.targets import (
-    has_log_odds,
-    probabilities,
+    calibration_method,
     without_class_weights,
 )
 from cgboost.exceptions import see, warn_caller
@@ -60,7 +59,7 @@ def share_of_time(self: Any) -> float:
 
 def needs_folds(self: Any) -> bool:
     """Whether probabilities take more fits, each without a part of the training rows."""
-    return _method_of(self) is not None and not self.early_stopping
+    return calibration_method(self) is not None and not self.early_stopping
 
 
 def calibrate(self: Any, rows: Rows, held: Held | None, started: float) -> None:
@@ -81,7 +80,7 @@ def calibrate(self: Any, rows: Rows, held: Held | None, started: float) -> None:
     """
     for name in ("calibration_", "_calibrator"):
         vars(self).pop(name, None)  # of an earlier fit
-    method = _method_of(self)
+    method = calibration_method(self)
     if method is None or any(run.stop_reason is StopReason.INTERRUPTED for run in self._runs):
         return
     if held is not None and self.early_stopping:
@@ -111,29 +110,23 @@ def calibrate(self: Any, rows: Rows, held: Held | None, started: float) -> None:
 
 
 def calibrated(self: Any, outputs: Vector) -> Vector:
-    """Class probabilities of outputs, calibrated or those of half log-odds.
+    """Class probabilities of outputs, calibrated or by the formula of the loss.
 
     Raises
     ------
     AttributeError
         If the fit was interrupted before it could calibrate.
     """
-    if _method_of(self) is None:
-        return probabilities(outputs)
+    if self._link is not None:
+        formula: Vector = self._link.probabilities(outputs)
+        return formula
     if not hasattr(self, "_calibrator"):
         raise AttributeError(
             "this model has no probabilities: they are computed after the last round, and its fit "
             "is not complete, or was interrupted before the calibration"
         )
-    shares: Vector = self._calibrator.predict_proba(outputs)
+    shares: Vector = self._calibrator.predict_proba(0.5 * self._log_odds * outputs)
     return shares
-
-
-def _method_of(self: Any) -> str | None:
-    """How to calibrate; None where there is nothing to calibrate."""
-    if self.probability is True or isinstance(self.probability, np.bool_):
-        return None if has_log_odds(self.loss) or not self.probability else "sigmoid"
-    return self.probability or None
 
 
 def _outputs(runs: Any, X: Any) -> Vector:

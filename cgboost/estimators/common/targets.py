@@ -19,7 +19,8 @@ from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.scoring import bare
 from cgboost.exceptions import see
 from cgboost.generation.callbacks import Score, error_rate, mean_absolute_error, mean_squared_error
-from cgboost.losses import Exponential, LogLoss, Loss, Poisson, Quantile
+from cgboost.losses import LogLoss, Loss, Poisson, Quantile
+from cgboost.losses.registry import known_loss
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
@@ -38,6 +39,17 @@ class Classification(ClassifierMixin, BaseEnsemble):
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
     _learned: ClassVar[tuple[str, ...]] = (*BaseEnsemble._learned, "_fitted_jointly")
     _fitted_jointly = False
+
+    @property
+    def _log_odds(self) -> float:
+        """Log-odds of a class in one unit of its output, for losses that have them."""
+        return log_odds_of(getattr(self, "loss", LogLoss.name)) or LogLoss.log_odds
+
+    @property
+    def _link(self) -> Link | None:
+        """How probabilities follow from outputs; None where they are calibrated."""
+        calibrated = calibration_method(self) is not None
+        return None if calibrated else Link(self._log_odds, self._is_joint)
 
     @property
     def _is_joint(self) -> bool:
@@ -160,38 +172,45 @@ def without_class_weights(self: Any, weights: Vector, y: NDArray[Any]) -> Vector
     return np.where(own > 0, weights / np.where(own > 0, own, 1.0), 0.0)
 
 
-def probabilities(outputs: Vector) -> Vector:
-    """Probabilities of half log-odds: of both classes, or of each class against the rest."""
-    f = np.clip(outputs, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
-    if outputs.shape[1] == 1:
-        f = np.hstack([-f, f])
-    shares = 1.0 / (1.0 + np.exp(-2.0 * f))
-    if outputs.shape[1] == 1:
-        return shares
-    return shares / shares.sum(axis=1, keepdims=True)
+@dataclass(frozen=True)
+class Link:
+    """Class probabilities as a formula of the outputs.
 
-
-def class_probabilities(outputs: Vector) -> Vector:
-    """Probabilities p_k = e^{f_k} / Σ_l e^{f_l} of all classes, shape (n_rows, n_classes).
-
-    One output f stands for the two outputs −f and f: p = 1/(1 + e^{−2f}).
+    Attributes
+    ----------
+    log_odds : float
+        Of a class, in one unit of its output.
+    joint : bool
+        Whether p_k = e^{h_k} / Σ_l e^{h_l} for half log-odds h. Otherwise 1/(1 + e^{−2h_k}) of each
+        class against the rest, divided by their sum.
     """
-    shares: Vector = softmax(_class_scores(outputs), axis=1)
-    return shares
+
+    log_odds: float
+    joint: bool = False
+
+    def probabilities(self, outputs: Vector) -> Vector:
+        """Of all classes, shape (n_rows, n_classes); one output decides between two classes."""
+        half = 0.5 * self.log_odds * outputs
+        if self.joint:
+            joint: Vector = softmax(half, axis=1)
+            return joint
+        half = np.clip(half, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
+        if outputs.shape[1] == 1:
+            half = np.hstack([-half, half])
+        shares = 1.0 / (1.0 + np.exp(-2.0 * half))
+        return shares if outputs.shape[1] == 1 else shares / shares.sum(axis=1, keepdims=True)
 
 
 def predict_proba(self: Any, X: Any) -> Vector:
     """Class probabilities, shape (n_rows, n_classes)."""
-    return _shares(self, self._outputs(X))
+    outputs = self._outputs(X)
+    shares: Vector = self._link.probabilities(outputs)
+    return shares
 
 
 def staged_predict_proba(self: Any, X: Any) -> Iterator[Vector]:
     """Class probabilities after every round up to the best one."""
-    return (_shares(self, outputs) for outputs in self._staged_outputs(X))
-
-
-def _shares(self: Any, outputs: Vector) -> Vector:
-    return class_probabilities(outputs) if self._is_joint else probabilities(outputs)
+    return (self._link.probabilities(outputs) for outputs in self._staged_outputs(X))
 
 
 def balanced(outputs: Vector) -> Vector:
@@ -210,19 +229,23 @@ def mean_log_loss(labels: Vector, output: Vector) -> float:
     return -float(np.mean(log_softmax(output, axis=1)[labels > 0]))
 
 
-def _class_scores(outputs: Vector) -> Vector:
-    return np.hstack([-outputs, outputs]) if outputs.shape[1] == 1 else outputs
+def log_odds_of(loss: Any) -> float | None:
+    """Log-odds of y = 1 in one unit of the output, None of losses whose outputs are none."""
+    known = known_loss(loss)
+    return None if known is None else known.log_odds
 
 
-def has_log_odds(loss: Any) -> bool:
-    """Whether outputs are half log-odds, as the loss is least there."""
-    by_name = isinstance(loss, str) and loss in (LogLoss.name, Exponential.name)
-    return by_name or isinstance(loss, (LogLoss, Exponential))
+def calibration_method(estimator: Any) -> str | None:
+    """How probabilities are calibrated; None where there is nothing to calibrate."""
+    asked: Any = getattr(estimator, "probability", False)
+    if asked is True or isinstance(asked, np.bool_):
+        return "sigmoid" if asked and log_odds_of(estimator.loss) is None else None
+    return asked or None
 
 
 def has_probabilities(estimator: Any) -> bool:
     """Whether there are probabilities; an AttributeError says why not, and what to do."""
-    if has_log_odds(estimator.loss) or estimator.probability:
+    if log_odds_of(estimator.loss) is not None or estimator.probability:
         return True
     raise AttributeError(
         f"predict_proba needs probability=True, got loss={estimator.loss!r}, whose outputs are not "

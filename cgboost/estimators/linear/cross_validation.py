@@ -12,13 +12,13 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
+from cgboost.estimators.common.calibration import calibrated
 from cgboost.estimators.common.objective import Wording
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.rows import Matrix, Vector
 from cgboost.estimators.common.scoring import scorers_of
-from cgboost.estimators.common.targets import ClassWeight, has_log_odds
+from cgboost.estimators.common.targets import ClassWeight, log_odds_of
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
 from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.estimators.linear.sparse_linear import (
@@ -344,9 +344,8 @@ n_features_in_, feature_names_in_
     def _grid(self) -> tuple[Any, Any]:
         return self.Cs, self.n_Cs
 
-    @available_if(lambda self: has_log_odds(self.loss))  # type: ignore[untyped-decorator]
+    @available_if(lambda self: log_odds_of(self.loss) is not None)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> Vector:
         """Class probabilities of the chosen model, shape (n_rows, n_classes); with log-odds."""
-        check_is_fitted(self)
-        probabilities: Vector = self.model_.predict_proba(X)
-        return probabilities
+        outputs = self._outputs(X)
+        return calibrated(self.model_, outputs)

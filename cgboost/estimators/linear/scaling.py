@@ -213,7 +213,7 @@ def noise_level(
 def in_units(loss: Loss, unit: float) -> tuple[Loss, float]:
     """The loss for targets and outputs in units: ℓ(y, f) = factor·ℓ'(y/unit, f/unit).
 
-    The logistic loss has half log-odds for f; its unit of 2 makes log-odds of the model's output.
+    The logistic loss has half log-odds for f; its unit makes log-odds of the model's output.
     """
     if isinstance(loss, LogLoss):
         return loss, 1.0
@@ -227,7 +227,7 @@ def unit_of(loss: Loss, y: NDArray[Any], weights: Vector) -> float:
     measure, the root of the mean square.
     """
     if isinstance(loss, LogLoss):
-        return 2.0
+        return loss.log_odds
     if loss.classification or loss.in_units(1.0) is None:
         return 1.0
     deviations = np.abs(y - weighted_median(y, weights))

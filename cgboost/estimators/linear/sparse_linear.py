@@ -319,7 +319,11 @@ stop_reason_, n_features_in_, feature_names_in_
 
         With more than two classes, the one-vs-rest probabilities are divided by their sum.
         """
-        return calibrated(self, self._outputs(X) / linear_fit.unit(self))
+        return calibrated(self, self._outputs(X))
+
+    @property
+    def _log_odds(self) -> float:
+        return super()._log_odds / linear_fit.unit(self)
 
     def _check_parameters(self) -> None:
         check_task_and_loss(self, CLASSIFICATION)

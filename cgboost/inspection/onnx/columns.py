@@ -15,6 +15,7 @@ from cgboost.inspection.onnx.graph import ML, Graph, Name
 from cgboost.inspection.onnx.kernels import kernel_values
 from cgboost.kernels.precomputed import KernelHypothesis
 from cgboost.kernels.rows import SparseScaler
+from cgboost.kernels.scaling import Widened
 from cgboost.pricing.features.features import Feature
 from cgboost.pricing.features.lines import Line
 from cgboost.pricing.features.stumps import Stump
@@ -53,6 +54,50 @@ def weighted_sum(graph: Graph, x: Name, hypotheses: Sequence[Any], coef: Vector)
     return reduce(lambda one, other: graph.op("Add", one, other), parts)
 
 
+COMPARED = 16
+"""Rows on which a graph is compared with its model."""
+
+
+def known_rows(hypotheses: Sequence[Any], n_features: int) -> Vector:
+    """Rows like those that a model was fitted to, shape (n_rows, n_features).
+
+    Of kernels, means of two centres, which every kernel is defined for. Of stumps and trees, values
+    from a little below the smallest threshold of a feature to a little above the largest. Features
+    of which nothing is known are standard normal.
+    """
+    rng = np.random.default_rng(0)
+    of_kernels = [one for one in hypotheses if type(one) is KernelHypothesis]
+    if of_kernels:
+        chosen = [of_kernels[j] for j in rng.integers(len(of_kernels), size=2 * COMPARED)]
+        rows = np.vstack([_row_of(one) for one in chosen])
+        return 0.5 * (rows[:COMPARED] + rows[COMPARED:])
+    rows = rng.normal(size=(COMPARED, n_features))
+    known: dict[int, list[float]] = {}
+    for one in hypotheses:
+        if (step := _step(one)) is not None:
+            known.setdefault(step[0], []).append(step[1])
+        elif (found := _tree(one)) is not None:
+            tree, inner = found[0], found[0].children_left >= 0
+            for j, threshold in zip(tree.feature[inner], tree.threshold[inner], strict=True):
+                known.setdefault(int(j), []).append(float(threshold))
+    for j, thresholds in known.items():  # feature −1 is a constant
+        if j < 0:
+            continue
+        low, high = min(thresholds), max(thresholds)
+        margin = 0.25 * (high - low) or 0.25 * abs(low) or 1.0
+        rows[:, j] = rng.uniform(low - margin, high + margin, COMPARED)
+    return rows
+
+
+def _row_of(hypothesis: KernelHypothesis) -> Vector:
+    """The centre of a kernel column as the features that it was made of."""
+    centre: Any = hypothesis.centre
+    scaler: Any = hypothesis.family.scaler
+    row: Any = centre.toarray() if sparse.issparse(centre) else np.asarray(centre)
+    row = row.reshape(1, -1).astype(np.float64)
+    return row if scaler is None else np.asarray(scaler.inverse_transform(row))
+
+
 def _group(hypothesis: Any) -> tuple[Any, ...]:
     """What writes a basis function, and what those have in common that are written together."""
     kind = type(hypothesis)
@@ -87,8 +132,9 @@ def _lines(graph: Graph, x: Name, own: list[Any], coef: Vector) -> Name:
 
 def _kernels(graph: Graph, x: Name, own: list[Any], coef: Vector) -> Name:
     family = own[0].family
-    if family.scaler is not None:
-        x = _scaled(graph, x, family.scaler)
+    scaler = family.scaler.scaler if isinstance(family.scaler, Widened) else family.scaler
+    if scaler is not None:
+        x = _scaled(graph, x, scaler)
     rows = [one.centre for one in own]
     if any(np.asarray(row).dtype.kind == "O" for row in rows if not sparse.issparse(row)):
         raise ExportError(f"kernel {family.name!r} takes objects, which ONNX has no input for")

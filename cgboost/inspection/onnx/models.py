@@ -15,9 +15,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.exceptions import ExportError
-from cgboost.inspection.onnx.columns import weighted_sum
+from cgboost.inspection.onnx.columns import known_rows, weighted_sum
 from cgboost.inspection.onnx.graph import Graph, Name
 from cgboost.losses import Poisson
+from cgboost.optional import is_installed
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
 BALANCED = ("GradientBoostingClassifier._outputs", "LogitBoostClassifier._outputs")
@@ -26,6 +27,10 @@ SUMS = ("BaseEnsemble._outputs", *BALANCED)
 LINEAR = ("outputs", "BaseComponentwise._outputs")
 DECISIONS = ("Classification.predict", "LinearDecision.predict")
 NUMBERS = ("Regression.predict", "LinearPrediction.predict")
+
+ALIKE = 1e-4
+"""Graph and model differ by less, relative to 1 and the largest output: sums of trees, in float32,
+by some 1e-6, a wrong formula by far more."""
 
 
 def to_onnx(
@@ -39,6 +44,8 @@ def to_onnx(
     Its input is ``X``, shape (n_rows, n_features). Outputs are ``prediction`` of regressors,
     ``label`` and ``decision`` (what ``decision_function`` returns) of classifiers and
     ``probabilities`` where the model has them without a calibration. Rows are computed in float64.
+    Where onnxruntime is installed, it runs the graph on a few rows first, made of what the model
+    knows (centres, thresholds), and the outputs are compared with those of the model.
 
     Parameters
     ----------
@@ -57,7 +64,8 @@ def to_onnx(
         Without the package onnx.
     ExportError
         For what ONNX cannot say: kernels of objects or your own ones, precomputed ones, models of
-        blocks of rows (they have ``to_sql``), rules, factors, learners other than trees.
+        blocks of rows (they have ``to_sql``), rules, factors, learners other than trees. If the
+        graph does not say what the model says.
     """
     check_is_fitted(self)
     if dtype not in ("float32", "float64"):
@@ -80,6 +88,8 @@ def to_onnx(
     else:
         _classes(graph, self, outputs)
     model = graph.model(dtype, f"{type(self).__name__} of cgboost")
+    if is_installed("onnxruntime"):
+        _compare(model, self, known_rows(_functions(self), graph.n_features).astype(dtype))
     if path is not None:
         from cgboost.persistence.files import replacing
 
@@ -148,17 +158,71 @@ def _classes(graph: Graph, model: Any, outputs: Name) -> None:
 
 def _probabilities(graph: Graph, model: Any, outputs: Name) -> Name | None:
     """What ``predict_proba`` returns, where it is a formula of the outputs."""
-    if not hasattr(model, "predict_proba") or hasattr(model, "_calibrator"):
+    own = type(model)
+    if (
+        not hasattr(model, "predict_proba")
+        or own.predict_proba.__module__.split(".")[0] != "cgboost"
+    ):
         return None
-    said = type(model).__name__
-    if said == "AdaBoostClassifier" or getattr(model, "probability", False):
+    link = getattr(model, "model_", model)._link
+    if link is None:
         return None
-    pair = len(model.classes_) == 2
-    if _is_balanced(model):
-        return graph.op("Softmax", outputs, axis=1)
-    half = graph.op("Min", graph.op("Max", outputs, -LARGEST_HALF_LOG_ODDS), LARGEST_HALF_LOG_ODDS)
+    half = graph.op("Mul", outputs, 0.5 * link.log_odds)
+    if link.joint:
+        return graph.op("Softmax", half, axis=1)
+    half = graph.op("Min", graph.op("Max", half, -LARGEST_HALF_LOG_ODDS), LARGEST_HALF_LOG_ODDS)
     odds = graph.op("Exp", graph.op("Mul", half, -2.0))
     shares = graph.op("Div", 1.0, graph.op("Add", odds, 1.0))
-    if pair:
+    if len(model.classes_) == 2:
         return graph.op("Concat", graph.op("Sub", 1.0, shares), shares, axis=1)
     return graph.op("Div", shares, graph.sum(shares, 1, keep=True))
+
+
+def _functions(model: Any) -> list[Any]:
+    """The basis functions of a model that is a sum of them."""
+    if _way(model) == "linear":
+        return []
+    return [own for run in model._runs for output in run.outputs for own in output.active]
+
+
+def _compare(made: Any, model: Any, rows: NDArray[Any]) -> None:
+    """Raise ExportError unless a runtime says of the rows what the model says.
+
+    Parameters
+    ----------
+    made : onnx.ModelProto
+    model : estimator of cgboost
+    rows : ndarray of shape (n_rows, n_features)
+        In the precision of the input.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 4
+    names = [output.name for output in made.graph.output]
+    try:
+        session = onnxruntime.InferenceSession(made.SerializeToString(), options)
+        said = dict(zip(names, session.run(names, {"X": rows}), strict=True))
+    except Exception as error:  # its errors have no class in common
+        raise ExportError(
+            f"onnxruntime {onnxruntime.__version__} cannot run the graph of "
+            f"{type(model).__name__}: {error}"
+        ) from error
+    nameless = object.__new__(type(model))  # of features: rows without them lead to no warning
+    vars(nameless).update({k: v for k, v in vars(model).items() if k != "feature_names_in_"})
+    methods = {
+        "prediction": "predict", "decision": "decision_function", "probabilities": "predict_proba"
+    }  # fmt: skip
+    for name, method in methods.items():
+        if name not in said:
+            continue
+        known = getattr(nameless, method)(rows.astype(np.float64))
+        allowed = ALIKE * (1.0 + np.abs(known).max())
+        wrong = np.abs(said[name] - known) > allowed  # not for nan on both sides
+        if wrong.any() or (np.isnan(said[name]) != np.isnan(known)).any():
+            place = tuple(np.argwhere(wrong | np.isnan(said[name] + known))[0])
+            raise ExportError(
+                f"the graph of {type(model).__name__} is wrong: {name} is "
+                f"{said[name][place]:.6g} where {method} says {known[place]:.6g}. Nothing was "
+                "written; please report this"
+            )

@@ -53,6 +53,7 @@ from cgboost import (
 )
 from cgboost.exceptions import ExportError
 from cgboost.inspection.onnx import graph as graphs
+from cgboost.inspection.onnx import models
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.05, 1, size=(80, 3))
@@ -97,6 +98,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
         CGBoostRegressor(kernels(a=RBF(), b=Linear(), standardize=True), max_columns=25),
         Y,
     ),
+    "in float64": (CGBoostRegressor(kernels(a=RBF()), penalty="group"), Y),
     "on columns": (
         CGBoostRegressor(kernels(a=On(RBF(), [2, 0]), b=On(Linear(), 1)), max_columns=25),
         Y,
@@ -111,6 +113,10 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "linear": (SparseLinearRegressor(alpha=0.01), Y),
     "linear, counts": (SparseLinearRegressor(alpha=0.01, loss="poisson"), COUNTS),
     "linear, standardised": (SparseLinearClassifier(standardize=True), THREE),
+    "linear, log loss": (SparseLinearClassifier(loss="log_loss", probability=True), LABELS),
+    "linear, log loss, classes": (SparseLinearClassifier(loss="log_loss"), THREE),
+    "linear, log loss, CV": (linear.SparseLinearClassifierCV(loss="log_loss", n_Cs=3), THREE),
+    "linear, exponential": (SparseLinearClassifier(loss="exponential"), LABELS),
     "linear, quantile": (linear.QuantileRegressor(alpha=0.01), Y),
     "linear, SVC": (linear.L1LinearSVC(), LABELS),
     "L2": (L2BoostRegressor(), Y),
@@ -165,10 +171,8 @@ def test_runtimes_say_what_the_model_says(name: str, dtype: str) -> None:
         known = model.predict(rows)[sure]
         known = known.astype(int) if known.dtype == bool else known
         np.testing.assert_array_equal(own, known.astype(str))
-        if "probabilities" in said:
+        if hasattr(model, "predict_proba"):
             close(said["probabilities"], model.predict_proba(rows))
-        else:
-            assert "Ada" in type(model).__name__ or not hasattr(model, "predict_proba")
 
 
 def _gap(decision: np.ndarray) -> np.ndarray:
@@ -214,6 +218,36 @@ def test_what_onnx_cannot_say_is_an_error(name: str) -> None:
         model.fit(rows, y)
     with pytest.raises(ExportError, match=words):
         model.to_onnx()
+
+
+class Turned(LPBoostClassifier):
+    """A model with a decision of its own."""
+
+    def decision_function(self, X: Any) -> Any:
+        """With the other sign."""
+        return -super().decision_function(X)
+
+
+def test_a_graph_that_contradicts_its_model_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runtime says so before anything is written; without it there is no comparison."""
+    model = Turned(max_columns=5).fit(X, LABELS)
+    with pytest.raises(ExportError, match="wrong: decision is .* where decision_function says"):
+        model.to_onnx()
+    monkeypatch.setattr(models, "is_installed", lambda package: False)
+    assert model.to_onnx().graph.output
+
+
+def test_probabilities_that_are_no_formula_are_left_out() -> None:
+    """Calibrated ones, and those of a subclass."""
+
+    class Own(SparseLinearClassifier):
+        def predict_proba(self, X: Any) -> Any:
+            """Always even."""
+            return np.full((len(X), 2), 0.5)
+
+    for model in (Own(loss="log_loss"), SparseLinearClassifier(probability=True)):
+        made = model.fit(X, LABELS).to_onnx()
+        assert [output.name for output in made.graph.output] == ["label", "decision"]
 
 
 def test_wrong_calls() -> None:
