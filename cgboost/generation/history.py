@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column, Ensemble
 from cgboost.generation.protocols import MasterState, Priced, Vertex, gap_scale
+from cgboost.generation.rounding import allowance_of
 from cgboost.tolerances import UNMOVED
 
 Vector = NDArray[np.float64]
@@ -118,7 +119,8 @@ class Round:
         Columns with a nonzero coefficient.
     objective, bound, gap : float
         Objective of the restricted master, best lower bound so far (nan: none yet), and
-        ``|objective − bound|`` relative to :func:`~cgboost.generation.protocols.gap_scale`.
+        ``|objective − bound|`` relative to :func:`~cgboost.generation.protocols.gap_scale`: 0 where
+        nothing is left to find and it is above the tolerance by rounding alone.
     evaluated : int
         Columns scored by the pricer.
     stratum : str
@@ -274,6 +276,9 @@ class Trace:
         known.
     rounding : float
         Of the last round, see :class:`Result`.
+    allowance : float
+        By how much objective and bound of the last round may differ though they are equal; 0 while
+        there are columns to go on with.
     """
 
     def __init__(self, tol: float) -> None:
@@ -285,7 +290,7 @@ class Trace:
         self.scales: list[float] = []
         self.columns: tuple[Column, ...] = ()
         self.coming = self.flat = 0
-        self.rounding = math.nan
+        self.rounding, self.allowance = math.nan, 0.0
         self._lowest, self._highest = math.inf, -math.inf
         self._keys: set[Hashable] = set()
         self._n_held = 0
@@ -325,13 +330,17 @@ class Trace:
         """Record of the round that ends with this pricing pass."""
         if bound is not None:
             self.best_bound = max(self.best_bound, bound)
+        self.allowance = 0.0
+        open_gap = self._gap(state.objective, self.best_bound, state.gap_scale) > self.tol
+        if open_gap and math.isfinite(state.objective) and not self.fresh(priced.columns):
+            self.allowance = allowance_of(state)
         return Round(
             number=len(self.rows),
             columns=state.n_held,
             active=int(np.count_nonzero(state.coef)),
             objective=state.objective,
             bound=self.best_bound if math.isfinite(self.best_bound) else math.nan,
-            gap=relative_gap(state.objective, self.best_bound, state.gap_scale),
+            gap=self._gap(state.objective, self.best_bound, state.gap_scale),
             evaluated=priced.n_evaluated,
             stratum=priced.stratum,
             seconds=time.perf_counter() - self.started,
@@ -346,8 +355,14 @@ class Trace:
         if bound is not None:
             self.best_bound = max(self.best_bound, bound)
             row["bound"] = self.best_bound
-            row["gap"] = relative_gap(row["objective"], self.best_bound, self.scales[-1])
+            row["gap"] = self._gap(row["objective"], self.best_bound, self.scales[-1])
         row["evaluated"] += n_evaluated
+
+    def _gap(self, objective: float, bound: float, scale: float) -> float:
+        """The relative gap, 0 where it is above the tolerance by nothing but rounding."""
+        gap = relative_gap(objective, bound, scale)
+        rounding = gap > self.tol and abs(objective - bound) <= self.allowance
+        return 0.0 if rounding else gap
 
     def keep(self, current: Round) -> None:
         """Enter a complete round, scores of the callbacks included."""
@@ -368,7 +383,7 @@ class Trace:
         self.rows[number] |= {
             "objective": vertex.objective,
             "active": int(np.count_nonzero(vertex.coef)),
-            "gap": relative_gap(vertex.objective, self.rows[number]["bound"], self.scales[number]),
+            "gap": self._gap(vertex.objective, self.rows[number]["bound"], self.scales[number]),
         }
 
     def result(
@@ -384,7 +399,7 @@ class Trace:
         return Result(
             objective=row["objective"],
             bound=bound,
-            gap=relative_gap(row["objective"], self.best_bound, self.scales[number]),
+            gap=self._gap(row["objective"], self.best_bound, self.scales[number]),
             columns=self.columns[: len(coef)],
             coef=coef,
             intercept=intercept,

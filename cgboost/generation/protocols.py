@@ -137,6 +137,9 @@ class MasterState:
         Newton weights ∂²loss/∂f², if the loss has them.
     scale : float or None
         The scale of relative gaps, see :func:`gap_scale`; None means max(1, |objective|).
+    magnitude : float
+        Sizes of the numbers that the objective is a difference of, such as Σ|r_i|(|y_i| + |f_i|);
+        rounding is relative to them.
     solved : bool
         Whether the restricted problem is solved to full accuracy. Otherwise it is accurate enough
         to find columns, and solving it again with the same columns improves it.
@@ -161,6 +164,7 @@ class MasterState:
     rows: Sequence[Hashable] | None = None
     curvature: Vector | None = None
     scale: float | None = None
+    magnitude: float = 0.0
     solved: bool = True
     bounded: bool = True
     left: int = 0

@@ -48,6 +48,8 @@ class RunRecord:
         What the smoothing remembers.
     shape : tuple of int
         Of the output.
+    allowance : float
+        For rounding, in the last round.
     stop : (StopReason, str) or None
         Why the run has ended; None while it goes on.
     """
@@ -65,6 +67,7 @@ class RunRecord:
     memory: Any = None
     smoothing: dict[str, Any] = field(default_factory=dict)
     shape: tuple[int, ...] = ()
+    allowance: float = 0.0
     stop: tuple[StopReason, str] | None = None
 
     @property
@@ -282,6 +285,7 @@ def restored_trace(tol: float, record: RunRecord, now: float) -> Trace:
     trace.path, trace.scales = list(record.path), list(record.scales)
     trace.columns = tuple(record.columns[: record.sizes[-1]] if record.sizes else ())
     trace.coming, trace.flat = len(record.columns), record.flat
+    trace.allowance = record.allowance
     trace.set_extremes(record.lowest, record.highest)
     return trace
 
@@ -304,6 +308,7 @@ def record_of(
         seconds=seconds,
         memory=remembers[0],
         smoothing=remembers[1],
+        allowance=trace.allowance,
     )
 
 

@@ -2,7 +2,9 @@
 
 A bound rests on scores s_j = h_j·r, sums of n terms that mostly cancel: with u the unit of rounding
 each is off by about u·|h_j|·|r|. So are the sums of the objective and of the dual objective, whose
-terms are those of Σ_j α_j s_j + b·Σr. What that can do to a gap no solver can undo.
+terms are those of Σ_j α_j s_j + b·Σr. A loss is a difference of numbers, y and f, that may be much
+larger than itself: rounding is relative to them (:attr:`MasterState.magnitude`), not to what they
+leave. What that can do to a gap no solver can undo.
 (Higham, *Accuracy and Stability of Numerical Algorithms*, 2002, section 3.1.)
 """
 
@@ -27,6 +29,10 @@ WORTH_A_WORD = 0.02
 either way: errors of many terms partly cancel, and those of a solver's answer come on top."""
 
 
+FEW_ROUNDINGS = 10.0
+"""An objective and a bound are equal if they differ by no more than so many times the estimate."""
+
+
 def score_errors(columns: Sequence[Column], response: Vector) -> Vector:
     """About what rounding does to each score, u·|h_j|·|r|, shape (n_columns,)."""
     size = np.abs(response)
@@ -43,22 +49,34 @@ MUCH = 1e-2
 def rounding_of(state: MasterState) -> float:
     """About what rounding may do to objective − bound at a state, in units of the objective.
 
-    That is u·(|objective| + Σ|α_j|·|h_j|·|r| + |b|·Σ|r|), and what the errors of scores take off a
-    bound: where each counts for itself, its own; where a column must not score above its limit, the
-    largest scales all down.
+    That is u·(|objective| + magnitude + Σ|α_j|·|h_j|·|r| + |b|·Σ|r|), and what the errors of scores
+    take off a bound: where each counts for itself, its own; where a column must not score above its
+    limit, the largest scales all down.
     """
     if not np.isfinite(state.objective):
         return np.inf
     used = np.flatnonzero(state.coef)
     errors = score_errors([state.columns[int(j)] for j in used], state.pseudo_response)
     offset = np.abs(state.intercept).sum() * float(np.abs(state.pseudo_response).sum())
-    total = EPSILON * (abs(state.objective) + offset) + float(np.abs(state.coef[used]) @ errors)
+    total = EPSILON * (abs(state.objective) + state.magnitude + offset) + float(
+        np.abs(state.coef[used]) @ errors
+    )
     if state.entry is None or not len(errors):
         return total
     at = state.entry.settled(np.inf)
     if state.entry.additive:
         return total + float(state.entry.excess(at + errors).sum()) * state.gap_scale
     return total + abs(state.objective) * float(errors.max()) / (at if at > 0 else np.inf)
+
+
+def allowance_of(state: MasterState) -> float:
+    """By how much objective and bound may differ though they are equal."""
+    return FEW_ROUNDINGS * rounding_of(state)
+
+
+def allowed(magnitude: float) -> float:
+    """By how much two objectives may differ though they are equal, by the sizes of their terms."""
+    return FEW_ROUNDINGS * EPSILON * magnitude
 
 
 def rounding_in_words(state: MasterState, gap: float) -> str:

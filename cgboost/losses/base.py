@@ -290,6 +290,13 @@ class Loss(ABC):
         box = self._unit_box(y, "conjugate")
         return -box.upper, -box.lower
 
+    def sizes(self, y: Vector, f: Vector) -> Vector:
+        """Sizes of the numbers that ℓ(y, f) is a difference of, which rounding is relative to.
+
+        |y| and |f|, times what the loss changes with them; other terms, where a loss has them.
+        """
+        return np.abs(self.gradient(y, f)) * (np.abs(y) + np.abs(f))
+
     def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
         """ℓ(y, f) as a convex CVXPY expression of shape (n_rows,)."""
         raise self._lacks("to_cvxpy")
@@ -366,6 +373,10 @@ class WeightedLoss(DifferentiableLoss):
     def constant(self) -> float | Vector:
         """The best constant output; shape (n_outputs,) where there are several."""
         return self.loss.best_constant(self.target, self.weights)
+
+    def magnitude(self, output: Vector, response: Vector) -> float:
+        """Σ w_i times the sizes of the numbers that the loss is a difference of."""
+        return float(self.weights @ self.loss.sizes(self.target, output))
 
     def gain(self, response: Vector) -> float:
         """−Σ w_i ℓ*(y_i, −r_i/w_i): the dual objective without the penalty's part.

@@ -63,6 +63,10 @@ class Poisson(Loss):
         """Slopes s ≥ −y."""
         return -y, np.full(len(y), np.inf)
 
+    def sizes(self, y: Vector, f: Vector) -> Vector:
+        """Of the terms e^f, y f, y log y and y."""
+        return _exp(f) + np.abs(y * f) + np.abs(xlogy(y, y)) + y
+
     def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
         """e^f − y f + y log y − y."""
         cp = import_cvxpy()

@@ -7,9 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column
+from cgboost.generation.history import StopReason
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.generation.rounding import lost_digits, rounding_of, score_errors
+from cgboost.generation.rounding import (
+    allowance_of,
+    allowed,
+    lost_digits,
+    rounding_of,
+    score_errors,
+)
+from cgboost.generation.termination import check_bound
 from cgboost.losses import AbsoluteError, SquaredError
 from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.penalties import L1, L2
@@ -82,3 +91,40 @@ def test_columns_beyond_what_duals_can_tell_are_named() -> None:
     assert "error of 1e-01" in words
     assert not lost_digits([replace(large, values=np.ones(100))], response, least=np.inf)
     assert not lost_digits([], response, least=np.inf)
+
+
+def _of_constant(value: float) -> SupportVectorMaster:
+    """A master of 44 weighted rows of one response, with no column."""
+    weights = np.random.default_rng(0).uniform(0.05, 3.0, 44)
+    return SupportVectorMaster(AbsoluteError().on(np.full(44, value), weights), L1())
+
+
+@pytest.mark.parametrize("value", [0.1, 5.0, -1e6])
+def test_the_allowance_for_rounding_is_from_the_sizes_of_y_and_lets_no_false_bound_pass(
+    value: float,
+) -> None:
+    """A loss of 0 allows a bound of some roundings of Σ w|y| above it, not twice these."""
+    state = _of_constant(value).solve()
+    weights = np.random.default_rng(0).uniform(0.05, 3.0, 44)
+    sizes = float(weights.sum()) * (abs(value) + abs(state.intercept))
+    assert state.magnitude == pytest.approx(sizes)
+    assert allowance_of(state) == pytest.approx(allowed(sizes), rel=0.1)
+    assert allowed(sizes) == pytest.approx(10.0 * EPSILON * sizes)
+    check_bound(state.objective + 0.9 * allowance_of(state), state)
+    with pytest.raises(BoundError, match="above the objective"):
+        check_bound(state.objective + 2.0 * allowance_of(state), state)
+
+
+@pytest.mark.parametrize("share", [0.5, 2.0])
+def test_a_bound_that_is_wrong_by_more_than_rounding_ends_the_run(share: float) -> None:
+    """With a constant response, half the allowance above 0 is a gap of 0, twice it a BoundError."""
+    master = _of_constant(3.3)
+    master.bound = lambda state, priced: state.objective + share * allowance_of(state)
+    run = ColumnGeneration(master, FeaturePricer(np.random.default_rng(1).normal(size=(44, 3))))
+    if share < 1.0:
+        result = run.run()
+        assert result.gap == 0.0
+        assert result.stop_reason is StopReason.OPTIMAL
+    else:
+        with pytest.raises(BoundError):
+            run.run()

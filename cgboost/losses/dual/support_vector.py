@@ -180,6 +180,11 @@ CONSTANT_FOUND = 1e-6
 loss there."""
 
 
+AT_KINK = 1e-13
+"""A row this near to a kink, relative to the sizes of y and f, may be on either side of it: some
+hundred units of rounding, since f is a sum."""
+
+
 def quadratic_term(cost: Vector) -> Vector:
     """1/cost, the quadratic term of a loss ½ cost e²; 1 where a row costs nothing and has r = 0."""
     return 1.0 / np.where(cost > 0, cost, 1.0)
@@ -355,6 +360,19 @@ class SupportVectorLoss:
         constant = float(variables.base @ (self.target - output))
         # not curvature @ u**2: of large prices that is 0·∞
         return constant + float(rate @ u) - 0.5 * float((variables.curvature * u) @ u)
+
+    def magnitude(self, output: Vector, response: Vector) -> float:
+        """Σ of the sizes of the numbers that the loss is a difference of, at their prices.
+
+        A row costs what it may pull by where f is off by rounding: at a kink all of its price,
+        whatever share of it the response has.
+        """
+        size = np.abs(self.target) + np.abs(output) + self.epsilon
+        prices = np.abs(response)
+        for near in (output - AT_KINK * size, output + AT_KINK * size):
+            u, _ = self._best_variables(self.variables.rate(near))
+            prices = np.maximum(prices, np.abs(self.variables.response(u)))
+        return float(prices @ size)
 
     def empty(self, *, offset: bool) -> float:
         """The loss at 0; with an offset, of a constant that is nearly the best one."""

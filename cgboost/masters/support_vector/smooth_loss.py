@@ -92,6 +92,10 @@ class SmoothLoss(Protocol):
         """The loss at 0; with an offset, of a constant that is nearly the best one."""
         ...
 
+    def magnitude(self, output: Vector, response: Vector) -> float:
+        """Σ of the sizes of the numbers that the loss is a difference of, at their prices."""
+        ...
+
     def hessian(self, output: Vector, factors: Factors, *, softened: bool = False) -> Vector:
         """JᵀWJ with W = ∂²F/∂f² and J = ``factors(rows)`` for the rows that matter.
 
@@ -142,6 +146,12 @@ class RowwiseLoss:
         nothing = np.zeros(self.n_rows)
         least = self.value(nothing)
         return min(least, self.value(nothing + balancing_shift(self, nothing)))
+
+    def magnitude(self, output: Vector, response: Vector) -> float:
+        """Sizes of the numbers that the loss is a difference of; of a loss without any, Σ|r f|."""
+        if hasattr(self.bound, "magnitude"):
+            return float(self.bound.magnitude(output, response))
+        return float(np.abs(response) @ np.abs(output))
 
     def pseudo_response(self, output: Vector) -> Vector:
         """R = −∂F/∂f."""

@@ -13,9 +13,14 @@ from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.exceptions import NotFittedError
 
-from cgboost import MultiQuantileRegressor, SparseLinearClassifier, SparseLinearRegressor
+from cgboost import (
+    MultiQuantileRegressor,
+    SparseLinearClassifier,
+    SparseLinearRegressor,
+)
 from cgboost.exceptions import TrivialModelWarning
-from cgboost.linear import QuantileRegressor
+from cgboost.linear import L1LinearSVR, LADRegressor, QuantileRegressor
+from cgboost.tolerances import EPSILON
 from tests.estimators.linear.test_sparse_linear import rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -287,6 +292,56 @@ def test_a_constant_within_rounding_leaves_nothing_to_fit(loss: Any, penalty: An
     if loss == "squared_epsilon_insensitive":
         inside = model.set_params(epsilon=0.5).fit(features, 0.1 * np.sin(features[:, 0]))
         assert (inside.objective_, inside.n_columns_) == (0.0, 0)
+
+
+OF_CONSTANTS = [
+    QuantileRegressor(quantile=0.9, alpha=0.1),
+    QuantileRegressor(quantile=0.9, alpha=0.0),
+    SparseLinearRegressor(quantile=0.1, alpha=0.01),
+    SparseLinearRegressor(quantile=0.9, alpha=0.01, penalty="elasticnet"),
+    SparseLinearRegressor(quantile=0.9),
+    LADRegressor(alpha=0.01),
+    L1LinearSVR(epsilon=0.0),
+    MultiQuantileRegressor(alpha=0.01),
+]
+
+
+@pytest.mark.parametrize("model", OF_CONSTANTS, ids=repr)
+def test_a_constant_response_is_answered_by_its_constant(model: Any) -> None:
+    """Whatever the constant, the number of rows and their weights, the fit ends at its optimum."""
+    rng = np.random.default_rng(0)
+    for n_rows in (6, 44):
+        features, random = rng.normal(size=(n_rows, 3)), rng.uniform(0.05, 3.0, n_rows)
+        for constant in (1.0, 0.1, 3.3, -7.0, 1e6, 1e-6):
+            for weights in (None, random):
+                model.fit(features, np.full(n_rows, constant), sample_weight=weights)
+                assert model.converged_, (n_rows, constant, weights)
+                np.testing.assert_allclose(model.predict(features), constant, rtol=1e-9)
+
+
+@pytest.mark.parametrize("noise", [1e-10, 1e-13])
+def test_a_nearly_constant_response_is_solved_to_the_rounding_of_y(noise: float) -> None:
+    """Of y = 5 + noise, objective and bound are the optimum of the noise up to roundings of 5."""
+    rng = np.random.default_rng(2)
+    features, y = rng.normal(size=(50, 3)), 5.0 + noise * rng.normal(size=50)
+    model = QuantileRegressor(quantile=0.9, alpha=0.1).fit(features, y)
+    best = np.sort(y)[45] - y  # no feature pays; y - 5 is exact
+    optimum = float(np.mean(np.where(best > 0, 0.1 * best, -0.9 * best)))
+    rounding = 20 * EPSILON * 5.0
+    assert model.converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-6, abs=rounding)
+    assert model.dual_bound_ <= optimum + rounding
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_counts_that_are_nearly_equal_are_solved_to_the_rounding_of_their_terms(seed: int) -> None:
+    """The terms e^f, y f and y log y of the Poisson loss cancel: only rounding is left of them."""
+    rng = np.random.default_rng(seed)
+    features, y = rng.normal(size=(44, 3)), 5.0 + 1e-10 * rng.normal(size=44)
+    model = SparseLinearRegressor(loss="poisson", alpha=0.01).fit(features, y)
+    assert model.converged_
+    assert not model.coef_.any()
+    assert model.intercept_ == pytest.approx(np.log(5.0))
 
 
 def test_an_elastic_net_of_large_features_is_an_l1_penalty() -> None:
