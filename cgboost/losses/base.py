@@ -41,9 +41,12 @@ Ability = Literal[
 ]
 """What a loss may be able to do: the name of a method."""
 
+PROOF: tuple[Ability, ...] = ("hessian_diag", "conjugate")
+"""What a master with a bound needs of a loss that has no dual box."""
+
 TAKES: dict[str, tuple[Ability, ...]] = {
     "CGBoostClassifier, CGBoostRegressor, LPBoostClassifier, LPBoostRegressor, "
-    "SupportVectorMaster": ("conjugate",),
+    "SupportVectorMaster": PROOF,
     "ConvexMaster": ("to_cvxpy",),
     "StagewiseMaster, CorrectiveMaster": ("gradient",),
     "AnyBoostClassifier, AnyBoostRegressor, GradientBoostingRegressor, StagewiseRegressor, "
@@ -79,13 +82,20 @@ def require(loss: Any, needs: Collection[Ability], by: str) -> None:
     by : str
         What needs them, for the message.
     """
-    if missing := [need for need in needs if need not in loss.abilities]:
+    if missing := missing_in(loss, needs):
         raise unsupported(loss, missing, by)
+
+
+def missing_in(loss: Any, needs: Collection[Ability]) -> list[Ability]:
+    """What of the needs a loss lacks. For a proof, a dual box is enough."""
+    if needs == PROOF and "dual_box" in loss.abilities:
+        return []
+    return [need for need in needs if need not in loss.abilities]
 
 
 def unsupported(loss: Any, missing: Collection[Ability], by: str) -> UnsupportedLossError:
     """The error of a loss that lacks abilities: what is missing, and what accepts the loss."""
-    able = [who for who, needs in TAKES.items() if loss.abilities.issuperset(needs)]
+    able = [who for who, needs in TAKES.items() if not missing_in(loss, needs)]
     return UnsupportedLossError(
         f"{by} needs {' and '.join(missing)} of a loss, and {loss!r} has "
         f"{', '.join(sorted(loss.abilities))} only. It can be used with {', '.join(able)}."
@@ -286,7 +296,12 @@ class Loss(ABC):
         return np.where(inside, value, np.inf)
 
     def domain(self, y: Vector) -> tuple[Vector, Vector]:
-        """The smallest and largest slopes s, possibly infinite, for which ℓ*(y, s) is finite."""
+        """The smallest and largest slopes s, possibly infinite, for which ℓ*(y, s) is finite.
+
+        By default those of the dual box, or all; then ``conjugate`` is inf where it is not finite.
+        """
+        if not _overrides(self, "dual_box"):
+            return np.full(len(y), -np.inf), np.full(len(y), np.inf)
         box = self._unit_box(y, "conjugate")
         return -box.upper, -box.lower
 
@@ -393,7 +408,14 @@ class WeightedLoss(DifferentiableLoss):
         inside = np.clip(slopes, lower, upper)
         if np.any(np.abs(inside - slopes) > ROUNDING * (1.0 + np.abs(slopes))):
             return -np.inf
-        return -float(w @ self.loss.conjugate(y, inside))
+        values = self.loss.conjugate(y, inside)
+        if np.isnan(values).any():
+            i = int(np.flatnonzero(np.isnan(values))[0])
+            raise UnsupportedLossError(
+                f"{self.loss!r}.conjugate(y, s) must be a number or inf, got nan for y={y[i]:g}, "
+                f"s={inside[i]:g}: return inf there, or leave such s out of domain(y)"
+            )
+        return -float(w @ values)
 
     def feasible(self, response: Vector, *, balanced: bool = False) -> Vector:
         """The nearest r inside the domain of the dual; r = 0 in rows of weight 0.

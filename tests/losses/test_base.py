@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import FrozenInstanceError, dataclass
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -9,11 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from scipy.special import xlog1py
 from sklearn.base import clone
 
-from cgboost import AnyBoostRegressor
+from cgboost import AnyBoostRegressor, CGBoostRegressor, LPBoostRegressor, SparseLinearRegressor
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import Hinge, Huber, LogLoss, Loss, Multinomial, Poisson, SquaredError
+from cgboost.masters import SupportVectorMaster
+from cgboost.penalties import L1
 from tests.losses.cases import BOXED, CURVED, LOSSES, SEEDS, bound, target
 
 ALL = pytest.mark.parametrize("loss", LOSSES, ids=str)
@@ -271,3 +275,69 @@ def test_value_and_gradient_are_enough(seed: int) -> None:
         bounded.to_cvxpy(cp.Variable(9))
     with pytest.raises(UnsupportedLossError, match="needs conjugate"):
         bounded.gain(f)
+
+
+@dataclass(frozen=True)
+class CertifiedLogCosh(LogCosh):
+    """With what a certificate needs, but without a domain: log cosh has the slopes −1 to 1."""
+
+    def hessian_diag(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        """1 − tanh²."""
+        return 1.0 - np.tanh(f - y) ** 2
+
+    def conjugate(self, y: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """½(1 + s) log(1 + s) + ½(1 − s) log(1 − s) + s y, inf beyond the slopes."""
+        inside = np.clip(s, -1.0, 1.0)
+        value = 0.5 * (xlog1py(1.0 + inside, inside) + xlog1py(1.0 - inside, -inside)) + s * y
+        return np.where(np.abs(s) <= 1.0, value, np.inf)
+
+
+@dataclass(frozen=True)
+class Undefined(CertifiedLogCosh):
+    """Its conjugate is no number for any slope."""
+
+    def conjugate(self, y: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """Nowhere."""
+        return np.full(len(y), np.nan)
+
+
+def test_a_conjugate_without_a_domain_certifies() -> None:
+    """Every slope counts by default; the optimum is CVXPY's, and the bound reaches it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 4)), rng.normal(size=40)
+    model = SparseLinearRegressor(loss=CertifiedLogCosh(), alpha=0.1).fit(X, y)
+    w, b = cp.Variable(4), cp.Variable()
+    e = X @ w + b - y
+    loss = cp.sum(cp.logistic(2 * e) - e) / 40 - np.log(2.0)
+    least = cp.Problem(cp.Minimize(loss + 0.1 * cp.norm1(w))).solve(solver="CLARABEL")
+    assert model.converged_
+    assert model.objective_ == pytest.approx(least, rel=1e-6)
+    assert model.dual_bound_ == pytest.approx(least, rel=2e-6)
+
+
+def test_a_conjugate_that_is_no_number_is_refused_by_name() -> None:
+    """The error has the loss, the slope, and what to return there."""
+    bounded = Undefined().on(np.ones(3), np.ones(3))
+    with pytest.raises(UnsupportedLossError, match=r"Undefined\(\).conjugate.* nan for y=1, s=-0"):
+        bounded.gain(np.zeros(3))
+
+
+@pytest.mark.parametrize("kind", [SparseLinearRegressor, CGBoostRegressor, LPBoostRegressor])
+def test_what_a_certificate_lacks_is_named(kind: Any) -> None:
+    """Two methods are missing, or one; what cannot take the loss is not recommended."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
+    with pytest.raises(UnsupportedLossError) as caught:
+        kind(loss=LogCosh()).fit(X, y)
+    assert f"{kind.__name__} needs hessian_diag and conjugate of a loss" in str(caught.value)
+
+    @dataclass(frozen=True)
+    class Straight(CertifiedLogCosh):
+        hessian_diag = Loss.hessian_diag
+
+    with pytest.raises(UnsupportedLossError) as caught:
+        kind(loss=Straight()).fit(X, y)
+    assert f"{kind.__name__} needs hessian_diag of a loss, and" in str(caught.value)
+    assert "CGBoostRegressor" not in str(caught.value).partition("It can be used with")[2]
+    with pytest.raises(UnsupportedLossError, match=r"Straight\(\) lacks hessian_diag"):
+        SupportVectorMaster(Straight().on(y, np.ones(20)), L1())

@@ -46,7 +46,7 @@ from cgboost.losses import (
     nu_hinge,
     nu_insensitive,
 )
-from cgboost.losses.base import Ability, require
+from cgboost.losses.base import PROOF, require
 from cgboost.losses.registry import check_task, get_loss
 from cgboost.masters import BudgetMaster, EntropyMaster, RKHSMaster
 from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
@@ -356,8 +356,7 @@ def check_task_and_loss(estimator: Any, names: Sequence[str]) -> None:
         raise ValueError(
             f"loss must be one of {sorted(names)}, or a Loss, got {estimator.loss!r}{hint}"
         )
-    needs: tuple[Ability, ...] = ("conjugate",)
-    require(get_loss(estimator.loss), needs, estimator._called)
+    require(get_loss(estimator.loss), PROOF, estimator._called)
 
 
 def get_loss_with(loss: str | Loss, natural: type[Loss], **own: Any) -> Loss:

@@ -16,6 +16,7 @@ import numpy as np
 
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import SupportVectorLoss
+from cgboost.losses.base import PROOF
 from cgboost.losses.dual.support_vector import ZERO_SUM, Indices, Vector
 
 Factors = Callable[[Indices], Vector]
@@ -230,7 +231,7 @@ def as_master_loss(loss: Any) -> Any:
     if isinstance(loss, SupportVectorLoss):
         return loss
     if hasattr(loss, "abilities"):
-        missing = [name for name in ("hessian_diag", "conjugate") if name not in loss.abilities]
+        missing: list[str] = [name for name in PROOF if name not in loss.abilities]
         if "dual_box" in loss.abilities:
             box: SupportVectorLoss = loss.box
             if missing or np.isfinite([box.lower, box.upper]).all():
@@ -241,5 +242,5 @@ def as_master_loss(loss: Any) -> Any:
         return RowwiseLoss(loss)
     raise UnsupportedLossError(
         f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "
-        f"{type(loss).__name__} lacks {', '.join(missing)}"
+        f"{getattr(loss, 'loss', type(loss).__name__)} lacks {', '.join(missing)}"
     )
