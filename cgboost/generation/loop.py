@@ -159,6 +159,15 @@ class ColumnGeneration:
             raise ValueError(f"time_limit must be at least 0 seconds or None, got {time_limit!r}")
         if callable(callbacks):
             raise TypeError(f"callbacks must be a sequence of callables, got {callbacks!r}")
+        for callback in callbacks:
+            if not callable(callback):
+                raise TypeError(f"a callback must be callable with a Round, got {callback!r}")
+        needs = "add", "solve", "bound"
+        if missing := [name for name in needs if not callable(getattr(master, name, None))]:
+            raise TypeError(
+                f"a master needs the methods {', '.join(needs)}; {master!r} lacks "
+                f"{' and '.join(missing)}"
+            )
         if isinstance(smoothing, type):
             raise TypeError(f"smoothing must be an object such as {smoothing.__name__}()")
         self.master = master

@@ -168,13 +168,16 @@ class Kernel(Parametrized, ABC):
 
     def diagonal_from_norms(self, norms: Norms) -> Norms:
         """k(x, x) from ‖x‖², shape (n_rows,), for kernels that are ``of_products``."""
-        raise self._no_products()
+        raise self._no_products("diagonal_from_norms")
 
     def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
         """Write the values of a few rows to ``out``; called by ``from_products``."""
-        raise self._no_products()
+        raise self._no_products("fill")
 
-    def _no_products(self) -> KernelError:
+    def _no_products(self, method: str) -> KernelError:
+        if self.of_products or self.of_distances:
+            what = "of_products" if self.of_products else "of_distances"
+            return KernelError(f"{self} is {what} and lacks the method {method} that this needs")
         return KernelError(f"{self} has no values from inner products: call it with X and Z")
 
     @property
@@ -184,7 +187,7 @@ class Kernel(Parametrized, ABC):
 
     def fill_from_distances(self, out: Matrix, squares: Matrix) -> None:
         """Write the values for some ‖x − z‖² to ``out``, for kernels that are ``of_distances``."""
-        raise self._no_products()
+        raise self._no_products("fill_from_distances")
 
     def restricted(self) -> tuple[Callable[[Matrix], Matrix], Kernel] | None:
         """Columns of X, and a kernel of products on them that equals this one; None otherwise.

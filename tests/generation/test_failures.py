@@ -11,6 +11,7 @@ import pytest
 from cgboost.exceptions import BoundError, IndefiniteKernelError, MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced
 from tests.generation.loop_mocks import CountingMaster, Supply, run
 
@@ -186,6 +187,18 @@ def test_a_bound_above_the_objective_stops_the_run(wrong: float) -> None:
     assert result.objective == 9.0
     with pytest.raises(BoundError):
         run(CountingMaster(bound=10.1))
+
+
+def test_what_a_master_or_a_callback_lacks_is_named() -> None:
+    """Before the first round, not by an AttributeError in it."""
+
+    class Half:
+        def add(self, columns: Sequence[Column]) -> None: ...
+
+    with pytest.raises(TypeError, match=r"needs the methods add, .* lacks solve and bound"):
+        ColumnGeneration(Half(), Supply(1))
+    with pytest.raises(TypeError, match="a callback must be callable with a Round, got 3"):
+        ColumnGeneration(CountingMaster(), Supply(1), callbacks=[3])
 
 
 def test_a_bound_above_the_objective_by_rounding_is_accepted() -> None:

@@ -169,3 +169,18 @@ def test_a_product_kernel_of_ones_own_is_its_formula() -> None:
     np.testing.assert_allclose(
         (Rational() + Linear())(X, Z), 1 / (1 + distances) + X @ Z.T, rtol=1e-10, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("asked", ["diagonal_from_norms", "fill"])
+def test_what_a_kernel_of_products_lacks_is_named(asked: str) -> None:
+    """A kernel that says that it is one of products, without the methods that this needs."""
+
+    class Half(Kernel):
+        of_products = True
+
+        def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+            return X @ Z.T
+
+    arguments = [np.ones(2)] if asked == "diagonal_from_norms" else [np.ones((2, 2))] * 4
+    with pytest.raises(KernelError, match=f"is of_products and lacks the method {asked} that"):
+        getattr(Half(), asked)(*arguments)
