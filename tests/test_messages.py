@@ -71,8 +71,8 @@ def test_links_inside_the_page_lead_to_its_sections() -> None:
 def test_a_message_about_another_has_one_hint(tmp_path: Path) -> None:
     """An error that repeats another one leaves the command of that out."""
     assert without_hint(ModelError("no rows")) == "no rows"
-    model = tmp_path / "quadratic.lp"
-    model.write_text("min\n obj: x + [ x ^ 2 ] / 2\nst\n row: x >= 1\nend\n", encoding="utf-8")
-    with pytest.raises(ModelError, match="is quadratic") as caught:
+    model = tmp_path / "crossed.lp"
+    model.write_text("min\n obj: x\nst\n row: x >= 1\nbounds\n x <= -1\nend\n", encoding="utf-8")
+    with pytest.raises(ModelError, match="'x' has the lower bound 0 above") as caught:
         read_model(model)
     assert str(caught.value).count("more: ") == 1

@@ -3,7 +3,9 @@
 ::
 
     model.py            a mixed-integer model with names; files, HiGHS, CVXPY
-    model_text.py       damage in a file that HiGHS reads over
+    model_text.py       what readers of files fill in
+    lp_text.py          LP files
+    mps_text.py         MPS files
     structure_files.py  GCG's .dec and .blk files
     blocks.py           which row and which variable belongs to which block; equal blocks
     detection.py        blocks of a model that names none

@@ -8,8 +8,6 @@ Sources are MPS and LP files, a :class:`solvers.Program`, a model of HiGHS, or a
 
 from __future__ import annotations
 
-import re
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +18,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cgboost._solvers import Program
+from cgboost._solvers import Program, ProgramError
 from cgboost.exceptions import without_hint
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.model_text import ModelError, check_text
+from cgboost.integer.decomposition.lp_text import read_lp
+from cgboost.integer.decomposition.model_text import ModelError, ModelText, text_of
+from cgboost.integer.decomposition.mps_text import read_mps
 from cgboost.tolerances import LP_FEASIBILITY
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def as_model(source: Any) -> Model:
     Parameters
     ----------
     source : str or Path, Program, highspy.Highs, cvxpy.Problem or Model
-        A file is read by HiGHS: ``.mps``, ``.lp``, either with ``.gz``.
+        A file has the end ``.mps`` or ``.lp``, either with ``.gz``.
 
     Raises
     ------
@@ -137,47 +137,26 @@ def as_model(source: Any) -> Model:
 
 def read_model(path: str | Path) -> Model:
     """The model in an MPS or LP file, with ``.gz`` or without."""
-    import highspy
-
     path = Path(path)
     if not path.is_file():
         raise ModelError(f"there is no file {str(path)!r}")
-    highs = quiet_highs()
-    status, said = _read_with_log(highs, path)
-    words = f" ({said[0]})" if said else ""
-    if status == highspy.HighsStatus.kError:
-        raise ModelError(
-            f"HiGHS cannot read {str(path)!r}: the file is damaged, or neither MPS nor LP{words}"
-        )
-    if not highs.getNumCol():
+    kind = path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix
+    readers = {".lp": read_lp, ".mps": read_mps, ".qps": read_mps}
+    if kind.lower() not in readers:
+        raise ModelError(f"the name of {str(path)!r} must end in .mps or .lp, or with .gz after it")
+    text = ModelText(path)
+    readers[kind.lower()](text_of(path), text)
+    if not text.names:
         raise ModelError(f"the model in {str(path)!r} has no variables: the file may be damaged")
     try:
-        model = from_highs(highs)
-    except ModelError as error:
+        for what, names, ends in (
+            ("row", text.rows, text.sides),
+            ("variable", text.names, text.bounds),
+        ):
+            _require_order(what, list(names), *np.array(ends, dtype=np.float64).reshape(-1, 2).T)
+        return Model(text.program(), tuple(text.rows), tuple(text.names), text.maximize)
+    except (ModelError, ProgramError) as error:
         raise ModelError(f"{str(path)!r}: {without_hint(error)}") from error
-    if status != highspy.HighsStatus.kOk or said:
-        raise ModelError(f"HiGHS reads {str(path)!r} with a warning: the file is damaged{words}")
-    check_text(path, {*model.row_names, *model.names})
-    return model
-
-
-LEFT_OUT = re.compile(r"not defined|not in \w+ section|ignored|duplicate|repeated|multiple", re.I)
-"""Warnings of HiGHS about parts of a file that are then not in the model."""
-
-
-def _read_with_log(highs: highspy.Highs, path: Path) -> tuple[highspy.HighsStatus, list[str]]:
-    """Read a file; HiGHS's status, and what it says of parts that it has left out, or of errors."""
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "highs.log"
-        own = (("log_to_console", False), ("output_flag", True), ("log_file", str(log)))
-        for name, value in own:
-            checked(highs.setOptionValue(name, value), f"the option {name}")
-        status = highs.readModel(str(path))
-        for name, value in (("log_file", ""), ("output_flag", False)):
-            checked(highs.setOptionValue(name, value), f"the option {name}")
-        text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
-    lines = re.findall(r"^(WARNING|ERROR): *(.+?) *$", text, re.M)
-    return status, [words for kind, words in lines if kind == "ERROR" or LEFT_OUT.search(words)]
 
 
 def quiet_highs() -> highspy.Highs:

@@ -1,26 +1,25 @@
-"""Damage in the text of a model that HiGHS reads over: truncation, and numbers that are none."""
+"""What the readers of MPS and LP files fill in, and their errors.
+
+The readers are our own: those of solvers take much of what they do not understand for something
+else without a word, each version of them another part.
+"""
 
 from __future__ import annotations
 
 import gzip
+import math
 import re
 import zlib
-from collections.abc import Collection
-from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+import scipy.sparse as sp
+
+from cgboost._solvers import Program
 from cgboost.exceptions import CGBoostError
 
-NAN = re.compile(rb"(?<![^\s:+\-<>=])nan(?!\S)", re.IGNORECASE)
-"""A number that is none: HiGHS leaves the entry out, and says nothing."""
-
-END = re.compile(rb"^\s*end\b", re.IGNORECASE | re.MULTILINE)
-"""The last line of an LP file; without it HiGHS takes some parts of a file for the whole."""
-
-NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([ed][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
-
-WITH_NUMBERS = (b"COLUMNS", b"RHS", b"RANGES")
-"""Sections of an MPS file in which a line ends with a number."""
+INFINITY = re.compile(r"inf(inity)?", re.IGNORECASE)
 
 
 class ModelError(CGBoostError, ValueError):
@@ -29,59 +28,87 @@ class ModelError(CGBoostError, ValueError):
     section = "models-with-blocks"
 
 
-def check_text(path: Path, names: Collection[str]) -> None:
-    """Raise a ModelError for a file that HiGHS reads without a word, though it is damaged.
+@dataclass
+class ModelText:
+    """A model while its text is read: rows and variables have their numbers in the order of names.
 
-    That is a file without its last line, nan where it is no name, and in an MPS file a line that
-    ends in no number where one belongs, or a bound of a variable that there is not.
-
-    Parameters
+    Attributes
     ----------
     path : Path
-    names : collection of str
-        Of rows and variables.
+        The file, for messages.
+    names, rows : dict of str to int
+        The numbers of variables and rows.
+    cost : dict of int to float
+    entries : list of (int, int, float)
+        Row, variable and value of each coefficient.
+    sides, bounds : list of two floats for each row and variable
+        Ends of the interval.
+    integer : set of int
+    constant : float
+    maximize : bool
     """
-    text, kind = path.read_bytes(), path.suffixes[-1:]
-    if path.suffix == ".gz":
-        kind = path.suffixes[-2:-1]
-        with suppress(OSError, EOFError, zlib.error):  # HiGHS reads one that is not compressed
-            text = gzip.decompress(text)
-    for found in NAN.finditer(text):
-        if found[0].decode() not in names:
-            raise _error(path, text.count(b"\n", 0, found.start()) + 1, "nan is no coefficient")
-    if kind == [".mps"]:
-        _check_mps(path, text, plain=not any(" " in name for name in names))
-    if kind == [".lp"] and END.search(text) is None:
-        raise ModelError(f"{str(path)!r} has no line End: the file is truncated")
+
+    path: Path
+    names: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    cost: dict[int, float] = field(default_factory=dict)
+    entries: list[tuple[int, int, float]] = field(default_factory=list)
+    sides: list[list[float]] = field(default_factory=list)
+    bounds: list[list[float]] = field(default_factory=list)
+    integer: set[int] = field(default_factory=set)
+    constant: float = 0.0
+    maximize: bool = False
+
+    def error(self, line: int, what: str) -> ModelError:
+        """An error with the file and the line."""
+        return ModelError(f"{str(self.path)!r}, line {line}: {what}")
+
+    def variable(self, name: str) -> int:
+        """The number of a variable, which is a new one from 0 on if it has not been named yet."""
+        place = self.names.setdefault(name, len(self.bounds))
+        if place == len(self.bounds):
+            self.bounds.append([0.0, math.inf])
+        return place
+
+    def row(self, name: str, line: int) -> int:
+        """The number of a new row, of which the sides are still missing."""
+        if name in self.rows:
+            raise self.error(line, f"two rows have the name {name!r}")
+        self.rows[name] = len(self.sides)
+        self.sides.append([-math.inf, math.inf])
+        return self.rows[name]
+
+    def program(self) -> Program:
+        """The program, to be minimised."""
+        sign, n = -1.0 if self.maximize else 1.0, len(self.bounds)
+        cost = np.zeros(n)
+        cost[list(self.cost)] = [sign * value for value in self.cost.values()]
+        rows, columns, values = zip(*self.entries, strict=True) if self.entries else ((), (), ())
+        matrix = sp.csr_array((values, (rows, columns)), shape=(len(self.sides), n))
+        matrix.eliminate_zeros()
+        sides, bounds = (np.array(each).reshape(-1, 2) for each in (self.sides, self.bounds))
+        whole = np.zeros(n, dtype=np.bool_)
+        whole[list(self.integer)] = True
+        return Program(
+            cost=cost,
+            matrix=matrix,
+            row_lower=sides[:, 0],
+            row_upper=sides[:, 1],
+            lower=bounds[:, 0],
+            upper=bounds[:, 1],
+            integrality=whole if self.integer else None,
+            constant=sign * self.constant,
+        )
 
 
-def _check_mps(path: Path, text: bytes, *, plain: bool) -> None:
-    """``plain``: no name has a space, so that words are names."""
-    section, columns = b"", set()
-    for line, words in enumerate((own.split() for own in text.splitlines()), 1):
-        if not words or words[0].startswith(b"*"):
-            continue
-        if len(words) == 1 or section == b"":
-            section = words[0].upper() if len(words) == 1 else section
-        elif section in WITH_NUMBERS and _is_odd(words):
-            word = words[-1].decode(errors="replace")
-            raise _error(path, line, f"{word!r} is no number")
-        elif section == b"COLUMNS":
-            columns.add(words[0])
-        elif section == b"BOUNDS" and plain and columns.isdisjoint(words[1:]):  # HiGHS adds one
-            what = words[-2].decode(errors="replace")
-            raise _error(path, line, f"there is no variable {what!r} to have a bound")
-        if section == b"ENDATA":
-            return
-    raise ModelError(f"{str(path)!r} has no line ENDATA: the file is truncated")
-
-
-def _is_odd(words: list[bytes]) -> bool:
-    """Whether a line should end with a number, and does not."""
-    if b"'MARKER'" in words or any(b"$" in word for word in words):  # a comment may follow
-        return False
-    return NUMBER.fullmatch(words[-1]) is None
-
-
-def _error(path: Path, line: int, what: str) -> ModelError:
-    return ModelError(f"{str(path)!r}, line {line}: {what}")
+def text_of(path: Path) -> str:
+    """The text of a file, with ``.gz`` or without."""
+    data = path.read_bytes()
+    try:
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        return data.decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error) as error:
+        raise ModelError(f"{str(path)!r} cannot be decompressed: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{str(path)!r} is no UTF-8 text: {error}") from error

@@ -1,0 +1,256 @@
+"""LP files, as CPLEX defined them.
+
+    objective   [name:] terms and numbers, joined by + and −
+    row         [name:] terms and numbers, a relation, a number; a name or a new line follows
+    bound       x <= 4 | 4 >= x | -1 <= x <= 4 | x = 4 | x free
+
+A term is a variable, with a number before it or without.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NoReturn
+
+from cgboost.integer.decomposition.model_text import INFINITY, ModelError, ModelText
+
+TOKEN = re.compile(
+    r"""(?P<blank>[ \t\r]+|\\[^\n]*)|(?P<line>\n)
+    |(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    |(?P<symbol>->|:)|(?P<relation><=|>=|=<|=>|<|>|=)|(?P<sign>[+-])
+    |(?P<name>[^\s\\:+<>^=/\-*\[\]();][^\s\\:+<>^=/\-*\[\]]*)|(?P<odd>.)""",
+    re.VERBOSE,
+)
+
+NOTHING = ("end", "", -1)
+
+MIN, MAX, ROWS, BOUNDS, GENERAL, BINARY, END, OTHER = range(8)
+
+SECTIONS = {
+    **dict.fromkeys(("minimize", "minimise", "minimum", "min"), MIN),
+    **dict.fromkeys(("maximize", "maximise", "maximum", "max"), MAX),
+    **dict.fromkeys(("subject to", "such that", "st", "s.t.", "st."), ROWS),
+    **dict.fromkeys(("bounds", "bound"), BOUNDS),
+    **dict.fromkeys(("general", "generals", "gen", "integer", "integers"), GENERAL),
+    **dict.fromkeys(("binary", "binaries", "bin"), BINARY),
+    "end": END,
+    **dict.fromkeys(("semi-continuous", "semis", "semi", "sos", "sos1", "sos2", "pwlobj"), OTHER),
+    **dict.fromkeys(("lazy constraints", "user cuts", "general constraints"), OTHER),
+}
+"""Words that begin a section; OTHER ones are not supported."""
+
+FIRST_WORDS = {re.split("[ -]", text)[0] for text in SECTIONS}
+
+MEANINGS = {
+    "->": "indicator constraints are not supported",
+    "[": "it begins quadratic terms: only linear models can be decomposed",
+}
+
+
+def read_lp(text: str, model: ModelText) -> None:
+    """Read the text of an LP file into an empty model.
+
+    Numbers among the terms of a row are taken to its right-hand side, and terms of one variable are
+    added up. Bounds of a binary variable hold beside 0 and 1. A row without a name is called
+    ``HiGHS_R`` and its number, as by HiGHS.
+    """
+    _Reader(text, model).read()
+
+
+class _Reader:
+    def __init__(self, text: str, model: ModelText) -> None:
+        self.model = model
+        self.tokens: list[tuple[str, str, int]] = []
+        self.at = 0
+        self.binary: set[int] = set()
+        line = 1
+        for found in TOKEN.finditer(text):
+            kind = found.lastgroup or ""
+            if kind == "line":
+                line += 1
+            elif kind != "blank":
+                self.tokens.append((kind, found[0], line))
+
+    def read(self) -> None:
+        """Read section after section."""
+        section, word, seen = -1, "", dict[int, str]()
+        words: dict[str, int] = {}
+        while section != END:
+            kind, name, line = self.token()
+            head = self.section()
+            if head is not None:
+                section, size = head
+                word = " ".join(self.token(each)[1] for each in range(size))
+                words[word] = line
+                self.at += size
+                if section in (MIN, MAX, ROWS):
+                    once = max(section, MAX)
+                    if once in seen:
+                        raise self.model.error(line, f"there are both {seen[once]!r} and {word!r}")
+                    seen[once] = word
+                if section in (MIN, MAX):
+                    self.model.maximize = section == MAX
+                    self.objective()
+            elif kind == "end":
+                raise ModelError(f"{str(self.model.path)!r} has no line End: the file is truncated")
+            elif section == ROWS:
+                self.row()
+            elif section == BOUNDS:
+                self.bound()
+            elif section == OTHER:
+                raise self.model.error(line, f"the section {word!r} is not supported")
+            elif section in (GENERAL, BINARY) and kind == "name":
+                whole = self.model.integer if section == GENERAL else self.binary
+                whole.add(self.model.variable(name))
+                self.at += 1
+            else:
+                self.unexpected()
+        if self.token()[0] != "end":
+            self.unexpected()
+        for word in words.keys() & self.model.names.keys():
+            what = f"{word!r} begins a section and is a variable: rename the variable"
+            raise self.model.error(words[word], what)
+        self.model.integer |= self.binary
+        for variable in self.binary:
+            lower, upper = self.model.bounds[variable]
+            self.model.bounds[variable][:] = max(lower, 0.0), min(upper, 1.0)
+
+    # --- tokens --------------------------------------------------------------------------
+
+    def token(self, ahead: int = 0) -> tuple[str, str, int]:
+        """Kind, text and line of a token."""
+        at = self.at + ahead
+        return self.tokens[at] if at < len(self.tokens) else NOTHING
+
+    def unexpected(self, why: str = "is a sign or a relation missing?") -> NoReturn:
+        """Raise a ModelError for the token that is next."""
+        _, word, line = self.token()
+        before = self.token(-1)[1] if self.at else "nothing"
+        if line < 0:
+            raise ModelError(f"{str(self.model.path)!r} ends after {before!r}")
+        what = f"{word!r} is out of place after {before!r}: {MEANINGS.get(word, why)}"
+        raise self.model.error(line, what)
+
+    def section(self) -> tuple[int, int] | None:
+        """The section that begins here, and its number of words; None if none does."""
+        (kind, word, _), (after, more, _) = self.token(), self.token(1)
+        word, more = word.lower(), more.lower()
+        if kind != "name" or more == ":" or word not in FIRST_WORDS:
+            return None
+        for text, size in ((f"{word} {more}", 2), (f"{word}{more}{self.token(2)[1].lower()}", 3)):
+            if text in SECTIONS:
+                return SECTIONS[text], size
+        is_variable = after == "relation" or more == "free"
+        return (SECTIONS[word], 1) if word in SECTIONS and not is_variable else None
+
+    def label(self) -> str:
+        """The name before a colon, if there is one."""
+        if self.token(1)[1] != ":" or self.token()[0] not in ("name", "number"):
+            return ""
+        self.at += 2
+        return self.token(-2)[1]
+
+    def signed(self) -> float | None:
+        """The product of the signs that come next; None without any."""
+        sign = None
+        while self.token()[0] == "sign":
+            sign = (sign or 1.0) * (-1.0 if self.token()[1] == "-" else 1.0)
+            self.at += 1
+        return sign
+
+    def number(self) -> float:
+        """A number with its signs, which may be infinite."""
+        sign = self.signed() or 1.0
+        kind, word, _ = self.token()
+        if kind != "number" and not INFINITY.fullmatch(word):
+            self.unexpected("a number belongs here, terms to the left")
+        self.at += 1
+        return sign * float(word)
+
+    def relation(self) -> str:
+        """``<``, ``>`` or ``=``."""
+        kind, word, _ = self.token()
+        if kind != "relation":
+            self.unexpected()
+        self.at += 1
+        return "<" if "<" in word else ">" if ">" in word else "="
+
+    # --- statements ----------------------------------------------------------------------
+
+    def expression(self) -> tuple[dict[int, float], float]:
+        """The coefficients of variables, and a constant."""
+        terms, constant = dict[int, float](), 0.0
+        first = True
+        while True:
+            sign = self.signed()
+            kind, word, line = self.token()
+            if sign is None and (not first or kind == "end" or self.section()):
+                return terms, constant
+            first, value = False, None
+            if kind == "number":
+                value = float(word)
+                self.at += 1
+                kind, word, own = self.token()
+                if own > line and self.section():
+                    kind = "section"
+            if kind == "name":
+                if INFINITY.fullmatch(word):
+                    raise self.model.error(line, f"{word} is no coefficient")
+                variable = self.model.variable(word)
+                term = (sign or 1.0) * (1.0 if value is None else value)
+                terms[variable] = terms.get(variable, 0.0) + term
+                self.at += 1
+            elif value is not None:
+                constant += (sign or 1.0) * value
+            else:
+                self.unexpected()
+
+    def objective(self) -> None:
+        """Terms and numbers up to the next section."""
+        self.label()
+        self.model.cost, self.model.constant = self.expression()
+        if self.section() is None and self.token()[0] != "end":
+            self.unexpected()
+
+    def row(self) -> None:
+        """Terms and numbers, a relation, and a number."""
+        line = self.token()[2]
+        name = self.label()
+        row = self.model.row(name or f"HiGHS_R{len(self.model.sides)}", line)
+        terms, constant = dict[int, float](), 0.0
+        if not name or self.token()[0] != "relation":
+            terms, constant = self.expression()
+        relation = self.relation()
+        right = self.number() - constant
+        same_line = self.token()[2] == self.token(-1)[2]
+        if same_line and self.section() is None and self.token(1)[1] != ":":
+            self.unexpected()
+        self.model.entries += [(row, variable, value) for variable, value in terms.items()]
+        if relation != "<":
+            self.model.sides[row][0] = right
+        if relation != ">":
+            self.model.sides[row][1] = right
+
+    def bound(self) -> None:
+        """One or two bounds of a variable."""
+        left = None
+        if self.token()[0] != "name" or INFINITY.fullmatch(self.token()[1]):
+            left = self.number(), self.relation()
+        kind, word, _ = self.token()
+        if kind != "name":
+            self.unexpected()
+        bounds = self.model.bounds[self.model.variable(word)]
+        self.at += 1
+        found = [] if left is None else [({"<": ">", ">": "<", "=": "="}[left[1]], left[0])]
+        if left is None and self.token()[1].lower() == "free":
+            self.at += 1
+            bounds[:] = -math.inf, math.inf
+            return
+        if left is None or self.token()[0] == "relation":
+            found.append((self.relation(), self.number()))
+        for relation, value in found:
+            if relation != "<":
+                bounds[0] = value
+            if relation != ">":
+                bounds[1] = value
