@@ -8,8 +8,9 @@ node add: prices p of variables and a constant s per column.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from concurrent import futures
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,12 +29,15 @@ from cgboost.integer.branching.decisions import (
     VariableBound,
     VariableRow,
 )
+from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing.block import Block, BlockRequest, BlockTimeError, Found
 from cgboost.integer.decomposition.pricing.block_problem import BlockProblem
 from cgboost.parallel.executors import Executor
 from cgboost.parallel.item_tasks import ItemTasks
 from cgboost.pricing.blockwise import Query, sendable_state
+
+logger = logging.getLogger(__name__)
 
 
 class BlockPricer:
@@ -67,7 +71,8 @@ class BlockPricer:
         self.respects = (*kinds, Residual) if residual else kinds
         self.seconds_left: float | None = None
         self.problems = [BlockProblem(block, rows, afresh=executor is not None) for block in blocks]
-        self._tasks = ItemTasks(_Work(rows, residual), self.problems, executor)
+        self._work = _Work(rows, residual)
+        self._tasks = ItemTasks(self._work, self.problems, executor)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The columns of least reduced cost of each block, and the bound of each."""
@@ -78,14 +83,41 @@ class BlockPricer:
         columns = [column for _, column in best[:limit]]
         if len(known) < len(answers):
             return Priced(columns=columns)
-        bounds = [bound for bound, _ in known]
         names = [problem.block.name for problem in self.problems]
+        bounds = dict(zip(names, (bound for bound, _ in known), strict=True))
         return Priced(
             columns=columns,
-            exact=True,
-            reduced_cost=dict(zip(names, bounds, strict=True)),
+            exact=not self._is_refuted(bounds, state),
+            reduced_cost=bounds,
             n_evaluated=sum(len(own) for _, own in known),
         )
+
+    def _is_refuted(self, bounds: Mapping[Hashable, float], state: MasterState) -> bool:
+        """Whether a column in use that a pricing problem allows costs less than its bound."""
+        duals = Duals.of_state(state)
+        requests = {
+            problem.block.name: (problem.block, *self._work.request(problem.block, duals))
+            for problem in self.problems
+        }
+        for number in np.flatnonzero(state.coef > INTEGRAL).tolist():
+            column = state.columns[number]
+            if column.block not in requests:
+                continue
+            block, request, constant = requests[column.block]
+            z = np.zeros(len(block.variables))
+            z[[block.places[name] for name in column.variables]] = list(column.variables.values())
+            if (z < request.lower).any() or (z > request.upper).any():
+                continue
+            terms = np.array([*(request.cost * z), -constant, *self._work.counted(column, duals)])
+            allowed = INTEGRAL * max(1.0, float(np.abs(terms).sum()))
+            if terms.sum() < bounds[block.name] - allowed:
+                logger.warning(
+                    "the pricing problem of block %r is called optimal at %.6g, and the column %r "
+                    "costs %.6g: nothing is proved by it",
+                    block.name, bounds[block.name], column.key, terms.sum(),
+                )  # fmt: skip
+                return True
+        return False
 
     def close(self) -> None:
         """Leave nothing behind with the workers of the executor."""
@@ -122,20 +154,37 @@ class _Work:
 
     def __call__(self, query: _Query, problem: BlockProblem) -> Answer | None:
         block, duals = problem.block, query.duals
-        values, seconds = np.asarray(duals), query.seconds_left
-        cost = block.cost - block.linking.T @ values
+        request, constant = self.request(block, duals, query.seconds_left)
+        try:
+            found = problem.solve(request)
+        except BlockTimeError:
+            return None
+        columns = []
+        if query.columns:
+            columns = self._columns(block, found, request.cost, constant, duals)
+        return found.bound - constant, columns
+
+    def request(
+        self, block: Block, duals: Duals, seconds: float | None = None
+    ) -> tuple[BlockRequest, float]:
+        """The pricing problem of a block, and what every column earns."""
+        values = np.asarray(duals)
+        cost = np.asarray(block.cost - block.linking.T @ values)
         for variable, price in duals.prices.items():
             if variable in block.places:
                 cost[block.places[variable]] -= price
         constant = float(values[block.convexity]) + duals.constant(block.name)
         lower, upper = block.bounds(duals.restrictions, duals.rhs if self._residual else None)
         request = BlockRequest(cost, lower, upper, duals.restrictions, duals.extra, seconds)
-        try:
-            found = problem.solve(request)
-        except BlockTimeError:
-            return None
-        columns = self._columns(block, found, cost, constant, duals) if query.columns else []
-        return found.bound - constant, columns
+        return request, constant
+
+    def counted(self, column: Column, duals: Duals) -> list[float]:
+        """What a column costs in rows that count columns."""
+        return [
+            -dual * row.coefficient(column, self._rows)
+            for row, dual in duals.extra.items()
+            if isinstance(row, ComponentRow)
+        ]
 
     def _columns(
         self, block: Block, answer: Found, cost: Vector, constant: float, duals: Duals
@@ -143,10 +192,7 @@ class _Work:
         found = []
         for point in answer.points:
             column = block.column(point)
-            reduced = float(cost @ point) - constant
-            for row, dual in duals.extra.items():
-                if isinstance(row, ComponentRow):
-                    reduced -= dual * row.coefficient(column, self._rows)
+            reduced = float(cost @ point) - constant + sum(self.counted(column, duals))
             if reduced < -ZERO_REDUCED_COST * max(1.0, abs(column.cost)):
                 found.append((reduced, column))
         return found

@@ -1,9 +1,12 @@
 """The pricer of all blocks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from cgboost.generation.protocols import MasterState, NodeDecisions
+from cgboost.integer.decomposition.pricing.block import Found
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 
 from .blocks import ROWS, block, least
@@ -40,3 +43,22 @@ def test_no_time_is_no_bound() -> None:
     pricer.seconds_left = 0.0
     priced = pricer.price(state(np.ones(5)), 5)
     assert not priced.exact
+
+
+def test_an_optimum_above_a_column_in_use_is_refuted(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A solver that calls a worse point optimal proves nothing: the search is not exact."""
+    own, duals = block(0), np.array([1.5, 0.5, 2.0, 0.25, 9.0])
+    pricer = BlockPricer([own], ROWS, component_rows=False)
+    best = pricer.price(state(duals), 5).columns[0]
+    used = replace(state(duals), columns=[best], coef=np.ones(1))
+    assert pricer.price(used, 5).exact
+    worse = np.zeros(3)
+    monkeypatch.setattr(
+        pricer.problems[0], "solve", lambda request: Found(request.cost @ worse, [worse])
+    )
+    assert pricer.price(state(duals), 5).exact
+    assert not pricer.price(used, 5).exact
+    assert "nothing is proved by it" in caplog.text
+    assert pricer.price(replace(used, coef=np.zeros(1)), 5).exact
