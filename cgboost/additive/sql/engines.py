@@ -76,6 +76,9 @@ class Engine:
         Whether tables of a fit are in its own file where memory is short.
     functions : tuple of (str, callable)
         Of one number, where the database may lack them.
+    interrupt : str or None
+        What the error of a statement says where Python has raised an exception for a signal: that
+        of Ctrl-C is lost. Where there are functions, those of the user may say the same.
     """
 
     sql: Dialect
@@ -93,6 +96,7 @@ class Engine:
     own_cursor: bool = True
     scratch: bool = False
     functions: tuple[tuple[str, Callable[[Any], Any]], ...] = ()
+    interrupt: str | None = None
 
     def prepare(self, connection: Any) -> None:
         """Give the connection the functions that it lacks: it keeps them as long as it is open."""
@@ -126,6 +130,7 @@ ENGINES = {
         columns_in_rows=True,
         own_cursor=False,
         scratch=True,
+        interrupt="Query interrupted",
     ),
     "postgresql": Engine(
         DIALECTS["postgresql"],
@@ -144,6 +149,7 @@ ENGINES = {
         typed_by_value=True,
         columns="{}",
         functions=(("cgboost_bits", _bits), ("exp", _exp), ("ln", _ln)),
+        interrupt="user-defined function raised exception",
     ),
 }
 """The databases that a fit can run in."""

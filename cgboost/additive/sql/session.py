@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
+import threading
 from typing import Any
+from weakref import WeakValueDictionary
 
 from cgboost.additive.sql.engines import Engine
 from cgboost.additive.sql.scratch import Scratch
 from cgboost.exceptions import DatabaseError
 
 
+class Turns:
+    """A lock for every connection that is in use: fits of several threads take it in turn."""
+
+    def __init__(self) -> None:
+        self._forget()
+        if hasattr(os, "register_at_fork"):  # threads that hold locks are not in the new process
+            os.register_at_fork(after_in_child=self._forget)
+
+    def of(self, connection: Any) -> Any:
+        """The lock of a connection; a thread may take it several times."""
+        with self._guard:
+            return self._locks.setdefault(id(connection), threading.RLock())
+
+    def _forget(self) -> None:
+        self._guard = threading.Lock()
+        self._locks: WeakValueDictionary[int, Any] = WeakValueDictionary()
+
+
+TURNS = Turns()
+"""Of all connections."""
+
+
 class Session:
-    """Statements of one fit on a connection.
+    """Statements of one fit on a connection, which other threads wait for.
 
     Temporary tables have their own names, begin with ``cgboost_`` and are dropped by
     :meth:`close`, in PostgreSQL together with all that was done since the savepoint.
@@ -43,15 +68,20 @@ class Session:
         self._scratch: Scratch | None = None
         self._before = ""
         self._in_transaction = True
+        self._query = ""
+        self._turn: Any = None
 
     def open(self) -> None:
-        """Begin.
+        """Begin, where another thread fits on the connection after it has ended.
 
         Raises
         ------
         DatabaseError
             If the connection is closed.
         """
+        turn = TURNS.of(self.connection)
+        turn.acquire()
+        self._turn = turn
         try:
             self._in_transaction = bool(getattr(self.connection, "in_transaction", True))
             self._cursor = self.connection.cursor() if self.engine.own_cursor else self.connection
@@ -74,27 +104,40 @@ class Session:
             self._cursor.execute(statement)
             found = self._cursor.fetchall()
         except Exception as error:
-            raise self._failed("failed at a query", error) from error
+            raise self._failed("failed at a query", error, statement) from error
         self.n_reads += 1
         self.n_fetched += len(found)
         return found
 
     def names(self, query: str) -> list[str]:
-        """Names of the columns of a query, as it has them."""
+        """Names of the columns of a query, as it has them.
+
+        It is read as a table first, which only one query can be.
+        """
+        self._query = query
+        connection, probe = self.connection, f"SELECT * FROM ({query}) AS q LIMIT 0"
         try:
+            if hasattr(connection, "extract_statements") and (
+                len(connection.extract_statements(probe)) != 1
+            ):
+                raise ValueError("it has several statements")
+            # psycopg sends what is binary by a protocol that takes one statement alone
+            options = {"binary": True} if hasattr(connection, "prepare_threshold") else {}
+            self._cursor.execute(probe, **options)
             self._cursor.execute(self.engine.columns.format(query))
             if self.engine.columns_in_rows:
                 return [str(row[0]) for row in self._cursor.fetchall()]
             return [str(column[0]) for column in self._cursor.description]
         except Exception as error:
-            raise self._failed("cannot read the table", error) from error
+            what = "cannot read the table, which must be a name or one query"
+            raise self._failed(what, error, query) from error
 
     def run(self, statement: str) -> None:
         """Execute a statement without a result."""
         try:
             self._cursor.execute(statement)
         except Exception as error:
-            raise self._failed("failed", error) from error
+            raise self._failed("failed", error, statement) from error
         self.n_writes += 1
 
     def make_room(self, query: str, n_columns: int) -> None:
@@ -131,8 +174,16 @@ class Session:
 
     def close(self) -> None:
         """Leave nothing behind, whatever state the connection is in."""
-        if self._cursor is None:
-            return
+        try:
+            if self._cursor is not None:
+                self._leave()
+        finally:
+            turn, self._turn = self._turn, None
+            if turn is not None:
+                turn.release()
+
+    def _leave(self) -> None:
+        """Drop all that was made, and give the setting its value."""
         cursor, self._cursor = self._cursor, None
         if self._savepoint:
             with contextlib.suppress(Exception):  # a lost connection has no tables either
@@ -166,7 +217,11 @@ class Session:
             self._cursor.execute(f"SET {name} = {wanted}")
             self._before = before
 
-    def _failed(self, what: str, error: Exception) -> DatabaseError:
+    def _failed(self, what: str, error: Exception, statement: str = "") -> BaseException:
+        """The error of ours; the interrupt where a signal came and the database took it for one."""
+        ours = not self.engine.functions or self._query not in statement
+        if ours and str(error) == self.engine.interrupt:
+            return KeyboardInterrupt()
         words = str(error).strip().splitlines()
         return DatabaseError(
             f"{self.sql.title} {what} ({type(error).__name__}: {words[0] if words else ''}); the "

@@ -34,10 +34,10 @@ class SQLSource:
     ----------
     connection : DB-API connection
         Open, of duckdb, sqlite3 or psycopg; of another module with ``dialect``. No path, cursor or
-        engine. The fit uses it alone.
+        engine. The fit uses it alone: a fit of another thread waits for its end.
     table : str or sequence of str
-        Name of a table or view, the parts of its name, ("main", "people") say, or a query, which
-        begins with SELECT or WITH.
+        Name of a table or view, the parts of its name, ("main", "people") say, or one query, which
+        begins with SELECT or WITH; it is read as a table, so that nothing else is run.
     target : str
         The column of the response. It may have no NULL.
     weight : str or None
@@ -83,7 +83,7 @@ class SQLSource:
         if isinstance(self.table, str):
             words = COMMENTS.sub(" ", self.table).split(maxsplit=1)
             if len(words) > 1 and words[0].lower().lstrip("(") in QUERIES:
-                query = self.table.strip().rstrip(";")
+                query = self.table.rstrip("; \t\r\n").lstrip()
                 return f"{query}\n" if "--" in query else query  # it may end with a comment
         parts = [self.table] if isinstance(self.table, str) else list(self.table)
         return f"SELECT * FROM {self.engine.sql.path(parts)}"
