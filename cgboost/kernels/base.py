@@ -17,6 +17,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
+from inspect import signature
 from numbers import Real
 from typing import Any, cast
 
@@ -32,6 +33,7 @@ from cgboost.kernels.expansions import (
     Rounding,
     SummedExpansion,
     Vector,
+    Weights,
     as_floats,
     float_dtype,
 )
@@ -77,8 +79,16 @@ class Kernel(Parametrized, ABC):
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         """Kernel values of every row of X with every centre in Z, shape (len(X), len(Z))."""
 
-    def fit(self, X: Matrix) -> Kernel:
-        """The kernel, with its data-dependent parameters set from the training rows."""
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
+        """The kernel, with its data-dependent parameters set from the training rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+        sample_weight : ndarray of shape (n_rows,), optional
+            Positive: a row of weight w counts as w rows. Your own kernel may leave this argument
+            out; it is then given the rows alone.
+        """
         return self
 
     def diagonal(self, X: Matrix) -> Norms:
@@ -321,6 +331,13 @@ def _cannot(done: str, one: object, other: object) -> TypeError:
     )
 
 
+def fitted(kernel: Kernel, X: Matrix, sample_weight: Weights = None) -> Kernel:
+    """``kernel.fit``, with weights unless there are none or it takes none."""
+    if sample_weight is None or "sample_weight" not in signature(kernel.fit).parameters:
+        return kernel.fit(X)
+    return kernel.fit(X, sample_weight)
+
+
 def rebuilt(kernel: Kernel, change: Callable[[Kernel], Kernel]) -> Kernel:
     """A kernel with each of its parts changed; itself where nothing does."""
     changes = {}
@@ -380,8 +397,10 @@ class Sum(Kernel):
         if any(kernel.is_precomputed for _, kernel in self.terms):
             raise ValueError("Precomputed cannot be part of a sum: add the matrices instead")
 
-    def fit(self, X: Matrix) -> Kernel:
-        return Sum(tuple((weight, kernel.fit(X)) for weight, kernel in self.terms))
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
+        return Sum(
+            tuple((weight, fitted(kernel, X, sample_weight)) for weight, kernel in self.terms)
+        )
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         if self.of_products:
@@ -491,8 +510,8 @@ class Product(Kernel):
                 "Precomputed cannot be a factor of a product: multiply the matrices instead"
             )
 
-    def fit(self, X: Matrix) -> Kernel:
-        return Product(tuple(kernel.fit(X) for kernel in self.factors))
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
+        return Product(tuple(fitted(kernel, X, sample_weight) for kernel in self.factors))
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         if self.of_products:
@@ -572,8 +591,8 @@ class Power(Kernel):
         if self.kernel.is_precomputed:
             raise ValueError("Precomputed has no powers: take those of its matrix instead")
 
-    def fit(self, X: Matrix) -> Kernel:
-        return Power(self.kernel.fit(X), self.exponent)
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
+        return Power(fitted(self.kernel, X, sample_weight), self.exponent)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         if self.of_products:

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.base import Kernel, KernelFunction, Norms, rebuilt
+from cgboost.kernels.base import Kernel, KernelFunction, Norms, fitted, rebuilt
 from cgboost.kernels.checks import failed
-from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.expansions import Matrix, Weights
 from cgboost.kernels.gradients import no_gradient
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 
@@ -308,11 +308,11 @@ class On(Kernel):
     def takes_objects(self) -> bool:
         return True
 
-    def fit(self, X: Matrix) -> Kernel:
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
         own = self
         if not isinstance(self.columns, Columns):
             own = _on_columns("", self, Header.of_array(X))
-        return replace(own, kernel=own._inner.fit(own.columns(X)))
+        return replace(own, kernel=fitted(own._inner, own.columns(X), sample_weight))
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         chosen = self._chosen(X)

@@ -22,6 +22,7 @@ from cgboost.kernels.base import (
     Kernel,
     Norms,
     cost_of_expansion,
+    fitted,
     values_of_products,
 )
 from cgboost.kernels.checks import finite, kernel_values
@@ -32,6 +33,7 @@ from cgboost.kernels.expansions import (
     Rounding,
     ScaledExpansion,
     Vector,
+    Weights,
     as_floats,
     float_dtype,
 )
@@ -247,8 +249,8 @@ class Normalized(Kernel):
         if self.kernel.is_precomputed:
             raise ValueError("a Precomputed kernel cannot be normalised: normalise its matrix")
 
-    def fit(self, X: Matrix) -> Kernel:
-        return Normalized(self.kernel.fit(X))
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
+        return Normalized(fitted(self.kernel, X, sample_weight))
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         if self.of_products:
@@ -395,5 +397,5 @@ class Cosine(Normalized):
 
     kernel: Kernel = field(default=Linear(), init=False, repr=False)
 
-    def fit(self, X: Matrix) -> Kernel:
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
         return self

@@ -35,6 +35,9 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
+Weights = Vector | None
+"""Positive weights of rows; None: all count the same."""
+
 
 @dataclass(frozen=True)
 class Arithmetic:

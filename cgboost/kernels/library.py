@@ -8,13 +8,15 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from cgboost.exceptions import see
-from cgboost.kernels.base import Kernel, KernelFunction
+from cgboost.kernels.base import Kernel, KernelFunction, fitted
 from cgboost.kernels.columns import Header, On, check_row_numbers, for_columns, row_numbers
 from cgboost.kernels.combinations import Normalized
-from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.expansions import Matrix, Weights
 from cgboost.kernels.features.matern import Matern
 from cgboost.kernels.features.products import Linear, Polynomial
 from cgboost.kernels.features.rbf import RBF
@@ -82,26 +84,28 @@ class KernelLibrary:
         """Kernel names in order of priority."""
         return tuple(self.kernels)
 
-    def scaler(self, X: Any) -> FeatureScaler | None:
+    def scaler(self, X: Any, sample_weight: Weights = None) -> FeatureScaler | None:
         """The scaling applied to rows before kernels, fitted to the training rows; None: none."""
         if not self.standardize:
             return None
         header = self._header
         if header is None:
             header = Header((True,) * X.shape[1]) if issparse(X) else Header.of_array(X)
-            return self.for_columns(header).scaler(X)
-        return FeatureScaler.of(X, header, row_numbers(self.kernels, header))
+            return self.for_columns(header).scaler(X, sample_weight)
+        return FeatureScaler.of(X, header, row_numbers(self.kernels, header), sample_weight)
 
-    def fit(self, X: Matrix) -> dict[str, Kernel]:
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> dict[str, Kernel]:
         """The kernels with their widths set from the training rows, normalised if requested.
 
         Parameters
         ----------
         X : ndarray of shape (n_rows, n_features)
             The inputs of the kernels: with ``standardize``, rows scaled by :meth:`scaler`.
+        sample_weight : ndarray of shape (n_rows,), optional
+            Positive: a row of weight w counts as w rows.
         """
         return {
-            name: (Normalized(kernel) if self.normalize else kernel).fit(X)
+            name: fitted(Normalized(kernel) if self.normalize else kernel, X, sample_weight)
             for name, kernel in self.kernels.items()
         }
 
@@ -126,6 +130,15 @@ class KernelLibrary:
         }
         check_row_numbers(own.kernels, header)
         return own
+
+    def of_rows(self, numbers: NDArray[np.intp]) -> KernelLibrary:
+        """The same library for a part of the training rows: matrices in X keep all columns."""
+        return self.with_kernels(
+            {
+                name: kernel.of_rows(numbers) if isinstance(kernel, Precomputed) else kernel
+                for name, kernel in self.kernels.items()
+            }
+        )
 
     def leaves(self) -> Iterator[Kernel]:
         """The basic kernels of the library, including those inside composite kernels."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ class Precomputed(Kernel):
 
     first: int | str = 0
     matrix: Any = None
+    _numbers_of_rows: ClassVar[NDArray[np.intp] | None] = None
 
     def __post_init__(self) -> None:
         where = see("precomputed-kernels")
@@ -85,17 +86,25 @@ class Precomputed(Kernel):
     def is_precomputed(self) -> bool:
         return self.matrix is None
 
+    def of_rows(self, numbers: NDArray[np.intp]) -> Precomputed:
+        """The kernel for a part of the training rows, whose columns all remain."""
+        own = Precomputed(self.first, self.matrix)
+        object.__setattr__(own, "_numbers_of_rows", numbers)
+        return own
+
     def centres(self, X: Matrix, rows: Any) -> Matrix:
         if self.matrix is not None:
             return X[rows]
-        first = self.first_column
-        if X.shape[1] < first + X.shape[0]:
+        first, numbers = self.first_column, self._numbers_of_rows
+        places = np.arange(X.shape[0]) if numbers is None else numbers
+        needed = first + int(places.max(initial=-1)) + 1
+        if X.shape[1] < needed:
             raise KernelError(
-                f"Precomputed(first={first}) needs at least {first + X.shape[0]} columns "
-                f"for {X.shape[0]} training rows, X has {X.shape[1]}"
+                f"Precomputed(first={first}) needs at least {needed} columns "
+                f"for {needed - first} training rows, X has {X.shape[1]}"
                 f"{see('precomputed-kernels')}"
             )
-        return (first + np.arange(X.shape[0])[rows])[..., None].astype(X.dtype)
+        return (first + places[rows])[..., None].astype(X.dtype)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         if self.matrix is None:

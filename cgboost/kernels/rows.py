@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.kernels.expansions import Matrix, float_dtype
+from cgboost.kernels.expansions import Matrix, Weights, float_dtype
 
 Dense = NDArray[np.floating[Any]]
 
@@ -121,19 +121,36 @@ def single(X: Any, place: int = 0) -> Any:
     return X[[place]] if is_sparse(X) else np.array(X[place])
 
 
-def total_variance(X: Any) -> float:
-    """The sum of the variances of all features."""
+def relative_weights(weights: NDArray[np.float64]) -> Weights:
+    """The weights divided by their mean; None where all are equal."""
+    return None if np.ptp(weights) == 0 else weights / weights.mean()
+
+
+def total_variance(X: Any, sample_weight: Weights = None) -> float:
+    """The sum of the variances of all features, a row of weight w counting as w rows."""
     if not is_sparse(X):
-        return float(np.var(X, axis=0, dtype=np.float64).sum())
-    X, n_rows = _canonical(X), X.shape[0]
+        if sample_weight is None:
+            return float(np.var(X, axis=0, dtype=np.float64).sum())
+        shares = sample_weight / sample_weight.sum()
+        return float(shares @ squared_norms(X - shares @ X.astype(np.float64, copy=False)))
+    X = _canonical(X)
+    weights = _weights_of_entries(X, sample_weight)
+    total = float(X.shape[0] if sample_weight is None else sample_weight.sum())
     data = X.data.astype(np.float64, copy=False)
-    means = np.bincount(X.indices, data, X.shape[1]) / n_rows
-    zeros = n_rows - np.bincount(X.indices, minlength=X.shape[1])
-    squares = float(np.sum((data - means[X.indices]) ** 2)) + float(zeros @ means**2)
-    return squares / n_rows
+    means = np.bincount(X.indices, weights * data, X.shape[1]) / total
+    zeros = total - np.bincount(X.indices, weights, X.shape[1])
+    squares = float(weights @ (data - means[X.indices]) ** 2) + float(zeros @ means**2)
+    return squares / total
 
 
-def root_mean_squares(X: Any) -> NDArray[np.float64]:
+def _weights_of_entries(X: Any, sample_weight: Weights) -> NDArray[np.float64]:
+    """The weight of the row of every number of a matrix in CSR."""
+    if sample_weight is None:
+        return np.ones(len(X.data))
+    return np.repeat(sample_weight, np.diff(X.indptr))
+
+
+def root_mean_squares(X: Any, sample_weight: Weights = None) -> NDArray[np.float64]:
     """Root mean square of the numbers of every sparse feature that are not 0; 1 where all are.
 
     What sparse features are divided by to have a common scale: a mean that is taken off would make
@@ -141,9 +158,10 @@ def root_mean_squares(X: Any) -> NDArray[np.float64]:
     docstrings in ``examples/gallery/plot_text.py`` twice the errors).
     """
     X = _canonical(X)
-    squares = np.bincount(X.indices, X.data.astype(np.float64) ** 2, X.shape[1])
-    counts = np.bincount(X.indices, X.data != 0, X.shape[1])
-    scale = np.sqrt(squares / np.maximum(counts, 1.0))
+    weights = _weights_of_entries(X, sample_weight)
+    squares = np.bincount(X.indices, weights * X.data.astype(np.float64) ** 2, X.shape[1])
+    counts = np.bincount(X.indices, weights * (X.data != 0), X.shape[1])
+    scale = np.sqrt(np.divide(squares, counts, out=np.zeros(X.shape[1]), where=counts > 0))
     return np.where(scale > 0, scale, 1.0)
 
 
@@ -159,7 +177,9 @@ class SparseScaler:
     scale: NDArray[np.float64]
 
     @classmethod
-    def of(cls, X: Any, scales: NDArray[np.bool_] | None = None) -> SparseScaler:
+    def of(
+        cls, X: Any, scales: NDArray[np.bool_] | None = None, sample_weight: Weights = None
+    ) -> SparseScaler:
         """By the root mean square of the numbers of each feature that are not 0.
 
         Parameters
@@ -167,8 +187,9 @@ class SparseScaler:
         X : sparse matrix of shape (n_rows, n_features)
         scales : ndarray of bool, shape (n_features,), optional
             Which features are divided; by default all.
+        sample_weight : ndarray of shape (n_rows,), optional
         """
-        scale = root_mean_squares(X)
+        scale = root_mean_squares(X, sample_weight)
         return cls(scale if scales is None else np.where(scales, scale, 1.0))
 
     def transform(self, X: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cgboost.kernels.columns import Columns, Header
+from cgboost.kernels.expansions import Weights
 from cgboost.kernels.rows import SparseScaler, is_sparse
 
 if TYPE_CHECKING:
@@ -53,7 +54,13 @@ class FeatureScaler:
     columns: Columns | None = None
 
     @classmethod
-    def of(cls, X: Any, header: Header, kept: frozenset[int] = frozenset()) -> FeatureScaler:
+    def of(
+        cls,
+        X: Any,
+        header: Header,
+        kept: frozenset[int] = frozenset(),
+        sample_weight: Weights = None,
+    ) -> FeatureScaler:
         """The scaler for training rows.
 
         Parameters
@@ -63,18 +70,21 @@ class FeatureScaler:
             What its columns are.
         kept : frozenset of int
             Columns of numbers that are no features.
+        sample_weight : ndarray of shape (n_rows,), optional
         """
         if is_sparse(X):
             scales = np.array(header.numeric) & ~np.isin(np.arange(X.shape[1]), list(kept))
-            return cls(SparseScaler.of(X, scales))
+            return cls(SparseScaler.of(X, scales, sample_weight))
         from sklearn.preprocessing import StandardScaler  # with half of scikit-learn behind it
 
         scaler = StandardScaler()
         if all(header.numeric) and not kept and X.dtype != object:
-            return cls(scaler.fit(X))
+            return cls(scaler.fit(X, sample_weight=sample_weight))
         places = tuple(j for j, ok in enumerate(header.numeric) if ok and j not in kept)
         columns = Columns(places, tuple(map(header.label, places)), numeric=True)
-        return cls(scaler.fit(columns(X)) if places else scaler, columns)
+        return cls(
+            scaler.fit(columns(X), sample_weight=sample_weight) if places else scaler, columns
+        )
 
     def transform(self, X: Any) -> Any:
         """What kernels see of rows of X, of the dtype of X."""

@@ -1,9 +1,11 @@
 """Libraries of kernels: their order, their errors, what pickle keeps."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.preprocessing import StandardScaler
@@ -14,10 +16,12 @@ from cgboost import (
     CGBoostRegressor,
     KernelLibrary,
     Linear,
+    Matern,
     Polynomial,
     Precomputed,
+    RationalQuadratic,
 )
-from cgboost.kernels import FunctionKernel, as_library
+from cgboost.kernels import FunctionKernel, Kernel, as_library
 from cgboost.kernels.library import DEFAULT_LIBRARY, LIBRARIES
 
 RNG = np.random.default_rng(0)
@@ -68,6 +72,35 @@ def test_representation_names_what_is_done_to_features_and_kernels() -> None:
     """Options that differ from their defaults are shown."""
     library = KernelLibrary({"r": RBF()}, normalize=True, standardize=True, negation=False)
     assert repr(library) == "KernelLibrary(r, normalize=True, standardize=True, negation=False)"
+
+
+class OfRowsAlone(Kernel):
+    """A kernel of the user's whose fit knows no weights."""
+
+    def fit(self, X: np.ndarray) -> Kernel:
+        return RBF(1.0 / X.shape[0])
+
+    def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_weights_of_rows_count_as_repetitions_in_scales_and_widths(form: Any) -> None:
+    """Means, deviations and widths, of dense and sparse rows; a fit without weights has none."""
+    own = np.where(np.abs(X) > 0.5, X, 0.0)
+    weights = np.array([1.0, 2.0, 3.0, 1.0, 1.0, 4.0, 2.0])
+    rows, copies = form(own), form(np.repeat(own, weights.astype(int), axis=0))
+    kernels = {"r": RBF(), "s": 2.0 * (Matern() + RationalQuadratic() ** 2), "p": Linear() * RBF()}
+    library = KernelLibrary(kernels, standardize=True)
+    scaled = [library.scaler(rows, weights).transform(rows), library.scaler(copies).transform(rows)]
+    dense = [one.toarray() if issparse(one) else one for one in scaled]
+    np.testing.assert_allclose(*dense, rtol=1e-12)
+    fits = [library.fit(rows, weights), library.fit(copies), library.fit(rows)]
+    one, other, plain = ([kernel(rows, rows) for kernel in fit.values()] for fit in fits)
+    np.testing.assert_allclose(one, other, rtol=1e-12)
+    assert not np.allclose(one, plain)
+    fitted = KernelLibrary({"own": OfRowsAlone()}, normalize=True).fit(rows, weights)["own"]
+    assert fitted.kernel == RBF(1.0 / 7)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

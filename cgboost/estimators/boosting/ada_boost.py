@@ -134,7 +134,9 @@ n_features_in_, feature_names_in_
         if self._many:
             return self._votes(rows)
         if self.estimator is None:
-            return BinnedStumpPricer(rows.X, max_bins=self.max_bins, tol=NOTHING)
+            return BinnedStumpPricer(
+                rows.X, max_bins=self.max_bins, tol=NOTHING, weights=rows.weights
+            )
         return LearnerPricer(
             self.estimator, rows.X, tol=NOTHING, random_state=self.random_state, repeats=True
         )
@@ -142,7 +144,7 @@ n_features_in_, feature_names_in_
     def _votes(self, rows: Rows) -> VotePricer:
         n_classes = len(self.classes_)
         fit = (
-            ClassStumps(rows.X, rows.y, n_classes, max_bins=self.max_bins)
+            ClassStumps(rows.X, rows.y, n_classes, max_bins=self.max_bins, weights=rows.weights)
             if self.estimator is None
             else ClassLearners(self.estimator, rows.X, rows.y, random_state=self.random_state)
         )

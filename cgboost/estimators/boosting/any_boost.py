@@ -68,7 +68,6 @@ class BaseLearnerBoost(BaseEnsemble):
     n_estimators: int = field(default=100, kw_only=True)
 
     _limits = stagewise.limits
-    _usable = stagewise.counting
     _described = stagewise.learner_numbers
     _keep = stagewise.keep_learners
     _staged_outputs = stagewise.staged_outputs

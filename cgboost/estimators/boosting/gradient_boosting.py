@@ -70,7 +70,6 @@ class BaseGradientBoosting(BaseEnsemble):
     start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
     _limits = stagewise.limits
-    _usable = stagewise.counting
     _described = stagewise.learner_numbers
     _staged_outputs = stagewise.staged_outputs
     _warn = stagewise.warn

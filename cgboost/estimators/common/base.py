@@ -129,8 +129,8 @@ class BaseEnsemble(BaseEstimator):
             Class labels of any type; numbers for regression. (n_rows, n_responses) for
             :class:`BLFRegressor`.
         sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss of each row. A row of weight 0 costs nothing. Its kernel columns
-            remain candidates, but it adds no threshold for stumps.
+            Multiplies the loss of each row. A row of weight w counts as w rows in means, deviations
+            and kernel widths; one of weight 0 is left out.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
             Held-out rows, scored (unweighted) after every round. The columns of ``history_`` are
             named validation_error and so on; for a list of several sets validation_0_error,
@@ -335,7 +335,8 @@ class BaseEnsemble(BaseEstimator):
         return rows
 
     def _usable(self, rows: Rows) -> Rows:
-        return rows
+        """The rows that cost anything; the others would make columns, means and thresholds."""
+        return rows.counting()
 
     def _sharing(self, functions: list[Any]) -> list[Any]:
         """The basis functions of all runs, with what they have in common kept once."""

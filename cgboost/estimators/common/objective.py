@@ -102,8 +102,8 @@ class ColumnFamily(ABC):
         return
 
     def usable(self, rows: Rows) -> Rows:
-        """The rows from which columns are made."""
-        return rows
+        """The rows from which columns are made: those that cost anything."""
+        return rows.counting()
 
     @abstractmethod
     def pool(self, rows: Rows) -> Any:

@@ -92,7 +92,8 @@ class Rows:
     def take(self, places: NDArray[np.intp]) -> Rows:
         """A part of the rows, in the order of their places."""
         numbers = places if self.numbers is None else self.numbers[places]
-        return Rows(self.X[places], self.y[places], self.weights[places], numbers)
+        y = self.y[places] if len(self.y) else self.y  # an outlier detector has none
+        return Rows(self.X[places], y, self.weights[places], numbers)
 
     def counting(self) -> Rows:
         """The rows that cost anything: those of a positive weight."""

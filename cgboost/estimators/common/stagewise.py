@@ -35,11 +35,6 @@ def limits(self: Any) -> dict[str, Any]:
     return {"tol": 0.0, "max_rounds": self.n_estimators + 1}
 
 
-def counting(self: Any, rows: Rows) -> Rows:
-    """The rows that cost anything; the others would only cost time, or make thresholds."""
-    return rows.counting()
-
-
 def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
     """Fitted attributes; ``n_iter_`` counts the rounds in the model."""
     BaseEnsemble._keep(self, runs, rows)

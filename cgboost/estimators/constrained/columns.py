@@ -103,10 +103,6 @@ class ObeyingFeatures(ConstrainedColumns):
     def check(self) -> None:
         """There is nothing to check."""
 
-    def usable(self, rows: Rows) -> Rows:
-        """The rows that cost anything."""
-        return rows.counting()
-
     def pool(self, rows: Rows) -> FeaturePool:
         """All features; a constant one is 0."""
         means = rows.X.mean(axis=0, dtype=np.float64)

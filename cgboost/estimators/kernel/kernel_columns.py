@@ -219,6 +219,11 @@ class KernelColumns(ColumnFamily):
             and not (isinstance(kernel.first, int) and kernel.first > 0)
         )
 
+    def usable(self, rows: Rows) -> Rows:
+        """See :meth:`ColumnFamily.usable`."""
+        self._check_matrices(rows.X)
+        return super().usable(rows)
+
     def pool(self, rows: Rows) -> KernelPool:
         """The pool of all kernel columns.
 
@@ -227,11 +232,12 @@ class KernelColumns(ColumnFamily):
         KernelError
             For a kernel without RKHS, where the penalty is a norm of functions.
         """
-        self._check_matrices(rows.X)
         penalty = get_penalty(self.penalty)
+        assert rows.numbers is not None
         pool = KernelPool(
-            self.library,
+            self.library.of_rows(rows.numbers),
             rows.X,
+            sample_weight=rows.weights,
             cache_size=self.cache_size,
             executor=self.executor,
             any_scale=penalty.any_scale,

@@ -44,6 +44,7 @@ from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Master
 from cgboost.kernels import KernelLibrary, Precomputed
 from cgboost.kernels.checks import check_function
+from cgboost.kernels.rows import relative_weights
 from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.registry import bound_loss, check_loss, known_loss
@@ -246,7 +247,8 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         weights = np.ones_like(rows.weights) if self.to_the_letter else rows.weights
         if self.kernel is None:
             return _Pool(LinearSpace(rows.X, weights))
-        library = self._library
+        assert rows.numbers is not None
+        library = self._library.of_rows(rows.numbers)
         if len(library) != 1:
             raise ValueError(
                 f"kernel must be one kernel, got a library of {len(library)}: add them up, as in "
@@ -254,7 +256,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             )
         if library.standardize:
             raise ValueError("standardize=True is not for latent factors: scale X before")
-        ((name, kernel),) = library.fit(rows.X).items()
+        ((name, kernel),) = library.fit(rows.X, relative_weights(weights)).items()
         check_function(name, kernel, rows.X)
         self.kernel_ = kernel.released()
         return _Pool(KernelSpace(rows.X, kernel, weights, name=name))

@@ -71,10 +71,6 @@ class StumpColumns(ColumnFamily):
     def check(self) -> None:
         """There is nothing to check."""
 
-    def usable(self, rows: Rows) -> Rows:
-        """The rows that cost anything; the others would only make thresholds."""
-        return rows.counting()
-
     def pool(self, rows: Rows) -> StumpPool:
         """The sorted features."""
         return StumpPool(rows.X)
@@ -106,10 +102,6 @@ class LearnerColumns(ColumnFamily):
     def check(self) -> None:
         """The learner must fit weighted rows."""
         check_learner("estimator", self.estimator)
-
-    def usable(self, rows: Rows) -> Rows:
-        """The rows that cost anything."""
-        return rows.counting()
 
     def pool(self, rows: Rows) -> LearnerPricer:
         """The learner, with its sequence of seeds."""

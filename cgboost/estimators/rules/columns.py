@@ -84,7 +84,11 @@ class RuleColumns(ColumnFamily):
         if not isinstance(least, Integral):
             least = int(np.ceil(least * len(rows.X)))
         return Literals(
-            rows.X, self.is_category, max_bins=int(self.max_bins), min_support=int(least)
+            rows.X,
+            self.is_category,
+            max_bins=int(self.max_bins),
+            min_support=int(least),
+            weights=rows.weights,
         )
 
     def pricer(self, pool: Literals, tol: float) -> Pricer:

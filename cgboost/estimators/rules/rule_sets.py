@@ -116,8 +116,8 @@ class RuleSetClassifier(Classification, BaseBoost):
         and the bound measures the budget in them. None means 0 and 1; with ``max_rules`` as the
         only budget, 1 and 0; and 1 if the other cost is given as 0.
     max_bins : int, default=20
-        Thresholds of a number lie between all its values, or between this many bins with about
-        equally many rows.
+        Thresholds of a number lie between all its values, or between this many bins of about
+        equal weight.
     min_support : int or float, default=1
         Minimum number, or share, of training rows for which a rule must hold.
     pricing : {"exact", "greedy"}, default="exact"

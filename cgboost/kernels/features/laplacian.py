@@ -8,7 +8,7 @@ import numpy as np
 
 from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms
-from cgboost.kernels.expansions import Matrix, float_dtype
+from cgboost.kernels.expansions import Matrix, Weights, float_dtype
 from cgboost.kernels.features.periodic import distances
 from cgboost.kernels.features.products import is_positive
 from cgboost.kernels.rows import is_sparse
@@ -40,7 +40,7 @@ class Laplacian(Kernel):
         if self.gamma is not None and not is_positive(self.gamma):
             raise ValueError(f"gamma must be a positive number or None, got {self.gamma!r}")
 
-    def fit(self, X: Matrix) -> Kernel:
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
         return self if self.gamma is not None else Laplacian(1.0 / X.shape[1])
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:

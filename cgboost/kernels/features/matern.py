@@ -18,7 +18,7 @@ import numpy as np
 
 from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms
-from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
+from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding, Weights
 from cgboost.kernels.features.products import ProductKernel, is_positive
 from cgboost.kernels.features.rbf import (
     distance_sizes,
@@ -87,12 +87,12 @@ class Matern(ProductKernel):
                 "same width, gamma = 1/(2·length_scale²): give one of them"
             )
 
-    def fit(self, X: Matrix) -> Kernel:
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
         if self.gamma is not None:
             return self
         if self.length_scale is not None:
             return Matern(0.5 / self.length_scale**2, self.nu)
-        return Matern(1.0 / mean_squared_distance(X), self.nu)
+        return Matern(1.0 / mean_squared_distance(X, sample_weight), self.nu)
 
     @property
     def _rate(self) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms
-from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding
+from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding, Weights
 from cgboost.kernels.features.products import ProductKernel, is_positive
 from cgboost.kernels.features.rbf import (
     distance_sizes,
@@ -53,10 +53,11 @@ class RationalQuadratic(ProductKernel):
         if not is_positive(self.alpha):
             raise ValueError(f"alpha must be a positive number, got {self.alpha!r}")
 
-    def fit(self, X: Matrix) -> Kernel:
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
         if self.length_scale is not None:
             return self
-        return RationalQuadratic(float(np.sqrt(0.5 * mean_squared_distance(X))), self.alpha)
+        spread = mean_squared_distance(X, sample_weight)
+        return RationalQuadratic(float(np.sqrt(0.5 * spread)), self.alpha)
 
     @property
     def _length(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from cgboost.exceptions import KernelError
 from cgboost.kernels.base import Kernel, Norms
-from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding, Vector
+from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding, Vector, Weights
 from cgboost.kernels.features.products import ProductKernel, is_positive, named_family
 from cgboost.kernels.gradients import Slopes
 from cgboost.kernels.rows import total_variance
@@ -74,10 +74,10 @@ class RBF(ProductKernel):
             return named_family(f"{name} ", "gammas", gammas, cls)
         return named_family(f"{name} x", "factors", factors, lambda factor: cls(factor=factor))
 
-    def fit(self, X: Matrix) -> Kernel:
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
         if self.gamma is not None:
             return self
-        return RBF(self.factor / mean_squared_distance(X))
+        return RBF(self.factor / mean_squared_distance(X, sample_weight))
 
     @property
     def of_distances(self) -> bool:
@@ -156,7 +156,7 @@ def squared_distance_error(arithmetic: Arithmetic) -> float:
     return 2.0 * arithmetic.gamma(extra=8)
 
 
-def mean_squared_distance(X: Matrix) -> float:
+def mean_squared_distance(X: Matrix, sample_weight: Weights = None) -> float:
     """Mean ‖x_i − x_j‖² over all pairs of rows: twice the total variance; 1 where all are equal."""
-    spread = 2.0 * total_variance(X)
+    spread = 2.0 * total_variance(X, sample_weight)
     return spread if spread > 0 else 1.0

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cgboost.kernels.base import Kernel, Norms
-from cgboost.kernels.expansions import Matrix, items
+from cgboost.kernels.expansions import Matrix, Weights, items
 
 MOST_COUNTED = 2**16
 """Objects whose counts are kept; after that many new ones all are forgotten, and begun anew."""
@@ -108,7 +108,7 @@ class CountKernel(Kernel):
         key: Hashable = item
         return key
 
-    def fit(self, X: Matrix) -> Kernel:
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
         return replace(self)  # with its own counts
 
     def released(self) -> Kernel:

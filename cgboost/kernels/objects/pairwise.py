@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.kernels.base import Kernel, Norms
-from cgboost.kernels.expansions import Matrix, items
+from cgboost.kernels.expansions import Matrix, Weights, items
 
 MOST_REMEMBERED = 4096
 """Training objects whose pairs are remembered: 9 bytes a pair, touched as they are needed."""
@@ -60,7 +60,7 @@ class PairwiseKernel(Kernel):
     def takes_objects(self) -> bool:
         return True
 
-    def fit(self, X: Matrix) -> Kernel:
+    def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
         objects = items(X)
         memory = PairMemory(objects) if len(objects) <= MOST_REMEMBERED else None
         return replace(self, memory=memory)

@@ -190,6 +190,8 @@ class BinnedFeatures:
     groups : ndarray of int, shape (n_rows,), or None
         Sums are kept apart by these numbers; None: all rows are in one group.
     n_groups : int, default=1
+    weights : ndarray of shape (n_rows,), optional
+        A row of weight w counts as w rows of its bins.
 
     Attributes
     ----------
@@ -204,13 +206,14 @@ class BinnedFeatures:
         *,
         groups: NDArray[np.intp] | None = None,
         n_groups: int = 1,
+        weights: Vector | None = None,
     ) -> None:
         if max_bins < 2:
             raise ValueError(f"max_bins must be at least 2, got {max_bins}")
         if X.ndim != 2 or not X.size or not np.isfinite(X).all():
             raise ValueError(f"X must be a finite, non-empty matrix, got shape {X.shape}")
         n_rows, n_features = X.shape
-        cuts = [thresholds(X[:, feature], max_bins) for feature in range(n_features)]
+        cuts = [thresholds(X[:, feature], max_bins, weights) for feature in range(n_features)]
         width = 1 + max(len(cut) for cut in cuts)
         self.thresholds = np.full((n_features, width), np.inf)
         self.n_groups = n_groups
@@ -240,14 +243,17 @@ class BinnedFeatures:
         return Stump(CONSTANT_STUMP, -np.inf) if threshold == np.inf else Stump(feature, threshold)
 
 
-def thresholds(values: NDArray[np.floating], max_bins: int) -> Vector:
-    """Where a feature is cut: between all its values, or into bins of about equally many rows."""
-    distinct, counts = np.unique(values, return_counts=True)
+def thresholds(
+    values: NDArray[np.floating], max_bins: int, weights: Vector | None = None
+) -> Vector:
+    """Where a feature is cut: between all its values, or into bins of about equal weight."""
+    distinct, group = np.unique(values, return_inverse=True)
+    counts = np.bincount(group, weights)
     cuts = midpoints(distinct[:-1], distinct[1:])
     if len(distinct) <= max_bins:
         return cuts
     below = np.cumsum(counts[:-1])
-    wanted = np.arange(1, max_bins) * (len(values) / max_bins)
+    wanted = np.arange(1, max_bins) * (counts.sum() / max_bins)
     places = np.searchsorted(below, wanted)
     return cuts[np.unique(np.minimum(places, len(cuts) - 1))]
 
@@ -265,11 +271,15 @@ class BinnedStumpPricer(Memoryless):
         Bins a feature at most.
     tol : float, default=1e-12
         A stump is offered if |r·h| exceeds this share of Σ|r|.
+    weights : ndarray of shape (n_rows,), optional
+        A row of weight w counts as w rows of its bins.
     """
 
-    def __init__(self, X: Matrix, *, max_bins: int = 255, tol: float = 1e-12) -> None:
+    def __init__(
+        self, X: Matrix, *, max_bins: int = 255, tol: float = 1e-12, weights: Vector | None = None
+    ) -> None:
         self.X = np.asarray(X)
-        self.bins = BinnedFeatures(self.X, max_bins)
+        self.bins = BinnedFeatures(self.X, max_bins, weights=weights)
         self.tol = tol
 
     def price(self, state: MasterState, limit: int) -> Priced:

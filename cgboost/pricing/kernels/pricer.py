@@ -27,9 +27,9 @@ import numpy as np
 from cgboost.generation.columns import Column
 from cgboost.kernels import AnyLibrary, KernelLibrary, Matrix, as_library
 from cgboost.kernels.checks import check_function
-from cgboost.kernels.expansions import Rounding
+from cgboost.kernels.expansions import Rounding, Weights
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
-from cgboost.kernels.rows import single
+from cgboost.kernels.rows import relative_weights, single
 from cgboost.kernels.scaling import FeatureScaler, Widened
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.blas import available, blas_threads
@@ -71,9 +71,11 @@ EXTENDED_SHARE = 20.0
 """In a float64 pool so many centres, relative to the rows, are scored with more digits, in all."""
 
 
-def _sampled(library: KernelLibrary, X: Matrix, block_size: int) -> tuple[KernelData, KernelSample]:
+def _sampled(
+    library: KernelLibrary, X: Matrix, block_size: int, sample_weight: Weights
+) -> tuple[KernelData, KernelSample]:
     """The kernels on rows as they see them, and what a few columns tell."""
-    kernels = library.fit(X)
+    kernels = library.fit(X, sample_weight)
     for name, kernel in kernels.items():
         check_function(name, kernel, X)
     data = KernelData(X, library.names, list(kernels.values()), block_size)
@@ -89,6 +91,8 @@ class KernelPool:
         Or what stands for one (:func:`~cgboost.kernels.as_library`).
     X : ndarray of shape (n_rows, n_features)
         Training rows. Columns have its dtype; scores add up in float64.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Positive weights of the rows in means, deviations and widths.
     cache_size : float, default=1000
         Megabytes for all that the pool holds: kept kernel values, blocks in the making, scores. A
         block for each thread is always there.
@@ -116,6 +120,7 @@ class KernelPool:
         library: AnyLibrary,
         X: Matrix,
         *,
+        sample_weight: Weights = None,
         cache_size: float = 1000.0,
         block_size: int = 1024,
         executor: Executor | futures.Executor | None = None,
@@ -126,15 +131,16 @@ class KernelPool:
             raise ValueError(f"block_size must be at least 1, got {block_size!r}")
         library = as_library(library)
         self.strata = library.names
-        rows, own = X, library.scaler(X)
+        rows, weights = X, None if sample_weight is None else relative_weights(sample_weight)
+        own = library.scaler(X, weights)
         scaler: FeatureScaler | Widened | None = own
-        self._data, sample = _sampled(library, scaled(rows, scaler), block_size)
+        self._data, sample = _sampled(library, scaled(rows, scaler), block_size, weights)
         narrow = X.dtype == np.float32 and sample.largest > LARGEST_NARROW
         if (
             narrow or sample.rough or (wide and X.dtype.kind == "f")
         ):  # the rows to predict may be float32 where X is not
             scaler = Widened(own)
-            self._data, sample = _sampled(library, scaled(rows, scaler), block_size)
+            self._data, sample = _sampled(library, scaled(rows, scaler), block_size, weights)
         if not any_scale:
             sample.warn_about_scales()
         self.X = self._data.X

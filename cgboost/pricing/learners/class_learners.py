@@ -109,12 +109,20 @@ class ClassStumps:
     labels : ndarray of int, shape (n_rows,)
     n_classes : int
     max_bins : int, default=255
+    weights : ndarray of shape (n_rows,), optional
+        A row of weight w counts as w rows of its bins.
     """
 
     def __init__(
-        self, X: Matrix, labels: NDArray[np.intp], n_classes: int, *, max_bins: int = 255
+        self,
+        X: Matrix,
+        labels: NDArray[np.intp],
+        n_classes: int,
+        *,
+        max_bins: int = 255,
+        weights: Vector | None = None,
     ) -> None:
-        self.bins = BinnedFeatures(X, max_bins, groups=labels, n_groups=n_classes)
+        self.bins = BinnedFeatures(X, max_bins, groups=labels, n_groups=n_classes, weights=weights)
 
     def __call__(self, weights: Vector) -> ClassStump:
         """The best stump for these weights; the constant is one of them."""

@@ -57,9 +57,11 @@ class Literals:
     is_category : sequence of bool, shape (n_features,)
     max_bins : int
         Thresholds of a numeric feature are the midpoints between its values; with more values than
-        this, those between bins of about equally many rows.
+        this, those between bins of about equal weight.
     min_support : int, default=1
         Rows that a conjunction has to hold for, at least.
+    weights : ndarray of shape (n_rows,), optional
+        A row of weight w counts as w rows of its bins.
 
     Attributes
     ----------
@@ -73,13 +75,20 @@ class Literals:
     """
 
     def __init__(
-        self, X: Matrix, is_category: Sequence[bool], *, max_bins: int, min_support: int = 1
+        self,
+        X: Matrix,
+        is_category: Sequence[bool],
+        *,
+        max_bins: int,
+        min_support: int = 1,
+        weights: Vector | None = None,
     ) -> None:
         self.n_rows, self.min_support = len(X), min_support
         self.conditions: list[Condition] = []
         held, seen = [], set()
         for feature, categorical in enumerate(is_category):
-            for condition in _conditions(X[:, feature], feature, categorical, max_bins):
+            own = _conditions(X[:, feature], feature, categorical, max_bins, weights)
+            for condition in own:
                 inside = condition.holds(X)
                 count = int(inside.sum())
                 if not max(1, min_support) <= count < self.n_rows:
@@ -128,7 +137,7 @@ class Literals:
 
 
 def _conditions(
-    values: NDArray[Any], feature: int, categorical: bool, max_bins: int
+    values: NDArray[Any], feature: int, categorical: bool, max_bins: int, weights: Vector | None
 ) -> Iterator[Condition]:
     missing = np.isnan(values)
     there = values[~missing]
@@ -137,7 +146,8 @@ def _conditions(
         for relation in (Relation.IS, Relation.IS_NOT):
             yield from (Condition(feature, relation, float(code)) for code in codes)
     elif len(there):
-        for cut in thresholds(there, max_bins).tolist():
+        own = None if weights is None else weights[~missing]
+        for cut in thresholds(there, max_bins, own).tolist():
             yield Condition(feature, Relation.AT_MOST, cut)
             yield Condition(feature, Relation.ABOVE, cut)
     if missing.any():

@@ -15,25 +15,47 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import cgboost
 from cgboost import (
+    RBF,
     AdaBoostClassifier,
+    AdditiveRegressor,
     AnyBoostClassifier,
     AnyBoostRegressor,
     BLFClassifier,
+    BLFRegressor,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
     ConstrainedBoostClassifier,
     ConstrainedBoostRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    KernelLibrary,
     L2BoostRegressor,
+    Linear,
     LinearTreeBoostingClassifier,
     LinearTreeBoostingRegressor,
+    LinearTreeRegressor,
     LogitBoostClassifier,
     LPBoostClassifier,
     LPBoostRegressor,
+    Matern,
+    MultiQuantileRegressor,
+    On,
     OrthogonalGreedyRegressor,
+    RationalQuadratic,
+    RuleSetClassifier,
+    RuleSetRegressor,
+    SparseLinearClassifier,
+    SparseLinearRegressor,
     StagewiseRegressor,
+    TransformClassifier,
+    TransformRegressor,
+    linear,
 )
 from cgboost.constraints import Convex, Monotone
+from cgboost.linear import L1LinearSVC, L1LinearSVR, LADRegressor, QuantileRegressor
 from tests.estimators.data import (
     at_round,
     classifier,
@@ -139,9 +161,8 @@ def test_stages_end_in_the_model_and_copies_predict_the_same(booster: Any) -> No
     np.testing.assert_array_equal(outputs(copy, X), outputs(model, X))
 
 
-@pytest.mark.parametrize("booster", MODELS, indirect=True)  # such rows offer kernel columns
 def test_rows_of_weight_zero_are_left_out(booster: Any) -> None:
-    """They change neither learners nor constants, and the other weights count."""
+    """They change neither learners, centres, widths nor constants, and the other weights count."""
     model, data = booster
     X, y = data(60)
     weights = np.tile([1.0, 2.0, 0.0, 0.5], 15)
@@ -150,6 +171,103 @@ def test_rows_of_weight_zero_are_left_out(booster: Any) -> None:
     alone = clone(model).fit(X[there], y[there], weights[there])
     np.testing.assert_allclose(weighted, outputs(alone, X), atol=1e-8)
     assert not np.allclose(weighted, outputs(clone(model).fit(X, y), X))
+
+
+LIBRARY = KernelLibrary(
+    {
+        "some": On(RBF(), [0, 1]),
+        "sum": Matern() + 0.5 * RationalQuadratic(),
+        "product": Linear() * RBF(),
+        "power": RBF() ** 2,
+    },
+    normalize=True,
+    standardize=True,
+)
+PLAIN = {"early_stopping": False, "n_estimators": 5, "random_state": 0, "tol": 1e-8}
+"""Held-out rows are drawn at random, and learners break ties so."""
+WEIGHTED = [
+    CGBoostClassifier(),
+    CGBoostRegressor(LIBRARY),
+    CGBoostRegressor("linear", loss="squared_error"),
+    CGBoostRegressor("rbf", penalty="rkhs"),
+    CGBoostRegressor(LIBRARY, penalty="group"),
+    CGBoostOutlierDetector(nu=0.3, penalty="l1"),
+    BLFClassifier(kernel=RBF()),
+    BLFRegressor(kernel=Matern()),
+    AdaBoostClassifier(max_bins=5),
+    RuleSetClassifier(max_bins=5),
+    RuleSetRegressor(max_bins=5),
+    ConstrainedBoostClassifier([Monotone(0, 1)]),
+    ConstrainedBoostRegressor([Convex(0)], C=1.0),
+    LPBoostClassifier(),
+    LPBoostRegressor(),
+    SparseLinearClassifier(standardize=True),
+    SparseLinearRegressor(standardize=True),
+    MultiQuantileRegressor(),
+    L1LinearSVC(),
+    L1LinearSVR(),
+    LADRegressor(),
+    QuantileRegressor(alpha=0.01),
+    AnyBoostClassifier(TREE),
+    AnyBoostRegressor(TREE),
+    StagewiseRegressor(TREE),
+    GradientBoostingClassifier(),
+    GradientBoostingRegressor(),
+    LogitBoostClassifier(),
+    L2BoostRegressor(),
+    OrthogonalGreedyRegressor(),
+    TransformClassifier(),
+    TransformRegressor(),
+    AdditiveRegressor(),
+    LinearTreeRegressor(validation_fraction=0.0),
+    LinearTreeBoostingClassifier(),
+    LinearTreeBoostingRegressor(),
+]
+FOLDS = {"SparseLinearClassifierCV", "SparseLinearRegressorCV"}
+"""Rows are dealt out to folds one by one, whatever their weights."""
+MEMBERS = {"ThinnedEnsemble"}
+"""Chooses among models that others fit: tests/estimators/thinning."""
+SEVERAL_OPTIMA = (
+    LPBoostClassifier,
+    LPBoostRegressor,
+    ConstrainedBoostClassifier,
+    ConstrainedBoostRegressor,
+    AnyBoostClassifier,
+    AnyBoostRegressor,
+)
+
+
+def test_every_estimator_is_weighted() -> None:
+    """No public estimator is missing among those whose weights are compared with repetitions."""
+    public = {name for face in (cgboost, linear) for name in face.__all__}
+    estimators = {
+        n for n in public if hasattr(getattr(linear, n, getattr(cgboost, n, 0)), "predict")
+    }
+    assert {type(model).__name__ for model in WEIGHTED} == estimators - FOLDS - MEMBERS
+
+
+@pytest.mark.parametrize("model", WEIGHTED, ids=repr)
+def test_whole_weights_are_repeated_rows(model: Any) -> None:
+    """Rows of weight w count as w rows, those of weight 0 as none, wherever they lie.
+
+    The optimum of a linear program need not be unique, and trees of equal merit are chosen by the
+    order of rows: then the objective alone is the same. ½‖α‖² and mixtures with it are left out,
+    since a repeated row is a repeated column there, as are free centres, whose starts are random.
+    """
+    X, y = lines(48)
+    X, new = X[:, :3], X[:20, :3]
+    y = (y > 0).astype(int) if is_classifier(model) else y
+    weights = np.tile([1.0, 2.0, 0.0, 3.0], 12)
+    times = np.repeat(np.arange(len(y)), weights.astype(int))
+    moved = np.where(weights[:, None] > 0, X, 1e3 * X + 5e3)
+    model = clone(model).set_params(**{k: PLAIN[k] for k in PLAIN if k in model.get_params()})
+    weighted = clone(model).fit(moved, y, sample_weight=weights)
+    repeated = clone(model).fit(X[times], y[times])
+    assert getattr(weighted, "objective_", 0.0) == pytest.approx(
+        getattr(repeated, "objective_", 0.0), rel=1e-6
+    )
+    if not isinstance(model, SEVERAL_OPTIMA):
+        np.testing.assert_allclose(outputs(weighted, new), outputs(repeated, new), atol=1e-5)
 
 
 @pytest.mark.parametrize(
