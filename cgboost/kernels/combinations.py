@@ -241,25 +241,31 @@ SMALLEST_DIAGONAL = float(np.finfo(np.float32).tiny / np.finfo(np.float32).eps)
 
 @dataclass(frozen=True)
 class Normalized(Kernel):
-    """k(x, z) / √(k(x, x) k(z, z)), and 0 if k(x, x) is 0."""
+    """k(x, z) / √(k(x, x) k(z, z)), and 0 if k(x, x) is 0.
+
+    A kernel with k(x, x) = 0 ≠ k(x, z), such as a negative distance, cannot be normalised. That of
+    inner products in some space can: k(x, z)² ≤ k(x, x) k(z, z).
+    """
 
     kernel: Kernel
+    name: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.kernel.is_precomputed:
             raise ValueError("a Precomputed kernel cannot be normalised: normalise its matrix")
 
     def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
-        return Normalized(fitted(self.kernel, X, sample_weight))
+        return Normalized(fitted(self.kernel, X, sample_weight), self.name)
 
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
         if self.of_products:
             values = values_of_products(self, X, Z)
             self.refine(values, X, Z)
             return values
-        values = self.kernel(X, Z)
-        values = values * self._scale(X)[:, None]
-        values *= self._scale(Z)
+        values, x_scale, z_scale = self.kernel(X, Z), self._scale(X), self._scale(Z)
+        self._check_zeros(values, x_scale, z_scale)
+        values = values * x_scale[:, None]
+        values *= z_scale
         return values
 
     def diagonal(self, X: Matrix) -> Norms:
@@ -278,7 +284,7 @@ class Normalized(Kernel):
 
     def restricted(self) -> tuple[Callable[[Matrix], Matrix], Kernel] | None:
         own = self.kernel.restricted()
-        return None if own is None else (own[0], Normalized(own[1]))
+        return None if own is None else (own[0], Normalized(own[1], self.name))
 
     def fill(self, out: Matrix, products: Matrix, x_norms: Norms, z_norms: Norms) -> None:
         self.from_products(products, x_norms, z_norms, out)
@@ -289,11 +295,12 @@ class Normalized(Kernel):
         if self.of_distances:  # k(x, x) = 1
             return self.kernel.from_products(products, x_norms, z_norms, out)
         values = np.empty_like(products) if out is None else out
-        x_scale = self._inverse_root(self.kernel.diagonal_from_norms(x_norms))[:, None]
+        x_scale = self._inverse_root(self.kernel.diagonal_from_norms(x_norms))
         z_scale = self._inverse_root(self.kernel.diagonal_from_norms(z_norms))
         for rows in chunks(products):
             self.kernel.fill(values[rows], products[rows], x_norms[rows], z_norms)
-            values[rows] *= x_scale[rows]
+            self._check_zeros(values[rows], x_scale[rows], z_scale)
+            values[rows] *= x_scale[rows, None]
             values[rows] *= z_scale
         return values
 
@@ -303,6 +310,7 @@ class Normalized(Kernel):
         x_scale = self._inverse_root(self.kernel.diagonal_from_norms(x_norms))
         z_scale = self._inverse_root(self.kernel.diagonal_from_norms(z_norms))
         total = self.kernel.sum_from_products(products, x_norms, z_norms, weights * z_scale)
+        self._check_zeros(total[:, None], x_scale, np.ones(1))
         return total * x_scale
 
     def diagonal_from_norms(self, norms: Norms) -> Norms:
@@ -369,13 +377,35 @@ class Normalized(Kernel):
     def _scale(self, X: Matrix) -> Norms:
         return self._inverse_root(self.kernel.diagonal(X))
 
+    def _check_zeros(self, values: Matrix, x_scale: Norms, z_scale: Norms) -> None:
+        """Raise KernelError where k(x, x) or k(z, z) is 0, and k(x, z) is not but for underflow."""
+        for own, scale, other in ((values, x_scale, z_scale), (values.T, z_scale, x_scale)):
+            rows = np.flatnonzero(scale == 0)
+            if not len(rows):
+                continue
+            tiny = np.sqrt(np.finfo(scale.dtype).tiny)
+            limit = tiny * np.divide(1.0, other, out=np.full_like(other, tiny), where=other > 0)
+            sizes = np.abs(own[rows])
+            if np.any(sizes > limit):
+                raise self._cannot(
+                    f"k(x, x) = 0 for a row with values |k(x, z)| up to {float(sizes.max()):.3g}"
+                )
+
     def _inverse_root(self, diagonal: Norms) -> Norms:
+        if not np.all(np.isfinite(diagonal)):
+            worst = diagonal[~np.isfinite(diagonal)][0]
+            raise self._cannot(f"k(x, x) = {worst:.3g}", "scale the features, or check its formula")
         if np.any(diagonal < 0):
-            raise KernelError(
-                f"{self.kernel} cannot be normalised: k(x, x) = {diagonal.min():.3g}"
-                f"{see('kernel-values')}"
-            )
+            raise self._cannot(f"k(x, x) = {diagonal.min():.3g}")
         return np.divide(1.0, np.sqrt(diagonal), out=np.zeros_like(diagonal), where=diagonal > 0)
+
+    def _cannot(
+        self, why: str, what_to_do: str = "give it to a library with normalize=False"
+    ) -> KernelError:
+        called = f"kernel {self.name!r}" if self.name else str(self.kernel)
+        return KernelError(
+            f"{called} cannot be normalised: {why}; {what_to_do}{see('kernel-values')}"
+        )
 
 
 def _over(numbers: Norms, diagonal: Norms) -> Norms:
@@ -396,6 +426,7 @@ class Cosine(Normalized):
     """
 
     kernel: Kernel = field(default=Linear(), init=False, repr=False)
+    name: str = field(default="", init=False, compare=False, repr=False)
 
     def fit(self, X: Matrix, sample_weight: Weights = None) -> Kernel:
         return self

@@ -105,7 +105,7 @@ class KernelLibrary:
             Positive: a row of weight w counts as w rows.
         """
         return {
-            name: fitted(Normalized(kernel) if self.normalize else kernel, X, sample_weight)
+            name: fitted(Normalized(kernel, name) if self.normalize else kernel, X, sample_weight)
             for name, kernel in self.kernels.items()
         }
 

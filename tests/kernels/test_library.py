@@ -17,11 +17,13 @@ from cgboost import (
     KernelLibrary,
     Linear,
     Matern,
+    On,
     Polynomial,
     Precomputed,
     RationalQuadratic,
 )
-from cgboost.kernels import FunctionKernel, Kernel, as_library
+from cgboost.exceptions import KernelError
+from cgboost.kernels import FunctionKernel, Kernel, ProductKernel, as_library
 from cgboost.kernels.library import DEFAULT_LIBRARY, LIBRARIES
 
 RNG = np.random.default_rng(0)
@@ -72,6 +74,56 @@ def test_representation_names_what_is_done_to_features_and_kernels() -> None:
     """Options that differ from their defaults are shown."""
     library = KernelLibrary({"r": RBF()}, normalize=True, standardize=True, negation=False)
     assert repr(library) == "KernelLibrary(r, normalize=True, standardize=True, negation=False)"
+
+
+def negative_distance(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A kernel with k(x, x) = 0 ≠ k(x, z)."""
+    return -np.abs(A[:, None] - B).sum(axis=2)
+
+
+class SquaredDistance(ProductKernel):
+    """The same from inner products."""
+
+    def fill(self, out: Any, products: Any, x_norms: Any, z_norms: Any) -> None:
+        out[...] = x_norms[:, None] + z_norms - 2.0 * products
+
+    def diagonal_from_norms(self, norms: Any) -> Any:
+        return np.zeros_like(norms)
+
+
+def with_diagonal(value: float) -> Any:
+    """A kernel with this k(x, x) where x_0 > 0."""
+    return lambda A, B: np.where((A[:, None] == B).all(axis=2) & (A[:, :1] > 0), value, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (negative_distance, r"k\(x, x\) = 0 for a row with values \|k\(x, z\)\| up to"),
+        (On(negative_distance, [0, 1]) + 0.0 * Linear(), r"k\(x, x\) = 0 for a row"),
+        (SquaredDistance(), r"k\(x, x\) = 0 for a row"),
+        (SquaredDistance() * RBF(), r"k\(x, x\) = 0 for a row"),
+        (with_diagonal(0.0), r"k\(x, x\) = 0 for a row with values \|k\(x, z\)\| up to 0.5"),
+        (with_diagonal(-1.0), r"k\(x, x\) = -1; give it to a library with normalize=False"),
+    ],
+)
+def test_a_kernel_that_cannot_be_normalised_is_named(kernel: Any, message: str) -> None:
+    """k(x, x) = 0 ≠ k(x, z) is an error, alone or beside others, and not a column of zeros."""
+    for others in ({}, {"l": Linear()}):
+        library = KernelLibrary({**others, "mine": kernel}, normalize=True)
+        with pytest.raises(KernelError, match=f"kernel 'mine' cannot be normalised: {message}"):
+            CGBoostRegressor(library).fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_of_zeros_and_underflow_can_be_normalised(dtype: type) -> None:
+    """Where k(x, x) = 0 says that k(x, z) is 0, also where squares alone are below all floats."""
+    rows = np.array([[0.0, 0.0], [1e-30, 0.0], [1.0, 2.0], [1e-170, 1.0]]).astype(dtype)
+    for kernel in (Linear(), Polynomial(2), Linear() * RBF(), lambda A, B: A @ B.T):
+        own = KernelLibrary({"k": kernel}, normalize=True).fit(rows)["k"](rows, rows)
+        np.testing.assert_allclose(np.diag(own)[2:], 1.0, rtol=1e-6)
+        assert not own[0].any()
+        assert np.isfinite(own).all()
 
 
 class OfRowsAlone(Kernel):
