@@ -14,9 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from cgboost._solvers import LimitError, Program, SolverError, solve
+from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.integer.branching.decisions import Decision, check_number, check_whole
-from cgboost.integer.branching.rules import INTEGRAL, BranchingRule
+from cgboost.integer.branching.rules import INTEGRAL, BranchingRule, declared_parts
 from cgboost.integer.node_selection import Node
 from cgboost.integer.search import Relaxation, Search
 from cgboost.tolerances import LP_FEASIBILITY
@@ -95,15 +96,7 @@ class RestrictedMaster:
         columns = [search.pool.columns[j] for j in numbers.tolist()]
         if not columns:
             return
-        rows = search.master.constraints
-        program = Program(
-            cost=np.array([column.cost for column in columns]),
-            matrix=sp.csc_array(np.column_stack([column.values for column in columns])),
-            row_lower=rows.lower,
-            row_upper=rows.upper,
-            upper=np.array([column.upper for column in columns]),
-            integrality=np.array([column.integer for column in columns]),
-        )
+        program = _restricted(search, columns)
         limit = min(self.time_limit, max(1.0, self.share * search.seconds))
         left = search.seconds_left
         try:
@@ -114,8 +107,30 @@ class RestrictedMaster:
             found = error.solution
         except SolverError:
             return
-        counts = dict(zip(numbers.tolist(), found.x.tolist(), strict=True))
+        counts = dict(zip(numbers.tolist(), found.x.tolist(), strict=False))
         search.offer({j: x for j, x in counts.items() if x > LP_FEASIBILITY}, "restricted master")
+
+
+def _restricted(search: Search, columns: Sequence[Column]) -> Program:
+    """The master with some columns, and after these each variable that must be integer."""
+    rows, n = search.master.constraints, len(columns)
+    declared = list(declared_parts(columns, search.integer).values())
+    amounts = sp.lil_array((len(declared), n))
+    for place, own in enumerate(declared):
+        for j, amount in own:
+            amounts[place, j] = amount
+    values = sp.csc_array(np.column_stack([column.values for column in columns]))
+    sums = -sp.eye_array(len(declared))
+    nothing, ends = np.zeros(len(declared)), np.full(len(declared), np.inf)
+    return Program(
+        cost=np.r_[[column.cost for column in columns], nothing],
+        matrix=sp.block_array([[values, None], [amounts, sums]], format="csc"),
+        row_lower=np.r_[rows.lower, nothing],
+        row_upper=np.r_[rows.upper, nothing],
+        lower=np.r_[np.zeros(n), -ends],
+        upper=np.r_[[column.upper for column in columns], ends],
+        integrality=np.r_[[column.integer for column in columns], ends > 0],
+    )
 
 
 class Diving:
@@ -257,9 +272,11 @@ class BranchDiving:
 
     def _dive(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         decisions = list(node.decisions)
-        while not search.is_over:
-            counts = search.merged(relaxation.numbers.tolist(), relaxation.coef)
-            if search.whole(counts) is not None:
+        for _ in range(MOST_STEPS):
+            if search.is_over:
+                return
+            counts = search.integral(relaxation)
+            if counts is not None:
                 search.offer(counts, "branch diving")
                 return
             ups = self._ups(search, decisions, relaxation, node.depth)
@@ -297,6 +314,9 @@ class BranchDiving:
                 return [branch.children[0] for branch in sure or branches[:1]]
         return []
 
+
+MOST_STEPS = 300
+"""Of a dive: a variable without an upper bound could grow without limit."""
 
 MOST_BRANCHES = 10_000
 """Branches that a rule is asked for, to choose the surest: all, in effect."""

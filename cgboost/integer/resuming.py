@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,8 @@ class SearchRecord:
         What strong branching has learned.
     objective_step : float or None
         Bounds are rounded up to its multiples.
+    integer : frozenset of hashable
+        Variables that must be integer in a solution.
     """
 
     columns: list[Column]
@@ -53,6 +56,7 @@ class SearchRecord:
     seconds: float
     strong: dict[str, Any] | None
     objective_step: float | None = None
+    integer: frozenset[Hashable] = frozenset()
 
     @classmethod
     def of(cls, own: Any) -> SearchRecord:
@@ -74,6 +78,7 @@ class SearchRecord:
             seconds=search.seconds,
             strong=None if strong is None else {k: _plain(v) for k, v in vars(strong).items()},
             objective_step=own.what.objective_step,
+            integer=search.integer,
         )
 
     def restore(self, own: Any) -> None:
@@ -82,7 +87,8 @@ class SearchRecord:
         Raises
         ------
         ResumeError
-            With another ``objective_step``: bounds have been rounded by that of the file.
+            With another ``objective_step``: bounds have been rounded by that of the file. With
+            other integer variables: nodes have been closed by solutions that need not be any.
         """
         if own.what.objective_step != self.objective_step:
             raise ResumeError(
@@ -90,6 +96,11 @@ class SearchRecord:
                 f"{own.what.objective_step!r}: its bounds are rounded by that; begin anew"
             )
         search, strong = own.search, own.what.strong_branching
+        if search.integer != self.integer:
+            raise ResumeError(
+                f"the search in the checkpoint had the integer variables {_some(self.integer)}, "
+                f"got {_some(search.integer)}: give its VariableBranching(integer=…), or begin anew"
+            )
         search.pool.add(self.columns)
         search.pool.divided[:] = self.divided
         search.incumbent, search.objective = self.incumbent, self.objective
@@ -105,6 +116,12 @@ class SearchRecord:
                     known.update(value)
                 else:
                     setattr(strong, name, value)
+
+
+def _some(names: frozenset[Hashable]) -> str:
+    """A few names, for messages."""
+    found = sorted(map(repr, names))
+    return f"{', '.join(found[:3])}{', …' if len(found) > 3 else ''}" if found else "none"
 
 
 def _plain(value: Any) -> Any:

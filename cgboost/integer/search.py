@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,12 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Pricer, gap_scale
 from cgboost.generation.stabilization import Smoothing
 from cgboost.integer.branching.decisions import Decision, Row
-from cgboost.integer.branching.rules import INTEGRAL, NodeSolution
+from cgboost.integer.branching.rules import (
+    INTEGRAL,
+    NodeSolution,
+    Requirement,
+    declared_parts,
+)
 from cgboost.integer.node_problem import NodeProblem
 from cgboost.integer.pool import ColumnPool
 from cgboost.masters.linear.master import LinearMaster
@@ -94,6 +99,10 @@ class Search:
     gap : float
     time_limit : float or None
     subgradient : Subgradient or None
+    integer : collection of hashable, default=()
+        Variables that must be integer in a solution, whether its columns are or not.
+    requirements : sequence of Requirement, default=()
+        Rules that say what else a solution has.
 
     Attributes
     ----------
@@ -119,8 +128,11 @@ class Search:
         gap: float,
         time_limit: float | None,
         subgradient: Subgradient | None = None,
+        integer: Collection[Hashable] = (),
+        requirements: Sequence[Requirement] = (),
     ) -> None:
         self.subgradient = subgradient
+        self.integer, self.requirements = frozenset(integer), tuple(requirements)
         self.master, self.pricer = master, pricer
         self.objective_step, self.columns_per_round = objective_step, columns_per_round
         self.smoothing, self.gap, self.time_limit = smoothing, gap, time_limit
@@ -302,6 +314,17 @@ class Search:
                     break
         return counts
 
+    def integral(self, relaxation: Relaxation) -> dict[int, float] | None:
+        """A relaxation's columns and coefficients, if they are a solution; equal columns as one."""
+        requires = self.integer or self.requirements
+        for by_variables in (False, True) if requires else (False,):
+            counts = self.merged(
+                relaxation.numbers.tolist(), relaxation.coef, by_variables=by_variables
+            )
+            if self.whole(counts) is not None:
+                return counts
+        return None
+
     def whole(self, counts: Mapping[int, float]) -> dict[int, float] | None:
         """A solution with its integer coefficients rounded; None if it is none."""
         rounded = {}
@@ -312,7 +335,23 @@ class Search:
                 return None
             if value > LEAST_COEF:
                 rounded[number] = value
-        return rounded if self.is_feasible(rounded) else None
+        return rounded if self.is_feasible(rounded) and not self.missing(rounded) else None
+
+    def missing(self, counts: Mapping[int, float]) -> str:
+        """What a solution must have, besides whole columns, and these lack; empty if nothing."""
+        numbers, coef = list(counts), np.array(list(counts.values()), dtype=np.float64)
+        columns = [self.pool.columns[j] for j in numbers]
+        for (block, variable), own in declared_parts(columns, self.integer).items():
+            value = sum(coef[place] * amount for place, amount in own)
+            if abs(value - round(value)) > INTEGRAL:
+                where = "" if block is None else f" in the block {block!r}"
+                return f"the variable {variable!r} must be integer, and is {value:g}{where}"
+        if self.requirements:
+            solution = self.solution(numbers, coef, (), 0)
+            for rule in self.requirements:
+                if not rule.admits(solution):
+                    return f"{type(rule).__name__} does not admit it"
+        return ""
 
     def offer(self, counts: Mapping[int, float], by: str) -> bool:
         """Take a solution for the incumbent, if it is one and better; whether it was."""

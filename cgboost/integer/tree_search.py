@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,7 +30,13 @@ from cgboost.integer.branching.decisions import (
     respected_by,
     rows_named,
 )
-from cgboost.integer.branching.rules import INTEGRAL, BranchingRule, NodeSolution
+from cgboost.integer.branching.rules import (
+    INTEGRAL,
+    BranchingRule,
+    NodeSolution,
+    Requirement,
+    VariableBranching,
+)
 from cgboost.integer.branching.strong_branching import Choice, StrongBranching
 from cgboost.integer.branching.variable_fixing import Probes, VariableFixing
 from cgboost.integer.heuristics import Heuristic
@@ -79,6 +85,14 @@ class TreeOptions:
     executor: Executor | None = None
     subgradient: Subgradient | None = None
     fixing: VariableFixing | None = None
+
+    @property
+    def integer(self) -> frozenset[Hashable]:
+        """Variables that rules or fixing say must be integer."""
+        parts = [rule.integer for rule in self.branching if isinstance(rule, VariableBranching)]
+        if self.fixing is not None:
+            parts.append(self.fixing.integer)
+        return frozenset(v for own in parts for v in own or ())
 
 
 class SearchEnd(Exception):  # noqa: N818 (it ends a search, nothing failed)
@@ -150,6 +164,8 @@ class TreeSearch:
             gap=gap,
             time_limit=time_limit,
             subgradient=what.subgradient,
+            integer=what.integer,
+            requirements=[rule for rule in what.branching if isinstance(rule, Requirement)],
         )
         self.search.between_rounds = self._wait
         self.open = what.node_selection
@@ -298,8 +314,8 @@ class TreeSearch:
             self.tree.unproven = words
             return "unfinished"
         solution = self._solution(node, relaxation)
-        counts = search.merged(relaxation.numbers.tolist(), relaxation.coef)
-        if search.whole(counts) is not None:
+        counts = search.integral(relaxation)
+        if counts is not None:
             search.offer(counts, "relaxation")
             self._close(node, bound)
             return "integral"
@@ -324,7 +340,9 @@ class TreeSearch:
         """Keep the bound of a node that no rule divides; the search of the others goes on."""
         tree, what = self.tree, self.what
         if not tree.n_undivided:
-            why = why_undivided(solution, what.branching, respected_by(what.pricer))
+            pairs = zip(solution.columns, solution.coef.tolist(), strict=True)
+            missing = self.search.missing({self.search.pool.number(c): x for c, x in pairs})
+            why = why_undivided(solution, what.branching, respected_by(what.pricer), missing)
             tree.undivided = f"at node {node.number}, {why}{see('branch-and-price')}"
         tree.n_undivided += 1
         tree.least_undivided = min(tree.least_undivided, node.bound)
@@ -500,6 +518,8 @@ class TreeSearch:
         if violations.any():
             rows = rows_missed(self.what.master.constraints.names, violations)
             raise ValueError(f"start is no solution: its columns do not meet the rows {rows}")
+        if missing := self.search.missing(counts):
+            raise ValueError(f"start is no solution: {missing}")
         self.search.offer(counts, "start")
 
     # ------------------------------------------------------------------ bounds
@@ -580,6 +600,18 @@ class TreeSearch:
         for saver in self._saving:
             saver.save(partial(SearchRecord.of, self), ended=False)
 
+    def _without_names(self) -> str:
+        """Words where no column has a variable that must be integer: its name may be wrong."""
+        integer, named = (
+            self.search.integer,
+            [c.variables for c in self.search.pool.columns if c.variables],
+        )
+        if not integer or not named or any(v in integer for own in named for v in own):
+            return ""
+        return (
+            f"; no column has {min(map(repr, integer))}, or another variable that must be integer"
+        )
+
     def _conclusion(self) -> tuple[StopReason, str]:
         tree = self.tree
         if tree.n_undivided and not self.search.closes(tree.least_undivided):
@@ -597,7 +629,9 @@ class TreeSearch:
             return StopReason.INFEASIBLE, f"no integer solution exists{words}"
         gap = self._gap(self._bound())
         if gap <= PROVEN_GAP:
-            return StopReason.OPTIMAL, f"proven, solution found by {self.search.found_by}"
+            return StopReason.OPTIMAL, (
+                f"proven, solution found by {self.search.found_by}{self._without_names()}"
+            )
         if not math.isfinite(gap):
             return StopReason.NO_COLUMN, (
                 "no node is left to divide, but nothing is proven: the pricer gave no bound, "

@@ -11,7 +11,7 @@ import pytest
 from cgboost import Checkpoint, ColumnGeneration
 from cgboost.exceptions import ResumeError
 from cgboost.generation.history import StopReason
-from cgboost.integer import StrongBranching
+from cgboost.integer import StrongBranching, VariableBranching
 
 from .tree_problems import Problem, bin_packing, cutting_stock, fixed_charge
 
@@ -112,3 +112,13 @@ def test_another_step_of_the_objective_is_refused(tmp_path: Path) -> None:
     problem.search(objective_step=1.0, callbacks=[Checkpoint(path)]).run()
     with pytest.raises(ResumeError, match=r"had objective_step=1\.0, got 0\.5"):
         problem.search(objective_step=0.5).run(resume=path)
+
+
+def test_other_integer_variables_are_refused(tmp_path: Path) -> None:
+    """Nodes in the file are closed by solutions in which these need not be whole."""
+    problem, path = fixed_charge(1), tmp_path / "tree.ckpt"
+    rule = VariableBranching(integer=[("open", k) for k in range(3)])
+    problem.search(branching=rule, callbacks=[Checkpoint(path)]).run()
+    assert problem.search(branching=rule).run(resume=path).stop_reason is StopReason.OPTIMAL
+    with pytest.raises(ResumeError, match=r"the integer variables \('open', 0\), .*, got none"):
+        problem.search(branching=VariableBranching()).run(resume=path)

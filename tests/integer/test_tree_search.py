@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,19 @@ from cgboost.integer import (
     ComponentBranching,
     CountBranching,
     DepthFirst,
+    RestrictedMaster,
     RyanFoster,
     SetBranching,
     StrongBranching,
     VariableBranching,
+    VariableFixing,
 )
 
 from . import tree_problems as problems
 from .tree_problems import Problem, check_tree
 
 OPEN = VariableBranching(integer=[("open", k) for k in range(3)])
+ON = ["on", *(("on", k) for k in range(3))]
 
 CASES: dict[str, tuple[Callable[[int], Problem], Sequence[Any]]] = {
     "packing, pairs": (problems.bin_packing, [RyanFoster()]),
@@ -69,6 +73,16 @@ CASES: dict[str, tuple[Callable[[int], Problem], Sequence[Any]]] = {
     "covering, variables": (problems.set_covering, [CountBranching(), VariableBranching()]),
     "fixed charge, variables": (problems.fixed_charge, [OPEN]),
     "fixed charge, count": (problems.fixed_charge, [CountBranching(by_block=True), OPEN]),
+    "mixed blocks, bounds": (problems.mixed_blocks, [VariableBranching(integer=ON, rows=False)]),
+    "mixed blocks, all rules": (
+        problems.mixed_blocks,
+        [
+            CountBranching(by_block=True),
+            RyanFoster(),
+            VariableBranching(integer=ON, first=["on"]),
+            ComponentBranching(),
+        ],
+    ),
 }
 
 
@@ -153,3 +167,69 @@ def test_variables_of_fractional_amounts_are_not_divided() -> None:
         result = problem.search(branching=rules, heuristics=[]).run(max_nodes=500)
         check_tree(result, optimum)
         assert result.objective == pytest.approx(optimum)
+
+
+SHARES = Problem(
+    ["demand", "m"],
+    [">=", "=="],
+    [1.0, 1.0],
+    [
+        Column(
+            np.array([x, 1.0]), (x, y), cost=y, integer=False, variables={"y": y, x: 1.0}, block="m"
+        )
+        for x, y in ((0.0, 0.0), (2.0, 1.0), (0.0, 1.0))
+    ],
+    copies={"m": 1.0},
+)
+"""Half of the dear column meets the demand, and half of it is on."""
+
+
+@pytest.mark.parametrize("heuristics", [[], [RestrictedMaster()], "auto"])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [VariableBranching(integer=["y"], rows=False)],
+        [VariableBranching(integer=["y"])],
+        [SetBranching([(0.0, 2.0)])],
+        [CountBranching(by_block=True), SetBranching([("y",), (0.0, 2.0)])],
+    ],
+)
+def test_columns_in_shares_whose_variables_must_be_whole(rules: Any, heuristics: Any) -> None:
+    """What a rule says of solutions holds for columns in any shares; without it they cost half."""
+    result = SHARES.search(branching=rules, heuristics=heuristics).run()
+    assert (result.objective, result.bound) == (1.0, 1.0)
+    assert result.variables["y"] == 1.0
+    other = SHARES.search(branching=VariableBranching(integer=["Y"])).run()
+    assert other.objective == SHARES.search(branching=VariableBranching()).run().objective == 0.5
+    assert "no column has 'Y', or another variable that must be integer" in other.message
+
+
+def test_whole_variables_that_no_rule_divides() -> None:
+    """The search does not call it a solution, and says which variable is fractional."""
+    fixing = VariableFixing(integer=["y"])
+    rules = [CountBranching(), RyanFoster()]
+    result = SHARES.search(branching=rules, variable_fixing=fixing, heuristics=[]).run()
+    assert result.stop_reason is StopReason.NO_BRANCHING
+    assert (result.objective, result.bound) == (math.inf, 0.5)
+    assert "the variable 'y' must be integer, and is 0.5 in the block 'm'" in result.message
+    two = [replace(c, key=(k, c.key), block=k) for k in "ab" for c in SHARES.columns]
+    rows, columns = ["demand", "a", "b"], [
+        replace(c, values=np.r_[c.values[0], c.block == "a", c.block == "b"]) for c in two
+    ]  # fmt: skip
+    at_most = Problem(rows, [">=", "<=", "<="], [2.0, 1.0, 1.0], columns, {"a": 1.0, "b": 1.0})
+    at_most.columns = [replace(c, upper=0.5) for c in columns]
+    result = at_most.search(branching=VariableBranching(integer=["y"]), heuristics=[]).run()
+    assert result.stop_reason is StopReason.NO_BRANCHING
+    assert "name a variable after its block, too" in result.message
+
+
+def test_a_start_with_parts_of_variables() -> None:
+    """It is no solution if a rule says that the variable is integer, or of a set."""
+    column = Column(np.ones(2), "half", cost=1.0, variables={"y": 0.5, "z": 1.0}, block="m")
+    for rule, words in (
+        (VariableBranching(integer=["y"]), "'y' must be integer, and is 0.5 in the block 'm'"),
+        (SetBranching([("y", "z")]), "SetBranching does not admit it"),
+    ):
+        with pytest.raises(ValueError, match=f"start is no solution: .*{words}"):
+            SHARES.search(branching=rule, start=[column]).run()
+    assert SHARES.search(start=[column]).run(max_nodes=0).objective == 1.0

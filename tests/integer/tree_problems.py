@@ -47,6 +47,7 @@ class Problem:
     copies: Any = None
     least_cost: float | None = None
     step: float | None = None
+    declared: frozenset[Hashable] = frozenset()
 
     def master(self) -> LinearMaster:
         """A new master without columns."""
@@ -59,14 +60,20 @@ class Problem:
         columns = list(self.columns if among is None else among)
         if not columns:
             return math.inf
-        constraints = self.master().constraints
+        constraints, n = self.master().constraints, len(columns)
+        own = {(c.block, v) for c in columns for v in c.variables if v in self.declared}
+        amounts = [[(c.block == b) * c.variables.get(v, 0.0) for c in columns] for b, v in own]
+        sums, more = np.array(amounts).reshape(len(own), n), np.zeros(len(own))
+        values = np.column_stack([column.values for column in columns])
         program = Program(
-            cost=np.array([column.cost for column in columns]),
-            matrix=sp.csc_array(np.column_stack([column.values for column in columns])),
-            row_lower=constraints.lower,
-            row_upper=constraints.upper,
-            upper=np.array([column.upper for column in columns]),
-            integrality=np.array([column.integer and integer for column in columns]),
+            cost=np.r_[[column.cost for column in columns], more],
+            matrix=sp.csc_array(
+                np.block([[values, np.zeros((len(values), len(own)))], [sums, -np.eye(len(own))]])
+            ),
+            row_lower=np.r_[constraints.lower, more],
+            row_upper=np.r_[constraints.upper, more],
+            upper=np.r_[[column.upper for column in columns], more + np.inf],
+            integrality=np.r_[[column.integer and integer for column in columns], more == 0] > 0,
         )
         try:
             return solve(program, "highs", options={"mip_rel_gap": 0.0}).objective
@@ -121,6 +128,9 @@ class Problem:
         cost = sum(x * c.cost for c, x in zip(result.columns, result.coef, strict=True))
         pairs = list(zip(result.columns, result.coef, strict=True))
         whole = [float(x).is_integer() for c, x in pairs if c.integer]
+        for block, v in {(c.block, v) for c, _ in pairs for v in self.declared}:
+            z = sum(x * c.variables.get(v, 0.0) for c, x in pairs if c.block == block)
+            whole.append(abs(z - round(z)) <= ROUNDING)
         return bool(
             all(whole)
             and (total >= constraints.lower - ROUNDING).all()
@@ -212,6 +222,37 @@ def partly_continuous(seed: int) -> Problem:
     ]
     problem.step = None
     return problem
+
+
+def mixed_blocks(seed: int) -> Problem:
+    """Points of blocks with whole and continuous variables, of which means are points, too.
+
+    In half of the problems the blocks use the same names.
+    """
+    rng = np.random.default_rng(seed)
+    n, most = 3, int(rng.integers(1, 4))
+    columns = []
+    for block in range(n):
+        name = "on" if seed % 2 else ("on", block)
+        cost, value, gain = rng.integers(4, 13), rng.integers(1, 4, 2), rng.integers(2, 5, 2)
+        for y in range(most + 1):
+            for x in itertools.product(*((0.0, float(g * y)) for g in gain)) if y else [(0.0, 0.0)]:
+                columns.append(
+                    Column(
+                        np.r_[value * x, indicator(n, [block])],
+                        (block, y, *x),
+                        cost=float(cost * y + sum(x)),
+                        integer=False,
+                        variables={name: float(y)},
+                        block=("block", block),
+                    )
+                )
+    rows: list[Hashable] = [0, 1, *(("block", block) for block in range(n))]
+    reach = sum(np.max([c.values[:2] for c in columns if c.key[0] == k], 0) for k in range(n))
+    rhs = np.r_[np.round(reach * rng.uniform(0.2, 0.8, 2)), np.ones(n)]
+    declared = frozenset(v for column in columns for v in column.variables)
+    copies = dict.fromkeys(rows[2:], 1.0)
+    return Problem(rows, [">="] * 2 + ["=="] * n, rhs, columns, copies, declared=declared)
 
 
 def generalised_assignment(seed: int) -> Problem:

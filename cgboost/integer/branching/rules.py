@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +117,30 @@ class BranchingRule(Protocol):
         ...
 
 
+@runtime_checkable
+class Requirement(Protocol):
+    """A rule that says what a solution has besides whole columns; others leave it out."""
+
+    def admits(self, solution: NodeSolution) -> bool:
+        """Whether a point whose columns are whole where they have to be is a solution."""
+        ...
+
+
+def declared_parts(
+    columns: Iterable[Column], integer: Collection[Hashable]
+) -> dict[tuple[Hashable | None, Hashable], list[tuple[int, float]]]:
+    """Amounts of variables that must be integer, by block and variable: (place of column, amount).
+
+    Whole amounts in integer columns are left out: with these columns they are whole.
+    """
+    parts: dict[tuple[Hashable | None, Hashable], list[tuple[int, float]]] = defaultdict(list)
+    for place, column in enumerate(columns if integer else ()):
+        for variable, amount in column.variables.items():
+            if variable in integer and not (column.integer and amount == round(amount)):
+                parts[column.block, variable].append((place, amount))
+    return parts
+
+
 class CountBranching:
     """The number of columns, ``Σ_j x_j ≤ ⌊v⌋`` or ``≥ ⌈v⌉``.
 
@@ -203,8 +227,11 @@ class VariableBranching:
     Parameters
     ----------
     integer : collection of hashable or None
-        The variables that must be integer. None means all variables of integer columns with integer
-        amounts, and no others.
+        The variables that must be integer in a solution, whether its columns are or not: the sum of
+        their amounts in the columns of each block. A solution of a block with one column may then
+        be a mean of columns with ``integer=False``, which has to hold also between the bounds of a
+        decision: every solution within them is a mean of columns within them. None means all
+        variables of integer columns with integer amounts, and no others.
     first : collection of hashable, default=()
         Variables to branch on before all others.
     signed : collection of hashable, default=()
@@ -247,7 +274,7 @@ class VariableBranching:
         found = _most_fractional({v: z for v, z in totals.items() if v in self.first}, most)
         found = found or _most_fractional(totals, most)
         if not found:
-            return self._of_unequal_columns(solution, free, most)
+            return self._in_blocks(solution, free, most)
         return [self._branch(v, z, blocks[v], solution) for v, z in found]
 
     def _free(self, solution: NodeSolution) -> frozenset[Hashable]:
@@ -258,11 +285,15 @@ class VariableBranching:
         loose = [column for column in solution.columns if not column.integer]
         return solution.uneven.union(v for column in loose for v in column.variables)
 
-    @staticmethod
-    def _of_unequal_columns(
-        solution: NodeSolution, free: frozenset[Hashable], most: int
+    def _in_blocks(
+        self, solution: NodeSolution, free: frozenset[Hashable], most: int
     ) -> list[Branch]:
-        """Variables that are whole in the mean of several columns of a block that has one."""
+        """Variables that are not whole in a block with one column, or whole in the mean of several.
+
+        The mean is enough unless a column that has to be whole is not.
+        """
+        fractional = np.flatnonzero(solution.fractional).tolist()
+        divided = {solution.columns[j].block for j in fractional}
         parts: dict[tuple[Hashable, Hashable], list[tuple[float, float]]] = defaultdict(list)
         for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
             if column.block in solution.once:
@@ -272,14 +303,16 @@ class VariableBranching:
         spread: dict[tuple[Hashable, Hashable], tuple[float, float]] = {}
         for (block, variable), own in parts.items():
             amounts = np.array([amount for _, amount in own])
-            if variable is None or (_distance(amounts) > AMOUNT_ROUNDING).any():
+            odd = self.integer is None and (_distance(amounts) > AMOUNT_ROUNDING).any()
+            if variable is None or odd:
                 continue
             shares = np.array([x for x, _ in own])
             rest = max(0.0, sum(x for x, _ in parts[block, None]) - shares.sum())
             mean = float(shares @ amounts)
             variance = float(shares @ (amounts - mean) ** 2 + rest * mean**2)
-            if variance > INTEGRAL:
-                spread[block, variable] = variance, mean
+            away = abs(mean - round(mean))
+            if away > INTEGRAL or (block in divided and variance > INTEGRAL):
+                spread[block, variable] = max(variance, away), mean
         chosen = sorted(spread, key=lambda name: -spread[name][0])[:most]
 
         def branch(block: Hashable, variable: Hashable) -> Branch:
@@ -326,7 +359,8 @@ class SetBranching:
     ----------
     sets : iterable of collection of hashable
         Names of variables in ``Column.variables``, with amounts of at least 0. Nodes whose solution
-        uses only one variable of each set are left to other rules.
+        uses only one variable of each set are left to other rules. Points that use several are no
+        solutions, whether their columns must be integer or not.
     """
 
     makes = (VariableBound,)
@@ -340,6 +374,18 @@ class SetBranching:
 
     def branches(self, solution: NodeSolution, most: int) -> Sequence[Branch]:
         """Sets with the largest amount besides the first; see :class:`BranchingRule`."""
+        found = sorted(self._used(solution), key=lambda entry: (-entry[0], entry[1]))
+        return [
+            Branch(("set", number), kept, (_without(ranked[1::2]), _without(ranked[::2])))
+            for _, number, ranked, kept in found[:most]
+        ]
+
+    def admits(self, solution: NodeSolution) -> bool:
+        """Whether a point uses at most one variable of each set; see :class:`Requirement`."""
+        return not self._used(solution)
+
+    def _used(self, solution: NodeSolution) -> list[tuple[float, int, list[Hashable], float]]:
+        """Sets of which several are used: the second amount, number, variables, every second."""
         totals: dict[Hashable, float] = defaultdict(float)
         for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
             for variable, amount in column.variables.items():
@@ -350,11 +396,7 @@ class SetBranching:
             amounts = [totals.get(v, 0.0) for v in ranked]
             if len(ranked) > 1 and amounts[1] > INTEGRAL:
                 found.append((amounts[1], number, ranked, sum(amounts[::2])))
-        found.sort(key=lambda entry: (-entry[0], entry[1]))
-        return [
-            Branch(("set", number), kept, (_without(ranked[1::2]), _without(ranked[::2])))
-            for _, number, ranked, kept in found[:most]
-        ]
+        return found
 
 
 class ComponentBranching:

@@ -37,7 +37,10 @@ NEEDS_BLOCK = "{}; or {}, so that it is a bound in the subproblem"
 
 
 def why_undivided(
-    solution: NodeSolution, rules: Sequence[BranchingRule], respected: Iterable[type]
+    solution: NodeSolution,
+    rules: Sequence[BranchingRule],
+    respected: Iterable[type],
+    missing: str = "",
 ) -> str:
     """What keeps each of the rules from dividing a solution.
 
@@ -48,12 +51,17 @@ def why_undivided(
         Those that were asked.
     respected : iterable of type
         Kinds of decisions that the pricer respects.
+    missing : str, default=""
+        What its columns lack if they are whole; see :meth:`Search.missing`.
     """
     if not rules:
         return NO_RULE.format(", ".join(kind.__name__ for kind in respected) or "no decisions")
+    reasons = [f"{type(rule).__name__}: {_reason(rule, solution)}" for rule in rules]
     if not solution.fractional.any():
-        return "its columns are whole, but miss the rows by more than rounding"
-    return "; ".join(f"{type(rule).__name__}: {_reason(rule, solution)}" for rule in rules)
+        if not missing:
+            return "its columns are whole, but miss the rows by more than rounding"
+        reasons.insert(0, missing)
+    return "; ".join(reasons)
 
 
 def _reason(rule: BranchingRule, solution: NodeSolution) -> str:
@@ -76,6 +84,10 @@ def _of_variables(rule: VariableBranching, solution: NodeSolution) -> str:
         )
     totals, blocks = _totals(solution)
     split = [v for v, z in totals.items() if abs(z - round(z)) > INTEGRAL]
+    if not split and not loose:
+        return (
+            "it divides sums of all blocks, which are whole: name a variable after its block, too"
+        )
     if not split:
         return (
             "all variables are whole, but columns are not: variables that differ between these "
