@@ -114,10 +114,16 @@ if TYPE_CHECKING:
         get_backend as get_backend,
     )
     from solvers import (
+        load_highs as load_highs,
+    )
+    from solvers import (
         open_session as open_session,
     )
     from solvers import (
         put_back as put_back,
+    )
+    from solvers import (
+        run_highs as run_highs,
     )
     from solvers import (
         solve as solve,

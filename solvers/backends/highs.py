@@ -9,10 +9,14 @@ reports errors by return code.
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -38,16 +42,85 @@ from ..tolerances import MIP_GAP
 IndexArray = npt.NDArray[np.int32]
 
 
+WRONG_VERSION = "1.14.0"
+"""Its presolve of mixed-integer programs calls wrong points optimal (HiGHS issues 2957, 2975, 3043
+and 3094)."""
+
+
+def load_highs() -> ModuleType:
+    """Import highspy.
+
+    Raises
+    ------
+    MissingBackendError
+        If that cannot be done, or for the version with wrong optima.
+    """
+    try:
+        import highspy
+    except ModuleNotFoundError as error:
+        raise MissingBackendError(
+            "HiGHS is not installed: pip install highspy", backend="highs"
+        ) from error
+    except ImportError as error:
+        raise MissingBackendError(
+            f"highspy cannot be imported: {error}. Next to OR-Tools it needs version 1.16: "
+            'pip install "highspy>=1.16"',
+            backend="highs",
+        ) from error
+    if _version() == WRONG_VERSION:
+        raise MissingBackendError(
+            f"highspy {WRONG_VERSION} is refused: its presolve of mixed-integer programs calls "
+            f'wrong points optimal. Take another one: pip install "highspy!={WRONG_VERSION}"',
+            backend="highs",
+        )
+    return highspy
+
+
+@cache
+def _version() -> str:
+    try:
+        return version("highspy")
+    except PackageNotFoundError:
+        return ""
+
+
+def run_highs(native: Any) -> Any:
+    """Run a model whatever number of threads HiGHS was used with before; its return code.
+
+    HiGHS keeps a scheduler for each thread of Python, and refuses to run with another number of
+    threads than it has. Nobody's is left behind, so that others can use HiGHS with any number; but
+    within a callback of HiGHS, where it is in use, the model takes it as it is.
+    """
+    inside = _is_inside_highs()
+    code = native.run()
+    if code.name == "kError" and native.getModelStatus().name == "kNotset":
+        _, threads = native.getOptionValue("threads")
+        if inside:
+            native.setOptionValue("threads", 0)
+        else:
+            native.resetGlobalScheduler(True)
+        code = native.run()
+        native.setOptionValue("threads", threads)
+    if not inside:
+        native.resetGlobalScheduler(True)
+    return code
+
+
+def _is_inside_highs() -> bool:
+    """Whether highspy is calling: that is in its callbacks."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).startswith("highspy."):
+            return True
+        frame = frame.f_back
+    return False
+
+
 class HighsModel:
     """The native model of one session."""
 
     def __init__(self) -> None:
-        try:
-            import highspy
-        except ImportError as error:
-            raise MissingBackendError(
-                "HiGHS is not installed: pip install highspy", backend="highs"
-            ) from error
+        highspy = load_highs()
         self.native: Any = highspy.Highs()
         self._error = highspy.HighsStatus.kError
         self._integer = int(highspy.HighsVarType.kInteger)
@@ -240,7 +313,7 @@ class HighsSession(CheckedSession):
             if self._run_in_thread():
                 return "kInterrupt"
         else:
-            native.run()
+            run_highs(native)
         return str(native.getModelStatus().name)
 
     def _run_in_thread(self) -> bool:
@@ -269,7 +342,7 @@ class HighsSession(CheckedSession):
 
     def _configure(self) -> None:
         self._set("output_flag", False)
-        self._set("threads", 1)  # process-global: a second value would be an error
+        self._set("threads", 1)
         if not self._is_mip:
             self._set("solver", "simplex")
         for name, value in self._options.items():

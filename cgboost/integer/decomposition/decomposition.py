@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from cgboost._solvers import run_highs
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
@@ -203,7 +204,7 @@ class Decomposition:
         checked(highs.setOptionValue("mip_rel_gap", gap), "the option mip_rel_gap")
         if time_limit is not None:
             checked(highs.setOptionValue("time_limit", float(time_limit)), "the time limit")
-        checked(highs.run(), "branch and cut")
+        checked(run_highs(highs), "branch and cut")
         status, info = highs.getModelStatus(), highs.getInfo()
         kinds = highspy.HighsModelStatus
         reasons = {

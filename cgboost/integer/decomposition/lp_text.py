@@ -52,7 +52,7 @@ def read_lp(text: str, model: ModelText) -> None:
     """Read the text of an LP file into an empty model.
 
     Numbers among the terms of a row are taken to its right-hand side, and terms of one variable are
-    added up. Bounds of a binary variable hold beside 0 and 1. A row without a name is called
+    added up. A binary variable keeps its bounds within 0 and 1. A row without a name is called
     ``HiGHS_R`` and its number, as by HiGHS.
     """
     _Reader(text, model).read()

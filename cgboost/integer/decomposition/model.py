@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cgboost._solvers import Program, ProgramError
+from cgboost._solvers import Program, ProgramError, load_highs
 from cgboost.exceptions import without_hint
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.lp_text import read_lp
@@ -161,9 +161,7 @@ def read_model(path: str | Path) -> Model:
 
 def quiet_highs() -> highspy.Highs:
     """A model of HiGHS that prints nothing and runs in one thread."""
-    import highspy
-
-    highs = highspy.Highs()
+    highs: highspy.Highs = load_highs().Highs()
     for name, value in (("output_flag", False), ("threads", 1)):
         checked(highs.setOptionValue(name, value), f"the option {name}")
     return highs

@@ -2,21 +2,26 @@
 
 import os
 import signal
+import sys
 import threading
 
+import highspy
 import numpy as np
 import pytest
 
 from solvers import (
     InterruptedSolveError,
+    MissingBackendError,
     OptionError,
     Program,
     SolverFailure,
     Status,
     get_backend,
     open_session,
+    solve,
 )
-from solvers.backends.highs import DUAL_SIMPLEX, PRIMAL_SIMPLEX
+from solvers.backends import highs
+from solvers.backends.highs import DUAL_SIMPLEX, PRIMAL_SIMPLEX, load_highs, run_highs
 
 N = 120
 
@@ -204,3 +209,69 @@ def test_a_long_linear_solve_listens_for_ctrl_c_and_gives_the_same_answer(monkey
     monkeypatch.setattr("solvers.backends.highs.LONG_SOLVE_SECONDS", -1.0)
     assert session.solve().objective == pytest.approx(expected)
     assert changed != pytest.approx(expected)
+
+
+def plain(threads):
+    """A knapsack in highspy alone, which runs with some number of threads."""
+    native = highspy.Highs()
+    native.setOptionValue("output_flag", False)
+    native.setOptionValue("threads", threads)
+    n = 12
+    index, ones = np.arange(n, dtype=np.int32), np.ones(n)
+    nothing = np.zeros(0, dtype=np.int32)
+    native.addCols(n, -np.arange(3.0, 3.0 + n), 0 * ones, ones, 0, nothing, nothing, np.zeros(0))
+    native.addRow(-np.inf, 20.0, n, index, np.arange(2.0, 2.0 + n))
+    native.changeColsIntegrality(n, index, ones.astype(np.uint8))
+    return native
+
+
+@pytest.mark.parametrize("before", [2, 3])
+@pytest.mark.parametrize("integrality", [None, [True]])
+def test_other_numbers_of_threads_in_the_process(before, integrality):
+    """A user of HiGHS with any number of threads and this backend do not disturb each other."""
+    highspy.Highs.resetGlobalScheduler(True)
+    theirs, own = plain(before), plain(1)
+    assert theirs.run().name == "kOk"
+    program = Program([1.0], [[2.0]], 3.0, integrality=integrality)
+    session = open_session(program, "highs")
+    for _ in range(2):
+        assert session.solve().objective == (1.5 if integrality is None else 2.0)
+    assert run_highs(own).name == "kOk"
+    assert own.getInfo().objective_function_value == theirs.getInfo().objective_function_value
+    assert plain(before + 1).run().name == "kOk"
+    assert solve(program, "highs").objective == (1.5 if integrality is None else 2.0)
+    highspy.Highs.resetGlobalScheduler(True)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_within_a_callback_of_highs(threads):
+    """There the scheduler is in use: it is taken as it is, and is still there afterwards."""
+    highspy.Highs.resetGlobalScheduler(True)
+    native, found = plain(threads), []
+
+    def call(event):
+        found.append(solve(Program([1.0], [[2.0]], 3.0), "highs").objective)
+
+    native.cbMipImprovingSolution += call
+    assert native.run().name == "kOk"
+    assert set(found) == {1.5}
+    assert native.getModelStatus().name == "kOptimal"
+    highspy.Highs.resetGlobalScheduler(True)
+
+
+def test_a_version_with_wrong_optima_is_refused(monkeypatch):
+    """The version 1.14.0 of highspy is not used, and the message says why."""
+    monkeypatch.setattr(highs, "_version", lambda: "1.14.0")
+    with pytest.raises(MissingBackendError, match=r"1\.14\.0 is refused: .*wrong points optimal"):
+        solve(Program([1.0], [[2.0]], 3.0), "highs")
+
+
+def test_an_import_that_fails_names_the_cure(monkeypatch, tmp_path):
+    """Next to OR-Tools an older highspy misses symbols: the message says what to do."""
+    (tmp_path / "highspy.py").write_text("raise ImportError('undefined symbol: _ZN5Highs')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "highspy")
+    with pytest.raises(
+        MissingBackendError, match=r'undefined symbol.*pip install "highspy>=1\.16"'
+    ):
+        load_highs()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from cgboost._solvers import Program, SolverError, solve
+from cgboost._solvers import Program, SolverError, run_highs, solve
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together
 from cgboost.integer.branching.rules import INTEGRAL
@@ -100,7 +100,7 @@ class HighsBlock:
         seconds = request.seconds
         limit = math.inf if seconds is None else self._highs.getRunTime() + max(0.0, seconds)
         self._call("setOptionValue", "time_limit", limit)
-        self._call("run")
+        checked(run_highs(self._highs), f"run in block {self.block.name!r}")
         return self._found(request.cost)
 
     def _found(self, cost: Vector) -> Found:
