@@ -70,10 +70,16 @@ def as_bounds(
 
 
 def as_matrix(value: MatrixLike, shape: tuple[int, int], name: str) -> Matrix:
-    """Return `value` as a finite float matrix of the given shape, dense or CSR as it came."""
+    """Return `value` as a finite float matrix of the given shape, dense or CSR as it came.
+
+    Entries that are stored more than once are added up, as SciPy means them; solvers do not agree.
+    """
     matrix: Any
     if sp.issparse(value):
         matrix = sp.csr_array(value, dtype=np.float64)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
         entries = matrix.data
     else:
         try:

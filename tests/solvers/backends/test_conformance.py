@@ -209,3 +209,21 @@ def test_tolerance_reaches_the_solver(solver):
     loose = session.solve(tol=1e-3).iterations
     tight = open_session(program, solver).solve(tol=1e-8).iterations
     assert loose <= tight
+
+
+@pytest.mark.parametrize("solver", BY_CLASS["lp"])
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
+def test_entries_stored_twice_are_added_up(solver, kind):
+    """As SciPy means them, in programs, new rows and new columns; the user's matrix stays."""
+    index, starts = ([0, 1, 0], [0, 3]) if kind is sp.csr_array else ([0, 0, 0], [0, 2, 3])
+    data = [1.0, 1.0, 2.0] if kind is sp.csr_array else [1.0, 2.0, 1.0]
+    matrix = kind((data, index, starts), shape=(1, 2))
+    found = solve(Program([1.0, 2.0], matrix, 6.0, 6.0), solver)
+    assert found.x == pytest.approx([2.0, 0.0], abs=1e-5)
+    rows = open_session(Program([1.0, 2.0]), solver)
+    rows.add_rows(matrix, 6.0, 6.0)
+    assert rows.solve().objective == pytest.approx(2.0, abs=1e-5)
+    columns = open_session(Program([9.0], [[1.0]], 6.0, 6.0), solver)
+    columns.add_columns([1.0, 2.0], matrix)
+    assert columns.solve().objective == pytest.approx(2.0, abs=1e-5)
+    assert matrix.nnz == 3
