@@ -13,6 +13,7 @@ variables (for a maximum, a norm) it may give them false bounds, see ``docs/user
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Mapping
 from functools import partial
@@ -28,6 +29,8 @@ from ..program.solution import Point
 from ..sessions.engine import Answer, Request
 from ..sessions.rebuilding import RebuildingBackend
 from ..tolerances import CERTIFICATE
+
+logger = logging.getLogger(__name__)
 
 PREFIX = "cvxpy:"
 TIGHT = 1e-8
@@ -170,19 +173,19 @@ def _options(solver: str, request: Request) -> dict[str, Any]:
     options: dict[str, Any] = dict(_DEFAULTS.get(solver, {}))
     if request.tol is not None:
         options |= dict.fromkeys(_TOLERANCES.get(solver, ()), request.tol)
-    for value, table in (
-        (request.max_iterations, _ITERATION_LIMITS),
-        (request.time_limit, _TIME_LIMITS),
-    ):
-        if value is None:
-            continue
-        if solver not in table:
+    if request.max_iterations is not None:
+        if solver not in _ITERATION_LIMITS:
             raise OptionError(
                 f"how to set this limit for {solver} is not known here; pass the solver's own "
                 "option to open_session",
                 backend=PREFIX + solver,
             )
-        options[table[solver]] = value
+        options[_ITERATION_LIMITS[solver]] = request.max_iterations
+    seconds = request.time_limit
+    if seconds is not None and solver not in _TIME_LIMITS:
+        logger.info("%s%s: no time limit is known here: %s s is not kept", PREFIX, solver, seconds)
+    elif seconds is not None and np.isfinite(seconds):  # SCS refuses infinity
+        options[_TIME_LIMITS[solver]] = seconds
     if solver == "DAQP":
         _check_daqp_options(request.options)
     return options | dict(request.options)
