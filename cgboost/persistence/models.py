@@ -22,6 +22,9 @@ KIND = "model"
 VERSION = "_cgboost_version"
 """Where the state of a pickled estimator says which version wrote it."""
 
+ITEMS = "_cgboost_items"
+"""Where it has the items of dictionaries whose keys are no text, which skops would make text."""
+
 
 def save(self: Any, path: str | os.PathLike[str], *, functions: Functions | None = None) -> Path:
     """Save this model to one file, without pickle: :func:`cgboost.load` reads it and runs no code.
@@ -105,13 +108,20 @@ def load(path: str | os.PathLike[str], functions: Functions | None = None) -> An
 def state(self: Any) -> dict[str, Any]:
     """What pickle stores of an estimator: its attributes, and the version of cgboost."""
     own: dict[str, Any] = BaseEstimator.__getstate__(self)
-    return {**own, VERSION: __version__}
+    items = {
+        name: [*value.items()]
+        for name, value in own.items()
+        if type(value) is dict and not all(type(key) is str for key in value)
+    }
+    kept = {name: value for name, value in own.items() if name not in items}
+    return {**kept, VERSION: __version__, **({ITEMS: items} if items else {})}
 
 
 def set_state(self: Any, state: Mapping[str, Any]) -> None:
     """Take the attributes of a pickled estimator; another version that wrote them is named."""
     own = dict(state)
     version = own.pop(VERSION, None)
+    own |= {key: dict(value) for key, value in own.pop(ITEMS, {}).items()}
     name = type(self).__name__
     missing = {k: v for k, v in _defaults(type(self)).items() if k not in own}
     if version not in (None, __version__):

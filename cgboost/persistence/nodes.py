@@ -235,7 +235,8 @@ def _exception(what: BaseException, ours: bool) -> Node:
 def _state(what: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     """Names and values of the attributes of an object; derived ones are left out."""
     kind = type(what)
-    state = what.__getstate__()
+    own = is_ours(kind) and _is_estimator(kind)  # whose state is made for pickle and skops
+    state = BaseEstimator.__getstate__(what) if own else what.__getstate__()
     if isinstance(state, tuple) and len(state) == 2:
         state = (state[0] or {}) | (state[1] or {})
     if state is None:

@@ -27,6 +27,16 @@ ROOMS = (
 
 OTHERS = (
     "builtins.frozenset",
+    "builtins.range",
+    "datetime.date",
+    "datetime.datetime",
+    "datetime.time",
+    "datetime.timedelta",
+    "datetime.timezone",
+    "decimal.Decimal",
+    "fractions.Fraction",
+    "uuid.UUID",
+    "pandas.Interval",
     "scipy.sparse._coo.coo_array",
     "scipy.sparse._csc.csc_array",
     "scipy.sparse._csr.csr_array",

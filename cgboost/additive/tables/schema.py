@@ -56,6 +56,15 @@ class Schema:
         """Number of features."""
         return len(self.categories)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Categories in lists: skops makes text of the keys of a dictionary."""
+        lists = tuple(None if known is None else [*known.items()] for known in self.categories)
+        return {**vars(self), "categories": lists}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        known = tuple(None if own is None else dict(own) for own in state["categories"])
+        vars(self).update(state, categories=known)
+
     def encode(self, X: Any) -> Matrix:
         """A block as numbers, shape (n_rows, n_features); nan where missing or unknown.
 
