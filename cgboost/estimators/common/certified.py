@@ -186,7 +186,12 @@ class BaseBoost(BaseEnsemble):
     def _sharing(self, functions: list[Any]) -> list[Any]:
         return self._family.shared(functions)
 
+    def _leaning(self, runs: list[FittedRun], rows: Rows) -> list[FittedRun]:
+        """The runs, with a say where they have none."""
+        return runs
+
     def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        runs = self._leaning(runs, rows)
         super()._keep(runs, rows)
         self.dual_bound_, self.gap_ = 0.0, 0.0
         for run in runs:
@@ -217,6 +222,11 @@ class BaseBoost(BaseEnsemble):
                 DataWarning,
             )
 
+    @property
+    def _said_by_constants(self) -> str:
+        """What a model without columns predicts, in words."""
+        return ""
+
     def _warn(self) -> None:
         """Say once which runs ended before ``tol`` and why, and which models have no column."""
         cut_short, trivial, kept, proved = [], [], [], True
@@ -234,6 +244,8 @@ class BaseBoost(BaseEnsemble):
                         f"{label}no round had a better validation score than the model without "
                         "columns, which is kept"
                     )
+                elif run.is_trivial and run.stop_reason is StopReason.NO_COLUMN:
+                    kept.append(f"{label}no column was found that is worth its price")
             elif run.is_trivial and not expected:
                 trivial.append(f"{label}no column is worth its price")
                 proved &= run.stop_reason is not StopReason.GAP
@@ -253,11 +265,13 @@ class BaseBoost(BaseEnsemble):
             is_best = "optimal" if proved else f"within tol={self.tol:g} of the optimum"
             warn_caller(
                 f"{name}: {'; '.join(trivial)}: the model without columns is {is_best} "
-                f"for {objective.trade_off}; {remedy}{see('trivial-models')}",
+                f"for {objective.trade_off}{self._said_by_constants}; {remedy}"
+                f"{see('trivial-models')}",
                 TrivialModelWarning,
             )
         if kept:
-            warn_caller(f"{name}: {'; '.join(kept)}{see('trivial-models')}", TrivialModelWarning)
+            words = f"{'; '.join(kept)}{self._said_by_constants}"
+            warn_caller(f"{name}: {words}{see('trivial-models')}", TrivialModelWarning)
 
 
 def _level_of(loss: Any) -> Callable[[Vector], float] | None:

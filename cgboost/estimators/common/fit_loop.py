@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import joblib
@@ -113,6 +113,12 @@ class FittedOutput:
     def intercept(self) -> float:
         """Offset of the model."""
         return self.path[-1][1]
+
+    def leaning(self, offset: float) -> FittedOutput:
+        """The output, with this offset where it is 0 for all rows."""
+        if self.coef.any() or self.intercept != 0.0:
+            return self
+        return replace(self, path=[*self.path[:-1], (self.coef, offset)])
 
     @property
     def rounds(self) -> NDArray[np.intp]:

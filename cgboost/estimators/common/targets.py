@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import ClassifierMixin, RegressorMixin
+from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.scoring import bare
 from cgboost.exceptions import see
@@ -138,6 +139,29 @@ class Classification(ClassifierMixin, BaseEnsemble):
     @property
     def _output_labels(self) -> NDArray[Any] | None:
         return None if len(self.classes_) == 2 else self.classes_
+
+    def _leaning(self, runs: list[FittedRun], rows: Rows) -> list[FittedRun]:
+        """The runs, those of f = 0 with an offset of next to nothing, towards the larger class.
+
+        A model without columns and offset would predict the first class, however few rows it has.
+        """
+        sizes = np.bincount(rows.y, rows.weights, len(self.classes_)) / rows.weights.sum()
+        leans = iter(LEAN * (2.0 * sizes - 1.0)[1 if len(sizes) == 2 else 0 :])
+        return [
+            replace(run, outputs=[output.leaning(next(leans)) for output in run.outputs])
+            for run in runs
+        ]
+
+    @property
+    def _said_by_constants(self) -> str:
+        if not all(run.is_trivial for run in self._runs):
+            return ""
+        label = self._labels(np.atleast_1d(self.intercept_)[None, :]).tolist()[0]
+        return f", and predicts {label!r} for every row"
+
+
+LEAN = 1e-6
+"""Offset of a model that has none of its own, times how much larger than the rest a class is."""
 
 
 def class_weights(

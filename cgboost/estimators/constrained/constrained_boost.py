@@ -484,6 +484,10 @@ converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     def _master_options(self) -> dict[str, Any]:
         return {"solver": self.solver}
 
+    def _leaning(self, runs: list[FittedRun], rows: Rows) -> list[FittedRun]:
+        free = all(rule.allows_constants for rule in rules_of(self.constraints))
+        return super()._leaning(runs, rows) if free else runs
+
 
 @dataclass(eq=False, repr=False)
 class ConstrainedBoostRegressor(Regression, BaseBoost):

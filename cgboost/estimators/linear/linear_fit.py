@@ -419,7 +419,7 @@ def master_options(self: Any) -> dict[str, Any]:
 def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
     """Fitted attributes, in the units of the user's problem."""
     scaling: Scaling = self._scaling
-    unit = objective_unit(self)
+    unit, runs = objective_unit(self), self._leaning(runs, rows)
     BaseBoost._keep(self, [in_unit(run, unit) for run in runs], rows)
     del self._free_columns  # with the matrix that they are read from
     outputs = [output for run in runs for output in run.outputs]

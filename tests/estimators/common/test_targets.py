@@ -1,17 +1,24 @@
 """Probabilities and log-loss of outputs; weights of classes."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import compute_class_weight
 
 from cgboost import (
     BLFClassifier,
     CGBoostClassifier,
+    ConstrainedBoostClassifier,
     LogitBoostClassifier,
     LPBoostClassifier,
+    SparseLinearClassifier,
 )
+from cgboost.constraints import Convex, Monotone
 from cgboost.estimators.common.targets import Link, mean_log_loss
+from cgboost.exceptions import TrivialModelWarning
 from tests.estimators.data import three_classes, two_classes
 
 RNG = np.random.default_rng(0)
@@ -107,3 +114,34 @@ def test_bad_class_weights(model):
     ):
         with pytest.raises(ValueError, match=message):
             clone(model).set_params(class_weight=value).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LPBoostClassifier(C=1e-3),
+        LPBoostClassifier(DecisionTreeRegressor(max_depth=1), C=1e-3),
+        LPBoostClassifier(C=1e-4, loss="log_loss"),
+        LPBoostClassifier(C=1e-3, multi_class="joint"),
+        ConstrainedBoostClassifier(C=1e-3),
+        ConstrainedBoostClassifier([Monotone(0), Convex(1)], C=1e-3),
+        CGBoostClassifier(C=1e-3, offset="none"),
+        SparseLinearClassifier(C=1e-5, fit_intercept=False),
+        SparseLinearClassifier(C=1e-5),
+    ],
+    ids=repr,
+)
+def test_a_model_without_columns_predicts_the_larger_class(model: Any) -> None:
+    """By weight, of two and three classes; the warning says which class it is."""
+    rng = np.random.default_rng(3)
+    X, labels = rng.normal(size=(60, 3)), np.array(["few", "most", "none"])
+    for codes in (np.arange(60) % 10 < 7, np.minimum(np.arange(60) % 5, 2)):
+        if codes.max() > 1 and getattr(model, "constraints", ()):
+            continue  # of two classes alone
+        y = labels[codes.astype(int)]
+        for weights in (np.ones(60), np.where(y == "few", 20.0, 1.0)):
+            largest = max(np.unique(y), key=lambda label: weights[y == label].sum())
+            with pytest.warns(TrivialModelWarning, match=f"predicts '{largest}' for every row"):
+                fitted = clone(model).fit(X, y, weights * 60 / weights.sum())
+            assert set(fitted.predict(X).tolist()) == {largest}
+            assert np.abs(fitted.decision_function(X)).max() <= 1.0 + 1e-6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,9 @@ class Constraint(ABC):
     Subclasses are frozen dataclasses: they are compared, printed, pickled and cloned by their
     parameters.
     """
+
+    allows_constants: ClassVar[bool] = False
+    """Whether every constant obeys it."""
 
     @abstractmethod
     def check(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class ParityGap(Constraint):
     groups: Any
     limit: float
     of: Literal["score", "rate"] = "score"
+
+    allows_constants: ClassVar[bool] = True
 
     def check(self) -> None:
         """A limit of at least 0, and what it is of."""

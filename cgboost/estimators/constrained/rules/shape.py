@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class Monotone(Constraint):
 
     feature: Any
     direction: Literal[1, -1] = 1
+
+    allows_constants: ClassVar[bool] = True
 
     def check(self) -> None:
         """The direction is 1 or −1."""
@@ -88,6 +90,7 @@ class Convex(Constraint):
 
     feature: Any
 
+    allows_constants: ClassVar[bool] = True
     _curvature = 1
 
     def check(self) -> None:
