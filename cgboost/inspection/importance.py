@@ -81,7 +81,7 @@ def plot_importance(
         raise ValueError(f"top must be at least 1, got {top!r}")
     known = hasattr(type(model), "feature_importances_")  # perhaps not fitted: that error comes
     if not known and not hasattr(model, "feature_importances_"):
-        linear = hasattr(model, "coef_") and not hasattr(type(model), "dual_coef_")
+        linear = hasattr(model, "coef_")
         other = "; its coef_ has a number for each feature" if linear else ""
         raise ValueError(
             f"plot_importance needs feature_importances_, which {type(model).__name__} does not "

@@ -92,7 +92,9 @@ def load(path: str | os.PathLike[str], functions: Functions | None = None) -> An
     True
     """
     model, manifest = read_with_manifest(path, KIND, functions=functions)
-    if not isinstance(model, BaseEstimator):
+    if isinstance(model, BaseEstimator):
+        _without_old_name(vars(model))
+    else:
         raise CorruptFileError(f"{str(path)!r} has a {type(model).__name__}, which is no model")
     other = manifest.written_with.get("scikit-learn")
     if manifest.has_foreign and other != sklearn.__version__:
@@ -119,7 +121,7 @@ def state(self: Any) -> dict[str, Any]:
 
 def set_state(self: Any, state: Mapping[str, Any]) -> None:
     """Take the attributes of a pickled estimator; another version that wrote them is named."""
-    own = dict(state)
+    own = _without_old_name(dict(state))
     version = own.pop(VERSION, None)
     own |= {key: dict(value) for key, value in own.pop(ITEMS, {}).items()}
     name = type(self).__name__
@@ -139,6 +141,17 @@ def set_state(self: Any, state: Mapping[str, Any]) -> None:
             VersionWarning,
         )
     BaseEstimator.__setstate__(self, missing | own)
+
+
+def _without_old_name(own: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a model, without a ``coef_`` of columns that are no features.
+
+    Until version 0.2 it was the column of coefficients in the table, which ``column_weights_`` is.
+    """
+    table = own.get("columns_")
+    if table is not None and own.get("coef_") is table.get("coefficient"):
+        own.pop("coef_", None)
+    return own
 
 
 def _defaults(kind: Any) -> dict[str, Any]:

@@ -157,28 +157,15 @@ def test_selectors_choose_features(select: Any) -> None:
     assert chosen.transform(X).shape == (80, 1)
 
 
-@pytest.mark.parametrize("prefit", [False, True])
-def test_selectors_without_a_getter_are_refused(prefit: bool) -> None:
-    """They read coef_, of another length than X has features, which says what to give them."""
-    model = CGBoostRegressor(LIBRARY, C=5.0).fit(X, Y)
-    shape = rf"dual_coef_ has shape \({model.n_columns_},\), .* X has 4 features"
-    with pytest.raises(ValueError, match=f"{shape}.*importance_getter=.*feature_relevance"):
-        SelectFromModel(model, prefit=prefit).fit(X, Y).transform(X)
-    with pytest.raises(ValueError, match="features cannot be selected by the coefficients of CGB"):
-        RFE(model, n_features_to_select=1).fit(X, Y)
-
-
 @pytest.mark.parametrize("kind", [CGBoostClassifier, CGBoostRegressor, CGBoostOutlierDetector])
-def test_the_old_name_of_the_coefficients(kind: Any) -> None:
-    """coef_ warns and is dual_coef_; before a fit there is neither."""
+def test_coefficients_of_columns(kind: Any) -> None:
+    """They are dual_coef_ and column_weights_; before a fit there is neither."""
     A, labels = two_classes()
     model = kind(LIBRARY)
-    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "dual_coef_")
     model.fit(A, labels)
     np.testing.assert_array_equal(model.dual_coef_, model.columns_["coefficient"])
-    with pytest.warns(FutureWarning, match=r"coef_ .* is now called dual_coef_; .* in 1\.0"):
-        assert model.coef_ is model.dual_coef_
-    assert "coef_" not in vars(model)
+    np.testing.assert_array_equal(model.column_weights_, model.dual_coef_)
 
 
 def test_centres_of_large_models_and_of_precomputed_kernels() -> None:

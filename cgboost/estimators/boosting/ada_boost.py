@@ -88,8 +88,8 @@ time_limit, random_state
         more than two classes, also the class, and the values above and below the threshold.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of the training loss.
-    coef_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, n_iter_, \
-n_features_in_, feature_names_in_
+    column_weights_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, \
+n_iter_, n_features_in_, feature_names_in_
         As in :class:`AnyBoostClassifier`.
 
     Examples

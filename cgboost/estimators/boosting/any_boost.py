@@ -205,7 +205,7 @@ default="log_loss"
         estimator (index in ``estimators_``), coefficient, round (and class).
     feature_importances_ : ndarray of shape (n_features,)
         The importances of the learners, weighted by how much each lowered the loss.
-    coef_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, \
+    column_weights_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, \
 n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier`; ``objective_`` is the training loss.
     n_iter_ : int
@@ -266,8 +266,8 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit, 
 
     Attributes
     ----------
-    estimators_, columns_, coef_, intercept_, n_columns_, objective_, history_, best_round_, \
-stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
+    estimators_, columns_, column_weights_, intercept_, n_columns_, objective_, history_, \
+best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
         As in :class:`AnyBoostClassifier` with two classes.
     """
 
@@ -330,8 +330,8 @@ time_limit, random_state
 
     Attributes
     ----------
-    estimators_, columns_, coef_, intercept_, n_columns_, objective_, history_, best_round_, \
-stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
+    estimators_, columns_, column_weights_, intercept_, n_columns_, objective_, history_, \
+best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, feature_names_in_
         As in :class:`AnyBoostRegressor`.
 
     Examples

@@ -174,7 +174,7 @@ class GradientBoostingClassifier(Classification, BaseGradientBoosting):
         mean over the trees of the reduction in squared error by the splits on l.
     columns_ : dict of str to ndarray
         estimator (index in ``estimators_``), coefficient, round (and class).
-    coef_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, \
+    column_weights_, intercept_, n_columns_, objective_, history_, best_round_, stop_reason_, \
 n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier`; one run fits the outputs of all classes. ``objective_``
         is the training loss.
@@ -256,8 +256,8 @@ scoring, callbacks, verbose, time_limit, random_state
 
     Attributes
     ----------
-    estimators_, feature_importances_, columns_, coef_, intercept_, n_columns_, objective_, \
-history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+    estimators_, feature_importances_, columns_, column_weights_, intercept_, n_columns_, \
+objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`GradientBoostingClassifier` with two classes.
 
     Examples

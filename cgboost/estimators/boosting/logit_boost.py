@@ -88,9 +88,10 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
     ----------
     classes_, class_weight_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_features,), or (n_classes, n_features) with more than two classes
-        For lines, the linear model f(x) = coef_·x + intercept_. For other learners, their
-        coefficients as in ``columns_``; the scores of K classes are there not yet shifted to the
-        sum 0.
+        For lines, the linear model f(x) = coef_·x + intercept_. Other learners have none.
+    column_weights_ : ndarray of shape (n_columns,)
+        Coefficients in the order of ``columns_``; the scores of K classes are there not yet
+        shifted to the sum 0.
     intercept_ : float, or ndarray of shape (n_classes,) with more than two classes
     columns_ : dict of str to ndarray
         feature, offset and slope of every line, or estimator (its index in ``estimators_``);

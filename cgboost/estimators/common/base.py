@@ -106,6 +106,7 @@ class BaseEnsemble(BaseEstimator):
     _repr_html_inner = reporting.html_representation  # scikit-learn 1.6 asks for this one
     _repr_mimebundle_ = reporting.mime_bundle
     report = reporting.report
+    coef_ = reporting.NumberPerFeature()
     save = models.save
     to_onnx = to_onnx
     __getstate__, __setstate__ = models.state, models.set_state
@@ -289,9 +290,6 @@ class BaseEnsemble(BaseEstimator):
 
     _learned: ClassVar[tuple[str, ...]] = ("classes_", "n_features_in_", "feature_names_in_")
     """Attributes that turn outputs into predictions: they are there before the runs."""
-
-    _coefficients: ClassVar[str] = "coef_"
-    """The attribute with the coefficients of the columns."""
 
     _scores: ClassVar[dict[str, Score]]
     """Validation scores by name; early stopping watches the first."""
@@ -484,11 +482,17 @@ class BaseEnsemble(BaseEstimator):
         labels, run_labels = self._output_labels, self._run_labels(len(runs))
         self.columns_ = stacked(tables, labels, self._output_kind)
         self.history_ = stacked(histories, run_labels, self._output_kind)
-        setattr(self, self._coefficients, self.columns_["coefficient"])
+        vars(self).pop("coef_", None)  # of an earlier fit whose columns were features
         self.intercept_ = intercepts[0] if labels is None else np.array(intercepts)
         self.n_columns_ = len(self.columns_["coefficient"])
         self.best_round_ = best_rounds[0] if run_labels is None else best_rounds
         self.stop_reason_ = reasons[0] if run_labels is None else reasons
+
+    @property
+    def column_weights_(self) -> Vector:
+        """The coefficients of the columns, in the order of ``columns_``."""
+        weights: Vector = self.columns_["coefficient"]
+        return weights
 
     def _table(self, output: FittedOutput, rows: Rows) -> Table:
         """The columns of an output with a nonzero coefficient."""

@@ -15,6 +15,7 @@ from typing import Any
 from sklearn.utils import estimator_html_repr
 
 from cgboost.estimators.common.bases import BaseEstimator
+from cgboost.exceptions import see
 from cgboost.inspection.report.facts import facts_of
 from cgboost.optional import is_installed
 
@@ -127,3 +128,20 @@ def _break_long_lines() -> None:
 
 
 _break_long_lines()
+
+
+class NumberPerFeature:
+    """``coef_`` of estimators: a number for each feature, of those alone that set it in a fit.
+
+    Selectors and explainers of other packages take it for that.
+    """
+
+    def __get__(self, estimator: Any, owner: type) -> Any:
+        """An AttributeError, which names the attribute that a fitted model has instead."""
+        if not hasattr(estimator, "column_weights_"):
+            raise AttributeError(f"{owner.__name__!r} object has no attribute 'coef_'")
+        raise AttributeError(
+            f"{owner.__name__} has no coef_, which would be a number for each feature: use "
+            "column_weights_ for the coefficients of its columns, shape "
+            f"{estimator.column_weights_.shape}{see('coefficients')}"
+        )

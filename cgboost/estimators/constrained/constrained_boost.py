@@ -426,8 +426,8 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
     columns_ : dict of str to ndarray
         Table of the model: feature and threshold of stumps and hinges (with a slope, nan for a
         stump); feature, centre and scale of features; coefficient and round.
-    classes_, class_weight_, coef_, intercept_, n_columns_, objective_, dual_bound_, gap_, \
-converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+    classes_, class_weight_, column_weights_, intercept_, n_columns_, objective_, dual_bound_, \
+gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`LPBoostClassifier`; dropped columns are not features.
 
     Examples
@@ -517,8 +517,9 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
     ----------
     C_ : float
         The cost of one unit of loss, given or chosen.
-    constraints_report_, columns_, coef_, intercept_, n_columns_, objective_, dual_bound_, gap_, \
-converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+    constraints_report_, columns_, column_weights_, intercept_, n_columns_, objective_, \
+dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
+feature_names_in_
         As in :class:`ConstrainedBoostClassifier`.
 
     Examples

@@ -38,7 +38,7 @@ from cgboost.estimators.common.targets import (
 )
 from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.families import family_of
-from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
+from cgboost.estimators.kernel.kernel_columns import KernelColumns, coefficients
 from cgboost.estimators.kernel.kernel_parameters import set_params
 from cgboost.kernels import AnyLibrary, KernelLibrary
 from cgboost.kernels.library import DEFAULT_LIBRARY
@@ -207,8 +207,8 @@ class CGBoostClassifier(Classification, BaseBoost):
     calibration_ : dict
         How probabilities were calibrated: method, rows (which kind), n_rows and n_fits (number of
         additional fits). Only with ``probability``.
-    dual_coef_ : ndarray of shape (n_columns,)
-        Nonzero coefficients, in the order of ``columns_``; ``coef_`` is its old name.
+    column_weights_, dual_coef_ : ndarray of shape (n_columns,)
+        Nonzero coefficients, in the order of ``columns_``.
     centers_ : ndarray of shape (n_columns, n_features)
         The centre of each column in the units of X; nan for features that its kernel does not
         read (``On``). Only with centers="free".
@@ -285,12 +285,11 @@ class CGBoostClassifier(Classification, BaseBoost):
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 
-    _coefficients: ClassVar[str] = "dual_coef_"
     _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
 
     path = fit_path
     set_params = set_params
-    coef_ = property(coef_of_columns)
+    dual_coef_ = property(coefficients)
     _validated = kernel_input.validated
     _read_new = kernel_input.read_new
     _pool = kernel_input.prepared_pool
@@ -406,12 +405,11 @@ feature_names_in_
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 
-    _coefficients: ClassVar[str] = "dual_coef_"
     _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
 
     path = fit_path
     set_params = set_params
-    coef_ = property(coef_of_columns)
+    dual_coef_ = property(coefficients)
     _validated = kernel_input.validated
     _read_new = kernel_input.read_new
     _pool = kernel_input.prepared_pool

@@ -10,7 +10,6 @@ Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*,
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from cgboost.estimators.common.fit_loop import Table
 from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.rows import Rows
-from cgboost.exceptions import see, warn_caller
+from cgboost.exceptions import see
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Pricer
 from cgboost.kernels import KernelLibrary, Precomputed, as_library
@@ -101,34 +100,10 @@ REACH = 0.15
 """With many rows, columns are taken that nearly price out: the master is quicker than a pass."""
 
 
-def coef_of_columns(self: Any) -> NDArray[np.float64]:
-    """Old name of ``dual_coef_``.
-
-    .. deprecated:: 0.2
-        It has one coefficient for each column, while scikit-learn's tools take ``coef_`` for one
-        for each feature.
-
-    Raises
-    ------
-    ValueError
-        If one of scikit-learn's feature selectors asks.
-    """
-    coef: NDArray[np.float64] = self.dual_coef_  # deprecated in 0.2, goes in 1.0
-    getter = "importance_getter=cgboost.inspection.feature_relevance"
-    if sys._getframe(1).f_globals.get("__name__", "").startswith("sklearn.feature_selection"):
-        raise ValueError(  # an AttributeError would end in words of scikit-learn's
-            f"features cannot be selected by the coefficients of {type(self).__name__}: dual_coef_ "
-            f"has shape {coef.shape}, one for each column, and X has {self.n_features_in_} "
-            f"features. Give SelectFromModel or RFE {getter}{see('coefficients')}"
-        )
-    warn_caller(
-        "coef_ of kernel models is now called dual_coef_; the old name will be removed in 1.0. It "
-        "has shape "
-        f"{coef.shape}, one coefficient for each column, not for each feature: to select features, "
-        f"give SelectFromModel or RFE {getter}{see('coefficients')}",
-        FutureWarning,
-    )
-    return coef
+def coefficients(self: Any) -> NDArray[np.float64]:
+    """The coefficients of the columns, in the order of ``columns_``."""
+    weights: NDArray[np.float64] = self.column_weights_
+    return weights
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from cgboost.estimators.common.parameters import check_nu
 from cgboost.estimators.common.rows import EvalSets, Matrix, Rows, Vector
 from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.families import family_of
-from cgboost.estimators.kernel.kernel_columns import KernelColumns, coef_of_columns
+from cgboost.estimators.kernel.kernel_columns import KernelColumns, coefficients
 from cgboost.estimators.kernel.kernel_parameters import set_params
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.kernels import RBF, AnyLibrary, KernelLibrary
@@ -72,9 +72,9 @@ random_state
         The level ρ; ``decision_function(X) = score_samples(X) − offset_``.
     intercept_ : float
         −ρ.
-    dual_coef_, centers_, library_, columns_, n_columns_, columns_per_kernel_, objective_, \
-dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
-feature_names_in_
+    column_weights_, dual_coef_, centers_, library_, columns_, n_columns_, columns_per_kernel_, \
+objective_, dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, \
+n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier` with two classes.
 
     Examples
@@ -100,13 +100,12 @@ feature_names_in_
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 
-    _coefficients: ClassVar[str] = "dual_coef_"
     _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()}, standardize=True)
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
 
     path = fit_path
     set_params = set_params
-    coef_ = property(coef_of_columns)
+    dual_coef_ = property(coefficients)
 
     def fit(
         self,

@@ -247,8 +247,9 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose
         Share of each feature in Σ|coefficient|; only for stumps.
     margin_ : float, or ndarray of shape (n_classes,) with more than two classes
         The margin ρ chosen by the model; only with ``nu``. One number for joint problems.
-    classes_, class_weight_, calibration_, coef_, intercept_, n_columns_, objective_, dual_bound_, \
-gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+    classes_, class_weight_, calibration_, column_weights_, intercept_, n_columns_, objective_, \
+dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
+feature_names_in_
         As in :class:`CGBoostClassifier`. With a greedy learner, dual_bound_ is −inf, gap_ is inf,
         converged_ is False, and stop_reason_ is "no_column" at best. A joint problem has one run,
         and history_, best_round_ and stop_reason_ are as with two classes.
@@ -388,9 +389,9 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         The cost of one unit of loss, given or chosen.
     epsilon_ : float
         Half-width of the tube, given or chosen by the model.
-    columns_, estimators_, feature_importances_, coef_, intercept_, n_columns_, objective_, \
-dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, \
-feature_names_in_
+    columns_, estimators_, feature_importances_, column_weights_, intercept_, n_columns_, \
+objective_, dual_bound_, gap_, converged_, history_, best_round_, stop_reason_, n_iter_, \
+n_features_in_, feature_names_in_
         As in :class:`LPBoostClassifier` with two classes.
 
     Examples

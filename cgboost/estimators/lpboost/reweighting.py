@@ -29,6 +29,7 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
+from cgboost.estimators.common.reporting import NumberPerFeature
 from cgboost.estimators.thinning.members import Member, inner_estimators, listed
 from cgboost.estimators.thinning.problem import Problem, solve
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
@@ -52,7 +53,7 @@ class ReweightedEnsemble:
         The members with a nonzero weight.
     indices_ : ndarray of shape (n_kept,)
         Their indices among the given members.
-    coef_ : ndarray of shape (n_kept,), or (n_classes, n_kept) with more than two classes
+    column_weights_ : ndarray of shape (n_kept,), or (n_classes, n_kept) with more than two classes
     intercept_ : float, or ndarray of shape (n_classes,)
     objective_, dual_bound_, gap_ : float
         As in :class:`~cgboost.CGBoostClassifier`: sums over the classes, and the largest gap.
@@ -62,7 +63,7 @@ class ReweightedEnsemble:
 
     classes_: NDArray[Any]
     indices_: NDArray[np.intp]
-    coef_: Vector
+    column_weights_: Vector
     intercept_: float | Vector
     objective_: float
     dual_bound_: float
@@ -71,6 +72,8 @@ class ReweightedEnsemble:
     members: list[Member] = field(repr=False)
     indexed: bool = field(repr=False)
 
+    coef_ = NumberPerFeature()
+
     @property
     def estimators_(self) -> list[Any]:
         """The members with a nonzero weight."""
@@ -78,9 +81,9 @@ class ReweightedEnsemble:
 
     def decision_function(self, X: Any) -> Vector:
         """Weighted vote: shape (n_rows,), or (n_rows, n_classes) with more than two classes."""
-        outputs = np.empty((len(X), len(np.atleast_2d(self.coef_))))
+        outputs = np.empty((len(X), len(np.atleast_2d(self.column_weights_))))
         outputs[:] = self.intercept_
-        for member, coef in zip(self.members, np.atleast_2d(self.coef_).T, strict=True):
+        for member, coef in zip(self.members, np.atleast_2d(self.column_weights_).T, strict=True):
             votes = _votes(member, X, self.classes_, indexed=self.indexed)
             outputs += votes * coef
         return outputs[:, 0] if len(self.classes_) == 2 else outputs
@@ -205,7 +208,7 @@ def _thinned(
     return ReweightedEnsemble(
         classes_=classes,
         indices_=kept,
-        coef_=coef[:, kept] if several else coef[0, kept],
+        column_weights_=coef[:, kept] if several else coef[0, kept],
         intercept_=(
             np.array([result.intercept for result in results]) if several else results[0].intercept
         ),

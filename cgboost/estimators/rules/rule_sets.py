@@ -157,8 +157,8 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
     converged_ : bool
         Whether the gap is at most ``tol``. It rarely is with a budget, because the problem is then
         an integer problem and the bound comes from a convex relaxation.
-    classes_, class_weight_, calibration_, coef_, intercept_, n_columns_, objective_, history_, \
-best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
+    classes_, class_weight_, calibration_, column_weights_, intercept_, n_columns_, objective_, \
+history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier`.
 
     Examples
@@ -293,7 +293,7 @@ scoring, callbacks, verbose, random_state
     columns_ : dict of str to ndarray
         As in :class:`RuleSetClassifier`, with the mean instead of the precision.
     C_ : float
-    n_conditions_, dual_bound_, gap_, converged_, coef_, intercept_, n_columns_, \
+    n_conditions_, dual_bound_, gap_, converged_, column_weights_, intercept_, n_columns_, \
 objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`RuleSetClassifier`.
 

@@ -89,7 +89,7 @@ callbacks, verbose, time_limit, random_state
     columns_ : dict of str to ndarray
         coefficient and round; stage (one pass), or feature and turn (backfitting: which function a
         column changed, and in which round of all features).
-    history_, coef_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
+    history_, column_weights_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
 feature_names_in_
         As in :class:`TransformRegressor`. "no_column" means that functions no longer changed.
 

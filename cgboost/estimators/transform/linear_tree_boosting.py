@@ -342,7 +342,7 @@ class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
     Attributes
     ----------
     trees_ : list of ModelTree
-        With the models of the leaves, before multiplication by ``coef_``.
+        With the models of the leaves, before multiplication by ``column_weights_``.
     n_iter_ : int
         Number of trees in the model.
     columns_ : dict of str to ndarray
@@ -353,8 +353,8 @@ class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
         Shares of the features in the decrease of the training loss. The decrease of each round is
         divided by how much splits between means, and slopes in leaves, lower the squared error of
         the tree.
-    coef_, intercept_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
-feature_names_in_
+    column_weights_, intercept_, n_columns_, objective_, best_round_, stop_reason_, \
+n_features_in_, feature_names_in_
         As in :class:`TransformRegressor`.
 
     Examples
@@ -439,7 +439,7 @@ categorical_features, n_jobs, scoring, callbacks, verbose, time_limit, random_st
     classes_ : ndarray of shape (n_classes,)
     trees_ : list of ModelTree
         With more than two classes, one list per class.
-    n_iter_, columns_, history_, feature_importances_, coef_, intercept_, n_columns_, \
+    n_iter_, columns_, history_, feature_importances_, column_weights_, intercept_, n_columns_, \
 objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
         As in :class:`LinearTreeBoostingRegressor`.
 

@@ -110,8 +110,8 @@ class TransformRegressor(BaseTransform, Regression):
     history_ : dict of str to ndarray
         Includes holdout_loss.
     feature_importances_, importances_ : ndarray of shape (n_features,)
-    coef_, intercept_, n_columns_, objective_, best_round_, stop_reason_, n_features_in_, \
-feature_names_in_
+    column_weights_, intercept_, n_columns_, objective_, best_round_, stop_reason_, \
+n_features_in_, feature_names_in_
         As in :class:`StagewiseRegressor`. ``stop_reason_`` is "no_column" if the search found no
         further stage accepted by the held-out rows (or the penalty), as in most fits; "gap" after a
         stage that gained less than ``tol``; "early_stopping" if stages no longer lowered the
@@ -236,7 +236,7 @@ executor, scoring, callbacks, verbose, time_limit, random_state
     classes_ : ndarray of shape (n_classes,)
     stages_ : list of cgboost.additive.stage.Stage
         With more than two classes, one list per class.
-    n_iter_, columns_, history_, feature_importances_, importances_, coef_, intercept_, \
+    n_iter_, columns_, history_, feature_importances_, importances_, column_weights_, intercept_, \
 n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
         As in :class:`TransformRegressor`.
     """

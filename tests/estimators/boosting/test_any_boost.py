@@ -222,7 +222,7 @@ def test_a_learner_that_points_the_wrong_way_ends_a_run_of_constant_steps():
     constant = AnyBoostRegressor(Contrary(), step=1.0).fit(X, y)
     assert (constant.n_columns_, constant.stop_reason_) == (0, "no_column")
     searched = AnyBoostRegressor(Contrary(), n_estimators=3).fit(X, y)
-    assert np.all(searched.coef_ < 0)
+    assert np.all(searched.column_weights_ < 0)
     assert searched.objective_ < constant.objective_
 
 
@@ -251,7 +251,7 @@ def test_the_table_of_columns_is_the_model(kind, corrective):
     model = make(TREE, corrective=corrective, n_estimators=5, random_state=0).fit(X, y)
     table = pd.DataFrame(model.columns_)
     values = np.column_stack([model.estimators_[j].predict(X) for j in table["estimator"]])
-    parts = values * model.coef_
+    parts = values * model.column_weights_
     if kind == "classes":
         summed = [parts[:, table["class"] == k].sum(axis=1) for k in range(3)]
         rebuilt = np.transpose(summed) + model.intercept_
@@ -342,7 +342,7 @@ def test_rounding_is_no_way_down() -> None:
         model = AnyBoostRegressor(LinearRegression(), **options).fit(X, y)
         assert model.n_iter_ <= 2
         assert model.stop_reason_ == "no_column"
-        assert np.abs(model.coef_).max() < 1e3
+        assert np.abs(model.column_weights_).max() < 1e3
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "exponential"])

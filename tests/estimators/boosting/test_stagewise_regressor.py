@@ -182,7 +182,7 @@ def test_residuals_are_orthogonal_to_every_stage(learner, feed_forward):
             inputs = np.column_stack([inputs, model.estimators_[stage].predict(seen)])
             left.append(largest_cosine(inputs[:, X.shape[1] :], y - output, y))
         outputs = inputs[:, X.shape[1] :]
-        np.testing.assert_allclose(outputs @ model.coef_, model.predict(X))
+        np.testing.assert_allclose(outputs @ model.column_weights_, model.predict(X))
         assert model.intercept_ == 0.0
         if orthogonalize:
             assert max(left) < 1e-11
@@ -228,7 +228,7 @@ def test_a_stage_that_says_nothing_new_ends_the_run(learner, feed_forward, exact
     options = {"orthogonalize": True, "feed_forward": feed_forward, "random_state": 0}
     model = StagewiseRegressor(learner, **options).fit(X, y)
     assert (model.n_iter_, model.stop_reason_) == (1, "no_column")
-    assert model.coef_ == pytest.approx([1.0])
+    assert model.column_weights_ == pytest.approx([1.0])
 
 
 def test_a_function_of_a_sum_makes_a_product():

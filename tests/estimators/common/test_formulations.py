@@ -95,7 +95,7 @@ def test_reaches_the_one_shot_optimum_over_all_stumps(name: str) -> None:
     M = Y[:, None] * all_stumps()
     assert model.objective_ == pytest.approx(OPTIMA[name](M), rel=1e-6, abs=1e-6)
     if name not in ("lp", "qp", "qp-nu"):
-        assert np.abs(model.coef_).sum() <= (C if name == "md" else 1.0) + 1e-7
+        assert np.abs(model.column_weights_).sum() <= (C if name == "md" else 1.0) + 1e-7
 
 
 @pytest.mark.parametrize("name", OPTIONS)

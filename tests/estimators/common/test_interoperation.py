@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import cgboost
+import cgboost.linear
 from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, Precomputed
 from cgboost.kernels.library import DEFAULT_LIBRARY
 from tests.estimators.data import (
@@ -195,3 +197,64 @@ def test_the_default_library():
         written = eval(literal, dict(vars(cgboost)))
         assert written.kernels == DEFAULT_LIBRARY.kernels
         assert repr(written) == repr(DEFAULT_LIBRARY)
+
+
+PUBLIC = [
+    own
+    for room in (cgboost.linear, cgboost)
+    for own in (getattr(room, name) for name in room.__all__)
+    if isinstance(own, type)
+    and issubclass(own, BaseEstimator)
+    and own.__name__ != "ThinnedEnsemble"
+]
+SMALL = {"max_columns": 60, "n_estimators": 6, "alpha": 0.05, "n_alphas": 3, "n_Cs": 3, "cv": 2}
+
+
+def fitted_to_two_features(kind):
+    """An estimator, fitted to rows of six features of which the last and the third matter."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 6))
+    y = 2 * X[:, 5] - 2 * X[:, 2] + 0.1 * rng.normal(size=90)
+    model = kind()
+    parameters = model.get_params()
+    model.set_params(**{k: v for k, v in SMALL.items() if k in parameters})
+    y = (y > 0).astype(int) if is_classifier(model) else y
+    return model.fit(X, y), X, y
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", PUBLIC, ids=lambda kind: kind.__name__)
+def test_coef_is_a_number_for_each_feature(kind):
+    """Selectors find what matters by it or by importances, or refuse; the error names the other."""
+    model, X, y = fitted_to_two_features(kind)
+    wanted = [False, False, True, False, False, True]
+    if not hasattr(model, "coef_"):
+        words = "use column_weights_" if hasattr(model, "columns_") else "no attribute 'coef_'"
+        with pytest.raises(AttributeError, match=words):
+            model.coef_  # noqa: B018
+    elif (shape := np.shape(model.coef_)) != (6,):
+        assert shape[1:] == (6,)
+    for select in (
+        SelectFromModel(model, threshold=-np.inf, max_features=2, prefit=True),
+        RFE(model, n_features_to_select=2, step=4),
+    ):
+        if hasattr(model, "coef_") or hasattr(model, "feature_importances_"):
+            assert select.fit(X, y).get_support().tolist() == wanted
+        else:
+            with pytest.raises(ValueError, match="importance_getter"):
+                select.fit(X, y).get_support()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", PUBLIC, ids=lambda kind: kind.__name__)
+def test_shap_takes_linear_models_alone_for_linear(kind):
+    """What it adds up to is the output of the model; it asks for a function of other models."""
+    shap = pytest.importorskip("shap")
+    model, X, _ = fitted_to_two_features(kind)
+    if not hasattr(model, "coef_"):
+        with pytest.raises(TypeError, match="callable"):
+            shap.Explainer(model, X)
+        return
+    found = shap.Explainer(model, X)(X[:3])
+    output = getattr(model, "decision_function", model.predict)(X[:3])
+    np.testing.assert_allclose(found.base_values + found.values.sum(axis=1), output, atol=1e-6)

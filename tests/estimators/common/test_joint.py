@@ -50,7 +50,10 @@ def test_objective_is_the_formula(options: dict[str, Any]) -> None:
     model = joint(C=0.3, **options).fit(X, Y, sample_weight=weights)
     f = model.decision_function(X)
     slack = [weights[i] * max(0.0, 1.0 - (f[i, Y[i]] - f[i, c])) for i, c in PAIRS]
-    sizes = {"lp": np.abs(model.coef_).sum(), "qp": 0.5 * np.sum(model.coef_**2)}
+    sizes = {
+        "lp": np.abs(model.column_weights_).sum(),
+        "qp": 0.5 * np.sum(model.column_weights_**2),
+    }
     size = sizes[options["formulation"]]
     assert model.objective_ == pytest.approx(size + 0.3 * np.sum(slack), rel=1e-9)
 

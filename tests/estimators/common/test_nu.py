@@ -105,7 +105,7 @@ def test_one_norm_models_spend_their_budget() -> None:
     X, y = two_classes(60)
     model = LPBoostClassifier(nu=0.3, tol=1e-8).fit(X, y)
     margins = (2 * y - 1) * model.decision_function(X)
-    assert np.abs(model.coef_).sum() == pytest.approx(1.0, abs=1e-9)
+    assert np.abs(model.column_weights_).sum() == pytest.approx(1.0, abs=1e-9)
     errors = np.maximum(0.0, model.margin_ - margins).sum()
     assert model.objective_ == pytest.approx(errors - 0.3 * 60 * model.margin_, rel=1e-9)
     assert model.converged_

@@ -371,7 +371,7 @@ def test_the_objective_under_limits_on_rates_is_that_of_the_model(limit):
     model.fit(X, y)
     free = ConstrainedBoostClassifier(C=0.1, tol=1e-7).fit(X, y)
     f = model.decision_function(X)
-    own = np.abs(model.coef_).sum() + 0.1 * np.maximum(0, 1 - (2.0 * y - 1) * f).sum()
+    own = np.abs(model.column_weights_).sum() + 0.1 * np.maximum(0, 1 - (2.0 * y - 1) * f).sum()
     assert model.objective_ == pytest.approx(own)
     assert model.dual_bound_ <= free.objective_ + 1e-6 <= own + 1e-5
     assert model.gap_ == pytest.approx((own - model.dual_bound_) / max(1.0, own))
@@ -392,7 +392,7 @@ def test_rates_that_no_price_meets_are_met_by_a_moved_offset():
         model.fit(X, y, groups={"o": other})
     assert (np.abs(model.constraints_report_["value"]) <= 0.001).all()
     f, cost = model.decision_function(X), np.array([np.sum(y), np.sum(~y)]) * 2.0
-    own = np.abs(model.coef_).sum() + np.maximum(0, 1 - (2.0 * y - 1) * f).sum()
+    own = np.abs(model.column_weights_).sum() + np.maximum(0, 1 - (2.0 * y - 1) * f).sum()
     assert model.objective_ == pytest.approx(own)
     assert model.dual_bound_ <= own <= 1.0 + cost.min() + 1e-9
     assert np.isnan(model.constraints_report_["price"]).all()

@@ -126,11 +126,11 @@ def rebuilt(model, X, table):
 
 @pytest.mark.parametrize("learner", [None, TREE, REGRESSION_TREE], ids=str)
 def test_the_table_of_columns_is_the_model(kind, learner):
-    """columns_ (and estimators_) rebuild the outputs; coef_ is its column of coefficients."""
+    """columns_ (and estimators_) rebuild the outputs; column_weights_ is one of its columns."""
     make, (X, y) = kind
     model = make(learner, max_columns=25, random_state=0).fit(X, y)
     table = pd.DataFrame(model.columns_)
-    np.testing.assert_array_equal(table["coefficient"], model.coef_)
+    np.testing.assert_array_equal(table["coefficient"], model.column_weights_)
     assert (table["round"] >= 1).all()
     output = model.predict(X) if make is LPBoostRegressor else model.decision_function(X)
     if "class" in table:
@@ -205,7 +205,7 @@ def test_the_seed_reaches_the_learners():
         LPBoostClassifier(learner, max_columns=8, columns_per_round=2, random_state=seed).fit(X, y)
         for seed in (0, 0, 1)
     ]
-    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    np.testing.assert_array_equal(fits[0].column_weights_, fits[1].column_weights_)
     assert fits[0].history_["objective"].tolist() != fits[2].history_["objective"].tolist()
 
 

@@ -65,19 +65,19 @@ def test_the_weights_solve_the_program(coef, offset):
     model = reweight(forest, X, y, C=0.3, coef=coef, offset=offset, sample_weight=weights)
     assert model.objective_ == pytest.approx(optimum, rel=1e-5)
     assert model.dual_bound_ <= optimum * (1 + 1e-6)
-    assert coef == "free" or (model.coef_ >= 0).all()
-    outputs = H[:, model.indices_] @ model.coef_ + model.intercept_
+    assert coef == "free" or (model.column_weights_ >= 0).all()
+    outputs = H[:, model.indices_] @ model.column_weights_ + model.intercept_
     np.testing.assert_allclose(model.decision_function(X), outputs, atol=1e-9)
 
 
 def test_only_members_with_a_weight_are_kept():
-    """estimators_ are the members at indices_, and coef_ has no zeros."""
+    """estimators_ are the members at indices_, and column_weights_ has no zeros."""
     X, y = two_classes()
     forest = ENSEMBLES["forest"].fit(X, y)
     model = reweight(forest, X, y, C=0.3)
     assert 0 < len(model.estimators_) < 30
     assert model.estimators_ == [forest.estimators_[j] for j in model.indices_]
-    assert model.coef_.all()
+    assert model.column_weights_.all()
     fewer = reweight(forest, X, y, C=0.3, max_members=3)
     assert len(fewer.estimators_) <= 3
     assert fewer.objective_ >= model.objective_

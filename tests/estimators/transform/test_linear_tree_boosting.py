@@ -92,7 +92,7 @@ def test_boosting_by_hand() -> None:
     ).fit(X, y)
     np.testing.assert_allclose(model.predict(X), f, atol=1e-8)
     np.testing.assert_allclose(list(model.staged_predict(Z)), stages, atol=1e-8)
-    np.testing.assert_allclose(model.coef_, 0.3, atol=1e-9)
+    np.testing.assert_allclose(model.column_weights_, 0.3, atol=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "poisson"])

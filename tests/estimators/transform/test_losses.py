@@ -85,7 +85,7 @@ def test_shares_of_steps_are_taken() -> None:
     whole, part = (
         TransformRegressor(learning_rate=rate, n_estimators=30).fit(X, y) for rate in (1.0, 0.25)
     )
-    assert part.coef_[0] == pytest.approx(0.25 * whole.coef_[0], rel=1e-9)
+    assert part.column_weights_[0] == pytest.approx(0.25 * whole.column_weights_[0], rel=1e-9)
     assert part.n_iter_ > whole.n_iter_
 
 

@@ -27,7 +27,9 @@ def test_the_sum_of_transformations_is_the_first_stage() -> None:
         np.testing.assert_array_equal(curve(X[name]), term(X[name].to_numpy(), none))
         assert curve.weight == weight
         total = total + weight * term(X[name].to_numpy(), none)
-    np.testing.assert_allclose(next(model.staged_predict(X)), model.coef_[0] * total, rtol=1e-6)
+    np.testing.assert_allclose(
+        next(model.staged_predict(X)), model.column_weights_[0] * total, rtol=1e-6
+    )
     with pytest.raises(KeyError, match="stage 0 does not use 'noise'; it uses 'a', 'b'"):
         model.transformation(0, "noise")
     with pytest.raises(KeyError, match="there is no feature 'z'"):
@@ -60,7 +62,7 @@ def test_the_stage_graph_has_what_the_stages_use() -> None:
         used = {["a", "b", "noise", *range(number)][term.feature] for _, term in stage.terms}
         edges = graph.in_edges(number, data="kind")
         assert {node for node, _, kind in edges if kind == "input"} == used
-        assert graph.nodes[number]["coefficient"] == model.coef_[number]
+        assert graph.nodes[number]["coefficient"] == model.column_weights_[number]
     plain = TransformRegressor(n_estimators=2).fit(*surface()[:2]).stage_graph()
     assert {"x0", "x1"} <= set(plain.nodes)
 
