@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column, Ensemble
 from cgboost.generation.protocols import MasterState, Priced, Vertex, gap_scale
-from cgboost.generation.rounding import allowance_of
+from cgboost.generation.rounding import allowance
 from cgboost.tolerances import UNMOVED
 
 Vector = NDArray[np.float64]
@@ -330,10 +330,7 @@ class Trace:
         """Record of the round that ends with this pricing pass."""
         if bound is not None:
             self.best_bound = max(self.best_bound, bound)
-        self.allowance = 0.0
-        open_gap = self._gap(state.objective, self.best_bound, state.gap_scale) > self.tol
-        if open_gap and math.isfinite(state.objective) and not self.fresh(priced.columns):
-            self.allowance = allowance_of(state)
+        self.allowance = 0.0 if self.fresh(priced.columns) else allowance(state.magnitude)
         return Round(
             number=len(self.rows),
             columns=state.n_held,

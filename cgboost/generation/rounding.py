@@ -30,7 +30,7 @@ either way: errors of many terms partly cancel, and those of a solver's answer c
 
 
 FEW_ROUNDINGS = 10.0
-"""An objective and a bound are equal if they differ by no more than so many times the estimate."""
+"""Numbers are equal if they differ by no more than so many times the rounding that is estimated."""
 
 
 def score_errors(columns: Sequence[Column], response: Vector) -> Vector:
@@ -69,13 +69,12 @@ def rounding_of(state: MasterState) -> float:
     return total + abs(state.objective) * float(errors.max()) / (at if at > 0 else np.inf)
 
 
-def allowance_of(state: MasterState) -> float:
-    """By how much objective and bound may differ though they are equal."""
-    return FEW_ROUNDINGS * rounding_of(state)
+def allowance(magnitude: float) -> float:
+    """By how much objectives and bounds may differ though they are equal.
 
-
-def allowed(magnitude: float) -> float:
-    """By how much two objectives may differ though they are equal, by the sizes of their terms."""
+    That is from the numbers that a loss is a difference of alone. What large columns do besides,
+    where an answer may be far from the optimum and float64 not show it, makes nothing equal.
+    """
     return FEW_ROUNDINGS * EPSILON * magnitude
 
 

@@ -13,7 +13,7 @@ from cgboost.exceptions import BoundError, CGBoostError
 from cgboost.generation.columns import Column, least_of
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.generation.rounding import FEW_ROUNDINGS, allowance_of, rounding_in_words
+from cgboost.generation.rounding import FEW_ROUNDINGS, rounding_in_words, rounding_of
 from cgboost.tolerances import LP_FEASIBILITY
 
 Vector = NDArray[np.float64]
@@ -62,7 +62,7 @@ def check_bound(bound: float, state: MasterState) -> None:
     objective = state.objective
     plausible = not np.isnan(bound)
     if not np.isinf(objective) and not bound <= objective + LP_FEASIBILITY * state.gap_scale:
-        plausible = bound <= objective + allowance_of(state)
+        plausible = bound <= objective + FEW_ROUNDINGS * rounding_of(state)
     if not plausible:
         raise BoundError(
             f"lower bound {bound:.12g} above the objective {objective:.12g}: the pricer overlooks "

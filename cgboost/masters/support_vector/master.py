@@ -31,7 +31,7 @@ from cgboost.generation.protocols import (
     Priced,
     Vertex,
 )
-from cgboost.generation.rounding import allowed, lost_digits
+from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.masters.free_columns import FreeColumns
 from cgboost.masters.solver_failures import advice, solver_errors_as_master_errors
@@ -336,7 +336,7 @@ class SupportVectorMaster:
         objective = self._objective(point)
         scale, limited = self._scale(objective), getattr(self._dual, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
-            rounding = allowed(self.loss.magnitude(point.output, point.response))
+            rounding = allowance(self.loss.magnitude(point.output, point.response))
             serious = objective > least + max(UNMOVED * scale, rounding) and not limited
             point = self._after_setback(point, serious=serious)
             objective = least
