@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -139,20 +140,10 @@ class SavingCallback(Protocol):
         ...
 
 
-Reader = Callable[[Any, str], list[Any]]
-"""``reader(path, fingerprint)`` returns the records in a file."""
-
-_readers: list[Reader] = []
-
-
-def read_with(reader: Reader) -> None:
-    """Name what reads files of records: the loop itself knows no files."""
-    _readers[:] = [reader]
-
-
 def read_records(path: Any, fingerprint: str) -> list[Any]:
-    """The records of runs in a file."""
-    return _readers[0](path, fingerprint)
+    """The records of runs in a file; only here, by name, does the loop know of files."""
+    checkpoint = import_module("cgboost.persistence.checkpoint").Checkpoint
+    return list(checkpoint.read(path, fingerprint))
 
 
 def fingerprint(*parts: Any) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent import futures
 from numbers import Real
 from typing import Any, TypeVar
@@ -263,8 +263,9 @@ def _or_auto(given: T | str | None, name: str, auto: T | None) -> T | None:
 def _fixing(rules: Sequence[BranchingRule]) -> VariableFixing:
     """Fixing of the variables that have to be whole."""
     named = [rule.integer for rule in rules if isinstance(rule, VariableBranching)]
-    all_declared = bool(named) and None not in named
-    return VariableFixing(frozenset[Hashable]().union(*named) if all_declared else None)
+    if not named or None in named:
+        return VariableFixing()
+    return VariableFixing({v for own in named for v in own or ()})
 
 
 def _heuristics(

@@ -10,7 +10,6 @@ from typing import Any
 
 from cgboost.exceptions import CheckpointWarning, ResumeError, see, warn_caller
 from cgboost.generation.history import Round
-from cgboost.generation.resuming import read_with
 from cgboost.persistence import codec
 
 Functions = Mapping[str, Callable[..., Any]]
@@ -136,6 +135,3 @@ def _differing(there: str, here: str) -> str:
     old, new = (dict(p.split("=", 1) for p in m.split(";") if "=" in p) for m in (there, here))
     names = [name for name in new if old.get(name) != new[name]]
     return f" ({', '.join(names)})" if names else ""
-
-
-read_with(Checkpoint.read)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -194,3 +196,25 @@ def test_a_fingerprint_knows_values_shapes_and_kinds() -> None:
     assert fingerprint(a, "x") == fingerprint(a.copy(), "x")
     assert len({fingerprint(a), fingerprint(a.reshape(2, 3)), fingerprint(a + 1e-12)}) == 3
     assert fingerprint(a.astype(object)) != fingerprint(a)
+
+
+def test_a_file_is_read_where_nothing_of_files_was_imported(tmp_path: Path) -> None:
+    """In a new process with the classes of the loop alone."""
+    code = """
+import sys
+import numpy as np
+from cgboost.generation import Column, ColumnGeneration
+from cgboost.masters import LinearMaster
+master = LinearMaster(1, ">=", [3.0], least_cost=1.0)
+master.add([Column(np.ones(1), "one", cost=1.0)])
+callbacks = []
+if len(sys.argv) > 2:
+    from cgboost import Checkpoint
+    callbacks = [Checkpoint(sys.argv[1])]
+loop = ColumnGeneration(master, lambda duals: ([], 0.0), callbacks=callbacks)
+print(loop.run(resume=None if callbacks else sys.argv[1]).objective)
+"""
+    for arguments in (["save"], []):
+        command = [sys.executable, "-c", code, str(tmp_path / "run.ckpt"), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.stdout, done.stderr) == ("3.0\n", "")
