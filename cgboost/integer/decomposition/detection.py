@@ -24,7 +24,8 @@ from cgboost.integer.decomposition.blocks import MASTER, Places, Structure, by_r
 from cgboost.integer.decomposition.model import Model
 
 MOST_LINKING = 0.9
-"""Candidates with a larger share of linking rows are left out: hardly anything is in blocks."""
+"""Candidates in which a larger share of the rows links, and also of the entries, are left out:
+hardly anything is in blocks. In generalised assignment most rows link, with half of the entries."""
 
 DENSEST = (1, 2, 5, 10, 20, 50, 100)
 """How many of the rows with the most entries are tried as linking rows."""
@@ -115,7 +116,9 @@ def _linking_rows(model: Model) -> Iterator[tuple[str, Places]]:
 def _divided(model: Model, linking: Places, why: str, hard: NDArray[np.bool_]) -> Candidate | None:
     """What is left without some rows, if it has two blocks or more."""
     n_rows, n = len(model.row_names), len(model.names)
-    if len(linking) > MOST_LINKING * n_rows:
+    entries = np.diff(model.matrix.indptr)
+    shares = len(linking) / n_rows, entries[linking].sum() / entries.sum()
+    if min(shares) > MOST_LINKING:
         return None
     inner = np.setdiff1d(np.arange(n_rows), linking)
     rows = model.matrix[inner]

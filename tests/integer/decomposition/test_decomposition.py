@@ -17,7 +17,9 @@ from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
 from cgboost.integer.decomposition.pricing.path_block import PathBlock
 from cgboost.integer.decomposition.reformulation import reformulated
 from cgboost.integer.decomposition.structure_files import StructureError
-from solvers import Program
+from solvers import Program, solve
+
+from .test_detection import assignment as many_jobs
 
 Blocks = dict[str, object]
 
@@ -258,3 +260,13 @@ def test_a_search_that_is_stopped_has_a_bound() -> None:
     assert result.bound >= best - 1e-6
     assert result.objective <= best + 1e-6
     assert "blocks" in result.summary()
+
+
+def test_generalised_assignment_with_many_jobs() -> None:
+    """Blocks are found where most rows link, and the optimum is that of plain HiGHS."""
+    model = many_jobs(2, 24)
+    result = decompose(model).solve()
+    assert result.structure is not None
+    assert result.structure.n_blocks == 2
+    assert result.stop_reason is StopReason.OPTIMAL
+    assert result.objective == pytest.approx(solve(model.program, "highs").objective)

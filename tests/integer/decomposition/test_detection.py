@@ -1,6 +1,7 @@
 """Blocks of models that name none."""
 
 import numpy as np
+import pytest
 
 from cgboost.integer.decomposition.detection import candidates, detect, row_types
 from cgboost.integer.decomposition.model import Model, as_model
@@ -17,7 +18,7 @@ def assignment(n_agents: int = 3, n_jobs: int = 6) -> Model:
             matrix[j, i * n_jobs + j] = 1
             matrix[n_jobs + i, i * n_jobs + j] = rng.integers(2, 9)
     low = np.r_[np.ones(n_jobs), np.full(n_agents, -np.inf)]
-    high = np.r_[np.ones(n_jobs), np.full(n_agents, 15.0)]
+    high = np.r_[np.ones(n_jobs), np.full(n_agents, 15.0 * max(1, n_jobs // (2 * n_agents)))]
     return as_model(Program(rng.integers(1, 9, n), matrix, low, high, 0, 1, None, np.ones(n)))
 
 
@@ -28,6 +29,22 @@ def test_knapsacks_become_blocks() -> None:
     assert found.structure.linking_rows.tolist() == list(range(6))
     assert found.structure.n_blocks == 3
     assert 0 < found.score < 1
+
+
+@pytest.mark.parametrize(("n_agents", "n_jobs"), [(3, 30), (5, 50), (2, 300)])
+def test_few_knapsacks_among_many_linking_rows(n_agents: int, n_jobs: int) -> None:
+    """More than nine of ten rows link, but half of the entries are in blocks."""
+    found = detect(assignment(n_agents, n_jobs))
+    assert found is not None
+    assert found.structure.linking_rows.tolist() == list(range(n_jobs))
+    assert found.structure.n_blocks == n_agents
+
+
+def test_few_of_the_entries_in_blocks() -> None:
+    """Dense rows over all variables, and two short ones: there are no blocks."""
+    matrix = np.r_[np.arange(1.0, 401.0).reshape(20, 20) % 7 + 1.0, np.eye(20)[:2]]
+    model = as_model(Program(np.ones(20), matrix, 1, np.inf, 0, 1, None, np.ones(20)))
+    assert detect(model) is None
 
 
 def test_types_of_rows() -> None:
