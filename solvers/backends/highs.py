@@ -272,7 +272,7 @@ class HighsSession(CheckedSession):
         self._model = HighsModel()
         self._has_basis = False
         self._is_primal_feasible = False
-        self._last_seconds = 0.0
+        self._last_seconds, self._end = 0.0, np.inf
         self._configure()
         self._model.load(program)
 
@@ -281,11 +281,9 @@ class HighsSession(CheckedSession):
         if self.n_columns == 0:
             return empty_solution(self._growing, "highs")
         start = time.perf_counter()
-        native = self._model.native
+        self._end = start + (np.inf if time_limit is None else time_limit)
         self._set_tolerance(tol)
         self._match_simplex_to_move()
-        budget = np.inf if time_limit is None else time_limit
-        self._set("time_limit", native.getRunTime() + budget)  # counts the life of the object
         status = self._run_until_clear()
         self._has_basis = status == "kOptimal" and not self._is_mip
         self._is_primal_feasible = self._has_basis
@@ -308,6 +306,9 @@ class HighsSession(CheckedSession):
     def _run(self) -> str:
         """Run HiGHS, open to Ctrl-C only where it may take long: that needs a second thread."""
         native = self._model.native
+        # The limit of a linear program counts over the life of the object, that of others anew.
+        used = 0.0 if self._is_mip else native.getRunTime()
+        self._set("time_limit", used + max(0.0, self._end - time.perf_counter()))
         is_long = self._is_mip or self._last_seconds > LONG_SOLVE_SECONDS
         if is_long or native.getNumNz() > LARGE_MODEL_NONZEROS:
             if self._run_in_thread():

@@ -98,10 +98,16 @@ class HighsBlock:
         for place, row in enumerate(self._counts):
             self._call("changeColCost", self._places[place], -request.duals[row])
         seconds = request.seconds
-        limit = math.inf if seconds is None else self._highs.getRunTime() + max(0.0, seconds)
+        used = 0.0 if self._is_mixed else self._highs.getRunTime()  # of a linear program: for life
+        limit = math.inf if seconds is None else used + max(0.0, seconds)
         self._call("setOptionValue", "time_limit", limit)
         checked(run_highs(self._highs), f"run in block {self.block.name!r}")
         return self._found(request.cost)
+
+    @property
+    def _is_mixed(self) -> bool:
+        """Whether some variable of the model has to be whole."""
+        return bool(self.block.integer.any()) or bool(self._counts)
 
     def _found(self, cost: Vector) -> Found:
         import highspy
@@ -121,7 +127,7 @@ class HighsBlock:
         if status not in (kinds.kOptimal, kinds.kModelEmpty):
             raise BlockError(f"HiGHS ends block {self.block.name!r} with {status.name}")
         info = highs.getInfo()
-        integer = bool(self.block.integer.any()) or bool(self._counts)
+        integer = self._is_mixed
         best = info.objective_function_value
         bound = min(best, info.mip_dual_bound) if integer else best
         points = [np.array(highs.getSolution().col_value[: self._n])]

@@ -68,3 +68,16 @@ def test_no_point_and_an_unbounded_block() -> None:
     )  # fmt: skip
     with pytest.raises(BlockError, match="block 'k', with the variables 'x', is unbounded"):
         HighsBlock(free, ROWS).solve(request(free, -np.ones(1)))
+
+
+@pytest.mark.parametrize(("whole", "used"), [(False, 100.0), (True, 0.0)])
+def test_each_request_has_its_own_time(
+    whole: bool, used: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HiGHS's clock goes on for linear programs, and starts anew for integer ones."""
+    own = replace(block(0), integer=np.full(3, whole))
+    problem = HighsBlock(own, ROWS)
+    monkeypatch.setattr(problem._highs, "getRunTime", lambda: 100.0, raising=False)
+    for _ in range(2):
+        problem.solve(replace(request(own, -np.ones(3)), seconds=5.0))
+        assert problem._highs.getOptionValue("time_limit")[1] == used + 5.0
