@@ -104,8 +104,7 @@ class BlockPricer:
             if column.block not in requests:
                 continue
             block, request, constant = requests[column.block]
-            z = np.zeros(len(block.variables))
-            z[[block.places[name] for name in column.variables]] = list(column.variables.values())
+            z = np.array([column.variables.get(name, 0.0) for name in block.variables])
             if (z < request.lower).any() or (z > request.upper).any():
                 continue
             terms = np.array([*(request.cost * z), -constant, *self._work.counted(column, duals)])
