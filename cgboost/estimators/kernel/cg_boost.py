@@ -141,8 +141,9 @@ class CGBoostClassifier(Classification, BaseBoost):
         Maximum number of columns generated per round. None means 2 % of the training rows, at most
         400; 1 is exactly the algorithm of the paper. "all" adds every column that prices out, from
         every kernel. With penalty="l2", nearly every column has a nonzero coefficient at the
-        optimum, and "all" is the fastest choice if the kernel columns fit into memory. With
-        penalty="l1" it costs more than it saves.
+        optimum: None then means "all" for up to 3000 columns (rows × kernels), without early
+        stopping or ``max_columns``, and "all" is the fastest choice for more if they fit into
+        memory. With penalty="l1" it costs more than it saves.
     max_columns : int or None
         Maximum number of generated columns (per class, with more than two). The last round may be
         smaller to stay within it. Some generated columns end up with the coefficient 0, and

@@ -32,7 +32,7 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.masters.rkhs.master import NO_SIGN_RULE
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart
 from cgboost.parallel import as_executor
-from cgboost.penalties import RKHS, FunctionNorm, Penalty, get_penalty
+from cgboost.penalties import L2, RKHS, FunctionNorm, Penalty, get_penalty
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.pricing.rkhs.pricer import RKHSPricer
 from cgboost.pricing.rkhs.summed import SummedKernel
@@ -100,6 +100,22 @@ REACH = 0.15
 """With many rows, columns are taken that nearly price out: the master is quicker than a pass."""
 
 
+IF_FEW = "all if few"
+"""Columns a round of a 2-norm by default."""
+
+FEW_COLUMNS = 3000
+"""A 2-norm has a weight for nearly every column at its optimum: so many are best taken at once."""
+
+
+def _at_once(estimator: Any) -> Any:
+    """``columns_per_round``, and what None stands for where no round but the last is of use."""
+    given, penalty = estimator.columns_per_round, estimator.penalty
+    early = estimator.early_stopping or estimator.max_columns is not None
+    if given is not None or early or getattr(estimator, "priority", "full") != "full":
+        return given
+    return IF_FEW if penalty == "l2" or isinstance(penalty, L2) else None
+
+
 def coefficients(self: Any) -> NDArray[np.float64]:
     """The coefficients of the columns, in the order of ``columns_``."""
     weights: NDArray[np.float64] = self.column_weights_
@@ -130,9 +146,8 @@ class KernelColumns(ColumnFamily):
         library = estimator.library
         with suppress(ValueError):  # check() raises it
             library = as_library(library, estimator._default_library)
-        return super().of(
-            estimator, **{"library": library, "at_once": estimator.columns_per_round} | changes
-        )
+        own = {"library": library, "at_once": _at_once(estimator)}
+        return super().of(estimator, **own | changes)
 
     def check(self) -> None:
         """See :meth:`ColumnFamily.check`."""
@@ -270,8 +285,9 @@ class KernelColumns(ColumnFamily):
 
     def columns_per_round(self, pool: KernelPool, n_rows: int) -> int:
         """A share of the rows, or every column that prices out."""
-        if self.at_once == "all":
-            return sum(pool.size(kernel) for kernel in range(len(pool.strata)))
+        n_columns = sum(pool.size(kernel) for kernel in range(len(pool.strata)))
+        if self.at_once == "all" or (self.at_once == IF_FEW and n_columns <= FEW_COLUMNS):
+            return n_columns
         share = MANY_KERNELS_SHARE if len(pool.strata) >= MANY_STRATA else 1
         return min(MOST_PER_ROUND, share * super().columns_per_round(pool, n_rows))
 

@@ -205,15 +205,6 @@ def test_weights_multiply_the_price_row_by_row(penalty):
         assert weighted > repeated
 
 
-def test_a_row_of_weight_zero_still_offers_its_columns():
-    """The best centre, between two rows of the same class, has weight 0 and is chosen."""
-    X = np.array([[0.0], [0.5], [-0.5], [3.0], [-3.0]])
-    y = np.array([1, 1, 1, 0, 0])
-    model = classifier(library=KernelLibrary({"rbf": RBF(1.0)}), C=100.0, offset="none")
-    model.fit(X, y, sample_weight=[0, 1, 1, 1, 1])
-    assert 0 in model.columns_["row"]
-
-
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_single_precision_and_a_function(penalty):
     """A function without a bound on rounding is priced in float64; the certificate holds."""

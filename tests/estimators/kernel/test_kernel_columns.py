@@ -61,3 +61,19 @@ def test_weights_limits_and_other_norms(rows: tuple[np.ndarray, np.ndarray]) -> 
     assert limited.n_columns_ <= 3
     two_norm = CGBoostClassifier(LIBRARY, penalty="l2", tol=1e-2).fit(X, y)
     assert two_norm.history_["columns"][0] == 0
+
+
+@pytest.mark.parametrize("kind", [CGBoostClassifier, CGBoostRegressor])
+def test_a_small_two_norm_takes_all_columns_at_once(kind: type) -> None:
+    """Unless rounds are asked for; the optimum is the same."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=30))
+    whole = kind(penalty="l2").fit(X, y)
+    assert whole.n_iter_ == 2
+    assert whole.gap_ < 1e-8
+    rounds = kind(penalty="l2", columns_per_round=9, tol=1e-6).fit(X, y)
+    assert rounds.n_iter_ > 5
+    assert whole.objective_ == pytest.approx(rounds.objective_, rel=1e-5)
+    for parameters in ({"early_stopping": True}, {"max_columns": 9}):
+        assert kind(penalty="l2", random_state=0, **parameters).fit(X, y).n_iter_ > 2
