@@ -47,7 +47,7 @@ from cgboost.losses import (
     nu_insensitive,
 )
 from cgboost.losses.base import PROOF, require
-from cgboost.losses.registry import check_task, get_loss
+from cgboost.losses.registry import LOSSES, check_task, get_loss
 from cgboost.masters import BudgetMaster, EntropyMaster, RKHSMaster
 from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
 from cgboost.masters.support_vector.formulations import VERTICES
@@ -337,11 +337,11 @@ def program_of(loss: Loss, penalty: Penalty) -> str:
     return "qp" if penalty.quadratic or "hessian_diag" in loss.abilities else "lp"
 
 
-def check_cost(estimator: Any, names: Sequence[str], natural: type[Loss], **own: Any) -> None:
-    """Check the parameter loss of a certified estimator, and that ν goes with it."""
+def check_cost(estimator: Any, names: Sequence[str], natural: type[Loss], **own: str) -> None:
+    """Check the parameter loss of a certified estimator, and what goes with it: ν and its own."""
     check_task_and_loss(estimator, names)
-    loss = get_loss_with(estimator.loss, natural, **own)
-    if estimator.nu is not None and not isinstance(loss, natural):
+    check_own(estimator, **own)
+    if estimator.nu is not None and type(get_loss(estimator.loss)) is not natural:
         raise ValueError(
             f"nu={estimator.nu!r} belongs to loss={natural.name!r}, got loss={estimator.loss!r}"
         )
@@ -359,9 +359,40 @@ def check_task_and_loss(estimator: Any, names: Sequence[str]) -> None:
     require(get_loss(estimator.loss), PROOF, estimator._called)
 
 
-def get_loss_with(loss: str | Loss, natural: type[Loss], **own: Any) -> Loss:
-    """The loss of a name, with the estimator's own parameters where it is the natural one."""
-    return get_loss(loss, **(own if loss == natural.name else {}))
+def loss_of(estimator: Any, **own: str) -> Loss:
+    """The loss of an estimator: of a name, with those of the estimator's parameters that it has.
+
+    Parameters
+    ----------
+    estimator : estimator
+    **own : str
+        Parameters of the estimator, and what losses call them.
+    """
+    loss = estimator.loss
+    its = {name: getattr(estimator, name) for name in own if own[name] in _parameters(loss)}
+    return get_loss(loss, **{own[name]: value for name, value in its.items()})
+
+
+def check_own(estimator: Any, **own: str) -> None:
+    """Raise ValueError for a parameter that the loss of this name does not have.
+
+    Its default is none that anybody has given.
+    """
+    defaults = {field_.name: field_.default for field_ in fields(estimator)}
+    for name, its in own.items():
+        value, given = getattr(estimator, name), isinstance(estimator.loss, str)
+        if given and value != defaults[name] and its not in _parameters(estimator.loss):
+            takers = [repr(loss) for loss in LOSSES if its in _parameters(loss)]
+            raise ValueError(
+                f"{name}={value!r} belongs to loss={' or '.join(takers)}, got "
+                f"loss={estimator.loss!r}: leave {name} out"
+            )
+
+
+def _parameters(loss: Any) -> set[str]:
+    """What a loss of this name may be given; nothing for a loss, which has its own."""
+    kind: Any = LOSSES.get(loss) if isinstance(loss, str) else None
+    return set() if kind is None else {own.name for own in fields(kind)}
 
 
 FORMULATIONS: tuple[str, ...] = ("lp", "qp", "erlp", "qrlp", "md", "nm")

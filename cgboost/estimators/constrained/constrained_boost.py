@@ -25,9 +25,10 @@ from cgboost.estimators.common.inputs import validate_data
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,
+    check_own,
     check_task_and_loss,
     chosen_cost,
-    get_loss_with,
+    loss_of,
     margin_objective,
     residual_objective,
 )
@@ -57,7 +58,7 @@ from cgboost.estimators.constrained.rules import Constraint, Own
 from cgboost.estimators.constrained.search import obeying_runs
 from cgboost.estimators.lpboost.lp_boost import stump_importances
 from cgboost.exceptions import see
-from cgboost.losses import EpsilonInsensitive, Hinge, Loss
+from cgboost.losses import Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
     REGRESSION,
@@ -469,7 +470,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
 
     @property
     def _cost(self) -> Loss:
-        return get_loss_with(self.loss, Hinge)
+        return get_loss(self.loss)
 
     @property
     def _family(self) -> ConstrainedColumns:
@@ -554,6 +555,7 @@ feature_names_in_
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
         check_task_and_loss(self, REGRESSION)
+        check_own(self, epsilon="epsilon")
         check_shared(self)
         super()._check_parameters()
 
@@ -563,7 +565,7 @@ feature_names_in_
 
     @property
     def _cost(self) -> Loss:
-        return get_loss_with(self.loss, EpsilonInsensitive, epsilon=self.epsilon)
+        return loss_of(self, epsilon="epsilon")
 
     @property
     def _known_loss(self) -> Loss:

@@ -24,7 +24,7 @@ from cgboost.estimators.common.objective import (
     Objective,
     check_cost,
     check_trade_off,
-    get_loss_with,
+    loss_of,
     margin_objective,
     residual_objective,
 )
@@ -417,7 +417,7 @@ feature_names_in_
 
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
-        check_cost(self, REGRESSION, EpsilonInsensitive, epsilon=self.epsilon)
+        check_cost(self, REGRESSION, EpsilonInsensitive, epsilon="epsilon")
         check_trade_off(self)
         super()._check_parameters()
 
@@ -428,7 +428,7 @@ feature_names_in_
 
     @property
     def _cost(self) -> Loss:
-        return get_loss_with(self.loss, EpsilonInsensitive, epsilon=self.epsilon)
+        return loss_of(self, epsilon="epsilon")
 
     @property
     def _known_loss(self) -> Loss:

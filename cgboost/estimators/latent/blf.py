@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgboost.estimators.common.inputs import validate_data
+from cgboost.estimators.common.objective import check_own, loss_of
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.rows import FLOATS, Rows, Vector
 from cgboost.estimators.common.targets import (
@@ -39,11 +40,13 @@ from cgboost.losses.registry import (
     ClassificationLoss,
     LossMaker,
     RegressionLoss,
-    get_loss,
     known_loss,
 )
 from cgboost.masters.stagewise.fully_corrective import Subgradient
 from cgboost.masters.stagewise.shared import ClassScores, Outputs
+
+OWN = {"epsilon": "epsilon", "delta": "delta", "alpha": "quantile"}
+"""Parameters of a loss that a regressor has, and what losses call them."""
 
 
 @dataclass(eq=False, repr=False)
@@ -233,6 +236,7 @@ class BLFRegressor(Regression, BaseBLF):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_own(self, **OWN)
         check_choice("subgradient", self.subgradient, ("dual", "sign"))
         check_number("epsilon", self.epsilon, at_least=0)
         check_number("delta", self.delta, above=0)
@@ -244,15 +248,7 @@ class BLFRegressor(Regression, BaseBLF):
 
     @property
     def _known_loss(self) -> Loss | None:
-        parameters = {
-            "epsilon_insensitive": {"epsilon": self.epsilon},
-            "squared_epsilon_insensitive": {"epsilon": self.epsilon},
-            "huber": {"delta": self.delta},
-            "quantile": {"quantile": self.alpha},
-        }
-        if isinstance(self.loss, str):
-            return get_loss(self.loss, **parameters.get(self.loss, {}))
-        return known_loss(self.loss)
+        return loss_of(self, **OWN) if isinstance(self.loss, str) else known_loss(self.loss)
 
     def _errors_of(self, output: Any, y: NDArray[Any]) -> Vector:
         """Squared errors where the loss grows like squares, else those of the loss."""

@@ -17,7 +17,7 @@ from cgboost.estimators.common.calibration import (
 )
 from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.fit_loop import FittedRun
-from cgboost.estimators.common.objective import Objective, check_task_and_loss
+from cgboost.estimators.common.objective import Objective, check_own, check_task_and_loss, loss_of
 from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.targets import (
@@ -31,8 +31,7 @@ from cgboost.estimators.linear.linear_fit import FeatureColumns
 from cgboost.estimators.linear.linear_path import path_of_alphas, path_of_costs
 from cgboost.estimators.linear.scaling import Scaling
 from cgboost.generation.callbacks import Score
-from cgboost.losses import EpsilonInsensitive, Loss, Quantile
-from cgboost.losses.epsilon_insensitive import SquaredEpsilonInsensitive
+from cgboost.losses import Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
     REGRESSION,
@@ -44,6 +43,10 @@ from cgboost.masters import FreeColumns
 from cgboost.penalties import L1, ElasticNet
 
 PenaltyName = Literal["l1", "elasticnet"]
+
+
+OWN = {"quantile": "quantile", "epsilon": "epsilon"}
+"""Parameters of a loss that a regressor has, and what losses call them."""
 
 
 @dataclass(eq=False, repr=False)
@@ -176,6 +179,7 @@ feature_names_in_
 
     def _check_parameters(self) -> None:
         check_task_and_loss(self, REGRESSION)
+        check_own(self, **OWN)
         check_number("quantile", self.quantile, above=0, below=1)
         check_number("epsilon", self.epsilon, at_least=0)
         check_number("alpha", self.alpha, at_least=0, optional=True)
@@ -184,12 +188,7 @@ feature_names_in_
 
     @property
     def _cost(self) -> Loss:
-        own = {
-            Quantile.name: {"quantile": self.quantile},
-            EpsilonInsensitive.name: {"epsilon": self.epsilon},
-            SquaredEpsilonInsensitive.name: {"epsilon": self.epsilon},
-        }
-        return get_loss(self.loss, **(own.get(self.loss, {}) if isinstance(self.loss, str) else {}))
+        return loss_of(self, **OWN)
 
     @property
     def _known_loss(self) -> Loss:

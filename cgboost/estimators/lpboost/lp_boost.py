@@ -34,7 +34,7 @@ from cgboost.estimators.common.objective import (
     check_cost,
     check_trade_off,
     chosen_cost,
-    get_loss_with,
+    loss_of,
     margin_objective,
     residual_objective,
     simplex_if_linear,
@@ -426,7 +426,7 @@ n_features_in_, feature_names_in_
 
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
-        check_cost(self, REGRESSION, EpsilonInsensitive, epsilon=self.epsilon)
+        check_cost(self, REGRESSION, EpsilonInsensitive, epsilon="epsilon")
         check_trade_off(self, is_optional=True)
         check_choice("formulation", self.formulation, ("lp", "qp"))
         super()._check_parameters()
@@ -450,7 +450,7 @@ n_features_in_, feature_names_in_
 
     @property
     def _cost(self) -> Loss:
-        return get_loss_with(self.loss, EpsilonInsensitive, epsilon=self.epsilon)
+        return loss_of(self, epsilon="epsilon")
 
     @property
     def _known_loss(self) -> Loss:

@@ -14,9 +14,11 @@ from cgboost import (
     BLFClassifier,
     BLFRegressor,
     CGBoostRegressor,
+    ConstrainedBoostRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     LPBoostRegressor,
+    SparseLinearRegressor,
     StagewiseRegressor,
 )
 from cgboost.exceptions import UnsupportedLossError
@@ -235,3 +237,31 @@ def test_targets_in_other_units_make_the_same_model(name: str, size: float) -> N
         return
     expected, found = plain.predict(X), other.predict(X) / size
     assert np.abs(found - expected).max() <= 1e-3 * np.ptp(expected)
+
+
+OWN = {
+    CGBoostRegressor(): {"epsilon": 0.7, "nu": 0.4},
+    LPBoostRegressor(C=1.0): {"epsilon": 0.7, "nu": 0.4},
+    ConstrainedBoostRegressor(C=1.0): {"epsilon": 0.7},
+    SparseLinearRegressor(alpha=0.01): {"epsilon": 0.7, "quantile": 0.8},
+    BLFRegressor(): {"epsilon": 0.7, "delta": 0.2, "alpha": 0.8},
+}
+"""Parameters of losses that an estimator has, at other values than the default."""
+
+
+@pytest.mark.parametrize("model", OWN, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("loss", sorted(REGRESSION))
+def test_a_parameter_of_a_loss_counts_or_is_refused(model: Any, loss: str) -> None:
+    """Every parameter changes the fit with every loss that has it, and is an error elsewhere."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = np.round(np.abs(X[:, 0] + 0.6 * rng.normal(size=30)), 1)
+    plain = clone(model).set_params(loss=loss).fit(X, y).predict(X)
+    for name, value in OWN[model].items():
+        other = clone(model).set_params(loss=loss, **{name: value})
+        has = {"alpha": "quantile"}.get(name, name) in vars(get_loss(loss))
+        if has or (name == "nu" and loss == "epsilon_insensitive"):
+            assert not np.allclose(other.fit(X, y).predict(X), plain, atol=1e-6)
+        else:
+            with pytest.raises(ValueError, match=f"{name}={value} belongs to loss="):
+                other.fit(X, y)
