@@ -125,7 +125,7 @@ class SmoothPrimal:
         free: FreeColumns | None = None,
     ) -> None:
         self.loss, self.form, self._solver, self._options = loss, form, solver, options
-        self.columns = ColumnStore(loss.n_rows, centred=False, free=free)
+        self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free", free=free)
         self._coef = np.zeros(form.n_free)
         self._intercept = 0.0
         self._combined: Vector | None = None  # Hα at the coefficients

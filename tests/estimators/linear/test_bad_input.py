@@ -344,6 +344,33 @@ def test_counts_that_are_nearly_equal_are_solved_to_the_rounding_of_their_terms(
     assert model.intercept_ == pytest.approx(np.log(5.0))
 
 
+SMOOTH = [
+    SparseLinearRegressor(loss="squared_error", alpha=0.01),
+    SparseLinearRegressor(loss="poisson", alpha=0.01),
+    SparseLinearClassifier(loss="log_loss"),
+    SparseLinearClassifier(loss="squared_hinge"),
+]
+
+
+@pytest.mark.parametrize(
+    "shift", [1e6, 1e8, 1e6 * np.arange(5.0), 1e6 * (np.arange(5) == 2)], ids=str
+)
+@pytest.mark.parametrize("model", SMOOTH, ids=repr)
+def test_features_far_from_0_have_the_optimum_of_centred_ones(model: Any, shift: Any) -> None:
+    """The intercept takes up any shift: smooth losses end at the same objective, certified."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(60, 5))
+    y = features[:, 0] - 0.5 * features[:, 2] + 0.3 * rng.normal(size=60)
+    if model.loss == "poisson":
+        y = rng.poisson(np.exp(0.5 * y)).astype(float)
+    elif isinstance(model, SparseLinearClassifier):
+        y = y > 0
+    optimum = model.fit(features, y).objective_
+    assert model.fit(features + shift, y).converged_
+    assert model.objective_ == pytest.approx(optimum, rel=1e-6)
+    assert model.dual_bound_ == pytest.approx(optimum, rel=3e-6)
+
+
 def test_an_elastic_net_of_large_features_is_an_l1_penalty() -> None:
     """Where ½(1 − ρ)β² is below rounding beside ρ|β|, the model is that of the ℓ1 norm."""
     own = {"loss": "squared_error", "alpha": 1e98}
