@@ -23,13 +23,13 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import UnsupportedLossError
+from cgboost.forks import cached_property
 from cgboost.losses.dual.support_vector import ZERO_SUM, SupportVectorLoss, project_on_sum
 
 Vector = NDArray[np.float64]

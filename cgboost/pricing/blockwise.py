@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent import futures
 from dataclasses import dataclass, replace
-from functools import cached_property
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import Duals, FunctionPricer, unpacked
 from cgboost.generation.protocols import MasterState, Priced

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
-from .arrays import FloatArray
+from .arrays import FloatArray, cached_property
 from .program import Program
 from .status import Status
 

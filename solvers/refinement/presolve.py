@@ -16,14 +16,13 @@ however many columns H has: the substituted program is a dense one in r alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.linalg.blas as blas
 import scipy.sparse as sp
 
-from ..program.arrays import FloatArray, IntArray, is_sparse
+from ..program.arrays import FloatArray, IntArray, cached_property, is_sparse
 from ..program.growing import ColumnEntries
 from ..program.program import Program
 from ..program.solution import Point

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from cgboost.additive.tables.preparation import (
 from cgboost.additive.tables.rows import Block, Matrix, SourceRows, TableRows
 from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.forks import cached_property
 from cgboost.losses.base import Loss, WeightedLoss
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss, spread_of
 from cgboost.losses.multinomial import Multinomial

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import count
 from typing import Any, cast
 from weakref import WeakSet
@@ -50,6 +50,7 @@ from cgboost.additive.tables.preparation import (
 )
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.forks import cached_property
 from cgboost.losses.base import Loss
 from cgboost.losses.dual.piecewise import spread_of
 from cgboost.losses.multinomial import Multinomial

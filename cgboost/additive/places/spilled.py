@@ -6,7 +6,6 @@ The file has no name where the system allows that: it goes with the object, or w
 from __future__ import annotations
 
 import tempfile
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.tables.rows import BLOCK
+from cgboost.forks import Lock
 
 Vector = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class Spilled:
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
         self._file = tempfile.TemporaryFile(prefix="cgboost-")  # noqa: SIM115 (it goes with self)
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def __len__(self) -> int:
         return self.n_rows

@@ -7,7 +7,6 @@ fit so far: a worker that has only the rows makes them again from the whole log 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from cgboost.additive.tables.preparation import (
 )
 from cgboost.additive.tables.rows import SourceRows, TableRows
 from cgboost.additive.tables.schema import Schema, SchemaMaker
+from cgboost.forks import Lock
 from cgboost.losses.base import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
@@ -155,7 +155,7 @@ class Partition:
         self._start()
 
     def _start(self) -> None:
-        self.lock = threading.Lock()  # a call that nobody waits for any more may still run
+        self.lock = Lock()  # a call that nobody waits for any more may still run
         self._read: tuple[NDArray[Any], Vector | None] | None = None
         self._rows: tuple[TableRows | SourceRows, Vector, Vector] | None = None
         self._aggregates: dict[int, tuple[int, AnySums]] = {}

@@ -16,13 +16,13 @@ import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import see
+from cgboost.forks import cached_property
 
 Values = NDArray[Any]
 

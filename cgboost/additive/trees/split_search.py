@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import BETTER
 from cgboost.additive.tables.preparation import Groups
+from cgboost.forks import cached_property
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from cgboost.additive.tables.preparation import Groups, Intervals, Values
 from cgboost.additive.tables.schema import Schema
 from cgboost.additive.tables.table_columns import legible
 from cgboost.additive.trees.merging import ANY_PAIR, Merging, Pairs, any_two, chain
+from cgboost.forks import cached_property
 from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]

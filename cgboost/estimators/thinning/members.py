@@ -12,12 +12,12 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.forks import cached_property
 from cgboost.pricing.learners.trees import check_width
 
 Vector = NDArray[np.float64]

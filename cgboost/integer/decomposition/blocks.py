@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from cgboost.forks import cached_property
 from cgboost.integer.decomposition.model import Model
 from cgboost.integer.decomposition.structure_files import StructureError, StructureFile
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cgboost.forks import Lock
 from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Matrix, Weights, items
 

@@ -22,10 +22,10 @@ Biometrika 97, 2010, have the constraints).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
+from cgboost.forks import cached_property
 from cgboost.losses.dual.support_vector import (
     ZERO_SUM,
     BoxVariables,

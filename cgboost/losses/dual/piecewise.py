@@ -9,11 +9,10 @@ them is a linear program:
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.forks import cached_property
 from cgboost.losses.base import UnboundedStepError, WeightedLoss
 from cgboost.losses.dual.support_vector import SAME_SUM, weighted_quantile
 

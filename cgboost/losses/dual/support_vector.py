@@ -16,13 +16,13 @@ feasible by a projection; both are solved exactly by sorting.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from cgboost.forks import cached_property
 from cgboost.tolerances import LARGEST_COST
 
 Vector = NDArray[np.float64]

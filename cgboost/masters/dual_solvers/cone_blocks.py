@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import daxpy, dspmv, dsyrk
 from scipy.linalg.lapack import dtpttr
 
+from cgboost.forks import cached_property
 from cgboost.generation.packed import PackedMatrix
 from cgboost.losses.dual.support_vector import Indices, Vector
 

@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from cgboost.forks import cached_property
 from cgboost.generation.protocols import gap_scale
 from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.forks import cached_property
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.masters.dual_solvers import normal_equations
 

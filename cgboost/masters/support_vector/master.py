@@ -15,7 +15,6 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from cgboost._solvers import SolverFailure
 from cgboost.exceptions import MasterError, see
+from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import (
     SMALLEST_SCALE,

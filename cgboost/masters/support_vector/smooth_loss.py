@@ -9,12 +9,12 @@ whose Hessian is no diagonal matrix gives ``hessian(output, factors, softened=â€
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from cgboost.exceptions import UnsupportedLossError
+from cgboost.forks import cached_property
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.base import PROOF
 from cgboost.losses.dual.support_vector import ZERO_SUM, Indices, Vector

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.forks import cached_property
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
 from cgboost.kernels.base import DIAGONAL_ROWS
 from cgboost.kernels.checks import finite

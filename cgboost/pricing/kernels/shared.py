@@ -5,12 +5,12 @@ Kernels of the distance, as Gaussian ones of several widths, share the squared d
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.forks import cached_property
 from cgboost.kernels import Kernel, Matrix, squared_norms
 from cgboost.kernels.features.rbf import fill_squared_distances
 from cgboost.kernels.rows import chunks, products_of

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.forks import cached_property
 from cgboost.generation.columns import PREDICTION_BLOCK, Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.pricing.learners.learners import LearnerHypothesis, LearnerPricer

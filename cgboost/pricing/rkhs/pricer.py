@@ -11,13 +11,14 @@ columns in the master (:mod:`cgboost.pricing.rkhs.selection`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import IndefiniteKernelError
+from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless

@@ -13,10 +13,10 @@ import time
 from collections.abc import Hashable, Mapping, Sequence
 from concurrent import futures
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import Duals
 from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState, Priced
