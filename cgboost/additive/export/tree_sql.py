@@ -102,8 +102,9 @@ def _regressors(
     names = unused("line", len(regressors), features)
     used = np.zeros(len(regressors), dtype=bool)
     for tree in trees:
-        for leaf in tree.leaves:
-            used |= tree.nodes[leaf].coef != 0.0
+        for node in tree.nodes:
+            if node.keeps_rows:
+                used |= node.coef != 0.0
     steps = {
         names[k]: _regressor(sql, regressors, k, features) for k in np.flatnonzero(used).tolist()
     }
@@ -134,14 +135,20 @@ def _tree(
 ) -> str:
     """The part of a tree below a node."""
     node = tree.nodes[number]
+    own = linear(sql, node.level, list(zip(node.coef.tolist(), lines, strict=True)))
     if not node.children:
-        terms = list(zip(node.coef.tolist(), lines, strict=True))
-        return linear(sql, node.level, terms)
+        return own
+    values = [own, *(_tree(sql, tree, k, schema, features, lines) for k in node.children)]
     missing = int(node.child[-1])
-    below = [_tree(sql, tree, k, schema, features, lines) for k in node.children]
-    apart = 1 - missing
-    condition = _condition(sql, tree, number, apart, schema, features)
-    return case([f"WHEN {condition} THEN {below[apart]}"], below[missing])
+    branches = [b for b in np.unique(node.child).tolist() if b != missing]
+    if missing < 0 or len(branches) > 1:  # the categories of a branch, if it has any
+        known = set((schema.categories[node.feature] or {}).values())
+        branches = [b for b in branches if any(node.child[code] == b for code in known)]
+    whens = [
+        f"WHEN {_condition(sql, tree, number, b, schema, features)} THEN {values[b + 1]}"
+        for b in branches
+    ]
+    return case(whens, values[missing + 1])
 
 
 def _condition(

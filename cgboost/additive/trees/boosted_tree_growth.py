@@ -239,6 +239,10 @@ class TreeGrower:
             if node.split is not None:
                 own.feature, own.child = node.split.feature, node.split.child
                 own.children = node.children
+                if own.keeps_rows:
+                    # of unknown categories, what a row has beside what all rows have: where classes
+                    # are separated, a Newton step of all rows is long, and of either sign
+                    own.level, own.coef = own.level - nodes[0].level, own.coef - nodes[0].coef
             found.append(own)
         tree = ModelTree(self.rows.groups, self.rows.regressors, found[::-1], np.zeros(len(slopes)))
         return GrownTree(tree, place, gains)
@@ -312,6 +316,6 @@ class TreeGrower:
         chosen = chosen[self.interactions.after(path)[features[chosen]]]
         nodes += [GrowingNode(path, chosen) for _ in range(2)]
         rows = np.flatnonzero(place == number)
-        child = split.child.astype(np.int32) + np.int32(first)
+        child = np.where(split.child < 0, number, split.child + first).astype(np.int32)
         place[rows] = child.take(self.rows.codes[rows, split.feature])
         return node.children

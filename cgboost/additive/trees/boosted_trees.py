@@ -113,10 +113,15 @@ class _Rows:
             total += coef[:, k].take(place) * self.z[k]
 
     def _leaves(self, tree: ModelTree, number: int) -> NDArray[np.int32]:
-        """The leaf below a node for every row; its number alone where the node is one."""
+        """The node at or below a node whose model each row has; its number alone for a leaf."""
         node = tree.nodes[number]
         if not node.children:
             return np.array(number, dtype=np.int32)
-        is_right = node.child.astype(bool).take(self.codes[node.feature])
+        codes = self.codes[node.feature]
         left, right = (self._leaves(tree, k) for k in node.children)
-        return np.where(is_right, right, left)
+        found = np.where((node.child > 0).take(codes), right, left)
+        return (
+            np.where((node.child < 0).take(codes), np.int32(number), found)
+            if (node.keeps_rows)
+            else found
+        )

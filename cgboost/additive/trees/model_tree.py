@@ -106,9 +106,12 @@ class Node:
     feature : int
         That it splits on; −1 for a leaf.
     child : ndarray of shape (n_groups,)
-        Which of the children each group of values of this feature belongs to.
+        Which of the children each group of values of this feature belongs to; −1 for categories
+        without training rows, which stay here: they have the model of this node.
     children : list of int
         Their numbers.
+    stays : float
+        The part of the judged error that is of rows that stay here.
     """
 
     level: float
@@ -121,11 +124,17 @@ class Node:
     feature: int = -1
     child: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     children: list[int] = field(default_factory=list)
+    stays: float = 0.0
 
-    def descend(self, X: Matrix, groups: list[Groups]) -> Indices:
-        """Numbers of the nodes that rows of this node go to."""
+    def descend(self, number: int, X: Matrix, groups: list[Groups]) -> Indices:
+        """Numbers of the nodes that rows of this node, which has a number itself, go to."""
         codes = groups[self.feature].codes(X[:, self.feature])
-        return np.array(self.children, dtype=np.intp)[self.child[codes]]
+        return np.array([*self.children, number], dtype=np.intp)[self.child[codes]]
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether it is a leaf, or some categories stay."""
+        return not self.children or bool((self.child < 0).any())
 
 
 @dataclass(eq=False)
@@ -179,7 +188,7 @@ class ModelTree:
         for number, node in enumerate(self.nodes):
             if node.children:
                 rows = np.flatnonzero(place == number)
-                place[rows] = node.descend(X[rows], self.groups)
+                place[rows] = node.descend(number, X[rows], self.groups)
         return place
 
     def predict(self, X: Matrix) -> Vector:
@@ -221,6 +230,8 @@ class ModelTree:
             )
             yield f"{'    ' * indent}{words}:"
             yield from self._lines(below, indent + 1, schema, names)
+        if node.keeps_rows:
+            yield f"{'    ' * indent}other categories: {self._formula(node, names)}"
 
     def _formula(self, node: Node, names: tuple[str, ...]) -> str:
         level, coef = self.regressors.in_units(node.level, node.coef)
@@ -245,6 +256,8 @@ class Split:
         By how much the judged error falls, less the price of the coefficients.
     price : float
         Of one coefficient.
+    stays : float
+        The judged error of rows that no branch takes.
     """
 
     feature: int
@@ -253,6 +266,7 @@ class Split:
     corrections: Regressions
     gain: float
     price: float
+    stays: float
 
 
 @dataclass(frozen=True)
@@ -334,10 +348,12 @@ def split_of(
         return None
     price, joint = judge.price(rest), _joined(rest, child, count)
     corrections = stepwise(joint.training, judge.rows(joint), price=price)
-    gain = node.judged + price - float(corrections.holdout.sum())
+    away = judge.rows(rest)[child < 0]
+    stays = float((away.scatter[:, -1, -1] + away.count * away.mean[:, -1] ** 2).sum())
+    gain = node.judged + price - float(corrections.holdout.sum()) - stays
     if gain <= 0.0:
         return None
-    return Split(feature, child, _joined(parts, child, count), corrections, gain, price)
+    return Split(feature, child, _joined(parts, child, count), corrections, gain, price, stays)
 
 
 def branches(node: Node, split: Split, judge: Judge) -> list[Node]:
@@ -358,8 +374,8 @@ def branches(node: Node, split: Split, judge: Judge) -> list[Node]:
 def large_branches(leaf: Indices, training: Moments, ordered: bool, smallest: float) -> Indices:
     """Branches of at least so many rows: small ones join the smaller of their neighbours.
 
-    A group of missing values that is too small, and categories without rows, join the largest
-    branch.
+    A group of missing values that is too small joins the largest branch. Categories without rows
+    join none (−1): nothing is known about them that is not known of all rows.
 
     Parameters
     ----------
@@ -387,7 +403,7 @@ def large_branches(leaf: Indices, training: Moments, ordered: bool, smallest: fl
         branches[into] = branches[into] + branches[place]
         sizes[into] += sizes[place]
         del branches[place], sizes[place]
-    child = np.full(len(leaf), int(np.argmax(sizes)), dtype=np.intp)
+    child = np.full(len(leaf), int(np.argmax(sizes)) if ordered else -1, dtype=np.intp)
     for k, own in enumerate(branches):
         child[list(own)] = k
     return child
@@ -437,7 +453,9 @@ def _with_regressor(parts: Parts) -> Parts:
 
 
 def _joined(parts: Parts, child: Indices, count: int) -> Parts:
-    return Parts(parts.training.joined(child, count), parts.holdout.joined(child, count))
+    taken = np.flatnonzero(child >= 0)
+    own = child[taken]
+    return Parts(parts.training[taken].joined(own, count), parts.holdout[taken].joined(own, count))
 
 
 def _leaf(

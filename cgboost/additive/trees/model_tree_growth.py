@@ -128,7 +128,7 @@ def _move_on(tree: ModelTree, where: Places, X: Matrix) -> None:
         node = tree.nodes[number]
         if node.children:
             rows = np.flatnonzero(where == number)
-            where[rows] = node.descend(X[rows], tree.groups)
+            where[rows] = node.descend(number, X[rows], tree.groups)
 
 
 def _grouped(
@@ -257,6 +257,7 @@ def _grow(tree: ModelTree, node: Node, split: Split, judge: Judge) -> list[int]:
     """Give a node its children; their numbers."""
     first, below = len(tree.nodes), branches(node, split, judge)
     node.feature, node.child, node.price = split.feature, split.child, split.price
+    node.stays = split.stays
     node.children = list(range(first, first + len(below)))
     tree.nodes.extend(below)
     return node.children
@@ -270,7 +271,7 @@ def _pruned(tree: ModelTree, least: float) -> ModelTree:
         node = tree.nodes[number]
         if not node.children:
             continue
-        below = sum(errors[k] for k in node.children)
+        below = node.stays + sum(errors[k] for k in node.children)
         count = sum(leaves[k] for k in node.children)
         if below + node.price * (count - 1) < node.judged - least:
             errors[number], leaves[number] = below, count

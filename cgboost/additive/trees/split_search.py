@@ -268,12 +268,16 @@ class _Layout:
 
 
 def _child(counts: Vector, left: Indices, missing_left: bool, ordered: bool) -> Indices:
-    """The branch of each group; missing values and categories without rows join the larger one."""
+    """The branch of each group; without rows missing values of numbers join the larger one.
+
+    Categories without rows join none (−1), as in
+    :func:`cgboost.additive.trees.model_tree.large_branches`.
+    """
     child = np.ones(len(counts), dtype=np.intp)
     child[left] = 0
     child[-1] = 0 if missing_left else 1
     empty = counts <= 0
     empty[:-1] &= not ordered
     sizes = np.bincount(child, weights=counts, minlength=2)
-    child[empty] = int(sizes[1] > sizes[0])
+    child[empty] = int(sizes[1] > sizes[0]) if ordered else -1
     return child

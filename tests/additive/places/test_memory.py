@@ -173,6 +173,6 @@ def test_threads_change_no_digit(model: Any, monkeypatch: pytest.MonkeyPatch) ->
     one, other = (clone(model).set_params(n_jobs=k).fit(table, y) for k in (1, 3))
     assert one.n_columns_ > 1
     np.testing.assert_array_equal(other._outputs(table), one._outputs(table))
-    np.testing.assert_array_equal(other.coef_, one.coef_)
+    np.testing.assert_array_equal(other.column_weights_, one.column_weights_)
     for name in ("objective", "holdout_loss"):
         np.testing.assert_array_equal(other.history_[name], one.history_[name])

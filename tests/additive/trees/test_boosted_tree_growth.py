@@ -224,13 +224,13 @@ def test_missing_values_go_where_they_fit(missing_like: str) -> None:
     }[missing_like]
 
 
-def test_unseen_categories_join_the_larger_branch() -> None:
-    """As missing values do where there are none."""
+def test_unseen_categories_join_no_branch() -> None:
+    """Nor do missing ones, where there are none: they have nothing beside what all rows have."""
     x = np.repeat([0.0, 1.0, 3.0], [20, 30, 100])
     ones = np.ones(150)
     working = Working(np.where(x == 3.0, 5.0, 0.0), ones, ones)
     found = grown(x[:, None], [Categories(4)], working)
-    assert found.tree.predict(np.array([[2.0], [np.nan], [7.0]])) == pytest.approx(5.0)
+    assert found.tree.predict(np.array([[2.0], [np.nan], [7.0]])) == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1.0])

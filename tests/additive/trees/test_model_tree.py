@@ -180,7 +180,7 @@ def counts(*values: float) -> Moments:
         ([0, 1, 2, 3], [8, 2, 9, 9], True, [0, 0, 1, 2]),  # to the smaller neighbour
         ([0, 1, 2, 3], [8, 6, 2, 9], True, [0, 1, 1, 2]),  # never to missing values
         ([0, 1, 1, 2], [2, 1, 1, 9], True, [0, 0, 0, 0]),
-        ([0, 1, 2, 3], [6, 0, 9, 0], False, [0, 1, 1, 1]),  # empty categories: to the largest
+        ([0, 1, 2, 3], [6, 0, 9, 0], False, [0, -1, 1, -1]),  # empty categories: to none
         ([2, 1, 0], [6, 7, 2], False, [0, 1, 1]),  # in the order of the response
         ([0, 0, 0], [1, 1, 1], True, [0, 0, 0]),
     ],

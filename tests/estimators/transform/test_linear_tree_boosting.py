@@ -7,6 +7,7 @@ from contextlib import closing
 from itertools import combinations, product
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -347,3 +348,30 @@ def test_a_time_limit_ends_the_fit_and_nothing_else_warns() -> None:
         warnings.simplefilter("error")
         LinearTreeBoostingRegressor(n_estimators=10).fit(X, y)
         LinearTreeBoostingClassifier(n_estimators=10).fit(X, y > y.mean())
+
+
+@pytest.mark.parametrize("share", [0.7, 0.55, 0.25])
+@pytest.mark.parametrize(
+    "kind", [LinearTreeBoostingClassifier, LinearTreeBoostingRegressor, LinearTreeRegressor]
+)
+def test_unknown_categories_are_predicted_as_rows_in_general(kind, share):
+    """The classes of the known ones are separated: going with the largest of them is certainty."""
+    rng = np.random.default_rng(0)
+    words = rng.choice(list("abcd"), p=[share, *3 * [(1 - share) / 3]], size=400)
+    X = pd.DataFrame({"g": words, "x": rng.normal(size=400)})
+    y = (words != "a").astype(int)
+    model = kind(random_state=0).fit(X, y)
+    new = pd.DataFrame({"g": ["z", None] * 10, "x": rng.normal(size=20), "id": np.arange(20)})
+    rows = new[["g", "x"]]
+    predicted = (
+        model.predict_proba(rows)[:, 1] if hasattr(model, "classes_") else model.predict(rows)
+    )
+    np.testing.assert_allclose(predicted, y.mean(), atol=0.05)
+    if hasattr(model, "to_sql"):
+        query = model.to_sql("new", keep="id")
+        if hasattr(model, "classes_"):
+            query = model.to_sql("new", keep="id", label=1)
+        found = duckdb.sql(f"SELECT prediction FROM ({query}) ORDER BY id").fetchall()
+        np.testing.assert_allclose(np.ravel(found), predicted, atol=1e-12)
+    else:
+        assert "other categories: " in model.tree_.text(model._schema)
