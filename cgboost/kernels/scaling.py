@@ -6,13 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels.columns import Columns, Header
 from cgboost.kernels.expansions import Weights
 from cgboost.kernels.rows import SparseScaler, is_sparse
 
 if TYPE_CHECKING:
     from sklearn.preprocessing import StandardScaler
+
+FAR = 10.0
+"""Standard deviations from the mean, and so many times as far as the farthest training row is said
+to be far: a kernel of distances is then near 0 for all centres, one of products is all this one."""
+
+FARTHER = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +56,13 @@ class FeatureScaler:
         Means and standard deviations of the training rows, or scales of sparse ones.
     columns : Columns or None
         The columns that are scaled; None: all.
+    reach : ndarray of shape (n_scaled,) or None
+        The largest |x − mean|/std of the training rows.
     """
 
     scaler: StandardScaler | SparseScaler
     columns: Columns | None = None
+    reach: NDArray[np.float64] | None = None
 
     @classmethod
     def of(
@@ -79,23 +90,45 @@ class FeatureScaler:
 
         scaler = StandardScaler()
         if all(header.numeric) and not kept and X.dtype != object:
-            return cls(scaler.fit(X, sample_weight=sample_weight))
+            scaler.fit(X, sample_weight=sample_weight)
+            return cls(scaler, None, _reach(scaler, X))
         places = tuple(j for j, ok in enumerate(header.numeric) if ok and j not in kept)
         columns = Columns(places, tuple(map(header.label, places)), numeric=True)
-        return cls(
-            scaler.fit(columns(X), sample_weight=sample_weight) if places else scaler, columns
-        )
+        if not places:
+            return cls(scaler, columns)
+        own = columns(X)
+        scaler.fit(own, sample_weight=sample_weight)
+        return cls(scaler, columns, _reach(scaler, own))
 
     def transform(self, X: Any) -> Any:
         """What kernels see of rows of X, of the dtype of X."""
         if is_sparse(X) and not isinstance(self.scaler, SparseScaler):
             X = X.toarray()  # a mean that is taken off makes them dense
         if self.columns is None:
-            return self.scaler.transform(X)
+            return self._near(self.scaler.transform(X))
         seen = X.copy()
         if self.columns.places:
-            seen[:, list(self.columns.places)] = self.scaler.transform(self.columns(X))
+            own = self._near(self.scaler.transform(self.columns(X)))
+            seen[:, list(self.columns.places)] = own
         return seen
+
+    def _near(self, scaled: Any) -> Any:
+        """Scaled columns, with a warning of rows that are far from all training rows."""
+        if self.reach is None or not len(scaled):
+            return scaled
+        largest = np.maximum(scaled.max(axis=0), -scaled.min(axis=0))
+        far = np.flatnonzero(largest > np.maximum(FAR, FARTHER * self.reach))
+        if len(far):
+            j = int(far[np.argmax(largest[far])])
+            name = j if self.columns is None else self.columns.places[j]
+            warn_caller(
+                f"feature {name} has a value of {largest[j]:.3g} standard deviations from the mean "
+                f"of the training rows, of which none is farther than {self.reach[j]:.3g}: for "
+                "kernels such a row is like no training row, and predictions say little. Leave out "
+                f"a feature that hardly varies in the training rows{see('kernel-scales')}",
+                DataWarning,
+            )
+        return scaled
 
     def inverse_transform(self, seen: Any) -> Any:
         """Rows of X from what kernels see of them."""
@@ -105,3 +138,10 @@ class FeatureScaler:
         if self.columns.places:
             X[:, list(self.columns.places)] = self.scaler.inverse_transform(self.columns(seen))
         return X
+
+
+def _reach(scaler: StandardScaler, X: Any) -> NDArray[np.float64]:
+    """The largest |x − mean|/std of each column."""
+    ends = scaler.transform(np.array([X.max(axis=0), X.min(axis=0)]))
+    reach: NDArray[np.float64] = np.abs(ends).max(axis=0)
+    return reach

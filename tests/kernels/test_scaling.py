@@ -1,5 +1,7 @@
 """Standardised features: which columns are scaled, and which are left alone."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,12 +10,14 @@ from scipy.sparse import csr_array
 from cgboost import (
     RBF,
     CGBoostClassifier,
+    CGBoostRegressor,
     KernelLibrary,
     Linear,
     On,
     Polynomial,
     Precomputed,
 )
+from cgboost.exceptions import DataWarning
 from cgboost.kernels import Kernel
 
 RNG = np.random.default_rng(7)
@@ -119,3 +123,20 @@ def test_rows_come_back_from_what_kernels_see() -> None:
     back = scaler.inverse_transform(scaler.transform(mixed))
     np.testing.assert_allclose(back[:, :2].astype(float), numbers)
     np.testing.assert_array_equal(back[:, 2], mixed[:, 2])
+
+
+def test_rows_far_from_all_training_rows_are_told() -> None:
+    """A feature with one value in nearly all rows: another makes all predictions the same."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    rare = np.full(200, 0.49)
+    rare[:2] = 0.48, 0.5
+    rows = np.column_stack([X, rare])
+    model = CGBoostRegressor(KernelLibrary({"rbf": RBF()}, standardize=True), max_columns=20)
+    model.fit(rows, X[:, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        model.predict(rows)
+    with pytest.warns(DataWarning, match=r"feature 2 has a value of .* none is farther than 10"):
+        far = model.predict(np.column_stack([X, np.full(200, 0.83)]))
+    assert np.ptp(far) < 1e-6
