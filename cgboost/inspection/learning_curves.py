@@ -77,7 +77,8 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     greatest score of a scorer) is circled; if the model is a different round, the legend also gives
     its score. The last panel counts the columns generated so far that the model uses, by kernel or,
     without kernels, by class or quantile. A model with one run per class (or quantile) has one thin
-    curve per class, without bounds, and the last panel counts its columns by class.
+    curve per class, without bounds, and the last panel counts its columns by class. So has the mean
+    of models of several holdouts, of which the last panel counts all columns.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
         if name in monitored or name.startswith("validation_")
     }
     scores = [name for name, values in validation.items() if np.isfinite(values).any()]
-    several = output_kind(history)
+    several, runs = output_kind(history), runs_of(history)
     groups = _Groups.of(model, columns)
     figure, panels = drawing.panels(axes, 3 if scores else 2, vertical=True)
     if axes is None:
@@ -116,13 +117,15 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     _draw_objective(panels[0], history)
     drawing.counted(panels[0], history["columns"])
     if scores:
-        kept = None if several else getattr(model, "best_round_", history["round"][-1])
+        one = not several and len(runs) == 1
+        kept = getattr(model, "best_round_", history["round"][-1]) if one else None
         rising = {name for name in scores if monitored.get(name)}
         _draw_scores(panels[1], history, scores, kept, rising)
     if several:
         _draw_outputs(panels[-1], columns, groups, several)
     else:
-        _draw_growth(panels[-1], history, columns, groups)
+        longest = max(runs, key=lambda run: len(run["round"]))
+        _draw_growth(panels[-1], longest, columns, groups)
     return figure
 
 
@@ -185,7 +188,8 @@ def _add_last_bound(history: Table, model: object) -> None:
 def _draw_objective(axis: Axes, history: Table) -> None:
     x, objective = history["columns"], history["objective"]
     shown = [objective]
-    if kind := output_kind(history):
+    if len(runs_of(history)) > 1:
+        kind = output_kind(history) or "holdout"
         for name, style, rows in _curves(history):
             axis.plot(x[rows], objective[rows], label=name, drawstyle="steps-post", **style)
         drawing.legend_beside(axis)
@@ -253,7 +257,7 @@ def _draw_scores(
     values = np.concatenate([history[score] for score in scores])
     if len(scores) > 1 and np.nanmin(values) > 0:  # scores of different units
         drawing.log_if_wide(axis, values)
-    each = f" of each {output_kind(history)}" if kept is None else ", best ringed"
+    each = f" of each {output_kind(history) or 'holdout'}" if kept is None else ", best ringed"
     title = f"Validation score{each}"
     drawing.label(axis, title, "columns generated", "validation " + ", ".join(names))
     if kept is not None:
@@ -307,10 +311,16 @@ def _table(model: object, name: str) -> Table:
 
 
 def _curves(history: Table) -> Iterator[tuple[str, dict[str, Any], NDArray[np.intp]]]:
-    """Yield the name, style and rounds of the curve of each class or quantile."""
-    kind = output_kind(history) or "class"
+    """Yield the name, style and rounds of the curve of each class, quantile or holdout.
+
+    The curves of a class with several holdouts have one style, and the first of them the name.
+    """
+    kind = output_kind(history) or "holdout"
     for k, label in enumerate(np.unique(history[kind])):
-        yield f"{kind} {label}", drawing.thin_line(k), np.flatnonzero(history[kind] == label)
+        own = np.flatnonzero(history[kind] == label)
+        starts = np.flatnonzero(history["round"][own] == 0)
+        for number, rows in enumerate(np.split(own, starts[1:])):
+            yield f"{kind} {label}" if number == 0 else "_", drawing.thin_line(k), rows
 
 
 Sets = Mapping[str, tuple[ArrayLike, ArrayLike]]

@@ -417,6 +417,10 @@ def _curve(name: str, model: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     if kind := output_kind(history):
         one = "two classes" if kind == "class" else "one quantile"
         raise ValueError(f"model {name!r} has a run for each {kind}: fit a model of {one}")
+    if np.count_nonzero(np.asarray(history["round"]) == 0) > 1:
+        raise ValueError(
+            f"model {name!r} is a mean of several runs: give one of its holdout_models_"
+        )
     return np.asarray(history["round"]), np.asarray(history["objective"])
 
 

@@ -13,7 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from sklearn.exceptions import NotFittedError
 
-from cgboost import RBF, CGBoostClassifier, KernelLibrary, MultiQuantileRegressor
+from cgboost import (
+    RBF,
+    CGBoostClassifier,
+    KernelLibrary,
+    MultiQuantileRegressor,
+    TransformClassifier,
+    TransformRegressor,
+)
 from cgboost.inspection import drawing, plot_columns, plot_history
 from cgboost.inspection.learning_curves import plot_stages
 from cgboost.inspection.model_pictures import plot_objectives
@@ -304,3 +311,25 @@ def test_scores_of_named_sets_are_drawn_and_the_greatest_is_ringed() -> None:
     assert f"test roc auc: best {history['test_roc_auc'].max():.4g}" in labels[0]
     assert f"test error: best {history['test_error'].min():.4g}" in labels[1]
     assert "test_roc_auc" in {name.replace(" ", "_") for name in facts_of(model).scores}
+
+
+@pytest.mark.parametrize("classes", [0, 3])
+def test_runs_of_holdouts_are_curves_of_their_own(classes: int) -> None:
+    """No curve goes back to the left, as one through all runs would."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = X[:, 0] * X[:, 1] + X[:, 2]
+    options: dict[str, Any] = {"n_estimators": 3, "n_holdouts": 3}
+    model: Any = TransformRegressor(**options)
+    if classes:
+        y, model = np.digitize(y, [-0.5, 0.5]), TransformClassifier(multi_class="ovr", **options)
+    model.fit(X, y, eval_set=(X, y))
+    first, scores, _ = plot_history(model).axes
+    assert len(first.lines) == 3 * max(1, classes)
+    for line in (*first.lines, *scores.lines):
+        assert (np.diff(np.asarray(line.get_xdata(), dtype=float)) >= 0).all()
+    labels = [line.get_label() for line in first.lines if not str(line.get_label()).startswith("_")]
+    kind = "class" if classes else "holdout"
+    assert labels == [f"{kind} {k}" for k in range(3)]
+    with pytest.raises(ValueError, match="a run for each class|give one of its holdout_models_"):
+        plot_objectives({"mean": model})
