@@ -49,8 +49,9 @@ class MultiQuantileRegressor(Regression, BaseBoost):
     With ``noncrossing``, the constraints f_1(x_i) ≤ … ≤ f_K(x_i) for all training rows are part of
     one problem (Bondell, Reich, Wang, Biometrika 97, 2010). Features enter for the quantiles that
     need them, constraints when they would be violated, and ``dual_bound_`` is a lower bound on the
-    optimum with all features and all constraints. Outside the convex hull of the training rows, and
-    on rows of weight 0, predictions may still cross; inside it they do not, since they are linear.
+    optimum with all features and all constraints. This is promised on training rows of positive
+    weight, and on means of them, since f_k is linear. Predictions of other rows may still cross,
+    with few rows for each feature in many of them.
 
     Parameters
     ----------
