@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.inputs import warn_of_weights
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,
@@ -115,9 +116,13 @@ class BaseComponentwise(Regression):
         if self.criterion is not None and rows.weights.sum() < CRITERION_ROWS:
             raise ValueError(
                 f"criterion={self.criterion!r} needs at least {CRITERION_ROWS} rows, got "
-                f"n_samples={rows.weights.sum():g} (the sum of sample_weight); "
+                f"n_samples={rows.weights.sum():g} (the sum of sample_weight: a row of weight w "
+                "counts as w rows; weights that only compare rows are divided by their mean); "
                 "criterion=None does without"
             )
+        if self.criterion is not None:
+            what = f"criterion={self.criterion!r} takes that for the number of rows"
+            warn_of_weights(self._called, rows.weights, what)
         return rows
 
     # ------------------------------------------------------------------ the run
@@ -369,7 +374,8 @@ class OrthogonalGreedyRegressor(BaseComponentwise):
     fit_intercept : bool, default=True
         Whether features and target are centred.
     criterion : {"hdic", "hdbic", "hdhq"} or None, default="hdbic"
-        c = C, log n, C log log n; n is the sum of the weights. None keeps all M steps and trims
+        c = C, log n, C log log n; n is the sum of the weights, so that these must not sum to 1: a
+        row of weight w counts as w rows. None keeps all M steps and trims
         nothing. A model with as many coefficients as rows is never chosen.
     C : float, default=2.01
         The constant of "hdic" and "hdhq".

@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun, Table
+from cgboost.estimators.common.inputs import warn_of_weights
 from cgboost.estimators.common.objective import SCALE_Y, ColumnFamily, Objective
 from cgboost.estimators.common.parameters import (
     check_count,
@@ -199,6 +200,8 @@ class BaseBoost(BaseEnsemble):
             self.gap_ = max(self.gap_, run.gap)
         self.converged_ = bool(self.gap_ <= self._tol)
         self._warn_of_scale(runs, rows)
+        if (trade_off := self._objective.trade_off).startswith("C="):
+            warn_of_weights(self._called, rows.weights, f"{trade_off} multiplies each")
         family, one = self._family, self._run_labels(len(runs)) is None
         for name in vars(self).get("_optional", ()):  # of an earlier fit
             vars(self).pop(name, None)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import validation
 
 from cgboost.additive.tables.table_columns import DATES, TIMES, check_unmasked, is_missing
-from cgboost.exceptions import see
+from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.tolerances import LARGEST_COST
 
 LEAST_COST = 1e-100
@@ -199,6 +199,37 @@ def read_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
             f"multiply C by it, where there is one){see('input-data')}"
         )
     return weights
+
+
+def warn_of_weights(called: str, weights: NDArray[np.float64], what: str) -> None:
+    """Warn of weights that make of the rows many times as many, or a small part.
+
+    Parameters
+    ----------
+    called : str
+        The estimator, in words.
+    weights : ndarray of shape (n_rows,)
+        Positive.
+    what : str
+        What grows or falls with their sum, in words.
+
+    Warns
+    -----
+    DataWarning
+        If the mean weight is below 0.1 or above 10.
+    """
+    mean = float(weights.mean())
+    if not 1.0 / FAR <= mean <= FAR:
+        warn_caller(
+            f"{called}: the sample weights of {len(weights)} rows add up to {weights.sum():.4g}, "
+            f"and {what}, since a row of weight w counts as w rows; if they only compare rows, "
+            f"divide them by their mean, {mean:.3g}{see('input-data')}",
+            DataWarning,
+        )
+
+
+FAR = 10.0
+"""A mean weight of 1/10 to 10 may be meant: rows that were drawn, or counted, several times."""
 
 
 def costs(C: float, weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -402,7 +402,8 @@ class ConstrainedBoostClassifier(Classification, BaseBoost):
         Losses that are a box in the dual (hinge) are fast under linear constraints; others are
         solved with CVXPY.
     C : float, default=1.0
-        Cost of one unit of loss.
+        Cost of one unit of loss. ``sample_weight`` multiplies it, row by row: with weights that
+        sum to 1, C must be n_rows times as large.
     offset : {"auto", "none", "free"}, default="auto"
         The offset b. "auto" means "none" for stumps, which include the constant, and "free"
         otherwise.

@@ -235,7 +235,8 @@ class SparseLinearClassifier(Classification, BaseBoost):
         ℓ: max(0, 1 − y f), its square, log(1 + e^{−y f}), e^{−y f}. With "log_loss", outputs are
         log-odds, as in scikit-learn's LogisticRegression.
     C : float, default=1.0
-        Cost of one unit of loss. Below ``C_min_`` all coefficients are 0.
+        Cost of one unit of loss. Below ``C_min_`` all coefficients are 0. ``sample_weight``
+        multiplies C, row by row: with weights that sum to 1, it must be n_rows times as large.
     penalty, l1_ratio, penalty_weights, positive, fit_intercept, standardize
         As in :class:`SparseLinearRegressor`.
     class_weight, probability

@@ -196,7 +196,8 @@ class LPBoostClassifier(Classification, BaseBoost):
     C : float, default=1.0
         Cost of one unit of margin error; for "md", the size of the model; for "nm", the value of a
         margin. For a small C the all-zero model is optimal, which is reported as a
-        :class:`~cgboost.exceptions.TrivialModelWarning`. Ignored if ``nu`` is used.
+        :class:`~cgboost.exceptions.TrivialModelWarning`. ``sample_weight`` multiplies it, row by
+        row: with weights that sum to 1, C must be n_rows times as large. Ignored if ``nu`` is used.
     nu : float or None
         Instead of C for "lp" and "qp"; required for "erlp" and "qrlp". At most this share of the
         rows has a margin below ``margin_``, and at least this share has a margin of at most

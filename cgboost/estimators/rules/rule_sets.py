@@ -101,7 +101,7 @@ class RuleSetClassifier(Classification, BaseBoost):
     C : float or None, default=None
         Cost of one unit of loss. With a budget, a rule that holds for n rows is shrunk about as
         much as by 1/C additional uninformative rows. None means 0.1, and 1 for rules selected by
-        errors.
+        errors. ``sample_weight`` multiplies it, row by row.
     selection : {"auto", "loss", "errors"}, default="auto"
         How rules are selected within a budget. "loss" adds one rule at a time, the one that lowers
         the objective most for its cost. "errors" selects all rules together by the errors of their
@@ -284,7 +284,7 @@ scoring, callbacks, verbose, random_state
         As in :class:`RuleSetClassifier`.
     C : float or None, default=None
         Cost of one unit of loss. None means 0.1 in units in which y has the standard deviation 1:
-        multiples of y give the same rules.
+        multiples of y give the same rules. ``sample_weight`` multiplies it, row by row.
 
     Attributes
     ----------

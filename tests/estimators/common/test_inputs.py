@@ -10,8 +10,15 @@ from sklearn.base import is_regressor
 from sklearn.ensemble import RandomForestClassifier
 
 import cgboost
-from cgboost import CGBoostClassifier, CGBoostRegressor, LPBoostClassifier, SparseLinearRegressor
+from cgboost import (
+    CGBoostClassifier,
+    CGBoostRegressor,
+    LPBoostClassifier,
+    OrthogonalGreedyRegressor,
+    SparseLinearRegressor,
+)
 from cgboost.estimators.common.inputs import costs, read_weights
+from cgboost.exceptions import DataWarning
 from tests.estimators.data import two_classes
 
 X, Y = two_classes()
@@ -187,3 +194,28 @@ def test_limits_of_costs_and_weights():
             read_weights(size * ones, X[:4])
     with pytest.raises(ValueError, match="sample_weight must not be negative, got -1"):
         read_weights(-ones, X[:4])
+
+
+@pytest.mark.parametrize(
+    ("model", "what"),
+    [
+        (CGBoostRegressor(), "C=1 multiplies each"),
+        (LPBoostClassifier(C=0.5), "C=0.5 multiplies each"),
+        (OrthogonalGreedyRegressor(), "criterion='hdbic' takes that for the number of rows"),
+        (LPBoostClassifier(nu=0.3), None),
+        (SparseLinearRegressor(), None),
+        (OrthogonalGreedyRegressor(criterion=None), None),
+    ],
+    ids=repr,
+)
+def test_weights_far_from_the_number_of_rows_warn(model, what):
+    """Of a mean below 1/10 or above 10, where a parameter is multiplied by them; else never."""
+    y = T if is_regressor(model) else Y
+    for mean in (0.09, 0.2, 5.0, 12.0):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(X, y, sample_weight=np.full(len(X), mean))
+        told = [str(own.message) for own in caught if "add up to" in str(own.message)]
+        assert len(told) == (what is not None and not 0.1 <= mean <= 10.0)
+        assert all(what in words and f"their mean, {mean:g}" in words for words in told)
+    assert {own.category for own in caught if "add up to" in str(own.message)} <= {DataWarning}
