@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import secrets
 from collections.abc import Iterator
@@ -11,13 +12,19 @@ from typing import IO, Any
 
 from cgboost.exceptions import FileError
 
+try:
+    import fcntl
+except ImportError:  # Windows, where an open file cannot be deleted anyway
+    fcntl = None  # type: ignore[assignment]
+
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A binary file that takes the place of ``path`` when the block ends without an error.
 
     It is written next to ``path``, brought to the disk (fsync) and moved there by ``os.replace``: a
-    full disk, an error or the end of the process leave an old file as it was.
+    full disk, an error or the end of the process leave an old file as it was. What killed processes
+    have left of the same file is deleted.
 
     Parameters
     ----------
@@ -36,10 +43,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     check_target(Path(path))
     target = Path(os.path.realpath(path))
-    temporary = target.parent / f".{target.name[:100]}.{secrets.token_hex(6)}.part"
+    begins = f".{target.name[:100]}."
+    _sweep(target.parent, begins)
+    temporary = target.parent / f"{begins}{secrets.token_hex(6)}.part"
     try:
         with _refusing(target):
             with temporary.open("x+b") as file:
+                _take(file)
                 if target.exists():
                     temporary.chmod(target.stat().st_mode & 0o777)
                 yield file
@@ -50,6 +60,22 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
+
+
+def _sweep(folder: Path, begins: str) -> None:
+    """Delete temporary files whose names begin so and that no process is writing."""
+    for old in folder.glob(f"{glob.escape(begins)}{'[0-9a-f]' * 12}.part"):
+        with contextlib.suppress(OSError), old.open("r+b") as file:
+            if fcntl:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            old.unlink()
+
+
+def _take(file: IO[bytes]) -> None:
+    """Lock a file as long as it is open; a system without locks never sweeps."""
+    if fcntl:
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -69,6 +69,21 @@ def _interrupted(path: Path) -> None:
         raise KeyboardInterrupt
 
 
+def test_what_a_killed_process_has_left_is_deleted(tmp_path: Path) -> None:
+    """At the next time the file is written; not what another writer is at, or other files."""
+    left = tmp_path / ".model.0123456789ab.part"
+    left.write_bytes(b"half")
+    others = [tmp_path / ".model.part", tmp_path / ".other.0123456789ab.part"]
+    for other in others:
+        other.write_bytes(b"")
+    with replacing(tmp_path / "model") as first, replacing(tmp_path / "model") as second:
+        assert not left.exists()
+        first.write(b"1")
+        second.write(b"2")
+    assert (tmp_path / "model").read_bytes() == b"1"
+    assert sorted(tmp_path.iterdir()) == sorted([*others, tmp_path / "model"])
+
+
 def test_a_link_is_followed(tmp_path: Path) -> None:
     """What it points at is replaced, and it stays a link."""
     (tmp_path / "there").write_text("old")

@@ -223,6 +223,11 @@ class SchemaMaker:
             seen.values |= found.values
 
     def _is_category(self, number: int, column: Column) -> bool:
+        if any(issubclass(kind, (complex, np.complexfloating)) for kind in column.types):
+            raise ValueError(
+                f"{column.called} has complex numbers: give their real and imaginary parts, or "
+                "their size and angle, as two features"
+            )
         if self.categorical is not None and {number, column.name} & set(self.categorical):
             return True
         if column.has_times and not column.is_categorical:

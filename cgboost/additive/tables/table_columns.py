@@ -130,7 +130,7 @@ class Column:
         """The numbers, nan where missing."""
         if self.values.dtype.kind != "O":
             return self.values.astype(np.float64)
-        plain = (np.nan if is_missing(value) else float(value) for value in self.values)
+        plain = (np.nan if is_missing(value) else _float(value) for value in self.values)
         return np.fromiter(plain, dtype=np.float64, count=len(self.values))
 
     def _has_values(self) -> bool:
@@ -202,11 +202,16 @@ def columns_of(X: Any) -> list[Column]:
 
 def check_frame(X: Any) -> None:
     """Raise a ValueError for tables that are neither arrays nor frames of pandas or polars."""
-    if hasattr(X, "to_pandas") and not hasattr(X, "dtypes"):
-        raise ValueError(
-            f"X must be an array or a data frame of pandas or polars, got a {type(X).__module__}."
-            f"{type(X).__name__}: give X.to_pandas() or polars.from_arrow(X)"
-        )
+    if hasattr(type(X), "collect") and not hasattr(type(X), "shape"):
+        todo = "X.collect()"  # a frame that has not been read, of polars say
+    elif hasattr(X, "to_pandas") and not hasattr(X, "dtypes"):
+        todo = "X.to_pandas() or polars.from_arrow(X)"
+    else:
+        return
+    raise ValueError(
+        f"X must be an array or a data frame of pandas or polars, got a {type(X).__module__}."
+        f"{type(X).__name__}: give {todo}"
+    )
 
 
 def check_unmasked(name: str, values: Any) -> None:
@@ -227,10 +232,19 @@ def kinds_of_types(types: Iterable[type]) -> set[str]:
     }
 
 
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value stands for a missing one: None, nan, pandas' NA or NaT."""
     if value is None or type(value).__name__ == "NAType":
         return True
+    if isinstance(value, Decimal):
+        return value.is_nan()  # comparing one that signals is an error
     return type(value).__hash__ is not None and bool(value != value)
 
 
@@ -251,7 +265,13 @@ def listed(types: Iterable[type]) -> str:
 def _array(column: Any) -> Values:
     """A column of a data frame as an array: of numbers, of dates or times, or of objects."""
     dtype = column.dtype
-    values = np.asarray(column.to_numpy())
+    try:
+        values = np.asarray(column.to_numpy())
+    except Exception as error:  # polars' own, for integers of 128 bits
+        raise ValueError(
+            f"{called(str(column.name))} has values of type {dtype}, which NumPy does not have "
+            f"({error}): convert it to numbers of 64 bits, or to text"
+        ) from error
     kind = getattr(dtype, "kind", values.dtype.kind)
     if kind in TIMES:
         if getattr(dtype, "tz", None) is not None:  # the same as objects takes long

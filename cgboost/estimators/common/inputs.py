@@ -6,13 +6,20 @@ nanoseconds, and None for nan: here they are errors that say where they are.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import validation
 
-from cgboost.additive.tables.table_columns import DATES, TIMES, check_unmasked, is_missing
+from cgboost.additive.tables.table_columns import (
+    DATES,
+    TIMES,
+    check_frame,
+    check_unmasked,
+    is_missing,
+)
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.tolerances import LARGEST_COST
 
@@ -20,6 +27,17 @@ LEAST_COST = 1e-100
 """Squares and products of smaller costs are 0: a wrong constant would be certified."""
 
 THESE_TAKE = "transform regression, boosted linear trees and rule sets take"
+
+NO_NUMBER = (
+    "a string or a real number",
+    "setting an array element",
+    "too large to convert",
+    "too large for a float",
+    "signaling NaN",
+    "cannot convert",
+    "Cannot cast",
+)
+"""What NumPy, pandas, polars and Python say of values that are no numbers of double precision."""
 
 LARGEST_WEIGHT: Final = 1e100
 """Of the largest weight, and its inverse: sums of squares stay within float64."""
@@ -41,10 +59,13 @@ def validate_data(
     ------
     ValueError
         As scikit-learn; for masked values, for dates instead of numbers, for responses that are
-        missing; for words and missing values, with the column and what to do; for two columns of
-        one name.
+        missing; for words, missing values and others that are no numbers, with the column and what
+        to do; for two columns of one name.
+    TypeError
+        As scikit-learn, with the column.
     """
     check_unmasked("X", X)
+    check_frame(X)
     _check_names(X)
     if not how.get("skip_check_array"):
         _check_times(X)
@@ -52,11 +73,31 @@ def validate_data(
         check_response(estimator, y)
     try:
         return validation.validate_data(estimator, X, y, **how)
-    except ValueError as error:
-        words = str(error)
-        if "could not convert string" in words or "HistGradientBoosting" in words:
-            raise ValueError(_in_words(X, words.partition("\n")[0])) from None
+    except Exception as error:
+        said, kind = str(error), type(error)
+        words = said.partition("\n")[0]
+        if "could not convert string" in said or "HistGradientBoosting" in said:
+            raise ValueError(_in_words(X, words)) from None
+        if any(part in words for part in NO_NUMBER):
+            own = kind if kind in (TypeError, ValueError) else ValueError
+            raise own(f"{_no_number(X, y)} ({words}){see('input-data')}") from error
         raise
+
+
+def _no_number(X: Any, y: Any) -> str:
+    """What is no number in X, where, and what to do."""
+    for name, column in zip(*_columns(X), strict=True):
+        for value in column.tolist():
+            try:
+                float(value)
+            except (TypeError, ValueError, OverflowError):
+                return (
+                    f"X must be numbers, but column {name} of X has {value!r:.40} of type "
+                    f"{type(value).__name__}: make it one number, or several in columns of their "
+                    "own, or leave the column out"
+                )
+    wrong = "X must be an array or a data frame of numbers, with a row for each item"
+    return f"{wrong}, got a {type(X).__module__}.{type(X).__qualname__} of something else"
 
 
 def _check_names(X: Any) -> None:
@@ -71,17 +112,26 @@ def _check_names(X: Any) -> None:
 
 
 def _check_numbers(y: NDArray[Any]) -> None:
-    """Raise a ValueError for words in the y of a regressor."""
-    for value in y.tolist():
-        if isinstance(value, (str, bytes)):
-            try:
-                float(value)
-            except ValueError:
+    """Raise a ValueError for words and other values in the y of a regressor that are no numbers."""
+    for place, value in enumerate(y.tolist()):
+        try:
+            if math.isfinite(float(value)):
+                continue
+        except (TypeError, ValueError, OverflowError) as error:
+            if isinstance(value, (str, bytes)):
                 raise ValueError(
                     f"y must be numbers, but has words, such as {value!r}: a regressor predicts "
                     f"numbers; classes are for a classifier"
                     f"{see('input-data')}"
                 ) from None
+            raise ValueError(
+                f"y must be numbers, but has {value!r:.40} of type {type(value).__name__} in row "
+                f"{place} ({error}): leave such rows out{see('input-data')}"
+            ) from error
+        raise ValueError(
+            f"Input y contains infinity or nan: it has {value!r:.40} in row {place}: leave such "
+            f"rows out{see('input-data')}"
+        )
 
 
 def _in_words(X: Any, words: str) -> str:
@@ -111,8 +161,13 @@ def _columns(X: Any) -> tuple[list[str], list[Any]]:
     """Names and columns of a frame or an array of two dimensions; none of anything else."""
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         return [repr(name) for name in X.columns], [X[name].to_numpy() for name in X.columns]
-    table = None if hasattr(X, "tocsr") else np.asarray(X)
-    if table is None or table.ndim != 2:
+    if hasattr(X, "tocsr"):
+        return [], []
+    try:
+        table = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
+    except ValueError:  # arrays in rows of other lengths
+        return [], []
+    if table.ndim != 2:
         return [], []
     return list(map(str, range(table.shape[1]))), list(table.T)
 
@@ -137,13 +192,13 @@ def check_response(estimator: Any, y: Any) -> None:
         )
     if not getattr(estimator, "_y_numeric", False):
         return
-    if values.dtype.kind in "OSU":
-        _check_numbers(values)
     if _are_times(values):
         raise ValueError(
             f"y must be numbers, got dates or times, such as {values[0]!r}: give numbers of days "
             f"since a first day, such as (y - y.min()) / np.timedelta64(1, 'D'){see('input-data')}"
         )
+    if values.dtype.kind in "OSU":
+        _check_numbers(values)
 
 
 def _check_responses(estimator: Any, y: Any, values: NDArray[Any]) -> None:
@@ -184,9 +239,12 @@ def read_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
         raise ValueError(
             f"sample_weight must be numbers, got dates or times ({given.dtype}){see('input-data')}"
         )
-    weights: NDArray[np.float64] = validation._check_sample_weight(
-        sample_weight, X, dtype=np.float64
-    )
+    try:
+        weights: NDArray[np.float64] = validation._check_sample_weight(
+            sample_weight, X, dtype=np.float64
+        )
+    except (TypeError, OverflowError) as error:
+        raise ValueError(f"sample_weight must be numbers ({error}){see('input-data')}") from error
     if weights.min() < 0:
         raise ValueError(f"sample_weight must not be negative, got {weights.min():g}")
     largest = float(weights.max())

@@ -182,8 +182,8 @@ def check_eval_set(estimator: Any, name: str, eval_set: EvalSet) -> tuple[Any, N
 
 
 def is_table(X: Any) -> bool:
-    """Whether X is an array or a data frame, and not a source of blocks."""
-    return hasattr(X, "shape") or hasattr(X, "dtypes")
+    """Whether X is an array or a data frame, and neither a number nor a source of blocks."""
+    return getattr(X, "shape", ()) != () or hasattr(X, "dtypes")
 
 
 def is_source(X: Any) -> bool:

@@ -92,10 +92,7 @@ class Classification(ClassifierMixin, BaseEnsemble):
         except TypeError as error:
             raise ValueError(f"y must have labels of one kind, got a mixture ({error})") from error
         if len(self.classes_) < 2:
-            raise ValueError(
-                "y must have at least two classes, got only one class: "
-                f"{self.classes_.tolist()[0]!r}"
-            )
+            raise _one_class(self.classes_)
         if hasattr(self, "multi_class"):
             self._fitted_jointly = self.multi_class == "joint"
         return encoded
@@ -109,15 +106,16 @@ class Classification(ClassifierMixin, BaseEnsemble):
         return np.searchsorted(self.classes_, y)
 
     def _weighted(self, rows: Rows) -> Rows:
-        if not hasattr(self, "class_weight"):
-            return rows
-        self.class_weight_ = class_weights(self.class_weight, self.classes_, rows)
-        if self.class_weight is None:
-            return rows
-        weights = rows.weights * self.class_weight_[rows.y]
-        if not weights.any():
+        if hasattr(self, "class_weight"):
+            self.class_weight_ = class_weights(self.class_weight, self.classes_, rows)
+            if self.class_weight is not None:
+                rows = replace(rows, weights=rows.weights * self.class_weight_[rows.y])
+        left = np.unique(rows.y[rows.weights > 0])
+        if not len(left):
             raise ValueError("class_weight and sample_weight must not be 0 for every row together")
-        return replace(rows, weights=weights)
+        if len(left) < 2:
+            raise _one_class(self.classes_[left], "; rows of weight 0 do not count")
+        return rows
 
     def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
         """In one of several runs a class against the rest: the labels are 1 and 0."""
@@ -162,6 +160,12 @@ class Classification(ClassifierMixin, BaseEnsemble):
 
 LEAN = 1e-6
 """Offset of a model that has none of its own, times how much larger than the rest a class is."""
+
+
+def _one_class(classes: NDArray[Any], reason: str = "") -> ValueError:
+    return ValueError(
+        f"y must have at least two classes, got only one class: {classes.tolist()[0]!r}{reason}"
+    )
 
 
 def class_weights(

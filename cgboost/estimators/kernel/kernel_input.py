@@ -162,10 +162,10 @@ def kind_of(library: KernelLibrary, X: Any) -> Kind:
     if isinstance(X, Mapping):
         chosen = any(isinstance(kernel, On) for kernel in library.kernels.values())
         return "matrices" if chosen or _named_matrices(library) else "floats"
-    if not library.takes_objects or hasattr(X, "toarray"):
-        return "floats"
     if len(getattr(X, "shape", ())) != 1:
         check_frame(X)
+    if not library.takes_objects or hasattr(X, "toarray"):
+        return "floats"
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return "floats" if 0 in X.shape or all(_numeric_columns(X)) else "table"
     if isinstance(X, (list, tuple)):

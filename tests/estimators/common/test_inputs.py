@@ -1,12 +1,14 @@
 """X, y and weights as they are given: masked values, dates, None, and sizes beyond float64."""
 
 import warnings
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 
 import cgboost
@@ -14,8 +16,10 @@ from cgboost import (
     CGBoostClassifier,
     CGBoostRegressor,
     LPBoostClassifier,
+    LPBoostRegressor,
     OrthogonalGreedyRegressor,
     SparseLinearRegressor,
+    TransformRegressor,
 )
 from cgboost.estimators.common.inputs import costs, read_weights
 from cgboost.exceptions import DataWarning
@@ -155,6 +159,62 @@ def test_words_in_the_y_of_a_regressor(name, kind):
     words = kind(["low", "high"] * (len(X) // 2))
     with pytest.raises(ValueError, match="y must be numbers, but has words, such as 'low'"):
         model_of(name).fit(X, words)
+
+
+VALUES = {
+    "huge integer": 10**400,
+    "signaling": Decimal("sNaN"),
+    "period": pd.Period("2020"),
+    "interval": pd.Interval(0, 1),
+    "list": [0, 1],
+    "complex": 1j,
+    "set": {1},
+    "object": object(),
+}
+
+
+@pytest.mark.parametrize("estimator", [CGBoostRegressor, LPBoostRegressor, TransformRegressor])
+@pytest.mark.parametrize("name", VALUES)
+def test_values_that_are_no_numbers_are_named(estimator, name):
+    """Columns, responses and weights of them, in fits and predictions: no error of others."""
+    value, size = VALUES[name], 8
+    column = pd.Series([value] * size, dtype=object)
+    odd = pd.DataFrame({"a": column, "b": np.arange(size)})
+    good, y = pd.DataFrame({"a": np.arange(size) % 3, "b": np.arange(size)}), np.arange(size) / size
+    model = estimator().fit(good, y)
+    told = r"column '?[a0]'? of X has .* of type|feature 'a' (has|was)|builtins\.list of something"
+    as_categories = ("period", "interval", "object", "signaling")
+    if estimator is not TransformRegressor or name not in as_categories:
+        with pytest.raises((ValueError, TypeError), match=told):
+            estimator().fit(odd, y)
+    if estimator is not TransformRegressor or name != "signaling":
+        with pytest.raises((ValueError, TypeError), match=told):
+            model.predict(odd)
+    if name != "list":  # several responses
+        with pytest.raises(ValueError, match=r"y must be numbers|contains NaN|Complex data"):
+            estimator().fit(good, column)
+        with pytest.raises(ValueError, match=r"sample_weight (must be numbers|contains)|NaN"):
+            estimator().fit(good, y, sample_weight=column)
+
+
+def test_frames_that_are_not_read_and_complex_columns_are_refused():
+    """With what to do."""
+    frame = pl.DataFrame({"a": np.arange(8.0)})
+    for model in (CGBoostRegressor(), LPBoostRegressor(), TransformRegressor()):
+        with pytest.raises(ValueError, match=r"got a polars.*LazyFrame: give X\.collect\(\)"):
+            model.fit(frame.lazy(), np.arange(8.0))
+    with pytest.raises(ValueError, match="feature 'a' has complex numbers: give their real and"):
+        TransformRegressor().fit(pd.DataFrame({"a": np.arange(8) + 1j}), np.arange(8.0))
+
+
+def test_tuples_of_numbers_are_rows():
+    """Also of NumPy's numbers, which have a shape, where blocks (X, y) could be."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    for rows in ([*map(tuple, X)], [*map(tuple, X.tolist())], tuple(map(tuple, X))):
+        for model in (TransformRegressor(n_estimators=1), SparseLinearRegressor()):
+            wanted = clone(model).fit(X, X[:, 0]).predict(X)
+            found = clone(model).fit(rows, X[:, 0])
+            np.testing.assert_array_equal(found.predict(rows), wanted)
 
 
 @pytest.mark.parametrize("formulation", ["lp", "qp", "nm"])

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import compute_class_weight
 
+import cgboost
 from cgboost import (
     BLFClassifier,
     CGBoostClassifier,
@@ -85,6 +86,19 @@ def test_class_weights_are_sample_weights(model, load):
     np.testing.assert_array_equal(first.class_weight_, [by_class[c] for c in first.classes_])
     np.testing.assert_array_equal(second.class_weight_, 1.0)
     assert first.objective_ != clone(model).fit(X, labels, sample_weight=own).objective_
+
+
+@pytest.mark.parametrize("name", [n for n in cgboost.__all__ if n.endswith("Classifier")])
+def test_one_class_with_a_weight_is_an_error(name):
+    """As a target of one class is: a row of weight 0 is a row that is not there."""
+    model = getattr(cgboost, name)()
+    X, y = two_classes()
+    with pytest.raises(ValueError, match="only one class: .*; rows of weight 0 do not count"):
+        model.fit(X, y, sample_weight=(y == y[0]).astype(float))
+    if hasattr(model, "class_weight"):
+        model.set_params(class_weight={label: float(label == y[0]) for label in np.unique(y)})
+        with pytest.raises(ValueError, match="only one class: .*; rows of weight 0 do not count"):
+            model.fit(X, y)
 
 
 def test_balanced_class_weights():
