@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import Bunch
 
 from cgboost.estimators.thinning.boosted import (
     GradientTrees,
@@ -183,7 +185,10 @@ def _gradient_boosting(self: Any) -> Any:
     model = copy.copy(self._members.model)
     model.estimators_ = copy.deepcopy(model.estimators_[self.indices_])
     model.n_estimators = model.n_estimators_ = len(model.estimators_)
-    model.init_ = "zero"
+    if model.init != "zero":
+        model.init, model.init_ = None, _none_of_it(model)
+    for of_all_stages in ("train_score_", "oob_improvement_", "oob_scores_", "oob_score_"):
+        vars(model).pop(of_all_stages, None)
     for stage, weight in zip(model.estimators_, self.weights_, strict=True):
         for tree in stage:
             tree.tree_.value[:] *= weight
@@ -193,11 +198,22 @@ def _gradient_boosting(self: Any) -> Any:
     return model
 
 
+def _none_of_it(model: Any) -> Any:
+    """What the parameter init=None stands for, fitted so that its raw score is 0."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    if not is_classifier(model):
+        return DummyRegressor().fit([[0.0]], [0.0])
+    labels = np.arange(len(model.classes_))
+    return DummyClassifier(strategy="prior").fit(labels[:, None], labels)
+
+
 def _histograms(self: Any) -> Any:
     """The kept stages with weighted nodes, and a baseline of 0."""
     members = self._members
     model = copy.copy(members.model)
     model._predictors = copy.deepcopy([model._predictors[k] for k in self.indices_])
+    model.max_iter = len(model._predictors)
     model._baseline_prediction = np.zeros_like(members.model._baseline_prediction)
     for stage, weight in zip(model._predictors, self.weights_, strict=True):
         for tree in stage:
@@ -223,9 +239,12 @@ def _voting(self: Any) -> Any:
     names = [original.estimators[k] for k in self.indices_]
     voting = (VotingClassifier if classifies else VotingRegressor)(names, weights=self.weights_)
     if classifies:
-        voting.voting = "soft"
+        voting.voting, voting.flatten_transform = "soft", original.flatten_transform
         voting.classes_, voting.le_ = original.classes_, original.le_
     voting.estimators_ = [member.estimator for member in members.members]
+    voting.named_estimators_ = Bunch(
+        **{name: fitted for (name, _), fitted in zip(names, voting.estimators_, strict=True)}
+    )
     return voting
 
 
@@ -250,4 +269,5 @@ def _bagging(self: Any) -> Any:
         for member in members.members
     ]
     bagging.n_estimators = len(bagging.estimators_)
+    bagging._seeds = original._seeds[self.indices_]  # which rows each of them has seen
     return bagging

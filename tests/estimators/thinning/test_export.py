@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import (
     BaggingClassifier,
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     VotingRegressor,
@@ -157,3 +158,38 @@ def test_a_compact_list_has_the_members_kept():
     boosting = GradientBoostingClassifier(n_estimators=20).fit(X, y)
     with pytest.raises(ValueError, match=r"export\(\) gives a model of the kept ones"):
         ThinnedEnsemble(boosting, size=5).fit(X, y).compact()
+
+
+@pytest.mark.parametrize("name", ["regressor", "classifier", "three classes", "bagging", "voting"])
+def test_what_is_exported_agrees_with_its_parameters(name):
+    """It can be cloned and fitted, tells the rows of its members, and skl2onnx takes it."""
+    if name == "regressor":
+        (X, y), model = numbers(), GradientBoostingRegressor(n_estimators=20, random_state=0)
+    else:
+        X, y = classes(3 if name == "three classes" else 2)
+        lines = BaggingClassifier(LogisticRegression(), 8, random_state=0)
+        boosting = GradientBoostingClassifier(n_estimators=20, random_state=0)
+        model = {"bagging": lines, "voting": CLASSIFIERS["voting"]}.get(name, boosting)
+    thin = ThinnedEnsemble(model, size=2 if name == "voting" else 5, weights="equal").fit(X, y)
+    exported, count = thin.to_sklearn(), thin.n_members_
+    assert clone(exported).fit(X, y).predict(X).shape == y.shape
+    if hasattr(exported, "init_"):
+        assert exported.init is None
+        assert np.abs(exported._raw_predict_init(X.astype(np.float32))).max() < 1e-15
+        assert not hasattr(exported, "train_score_")
+    if name == "bagging":
+        found, whole = exported.estimators_samples_, clone(model).fit(X, y).estimators_samples_
+        np.testing.assert_array_equal(found, [whole[k] for k in thin.indices_])
+    if name == "voting":
+        assert [*exported.named_estimators_] == [label for label, _ in exported.estimators]
+    assert len(exported.estimators_) == count
+
+    skl2onnx = pytest.importorskip("skl2onnx")
+    rows = X.astype(np.float32)
+    exported = exported.set_params(flatten_transform=False) if name == "voting" else exported
+    options = None if name == "regressor" else {"zipmap": False}
+    graph = skl2onnx.to_onnx(exported, rows[:1], options=options).SerializeToString()
+    session = pytest.importorskip("onnxruntime").InferenceSession(graph)
+    found = session.run(None, {session.get_inputs()[0].name: rows})[-1]
+    wanted = exported.predict if name == "regressor" else exported.predict_proba
+    np.testing.assert_allclose(found.reshape(len(X), -1).squeeze(), wanted(rows), atol=2e-6)
