@@ -125,7 +125,7 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
         _draw_outputs(panels[-1], columns, groups, several)
     else:
         longest = max(runs, key=lambda run: len(run["round"]))
-        _draw_growth(panels[-1], longest, columns, groups)
+        _draw_growth(panels[-1], dict(longest), columns, groups)
     return figure
 
 

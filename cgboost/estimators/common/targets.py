@@ -145,9 +145,10 @@ class Classification(ClassifierMixin, BaseEnsemble):
         """
         sizes = np.bincount(rows.y, rows.weights, len(self.classes_)) / rows.weights.sum()
         leans = iter(LEAN * (2.0 * sizes - 1.0)[1 if len(sizes) == 2 else 0 :])
+        outputs = [[output.leaning(next(leans)) for output in run.outputs] for run in runs]
         return [
-            replace(run, outputs=[output.leaning(next(leans)) for output in run.outputs])
-            for run in runs
+            replace(run, outputs=own) if run.is_trivial else run
+            for run, own in zip(runs, outputs, strict=True)
         ]
 
     @property
