@@ -29,6 +29,7 @@ from ..program.solution import Point
 from ..sessions.engine import Answer, Request
 from ..sessions.rebuilding import RebuildingBackend
 from ..tolerances import CERTIFICATE
+from .highs import leave_no_scheduler
 
 logger = logging.getLogger(__name__)
 
@@ -136,6 +137,8 @@ def solve_with_cvxpy(solver: str, program: Program, request: Request) -> Answer:
     with warnings.catch_warnings():  # "may be inaccurate": the session checks that itself
         warnings.simplefilter("ignore", UserWarning)
         problem.solve(solver=solver, **_options(solver, request))
+    if solver == "HIGHS":
+        leave_no_scheduler()
     stats = problem.solver_stats
     iterations = max(0, int(stats.num_iters or 0))
     status = _STATUS.get(problem.status, Status.FAILED)

@@ -106,6 +106,12 @@ def run_highs(native: Any) -> Any:
     return code
 
 
+def leave_no_scheduler() -> None:
+    """End the scheduler that somebody's use of HiGHS has started in this thread."""
+    if not _is_inside_highs():
+        load_highs().Highs.resetGlobalScheduler(True)
+
+
 def _is_inside_highs() -> bool:
     """Whether highspy is calling: that is in its callbacks."""
     frame: FrameType | None = sys._getframe(1)

@@ -254,6 +254,15 @@ def test_other_numbers_of_threads_in_the_process(before, integrality):
     highspy.Highs.resetGlobalScheduler(True)
 
 
+def test_highs_through_cvxpy_leaves_no_scheduler():
+    """A user of HiGHS may ask for any number of threads after it, too."""
+    highspy.Highs.resetGlobalScheduler(True)
+    for threads in (2, 3):
+        assert solve(Program([1.0], [[2.0]], 3.0), "cvxpy:HIGHS").objective == pytest.approx(1.5)
+        assert plain(threads).run().name == "kOk"
+    highspy.Highs.resetGlobalScheduler(True)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_within_a_callback_of_highs(threads):
     """There the scheduler is in use: it is taken as it is, and is still there afterwards."""
