@@ -43,7 +43,7 @@ from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
 from cgboost.integer.reporting.callbacks import FinishingCallback, TreeState, WaitingCallback
-from cgboost.integer.reporting.undivided import missing_copies, why_undivided
+from cgboost.integer.reporting.undivided import missing_copies, wanted_bound, why_undivided
 from cgboost.integer.result import BranchAndPriceResult, tree_table
 from cgboost.integer.resuming import SearchRecord
 from cgboost.integer.search import ObjectiveStepError, Relaxation, Search, columns_of
@@ -307,7 +307,7 @@ class TreeSearch:
             return "infeasible" if infeasible else "cut_off"
         node = self.current = self._at_least(node, bound)
         if not relaxation.feasible:
-            words = _unmet(node, relaxation)
+            words = _unmet(node, relaxation, self.what.pricer)
             if node.number == 0 or not math.isfinite(relaxation.bound):
                 raise SearchEnd(StopReason.NO_COLUMN, words)
             self._close(node, bound)
@@ -634,8 +634,8 @@ class TreeSearch:
             )
         if not math.isfinite(gap):
             return StopReason.NO_COLUMN, (
-                "no node is left to divide, but nothing is proven: the pricer gave no bound, "
-                f"return (columns, bound){see('branch-and-price')}"
+                "no node is left to divide, but nothing is proven: the pricer gave no bound; "
+                f"{wanted_bound(self.what.pricer)}{see('branch-and-price')}"
             )
         if gap > self.gap + INTEGRAL:
             return StopReason.STALLED, (
@@ -645,12 +645,12 @@ class TreeSearch:
         return StopReason.GAP, f"relative gap {gap:.1e}: no solution is better by more"
 
 
-def _unmet(node: Node, relaxation: Relaxation) -> str:
+def _unmet(node: Node, relaxation: Relaxation, pricer: Pricer) -> str:
     """Why a node cannot be judged whose rows are not met."""
     words = (
         f"no columns that the pricer found meet the rows of node {node.number}, which proves "
         f"nothing: {relaxation.message}"
     )
     if relaxation.stop_reason is StopReason.NO_COLUMN and relaxation.bound == -math.inf:
-        words += "; without a bound there may be others: return (columns, bound)"
+        words += f"; without a bound there may be others: {wanted_bound(pricer)}"
     return words + see("branch-and-price")

@@ -8,6 +8,8 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 
 from cgboost.generation.columns import Column
+from cgboost.generation.function_pricer import FunctionPricer
+from cgboost.generation.protocols import Pricer
 from cgboost.integer.branching.rules import (
     INTEGRAL,
     BranchingRule,
@@ -17,6 +19,7 @@ from cgboost.integer.branching.rules import (
     VariableBranching,
 )
 from cgboost.masters.linear.master import LinearMaster
+from cgboost.pricing.blockwise import BlockwisePricer
 
 MOST_NAMED = 3
 """Rows that a message names."""
@@ -129,6 +132,15 @@ def _as_a_block(block: Hashable, sense: str) -> str:
         f"make its row {block!r} '== 1' (it is '{sense}'), with a column of cost 0 that has a 1 "
         f"there alone where nothing need be taken, and {passed}"
     )
+
+
+def wanted_bound(pricer: Pricer) -> str:
+    """What gives a bound where a pricer gave none, in words for who wrote it."""
+    if isinstance(pricer, FunctionPricer | BlockwisePricer):
+        return "return (columns, bound)"
+    if type(pricer).__module__.startswith("cgboost."):
+        return "its pricing problems were not solved to the end, give more time"
+    return "return Priced(columns, exact=True, reduced_cost=bound)"
 
 
 def missing_copies(master: LinearMaster) -> str:

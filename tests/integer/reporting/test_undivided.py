@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from cgboost.generation.columns import Column
+from cgboost.generation.function_pricer import as_pricer
 from cgboost.generation.history import StopReason
+from cgboost.generation.protocols import Priced
 from cgboost.integer import (
     Apart,
     BestBound,
@@ -23,8 +25,10 @@ from cgboost.integer import (
     VariableBranching,
     VariableRow,
 )
-from cgboost.integer.reporting.undivided import missing_copies, why_undivided
+from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
+from cgboost.integer.reporting.undivided import missing_copies, wanted_bound, why_undivided
 from cgboost.masters import LinearMaster
+from cgboost.pricing import BlockwisePricer
 
 from ..test_branch_and_price import check_stopped, triangle
 from ..tree_problems import Problem, indicator
@@ -244,3 +248,31 @@ def test_a_search_without_copies_says_what_to_pass(copies: Any) -> None:
     assert result.stop_reason is StopReason.TIME
     assert result.bound is None
     assert ("pass copies={'agent': 1} to LinearMaster" in result.message) is (copies is None)
+
+
+class OwnPricer:
+    """A pricer that is an object of the user's."""
+
+    respects = ()
+
+    def price(self, state: Any, limit: int) -> Priced:
+        """Nothing, and no bound."""
+        return Priced(columns=())
+
+
+@pytest.mark.parametrize(
+    ("pricer", "words"),
+    [
+        (lambda duals: [], "return (columns, bound)"),
+        (BlockwisePricer(lambda duals, block: [], ["b"]), "return (columns, bound)"),
+        (OwnPricer(), "return Priced(columns, exact=True, reduced_cost=bound)"),
+        (BlockPricer([], ["a"], component_rows=False), "not solved to the end, give more time"),
+    ],
+)
+def test_who_wrote_the_pricer_is_told_what_to_return(pricer: Any, words: str) -> None:
+    """A function, an object, and a pricer of this package, of which the user sees nothing."""
+    assert words in wanted_bound(as_pricer(pricer))
+    if not isinstance(pricer, BlockPricer):
+        result = BranchAndPrice(LinearMaster(["a"], "==", 1.0), pricer).run()
+        assert result.stop_reason is StopReason.NO_COLUMN
+        assert words in result.message
