@@ -93,8 +93,8 @@ def _no_number(X: Any, y: Any) -> str:
             except (TypeError, ValueError, OverflowError):
                 return (
                     f"X must be numbers, but column {name} of X has {value!r:.40} of type "
-                    f"{type(value).__name__}: make it one number, or several in columns of their "
-                    "own, or leave the column out"
+                    f"{type(value).__name__}: make it one number, or several in separate "
+                    "columns, or leave the column out"
                 )
     wrong = "X must be an array or a data frame of numbers, with a row for each item"
     return f"{wrong}, got a {type(X).__module__}.{type(X).__qualname__} of something else"

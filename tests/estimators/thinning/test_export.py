@@ -175,6 +175,7 @@ def test_what_is_exported_agrees_with_its_parameters(name):
     assert clone(exported).fit(X, y).predict(X).shape == y.shape
     if hasattr(exported, "init_"):
         assert exported.init is None
+        assert not isinstance(exported.init_, str)
         assert np.abs(exported._raw_predict_init(X.astype(np.float32))).max() < 1e-15
         assert not hasattr(exported, "train_score_")
     if name == "bagging":
