@@ -243,6 +243,7 @@ def _wrong_column(X: Any) -> tuple[str, Any] | None:
             X = np.asarray(X, dtype=object)
         if np.ndim(X) != 2:
             return None
+    check_frame(X)
     for j in range(X.shape[1]):
         for value in _column(X, j) if frame else X[:, j]:
             if is_time(value) or (isinstance(value, str) and not _is_float(value)):

@@ -203,6 +203,8 @@ def test_frames_that_are_not_read_and_complex_columns_are_refused():
     for model in (CGBoostRegressor(), LPBoostRegressor(), TransformRegressor()):
         with pytest.raises(ValueError, match=r"got a polars.*LazyFrame: give X\.collect\(\)"):
             model.fit(frame.lazy(), np.arange(8.0))
+        with pytest.raises(ValueError, match=r"got a polars.*LazyFrame: give X\.collect\(\)"):
+            model.fit(frame, np.arange(8.0)).predict(frame.lazy())
     with pytest.raises(ValueError, match="feature 'a' has complex numbers: give their real and"):
         TransformRegressor().fit(pd.DataFrame({"a": np.arange(8) + 1j}), np.arange(8.0))
 
