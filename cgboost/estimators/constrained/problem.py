@@ -92,6 +92,9 @@ class Problem:
         Relative to the cost of all rows.
     rate_prices : dict
         Prices of rates of positive predictions, relative to the cost of all rows.
+    balanced : bool
+        Whether rows that should be positive at these prices weigh as much as the others together:
+        a constant, which has no order of rows, then pays only where no column does.
     known : dict
         Columns as their pricer knows them.
     multipliers : Multipliers or None
@@ -114,6 +117,7 @@ class Problem:
     target: Vector
     price: float = FIRST_PRICE
     rate_prices: dict[tuple[int, str], float] = field(default_factory=dict)
+    balanced: bool = False
     known: dict[Any, Column] = field(default_factory=dict)
     multipliers: Multipliers | None = None
 
@@ -199,6 +203,10 @@ class Problem:
         if not extra.any():
             return target, weights
         net = weights * target - extra
+        positive, negative = float(net[net > 0].sum()), -float(net[net < 0].sum())
+        if self.balanced and positive and negative:
+            half = 0.5 * (positive + negative)
+            net = net * np.where(net > 0, half / positive, half / negative)
         return np.where(net == 0, target, np.sign(net)), np.abs(net)
 
     def _master(

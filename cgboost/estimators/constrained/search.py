@@ -8,18 +8,21 @@ A fit is a run of column generation, or a few, each from the columns of the one 
 * Limits on rates of predictions are prices of positive predictions, which change what rows cost: a
   row of group g costs λ_g/n_g more where it is predicted positive (the cost-sensitive reduction of
   Agarwal, Beygelzimer, Dudík, Langford, Wallach, *A reductions approach to fair classification*,
-  ICML 2018). A bracketed secant method moves λ until the rates on the training rows keep to their
-  limits, and where they jump over them blends the models on both sides. Every problem on the
-  way is certified; that they lead to the best model is not.
+  ICML 2018). A bracketed secant method moves λ. What a fit at a price says is the order of the
+  rows: of all its models, blends of two and offsets, the one with the fewest errors on the training
+  rows whose rates keep to their limits is taken, and a constant is among them. Every problem on
+  the way is certified; that they lead to the best model is not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun
@@ -28,7 +31,7 @@ from cgboost.estimators.constrained.columns import ObeyingStumps
 from cgboost.estimators.constrained.data import Seen
 from cgboost.estimators.constrained.infeasible import raise_infeasible
 from cgboost.estimators.constrained.problem import Problem
-from cgboost.exceptions import see, warn_caller
+from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason, relative_gap
 from cgboost.pricing.constrained.hinges import HingeFunction
 from cgboost.pricing.features.features import Feature
@@ -44,42 +47,37 @@ HIGHEST_PRICE = 1e5
 """… up to this, relative to the cost of all rows."""
 
 MOST_FITS = 8
-"""Fits of a search for one rate at most, before two of them are blended; twice as many for several
-rates."""
+"""Fits of a search for one rate at most; so many times more for several rates."""
 
 FIRST_STEP = 0.15
 """The price of rates that is tried first, relative to the cost of all rows. On Adult, 0.13 to 0.16
 are wanted."""
 
-FAR_INSIDE = 0.7
-"""A rate below this share of its limit may leave room for a better model."""
+NARROW = 0.3
+"""A bracket of prices this wide, relative to its upper end, is narrow enough."""
 
-NARROW = 0.5
-"""A bracket of prices this wide, relative to its upper end, is narrow enough for a blend."""
+BLENDED = 8
+"""So many of the best models are blended with each other, where offsets can be moved …"""
 
-MEAN_PARTS = (0.0, 0.5, 0.25, 0.75)
-"""Parts of the mean of all models that the two models of a blend have, in the order of trial."""
+SHARES = {True: 17, False: 257}
+"""… with so many shares, evenly spread; more where offsets cannot be moved."""
 
-TIE_BREAKING = 0.95
-"""The share of a model in a blend that only tells rows of the same output apart."""
+TIED = 1e-9
+"""Outputs this near to each other or to 0, relative to the largest one, may change sides by
+rounding."""
 
-SHARES = 17
-"""Shares of each model that are tried first, evenly spread."""
+ROUNDING = 1e-12
+"""Of a sum of weights that add up to 1."""
 
-MOST_SHIFTS = 1000
-"""Shifts of an offset that are tried, at quantiles of the output …"""
+SIZES = (1.0, 2.0, 0.5, 0.25, 0.1)
+"""Sizes of a model that are tried; its predictions are the same with all of them."""
 
-MOST_CUTS = 5
-"""… of those with which rates keep to their limits so many, the smallest ones, …"""
-
-SIZES = (2.0, 1.0, 0.5, 0.25, 0.1)
-"""… in models of these sizes, and constants."""
+NEARLY_CONSTANT = 0.1
+"""A model that predicts the rarer class for less than this share of what it did without limits on
+rates is hardly more than a constant."""
 
 OUT_OF_TIME = (StopReason.TIME, StopReason.INTERRUPTED)
 """Fits that ended with these are not tried again at a higher price."""
-
-BISECTIONS = 20
-"""Steps that look for a share between two of these."""
 
 Run = Callable[[], list[FittedRun]]
 
@@ -187,7 +185,7 @@ class _Search:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether a blend of the models at both ends will do."""
+        """Whether prices between the two ends would hardly make other models."""
         if self.cheap is None or self.dear is None:
             return False
         return abs(self.dear[0] - self.cheap[0]) <= NARROW * abs(self.dear[0])
@@ -202,114 +200,203 @@ class _Fit:
     multipliers: Any
 
 
+@dataclass(frozen=True)
+class _Decisions:
+    """Predictions of an output less a cut, measured at many cuts at once.
+
+    Attributes
+    ----------
+    places : list of (int, str)
+        Of the rates.
+    vectors : ndarray of shape (n_rates, n_rows)
+        Each rate is a·[f > 0] …
+    limits : ndarray of shape (n_rates,)
+        … and at most this on either side.
+    gains : ndarray of shape (n_rows,)
+        What the errors fall by where a row is predicted positive: its weight, times its label.
+    movable : bool
+        Whether a model may have any offset.
+    """
+
+    places: list[tuple[int, str]]
+    vectors: NDArray[np.float64]
+    limits: Vector
+    gains: Vector
+    movable: bool
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Decisions:
+        """The rates that are limited, and whether offsets may move under all other limits."""
+        places, vectors, limits = [], [], []
+        for number, constraint in enumerate(problem.constraints):
+            if not constraint.of_rates:
+                continue
+            known: Any = constraint
+            grouping = problem.groups[known.groups_of]
+            for part, vector in known.differences(grouping, problem.target, problem.weights):
+                places.append((number, part))
+                vectors.append(vector)
+                limits.append(known.limit)
+        declared = problem.declared(problem.target)
+        sums = [abs(row.vector.sum()) for row in declared.rows]
+        still = bool(declared.convex or declared.own) or max(sums, default=0.0) > TIED
+        stumps = isinstance(problem.family, ObeyingStumps)  # with the constant stump
+        return cls(
+            places,
+            np.array(vectors),
+            np.array(limits),
+            problem.rows.weights * problem.target,
+            (problem.free_offset or stumps) and not still,
+        )
+
+    def keep(self, rates: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Whether rates, one a row, are within their limits in each column."""
+        limits = np.maximum(self.limits * (1.0 - ROUNDING), ROUNDING)
+        return np.asarray((np.abs(rates) <= limits[:, None]).all(axis=0))
+
+    def as_it_is(self, f: Vector) -> float:
+        """−Σ gains of the rows predicted positive; inf if limits are broken, or may be so."""
+        tied = TIED * float(np.abs(f).max(initial=0.0))
+        sides = np.column_stack([f > -tied, f > tied])
+        if not self.keep(self.vectors @ sides).all():
+            return np.inf
+        return float((-self.gains @ sides).max())
+
+    def best(self, f: Vector) -> tuple[float, float]:
+        """The best cut within the limits, after −Σ gains of the rows predicted positive there."""
+        if not self.movable:
+            return self.as_it_is(f), 0.0
+        order = np.argsort(-f, kind="stable")
+        s, gains = f[order], np.append(0.0, np.cumsum(self.gains[order]))
+        rates = np.cumsum(self.vectors[:, order], axis=1)
+        rates = np.column_stack([np.zeros(len(self.limits)), rates[:, :-1], 0.0 * self.limits])
+        apart = s[:-1] - s[1:] > TIED * max(abs(s[0]), abs(s[-1]))
+        ends = np.concatenate([s[:1] + 1.0, 0.5 * (s[1:] + s[:-1]), s[-1:] - 1.0])
+        allowed = np.concatenate([[True], apart, [True]]) & self.keep(rates)
+        place = int(np.argmin(np.where(allowed, -gains, np.inf)))
+        return -float(gains[place]), float(ends[place])
+
+    def near(self, f: Vector, n_positive: int) -> Vector:
+        """The rates where about so many rows are predicted positive: no fit is then a constant."""
+        if not self.movable:
+            return self.vectors @ (f > 0)
+        tied, cut = TIED * np.abs(f).max(), np.sort(f)[len(f) - 1 - n_positive]
+        sides = [f > cut + tied, f > cut - tied]
+        number = [int(side.sum()) for side in sides]
+        below = abs(number[1] - n_positive) < abs(number[0] - n_positive)
+        below = below if number[0] > 0 and number[1] < len(f) else number[0] == 0
+        return self.vectors @ sides[below]
+
+
 def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) -> list[FittedRun]:
-    """The runs at prices of rates where these are below their limits."""
+    """The runs of the model with the fewest errors whose rates are within their limits."""
+    rows, decisions = problem.rows.X, _Decisions.of(problem)
+    free = runs[0].outputs[0].values(rows)
+    if np.isfinite(decisions.as_it_is(free)):
+        return runs
+    n_positive = int(np.clip(np.sum(free > 0), 1, len(free) - 1))
+    fits, values = [_Fit(runs, {}, problem.multipliers)], [free]
     searches: dict[tuple[int, str], _Search] = {}
-    fits: list[_Fit] = []
-    while True:
-        fits.append(_Fit(runs, dict(problem.rate_prices), problem.multipliers))
-        rates = _rates(problem, runs)
-        for place, (rate, limit) in rates.items():
+    problem.balanced = decisions.movable
+    while len(fits) < MOST_FITS * len(decisions.places):
+        rates = decisions.near(values[-1], n_positive)
+        for place, rate, limit in zip(decisions.places, rates, decisions.limits, strict=True):
             if place not in searches and abs(rate) > limit:
-                searches[place] = _Search(float(np.sign(rate)), limit, [])
+                searches[place] = _Search(float(np.sign(rate)), float(limit), [])
             if place in searches:
                 search = searches[place]
                 price = search.sign * problem.rate_prices.get(place, 0.0)
-                search.points.append((price, search.sign * rate))
-        if _keeps(rates):
-            return _up_to_the_limit(problem, fits, searches, rates)
-        last = len(fits) >= MOST_FITS * len(rates)
-        if last or all(search.is_narrow for search in searches.values()):
-            blended = _blended(problem, fits, searches)
-            if blended is not None:
-                return blended
-        if last:
+                search.points.append((price, search.sign * float(rate)))
+        if all(search.is_narrow for search in searches.values()):
             break
         for place, search in searches.items():
             problem.rate_prices[place] = search.sign * search.next()
         runs = _at_sufficient_price(problem, run)
+        fits.append(_Fit(runs, dict(problem.rate_prices), problem.multipliers))
+        values.append(runs[0].outputs[0].values(rows))
+        if runs[0].stop_reason in OUT_OF_TIME:
+            break
+    problem.balanced = False
+    found = _best(problem, decisions, fits, values)
+    if found is None:
+        return _nearest(problem, decisions, fits, called)
+    _warn_if_constant(problem, free, found[0].outputs[0].values(rows), called)
+    return found
+
+
+def _best(
+    problem: Problem, decisions: _Decisions, fits: list[_Fit], values: list[Vector]
+) -> list[FittedRun] | None:
+    """The best blend of two fits, at its best offset; None if no one keeps to all limits.
+
+    Limits that are convex hold for it, since they hold for both. Of the sizes at which it predicts
+    the same, it has the one with the lowest objective.
+    """
+    numbers = list(range(len(fits)))
+    single = [decisions.best(f)[0] for f in values]
+    if decisions.movable:
+        numbers = sorted(numbers, key=single.__getitem__)[:BLENDED]
+    shares = np.linspace(0.0, 1.0, SHARES[decisions.movable]).tolist()
+    least, found = np.inf, (0, 0, 0.0, 0.0)
+    for i, j in combinations_with_replacement(numbers, 2):
+        for share in shares[: 1 if i == j else None]:
+            error, cut = decisions.best((1.0 - share) * values[i] + share * values[j])
+            if error < least - ROUNDING * float(np.abs(decisions.gains).sum()):
+                least, found = error, (i, j, share, cut)
+    if not np.isfinite(least):
+        return None
+    i, j, share, cut = found
+    ends = fits[i].runs[0].outputs[0], fits[j].runs[0].outputs[0]
+    output = blend(*ends, share)
+    if not decisions.movable:
+        return _as_runs(problem, fits[j], output)
+    f = (1.0 - share) * values[i] + share * values[j] - cut
+    scales = [(size, -size * cut) for size in SIZES]
+    if (f > 0).all() or not (f > 0).any():  # a constant is as good
+        scales = [(0.0, float(np.sign(f[0])) * size) for size in SIZES]
+        fits[j] = replace(fits[j], prices={}, multipliers=None)  # it is no optimum at any prices
+    each = [_as_runs(problem, fits[j], _of_size(problem, output, *scale)) for scale in scales]
+    obeying = [one for one in each[1:] if _beyond(problem, one) <= OBEYED]
+    best = min([each[0], *obeying], key=lambda one: problem.value(one[0].outputs[0]))
+    return _as_runs(problem, fits[j], best[0].outputs[0])
+
+
+def _nearest(
+    problem: Problem, decisions: _Decisions, fits: list[_Fit], called: str
+) -> list[FittedRun]:
+    """The fit whose rates are the nearest to their limits, with a warning."""
     nearest = min(fits, key=lambda fit: _excess(_rates(problem, fit.runs)))
-    runs, problem.rate_prices = nearest.runs, nearest.prices
-    problem.multipliers = nearest.multipliers
     words = ", ".join(
         f"{part}: {rate:.4f}, limit {limit:g}"
-        for (_, part), (rate, limit) in _rates(problem, runs).items()
+        for (_, part), (rate, limit) in _rates(problem, nearest.runs).items()
     )
-    moved = _moved(problem, nearest)
-    if moved is not None:
-        warn_caller(
-            f"{called}: after {len(fits)} fits the rates on the training rows were not within "
-            f"their limits ({words}); they are for a model of another size and offset, which may "
-            f"cost accuracy: allow more, or limit the score{see('constraints')}",
-            ConvergenceWarning,
-        )
-        return moved
     warn_caller(
         f"{called}: after {len(fits)} fits the rates on the training rows are not within their "
         f"limits ({words}): allow more, or limit the score{see('constraints')}",
         ConvergenceWarning,
     )
-    return runs
+    return _as_runs(problem, nearest, nearest.runs[0].outputs[0])
 
 
-def _up_to_the_limit(
-    problem: Problem,
-    fits: list[_Fit],
-    searches: dict[tuple[int, str], _Search],
-    rates: dict[tuple[int, str], tuple[float, float]],
-) -> list[FittedRun]:
-    """The last fit, which keeps to all limits; or, where its rate is far inside, a better blend.
+def _warn_if_constant(problem: Problem, free: Vector, output: Vector, called: str) -> None:
+    """Warn of a model that predicts one class for nearly all training rows, unlike the free one."""
+    share = float(np.average(output > 0, weights=problem.weights))
+    before = float(np.average(free > 0, weights=problem.weights))
+    if min(share, 1.0 - share) >= NEARLY_CONSTANT * min(before, 1.0 - before):
+        return
+    warn_caller(
+        f"{called}: within the limits on rates the best model found predicts the positive class "
+        f"for {100 * share:.3g} % of the training rows ({100 * before:.3g} % without these "
+        "limits), which is nearly a constant: allow more, raise C, or limit the score"
+        f"{see('constraints')}",
+        TrivialModelWarning,
+    )
 
-    Where a rate jumps over its limit from price to price, the next model may pay for more than is
-    asked for. One between it and a model beyond the limit costs less.
-    """
-    fit = fits[-1]
-    if not any(abs(rates[place][0]) < FAR_INSIDE * rates[place][1] for place in searches):
-        return fit.runs
-    blended = _blended(problem, fits, searches)
-    if blended is not None:
-        better = problem.value(blended[0].outputs[0]) < problem.value(fit.runs[0].outputs[0])
-        if better and _beyond(problem, blended) <= OBEYED:
-            return blended
+
+def _as_runs(problem: Problem, fit: _Fit, output: FittedOutput) -> list[FittedRun]:
+    """The runs of a fit with another model."""
     problem.rate_prices, problem.multipliers = fit.prices, fit.multipliers
-    return fit.runs
-
-
-def _moved(problem: Problem, fit: _Fit) -> list[FittedRun] | None:
-    """The best of some models t·f + b that keep to all limits; None if none does.
-
-    Beyond the largest output nobody is predicted positive, and all rates are equal: so it is for
-    t = 0, too.
-    """
-    output, tried = fit.runs[0].outputs[0], [(0.0, 0.0)]
-    if _has_offset(problem):
-        values = output.values(problem.rows.X)
-        cuts = [cut for cut in _cuts(values) if _keeps(_rates_of(problem, values - cut))]
-        tried += [(size, -size * cut) for cut in cuts[:MOST_CUTS] for size in SIZES]
-        tried += [(0.0, sign * size) for sign in (-1.0, 1.0) for size in SIZES]
-    models = [_of_size(problem, output, *each) for each in tried]
-    for model in sorted(models, key=problem.value):
-        runs = _as_runs(problem, fit, model)
-        if _keeps(_rates(problem, runs)) and _beyond(problem, runs) <= OBEYED:
-            problem.rate_prices, problem.multipliers = {}, None  # it is no optimum at any prices
-            return runs
-    return None
-
-
-def _cuts(values: Vector) -> Vector:
-    """Values between those of an output, and beyond them; the smallest first."""
-    distinct = np.unique(values)
-    if len(distinct) > MOST_SHIFTS:
-        distinct = np.unique(np.quantile(values, np.linspace(0.0, 1.0, MOST_SHIFTS)))
-    ends = distinct[[0, -1]] + np.array([-1.0, 1.0])
-    cuts = np.concatenate([ends[:1], 0.5 * (distinct[1:] + distinct[:-1]), ends[1:]])
-    nearest: Vector = cuts[np.argsort(np.abs(cuts), kind="stable")]
-    return nearest
-
-
-def _has_offset(problem: Problem) -> bool:
-    """Whether a model may have any offset: a free one, or the constant stump."""
-    return problem.free_offset or isinstance(problem.family, ObeyingStumps)
+    return [replace(fit.runs[0], outputs=[output])]
 
 
 def _of_size(problem: Problem, output: FittedOutput, size: float, offset: float) -> FittedOutput:
@@ -325,127 +412,9 @@ def _of_size(problem: Problem, output: FittedOutput, size: float, offset: float)
     return blend(unit, replace(output, path=path), 0.5)
 
 
-def _keeps(rates: dict[tuple[int, str], tuple[float, float]]) -> bool:
-    """Whether all rates are within their limits."""
-    return all(abs(rate) <= limit for rate, limit in rates.values())
-
-
 def _excess(rates: dict[tuple[int, str], tuple[float, float]]) -> float:
     """The largest rate, relative to its limit."""
     return max(abs(rate) / max(limit, 1e-12) for rate, limit in rates.values())
-
-
-def _blended(
-    problem: Problem, fits: list[_Fit], searches: dict[tuple[int, str], _Search]
-) -> list[FittedRun] | None:
-    """A blend of two models around the limit of a rate; None if no blend keeps to all limits.
-
-    Limits that are convex hold for it, since they hold for both. Outputs are continuous in the
-    share of each, so that rates change by few rows at a time; where many rows have the same output
-    in both, a part of the mean of all models tells them apart.
-    """
-    if len(searches) != 1:
-        return None
-    (place, search) = next(iter(searches.items()))
-    outputs = [fit.runs[0].outputs[0] for fit in fits]
-    mean = outputs[0]
-    for count, output in enumerate(outputs[1:], start=2):
-        mean = blend(mean, output, 1.0 / count)
-    for part in MEAN_PARTS:
-        ends = [blend(output, mean, part) if part else output for output in outputs]
-        found = _first_blend(problem, ends, place, search)
-        if found is not None:
-            return _as_runs(problem, fits[found[1]], found[0])
-    for number, output in enumerate(outputs):
-        for other in outputs:
-            nearby = blend(other, output, TIE_BREAKING)
-            shifted = _shifted(problem, nearby, other, place, search)
-            if shifted is not None:
-                runs = _as_runs(problem, fits[number], shifted)
-                if _beyond(problem, runs) <= OBEYED:
-                    return runs
-    return None
-
-
-def _as_runs(problem: Problem, fit: _Fit, output: FittedOutput) -> list[FittedRun]:
-    """The runs of a fit with another model."""
-    problem.rate_prices, problem.multipliers = fit.prices, fit.multipliers
-    return [replace(fit.runs[0], outputs=[output])]
-
-
-def _shifted(
-    problem: Problem,
-    nearby: FittedOutput,
-    other: FittedOutput,
-    place: tuple[int, str],
-    search: _Search,
-) -> FittedOutput | None:
-    """A model with a small shift of its offset; None if no shift makes its rates right.
-
-    Of a model that leaves many rows at 0, another one tells these apart in a blend, and the shift
-    says where they are divided. It is too small for the other rows to matter.
-    """
-    if not _has_offset(problem):
-        return None
-    values = nearby.values(problem.rows.X)
-    reach = (1.0 - TIE_BREAKING) * float(np.abs(other.values(problem.rows.X)).max(initial=0.0))
-    ends = values - reach, values + reach
-    share = _share(problem, *ends, place, search)
-    if share is None:
-        return None
-    return _of_size(problem, nearby, 1.0, (2.0 * share - 1.0) * reach)
-
-
-def _first_blend(
-    problem: Problem, ends: list[FittedOutput], place: tuple[int, str], search: _Search
-) -> tuple[FittedOutput, int] | None:
-    """A blend of two models, those of near prices first, and the number of the dearer one."""
-    values = [end.values(problem.rows.X) for end in ends]
-    rates = [search.sign * _rates_of(problem, f)[place][0] for f in values]
-    prices = [point[0] for point in search.points]
-    pairs = [
-        (abs(prices[i] - prices[j]), i, j)
-        for i in range(len(ends))
-        for j in range(len(ends))
-        if rates[i] > search.limit >= rates[j]
-    ]
-    for _, i, j in sorted(pairs):
-        share = _share(problem, values[i], values[j], place, search)
-        if share is not None:
-            return blend(ends[i], ends[j], share), j
-    return None
-
-
-def _share(
-    problem: Problem, first: Vector, second: Vector, place: tuple[int, str], search: _Search
-) -> float | None:
-    """The share of the second output at which all rates are within their limits.
-
-    Rates need not fall all the way: each place where they cross the limit is looked at.
-    """
-
-    def over(share: float) -> bool | None:
-        """Whether the rate is above its limit; None if all are within theirs."""
-        rates = _rates_of(problem, (1.0 - share) * first + share * second)
-        if _keeps(rates):
-            return None
-        return search.sign * rates[place][0] > search.limit
-
-    shares = np.linspace(0.0, 1.0, SHARES)
-    sides = [over(share) for share in shares]
-    if None in sides:
-        return float(shares[sides.index(None)])
-    for left in range(SHARES - 1):
-        low, high = float(shares[left]), float(shares[left + 1])
-        if sides[left] == sides[left + 1]:
-            continue
-        for _ in range(BISECTIONS):
-            middle = 0.5 * (low + high)
-            side = over(middle)
-            if side is None:
-                return middle
-            low, high = (middle, high) if side == sides[left] else (low, middle)
-    return None
 
 
 def _identity(hypothesis: Any) -> Any:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
 from cgboost import (
@@ -29,7 +28,7 @@ from cgboost.constraints import (
     Monotone,
     ParityGap,
 )
-from cgboost.estimators.constrained import search
+from cgboost.exceptions import TrivialModelWarning
 from cgboost.masters.homotopy import ActiveInverse
 from cgboost.masters.support_vector import quadratic_model
 from tests.estimators.constrained.whole_problems import Whole
@@ -293,25 +292,58 @@ def test_rates_keep_to_their_limit_on_the_training_rows(constraint):
     np.testing.assert_array_equal(again.decision_function(X), f)
 
 
-def test_a_rate_far_inside_its_limit_makes_room_for_a_better_model(monkeypatch):
-    """Blends up to the limit obey it, and no objective is above that of the first price in it."""
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(500, 4)).round(1)
-    groups = X[:, 0] + 0.5 * rng.normal(size=500) > 0
-    y = X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=500) > 0
+@pytest.mark.parametrize("constraint", [ParityGap, EqualOpportunity])
+@pytest.mark.parametrize("seed", [5, 11])
+def test_a_limit_on_rates_is_no_reason_to_predict_a_constant(constraint, seed):
+    """No fewer right labels than nearly the best of 2000 linear rules within the limit has."""
+    X, y, groups = unequal_groups(seed)
+    model = ConstrainedBoostClassifier(
+        [constraint("g", 0.02, of="rate")], columns="features", C=0.3
+    ).fit(X, y, groups={"g": groups})
+    f, counting = model.decision_function(X), y if constraint is EqualOpportunity else y | ~y
+    assert abs(rate_gap(f[counting], groups[counting])) <= 0.02
+    best = 0.0
+    first, second = counting & groups, counting & ~groups
+    vector = first / first.sum() - second / second.sum()
+    for rule in np.random.default_rng(0).normal(size=(2000, X.shape[1])):
+        order = np.argsort(-X @ rule)
+        kept = np.abs(np.cumsum(vector[order])) <= 0.02
+        right = np.sum(~y) + np.cumsum(2.0 * y[order] - 1.0)
+        best = max(best, right[kept].max() / len(y))
+    assert best > max(y.mean(), 1 - y.mean()) + 0.02
+    assert model.score(X, y) > best - 0.015
 
-    def fitted(limit):
-        model = ConstrainedBoostClassifier([ParityGap("g", limit, of="rate")], C=0.1)
-        return model.fit(X, y, groups={"g": groups})
 
-    limits = (0.02, 0.05, 0.1, 0.2)
-    found = [fitted(limit) for limit in limits]
-    monkeypatch.setattr(search, "FAR_INSIDE", 0.0)
-    first = [fitted(limit) for limit in limits]
-    for limit, model, before in zip(limits, found, first, strict=True):
-        assert abs(rate_gap(model.decision_function(X), groups)) <= limit
-        assert model.objective_ <= before.objective_ * (1 + 1e-9)
-    assert any(a.objective_ < b.objective_ * 0.999 for a, b in zip(found, first, strict=True))
+def unequal_groups(seed, n_rows=400):
+    """Rows of two groups; what is useful is larger in one of them."""
+    rng = np.random.default_rng(seed)
+    groups = rng.random(n_rows) < 0.4
+    X = rng.normal(size=(n_rows, 6))
+    X[:, 0] += groups
+    y = X[:, 0] + 0.7 * X[:, 1] + groups - 0.5 + 0.5 * rng.logistic(size=n_rows) > 0
+    return X, y, groups
+
+
+def test_rows_on_the_border_do_not_break_a_limit_on_rates():
+    """Outputs that are 0 but for rounding are predictions too; here they made a gap of 0.154."""
+    rng = np.random.default_rng(6)
+    groups = rng.random(300) < 0.4
+    X = rng.normal(size=(300, 6))
+    X[:, [0, 2]] += groups[:, None] * [1.5, 0.75]
+    y = X[:, 0] + 0.7 * X[:, 1] + groups + 1.5 * rng.logistic(size=300) > 1.5
+    model = ConstrainedBoostClassifier([ParityGap("g", 0.02, of="rate")], C=0.05)
+    model.fit(X, y, groups={"g": groups})
+    assert abs(rate_gap(model.decision_function(X), groups)) <= 0.02
+
+
+def test_a_model_that_is_nearly_a_constant_says_so():
+    """Where the only useful feature is the group, limits leave a constant, with a warning."""
+    _, _, groups = unequal_groups(0)
+    y = groups ^ (np.random.default_rng(0).random(len(groups)) < 0.1)
+    model = ConstrainedBoostClassifier([ParityGap(0, 0.01, of="rate")])
+    with pytest.warns(TrivialModelWarning, match=r"positive class for 0 % .* nearly a constant"):
+        model.fit(groups[:, None].astype(float), y)
+    assert model.score(groups[:, None], y) == max(y.mean(), 1 - y.mean())
 
 
 def test_a_budget_of_nothing_has_no_price():
@@ -381,21 +413,21 @@ def test_the_objective_under_limits_on_rates_is_that_of_the_model(limit):
     assert not np.isfinite(history["bound"][:-1]).any()  # those of another problem
 
 
-def test_rates_that_no_price_meets_are_met_by_a_moved_offset():
-    """Where two limits on rates defeat the search, the model is no worse than the best constant."""
+def test_two_limits_on_rates_are_met_at_once():
+    """With limits that no price meets, errors are no more than those of the best constant."""
     X, y = grouped_rows(150)
     other = np.where(X[:, 3] > 0, "a", "b")
     rules = [ParityGap(0, 0.001, of="rate"), ParityGap("o", 0.001, of="rate")]
-    model = ConstrainedBoostClassifier(rules, C=1.0)
+    model = ConstrainedBoostClassifier(rules, C=0.1)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", TrivialModelWarning)
         model.fit(X, y, groups={"o": other})
     assert (np.abs(model.constraints_report_["value"]) <= 0.001).all()
-    f, cost = model.decision_function(X), np.array([np.sum(y), np.sum(~y)]) * 2.0
-    own = np.abs(model.column_weights_).sum() + np.maximum(0, 1 - (2.0 * y - 1) * f).sum()
+    f = model.decision_function(X)
+    own = np.abs(model.column_weights_).sum() + 0.1 * np.maximum(0, 1 - (2.0 * y - 1) * f).sum()
     assert model.objective_ == pytest.approx(own)
-    assert model.dual_bound_ <= own <= 1.0 + cost.min() + 1e-9
-    assert np.isnan(model.constraints_report_["price"]).all()
+    assert model.dual_bound_ <= own
+    assert model.score(X, y) >= max(y.mean(), 1 - y.mean())
     assert model.intercept_ == 0.0  # stumps have none: the constant stump is priced
 
 
