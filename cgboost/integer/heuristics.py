@@ -272,7 +272,7 @@ class BranchDiving:
 
     def _dive(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         decisions = list(node.decisions)
-        for _ in range(MOST_STEPS):
+        for _ in range(MOST_DIVES):
             if search.is_over:
                 return
             counts = search.integral(relaxation)
@@ -315,7 +315,7 @@ class BranchDiving:
         return []
 
 
-MOST_STEPS = 300
+MOST_DIVES = 300
 """Of a dive: a variable without an upper bound could grow without limit."""
 
 MOST_BRANCHES = 10_000

@@ -16,11 +16,11 @@ from cgboost.kernels.rows import SparseScaler, is_sparse
 if TYPE_CHECKING:
     from sklearn.preprocessing import StandardScaler
 
-FAR = 10.0
+FAR_DEVIATIONS = 10.0
 """Standard deviations from the mean, and so many times as far as the farthest training row is said
 to be far: a kernel of distances is then near 0 for all centres, one of products is all this one."""
 
-FARTHER = 2.0
+BEYOND_TRAINING = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ class FeatureScaler:
         if self.reach is None or not len(scaled):
             return scaled
         largest = np.maximum(scaled.max(axis=0), -scaled.min(axis=0))
-        far = np.flatnonzero(largest > np.maximum(FAR, FARTHER * self.reach))
+        far = np.flatnonzero(largest > np.maximum(FAR_DEVIATIONS, BEYOND_TRAINING * self.reach))
         if len(far):
             j = int(far[np.argmax(largest[far])])
             name = j if self.columns is None else self.columns.places[j]

@@ -42,7 +42,7 @@ Escapes = tuple[tuple[str, str], ...]
 BACKSLASHED: Escapes = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"))
 """What BigQuery cannot have between quotes of one line, besides the quote."""
 
-EXACT = 2.0**53
+EXACT_INTEGERS = 2.0**53
 """Integers below it are numbers of double precision."""
 
 LARGEST_SHIFT = 62
@@ -132,7 +132,9 @@ class Dialect:
         digits = repr(float(value))
         if self.number_type:
             return f"'{digits}'::{self.number_type}"
-        if not self.rounds_decimals and (abs(value) >= EXACT or not float(value).is_integer()):
+        if not self.rounds_decimals and (
+            abs(value) >= EXACT_INTEGERS or not float(value).is_integer()
+        ):
             return _of_integers(float(value))
         return digits if "e" in digits else f"{digits}e0"
 

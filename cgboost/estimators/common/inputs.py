@@ -277,7 +277,7 @@ def warn_of_weights(called: str, weights: NDArray[np.float64], what: str) -> Non
         If the mean weight is below 0.1 or above 10.
     """
     mean = float(weights.mean())
-    if not 1.0 / FAR <= mean <= FAR:
+    if not 1.0 / FAR_FROM_ONE <= mean <= FAR_FROM_ONE:
         warn_caller(
             f"{called}: the sample weights of {len(weights)} rows add up to {weights.sum():.4g}, "
             f"and {what}, since a row of weight w counts as w rows; if they only compare rows, "
@@ -286,7 +286,7 @@ def warn_of_weights(called: str, weights: NDArray[np.float64], what: str) -> Non
         )
 
 
-FAR = 10.0
+FAR_FROM_ONE = 10.0
 """A mean weight of 1/10 to 10 may be meant: rows that were drawn, or counted, several times."""
 
 

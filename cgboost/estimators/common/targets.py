@@ -139,7 +139,7 @@ class Classification(ClassifierMixin, BaseEnsemble):
         return None if len(self.classes_) == 2 else self.classes_
 
     def _leaning(self, runs: list[FittedRun], rows: Rows) -> list[FittedRun]:
-        """The runs, those of f = 0 with an offset of next to nothing, towards the larger class.
+        """The runs, those of f = 0 with a tiny offset towards the larger class.
 
         A model without columns and offset would predict the first class, however few rows it has.
         """
@@ -160,7 +160,7 @@ class Classification(ClassifierMixin, BaseEnsemble):
 
 
 LEAN = 1e-6
-"""Offset of a model that has none of its own, times how much larger than the rest a class is."""
+"""Offset of a model without columns and offset, times how much larger than the rest a class is."""
 
 
 def _one_class(classes: NDArray[Any], reason: str = "") -> ValueError:

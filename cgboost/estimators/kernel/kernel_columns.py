@@ -103,7 +103,7 @@ REACH = 0.15
 IF_FEW = "all if few"
 """Columns a round of a 2-norm by default."""
 
-FEW_COLUMNS = 3000
+MOST_AT_ONCE_L2 = 3000
 """A 2-norm has a weight for nearly every column at its optimum: so many are best taken at once."""
 
 
@@ -286,7 +286,7 @@ class KernelColumns(ColumnFamily):
     def columns_per_round(self, pool: KernelPool, n_rows: int) -> int:
         """A share of the rows, or every column that prices out."""
         n_columns = sum(pool.size(kernel) for kernel in range(len(pool.strata)))
-        if self.at_once == "all" or (self.at_once == IF_FEW and n_columns <= FEW_COLUMNS):
+        if self.at_once == "all" or (self.at_once == IF_FEW and n_columns <= MOST_AT_ONCE_L2):
             return n_columns
         share = MANY_KERNELS_SHARE if len(pool.strata) >= MANY_STRATA else 1
         return min(MOST_PER_ROUND, share * super().columns_per_round(pool, n_rows))

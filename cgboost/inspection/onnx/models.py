@@ -28,7 +28,7 @@ LINEAR = ("outputs", "BaseComponentwise._outputs")
 DECISIONS = ("Classification.predict", "LinearDecision.predict")
 NUMBERS = ("Regression.predict", "LinearPrediction.predict")
 
-ALIKE = 1e-4
+SAME_OUTPUT = 1e-4
 """Graph and model differ by less, relative to 1 and the largest output: sums of trees, in float32,
 by some 1e-6, a wrong formula by far more."""
 
@@ -217,7 +217,7 @@ def _compare(made: Any, model: Any, rows: NDArray[Any]) -> None:
         if name not in said:
             continue
         known = getattr(nameless, method)(rows.astype(np.float64))
-        allowed = ALIKE * (1.0 + np.abs(known).max())
+        allowed = SAME_OUTPUT * (1.0 + np.abs(known).max())
         wrong = np.abs(said[name] - known) > allowed  # not for nan on both sides
         if wrong.any() or (np.isnan(said[name]) != np.isnan(known)).any():
             place = tuple(np.argwhere(wrong | np.isnan(said[name] + known))[0])

@@ -180,7 +180,7 @@ CONSTANT_FOUND = 1e-6
 loss there."""
 
 
-AT_KINK = 1e-13
+NEAR_KINK = 1e-13
 """A row this near to a kink, relative to the sizes of y and f, may be on either side of it: some
 hundred units of rounding, since f is a sum."""
 
@@ -369,7 +369,7 @@ class SupportVectorLoss:
         """
         size = np.abs(self.target) + np.abs(output) + self.epsilon
         prices = np.abs(response)
-        for near in (output - AT_KINK * size, output + AT_KINK * size):
+        for near in (output - NEAR_KINK * size, output + NEAR_KINK * size):
             u, _ = self._best_variables(self.variables.rate(near))
             prices = np.maximum(prices, np.abs(self.variables.response(u)))
         return float(prices @ size)
