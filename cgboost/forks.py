@@ -23,7 +23,8 @@ else:
             """The value, computed once."""
             if instance is None:
                 return self
-            return instance.__dict__.setdefault(self.attrname, self.func(instance))
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
 
 class Lock:

@@ -50,6 +50,24 @@ def test_no_lock_is_held_while_a_property_is_computed(cached_property: type) -> 
         first.join()
 
 
+@pytest.mark.parametrize("cached_property", [forks.cached_property, arrays.cached_property])
+def test_the_value_of_the_derived_class_is_kept(cached_property: type) -> None:
+    """Also where it is made from that of the base, which is stored under the same name first."""
+
+    class Base:
+        @cached_property
+        def value(self) -> int:
+            return 1
+
+    class Derived(Base):
+        @cached_property
+        def value(self) -> int:
+            return super().value + 1
+
+    derived = Derived()
+    assert derived.value == derived.value == 2
+
+
 def test_no_module_uses_another_lock() -> None:
     """Locks and cached properties are those of the two modules."""
     other = re.compile(r"functools import .*cached_property|@functools\.cached|threading\.R?Lock\(")

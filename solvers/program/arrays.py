@@ -27,7 +27,8 @@ else:
             """Return the value, computed once."""
             if instance is None:
                 return self
-            return instance.__dict__.setdefault(self.attrname, self.func(instance))
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]

@@ -54,7 +54,7 @@ def weighted_sum(graph: Graph, x: Name, hypotheses: Sequence[Any], coef: Vector)
     return reduce(lambda one, other: graph.op("Add", one, other), parts)
 
 
-COMPARED_ROWS = 16
+GRAPH_ROWS = 16
 """Rows on which a graph is compared with its model."""
 
 
@@ -68,10 +68,10 @@ def known_rows(hypotheses: Sequence[Any], n_features: int) -> Vector:
     rng = np.random.default_rng(0)
     of_kernels = [one for one in hypotheses if type(one) is KernelHypothesis]
     if of_kernels:
-        chosen = [of_kernels[j] for j in rng.integers(len(of_kernels), size=2 * COMPARED_ROWS)]
+        chosen = [of_kernels[j] for j in rng.integers(len(of_kernels), size=2 * GRAPH_ROWS)]
         rows = np.vstack([_row_of(one) for one in chosen])
-        return 0.5 * (rows[:COMPARED_ROWS] + rows[COMPARED_ROWS:])
-    rows = rng.normal(size=(COMPARED_ROWS, n_features))
+        return 0.5 * (rows[:GRAPH_ROWS] + rows[GRAPH_ROWS:])
+    rows = rng.normal(size=(GRAPH_ROWS, n_features))
     known: dict[int, list[float]] = {}
     for one in hypotheses:
         if (step := _step(one)) is not None:
@@ -85,7 +85,7 @@ def known_rows(hypotheses: Sequence[Any], n_features: int) -> Vector:
             continue
         low, high = min(thresholds), max(thresholds)
         margin = 0.25 * (high - low) or 0.25 * abs(low) or 1.0
-        rows[:, j] = rng.uniform(low - margin, high + margin, COMPARED_ROWS)
+        rows[:, j] = rng.uniform(low - margin, high + margin, GRAPH_ROWS)
     return rows
 
 
