@@ -44,7 +44,8 @@ class Classification(ClassifierMixin, BaseEnsemble):
     @property
     def _log_odds(self) -> float:
         """Log-odds of a class in one unit of its output, for losses that have them."""
-        return log_odds_of(getattr(self, "loss", LogLoss.name)) or LogLoss.log_odds
+        loss = getattr(self, "_known_loss", None) or getattr(self, "loss", LogLoss.name)
+        return log_odds_of(loss) or LogLoss.log_odds
 
     @property
     def _link(self) -> Link | None:

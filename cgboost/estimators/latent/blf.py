@@ -236,11 +236,11 @@ class BLFRegressor(Regression, BaseBLF):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_own(self, **OWN)
         check_choice("subgradient", self.subgradient, ("dual", "sign"))
         check_number("epsilon", self.epsilon, at_least=0)
         check_number("delta", self.delta, above=0)
         check_number("alpha", self.alpha, above=0, below=1)
+        check_own(self, **OWN)
 
     @property
     def _subgradient(self) -> Subgradient:  # type: ignore[override]

@@ -179,9 +179,9 @@ feature_names_in_
 
     def _check_parameters(self) -> None:
         check_task_and_loss(self, REGRESSION)
-        check_own(self, **OWN)
         check_number("quantile", self.quantile, above=0, below=1)
         check_number("epsilon", self.epsilon, at_least=0)
+        check_own(self, **OWN)
         check_number("alpha", self.alpha, at_least=0, optional=True)
         linear_fit.check_penalty(self)
         super()._check_parameters()

@@ -75,13 +75,19 @@ REGRESSION = ["squared_error", "absolute_error", "epsilon_insensitive", "huber",
 CLASSES = ["log_loss", "exponential"]
 LOSSES = REGRESSION + CLASSES
 OPTIONS = {"epsilon": 0.3, "delta": 0.8, "alpha": 0.3}
+OWNERS = {"epsilon_insensitive": "epsilon", "huber": "delta", "quantile": "alpha"}
+
+
+def options_of(loss: str) -> dict[str, float]:
+    """The parameter that the loss has."""
+    return {OWNERS[loss]: OPTIONS[OWNERS[loss]]} if loss in OWNERS else {}
 
 
 def model_of(loss: str, n_components: Any = 3, **parameters: Any) -> BLFRegressor | BLFClassifier:
     """An estimator for a loss."""
     if loss in CLASSES:
         return BLFClassifier(n_components, loss=loss, **parameters)
-    return BLFRegressor(n_components, loss=loss, **OPTIONS, **parameters)
+    return BLFRegressor(n_components, loss=loss, **options_of(loss), **parameters)
 
 
 def data_of(loss: str, seed: int = 0) -> tuple[Vector, Vector]:

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import scale
 
 from cgboost import RBF, BLFClassifier, BLFRegressor, Linear, Precomputed
-from tests.estimators.latent.latent_data import OPTIONS, REGRESSION
+from tests.estimators.latent.latent_data import REGRESSION, options_of
 
 
 def several(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -51,7 +51,7 @@ def test_responses_are_at_their_optimum_over_the_factors(loss: str, ridge: float
     """Each of them, by CVXPY, with weights and with the penalty."""
     X, Y = several()
     weights = np.random.default_rng(1).uniform(0.2, 2.0, len(Y))
-    model = BLFRegressor(3, loss=loss, l2_regularization=ridge, **OPTIONS)
+    model = BLFRegressor(3, loss=loss, l2_regularization=ridge, **options_of(loss))
     model.fit(X, Y, sample_weight=weights)
     T, total = model.x_scores_, 0.0
     np.testing.assert_allclose(T.T @ (weights[:, None] * T), np.eye(3), atol=1e-8)
