@@ -167,6 +167,9 @@ LARGER = "a larger value may change that"
 LEVEL_OF_NOISE = 1.5
 """C by default, times the size of the derivatives of the loss (docs/studies/defaults)."""
 
+LEVEL_OF_LABELS = 3.0
+"""The same for labels, where most rows end without a derivative."""
+
 SCALE_Y = "scale y to standard deviation 1 (sklearn.compose.TransformedTargetRegressor)"
 
 
@@ -456,6 +459,24 @@ def cost_by_noise(rows: Rows, loss: Loss) -> float:
     constant = np.broadcast_to(loss.best_constant(rows.y, rows.weights), rows.y.shape)
     noise = rows.weights @ loss.gradient(rows.y, constant) ** 2
     return LEVEL_OF_NOISE / math.sqrt(noise if noise > 0 else rows.weights.sum())
+
+
+def cost_of_labels(estimator: Any, rows: Rows, loss: Loss) -> float:
+    """C by default with Σ|α| and classes, for columns that are of size 1 in most rows.
+
+    As :func:`cost_by_noise`, with the derivatives g at f = 0 less their mean, which a constant
+    takes away: at its best constant the hinge has a kink. Of several classes against the rest,
+    Σ w g² is the mean; in a joint problem every row counts for each of its pairs.
+    """
+    noise = []
+    for target in estimator._targets(rows.y):
+        pairs = target.shape[1] - 1 if target.ndim == 2 else 1
+        target = target if target.ndim == 1 else np.ones(len(target))
+        g = loss.gradient(target, np.zeros(len(target)))
+        g = g - np.average(g, weights=rows.weights) * (pairs == 1)
+        noise.append(pairs * float(rows.weights @ g**2))
+    mean = float(np.mean(noise))
+    return LEVEL_OF_LABELS / math.sqrt(mean if mean > 0 else rows.weights.sum())
 
 
 def chosen_cost(estimator: Any) -> float:

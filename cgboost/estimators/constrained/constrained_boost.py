@@ -28,6 +28,7 @@ from cgboost.estimators.common.objective import (
     check_own,
     check_task_and_loss,
     chosen_cost,
+    cost_of_labels,
     loss_of,
     margin_objective,
     residual_objective,
@@ -42,7 +43,7 @@ from cgboost.estimators.common.targets import (
     without_class_weights,
 )
 from cgboost.estimators.constrained import report
-from cgboost.estimators.constrained.columns import ConstrainedColumns, family_of
+from cgboost.estimators.constrained.columns import ConstrainedColumns, ObeyingKernels, family_of
 from cgboost.estimators.constrained.data import Features, Grouping, Groups, Seen
 from cgboost.estimators.constrained.inputs import (
     Inputs,
@@ -184,8 +185,10 @@ def prepared(
     """Training rows and held-out rows; the latter are kept for the report."""
     rows, held = BaseEnsemble._prepare(self, X, y, sample_weight, eval_set)
     self._inputs.held = held
-    if self._y_numeric:
+    if self._y_numeric or isinstance(self._family, ObeyingKernels):
         self._usual_cost = self._family.usual_cost(rows, self._cost)
+    else:
+        self._usual_cost = cost_of_labels(self, rows, self._cost)
     if rules_of(self.constraints) and len(self._targets(rows.y)) > 1:
         raise ValueError(
             f"constraints go with two classes, got {len(self.classes_)}: fit a class against the "
@@ -353,7 +356,7 @@ def constraint_table(self: Any) -> str:
 
 def check_shared(self: Any) -> None:
     """Check the parameters that both estimators have."""
-    check_number("C", self.C, above=0, optional=self._y_numeric)
+    check_number("C", self.C, above=0, optional=True)
     check_choice("offset", self.offset, ("auto", "none", "free"))
     for constraint in rules_of(self.constraints):
         constraint.check()
@@ -401,9 +404,8 @@ class ConstrainedBoostClassifier(Classification, BaseBoost):
     loss : str or Loss, default="hinge"
         Losses that are a box in the dual (hinge) are fast under linear constraints; others are
         solved with CVXPY.
-    C : float, default=1.0
-        Cost of one unit of loss. ``sample_weight`` multiplies it, row by row: with weights that
-        sum to 1, C must be n_rows times as large.
+    C : float or None, default=None
+        As in :class:`LPBoostClassifier`; for kernels None means 1.
     offset : {"auto", "none", "free"}, default="auto"
         The offset b. "auto" means "none" for stumps, which include the constant, and "free"
         otherwise.
@@ -419,6 +421,8 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
 
     Attributes
     ----------
+    C_ : float
+        The C given or chosen.
     constraints_report_ : dict of str to ndarray
         For each part of each constraint, its value on the training rows (``value``) and on the
         first set of ``eval_set`` (``held_out``, nan without one), its ``limit``, and its ``price``:
@@ -449,7 +453,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     columns: Any = field(default="stumps", kw_only=True)
     drop: Sequence[Any] | None = field(default=None, kw_only=True)
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
-    C: float = field(default=1.0, kw_only=True)
+    C: float | None = field(default=None, kw_only=True)
     offset: OffsetRule = field(default="auto", kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
 
@@ -459,6 +463,10 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     constraint_values, constraint_table = constraint_values, constraint_table
     feature_importances_ = property(_importances)
 
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        self.C_ = chosen_cost(self)
+
     def _check_parameters(self) -> None:
         check_task_and_loss(self, CLASSIFICATION)
         check_shared(self)
@@ -466,7 +474,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
 
     @property
     def _objective(self) -> Objective:
-        margins = Margins(self.C, None, balanced=False, cost=get_loss(self.loss))
+        margins = Margins(chosen_cost(self), None, balanced=False, cost=get_loss(self.loss))
         return margin_objective(L1(), margins)
 
     @property

@@ -34,6 +34,7 @@ from cgboost.estimators.common.objective import (
     check_cost,
     check_trade_off,
     chosen_cost,
+    cost_of_labels,
     loss_of,
     margin_objective,
     residual_objective,
@@ -193,11 +194,15 @@ class LPBoostClassifier(Classification, BaseBoost):
         predictions, scaled to a maximum of 1 on the training rows.
     loss : str or Loss, default="hinge"
         As in :class:`CGBoostClassifier`; for ``formulation`` "lp" and "qp".
-    C : float, default=1.0
+    C : float or None, default=None
         Cost of one unit of margin error; for "md", the size of the model; for "nm", the value of a
-        margin. For a small C the all-zero model is optimal, which is reported as a
-        :class:`~cgboost.exceptions.TrivialModelWarning`. ``sample_weight`` multiplies it, row by
-        row: with weights that sum to 1, C must be n_rows times as large. Ignored if ``nu`` is used.
+        margin. None means 3/√(Σ w g²) for "lp", with the derivatives g of the loss at f = 0 less
+        their mean: a fixed share of what noise gains, for any loss, number and weights of rows
+        (:doc:`/studies/defaults/page`). For the hinge and two classes of n_1 and n_2 rows that is
+        3/√(4·n_1·n_2/(n_1 + n_2)). For other formulations None means 1. For a small C the all-zero
+        model is optimal, which is reported as a :class:`~cgboost.exceptions.TrivialModelWarning`.
+        ``sample_weight`` multiplies C, row by row: with weights that sum to 1, a C of your own must
+        be n_rows times as large. Ignored if ``nu`` is used.
     nu : float or None
         Instead of C for "lp" and "qp"; required for "erlp" and "qrlp". At most this share of the
         rows has a margin below ``margin_``, and at least this share has a margin of at most
@@ -237,6 +242,8 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose
 
     Attributes
     ----------
+    C_ : float
+        The C given or chosen; it has no effect with ``nu``.
     columns_ : dict of str to ndarray
         Table of the model. Stumps: feature and threshold of h(x) = 1 if x[feature] > threshold,
         else −1 (feature −1 and threshold −inf: the constant), coefficient, round (and class). Weak
@@ -260,14 +267,14 @@ feature_names_in_
     >>> from sklearn.datasets import load_breast_cancer
     >>> from cgboost import LPBoostClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = LPBoostClassifier(tol=1e-6).fit(X, y)
+    >>> model = LPBoostClassifier(C=1.0, tol=1e-6).fit(X, y)
     >>> model.converged_, round(model.objective_, 3)
     (True, 6.996)
     """
 
     estimator: Any = None
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
-    C: float = field(default=1.0, kw_only=True)
+    C: float | None = field(default=None, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
     formulation: FormulationName = field(default="lp", kw_only=True)
     offset: Offset = field(default="none", kw_only=True)
@@ -303,11 +310,10 @@ feature_names_in_
     def _check_parameters(self) -> None:
         check_cost(self, CLASSIFICATION, Hinge)
         check_probability("probability", self.probability)
-        check_trade_off(self)
+        check_trade_off(self, is_optional=True)
         check_choice("formulation", self.formulation, FORMULATIONS)
         check_number("eta", self.eta, above=0, optional=True)
         check_number("margin", self.margin, at_least=0, optional=True)
-        check_choice("multi_class", self.multi_class, ("ovr", "joint"))
         check_choice("multi_class", self.multi_class, ("ovr", "joint"))
         if self.multi_class == "joint" and self.offset != "none":
             raise ValueError(
@@ -333,10 +339,23 @@ feature_names_in_
                 )
         super()._check_parameters()
 
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[Rows, Held | None]:
+        rows, held = super()._prepare(X, y, sample_weight, eval_set)
+        is_linear = self.formulation == "lp"
+        loss = get_loss(self.loss)
+        self._usual_cost = cost_of_labels(self, rows, loss) if is_linear else 1.0
+        return rows, held
+
+    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+        super()._keep(runs, rows)
+        self.C_ = chosen_cost(self)
+
     @property
     def _objective(self) -> Objective:
         margins = Margins(
-            self.C,
+            chosen_cost(self),
             self.nu,
             balanced=self.offset == "free",
             eta=self.eta,

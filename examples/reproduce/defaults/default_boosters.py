@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,18 +14,26 @@ import numpy as np
 from default_models import CLASSES, NUMBERS, DataSet, error, read_sets
 from page_tables import table
 from scipy.stats import rankdata
+from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.tree import DecisionTreeRegressor
 from study_jobs import Measured, Record
 
-from cgboost import AnyBoostClassifier, AnyBoostRegressor, LPBoostRegressor
+from cgboost import AnyBoostClassifier, AnyBoostRegressor, LPBoostClassifier, LPBoostRegressor
+from cgboost.estimators.common.objective import LEVEL_OF_LABELS
 
 FOLDS = 3
 SHARES = (0.5, 1.0, 1.5, 2.0, 3.0)
 """C·√n; 1.5 is the default."""
 ONE = "C = 1"
+LEVELS = (1.0, 2.0, 3.0, 5.0)
+"""C·√(Σ w g²) for classes; 3 is the default."""
+SHARES_OF_ROWS = (0.2, 0.4)
+"""ν."""
+LONGEST = 30.0
+"""Seconds for a fit of one class."""
 RATES = (1.0, 0.3, 0.1)
 """Of AnyBoost; 0.1 is the default."""
 TREE = DecisionTreeRegressor(max_depth=3)
@@ -39,6 +48,8 @@ def measured(folder: Path, known: set[tuple[str, str, str, int]]) -> Iterator[Re
         yield from errors(data, "steps", steps(data.task), known)
         if data.task == NUMBERS:
             yield from by_cost(data, known)
+        else:
+            yield from by_level(data, known)
     for n_rows in (100, 3000):
         X, y = make_friedman1(n_rows, noise=1.0, random_state=0)
         yield from by_cost(DataSet(NUMBERS, f"friedman1, {n_rows} rows", X, y), known)
@@ -56,6 +67,40 @@ def by_cost(data: DataSet, known: set[tuple[str, str, str, int]]) -> Iterator[Re
             for name, cost in costs.items()
         }
         yield from errors(data, family, models, known)
+
+
+def by_level(data: DataSet, known: set[tuple[str, str, str, int]]) -> Iterator[Record]:
+    """Stumps and trees for classes with every level of C, ν, and C = 1."""
+    for family, estimator in FAMILIES.items():
+        own = {"random_state": 0, "time_limit": LONGEST}
+        models: dict[str, Callable[[], Any]] = {
+            f"{level:g}": partial(AtLevel, LPBoostClassifier(estimator, **own), level)
+            for level in LEVELS
+        }
+        for nu in SHARES_OF_ROWS:
+            models[f"nu = {nu:g}"] = partial(LPBoostClassifier, estimator, nu=nu, **own)
+        if family == "stumps":  # takes minutes with trees
+            models[ONE] = partial(LPBoostClassifier, estimator, C=1.0, **own)
+        yield from errors(data, f"{family}, {CLASSES}", models, known)
+
+
+@dataclass
+class AtLevel:
+    """A model whose C is by noise, times a level over that of the default."""
+
+    model: Any
+    level: float
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit it with the default's C times that."""
+        usual = clone(self.model).set_params(max_columns=1).fit(X, y).C_
+        cost = usual * self.level / LEVEL_OF_LABELS
+        self.model = clone(self.model).set_params(C=cost).fit(X, y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Its labels."""
+        return self.model.predict(X)
 
 
 def steps(task: str) -> dict[str, Callable[[], Any]]:
@@ -92,7 +137,29 @@ def tables(folder: Path) -> dict[str, str]:
     """The tables of the page that come from these records."""
     records = Measured(folder / "boosters.csv")
     found = {family: costs_table(records, family) for family in FAMILIES}
+    found |= {f"{family}-classes": levels_table(records, family) for family in FAMILIES}
     return found | {"steps": steps_table(records)}
+
+
+def levels_table(records: Measured, family: str) -> str:
+    """Wrong labels, relative to the lowest, and times by the level of C, over all data sets."""
+    study = f"{family}, {CLASSES}"
+    runs = [r for r in records.rows if r.study == study]
+    models, names = (
+        list(dict.fromkeys(key)) for key in zip(*((r.model, r.data) for r in runs), strict=True)
+    )
+    means = np.array([[records.values(study, d, m)[:, 0].mean() for m in models] for d in names])
+    ratios = (means + 0.5) / (means.min(axis=1, keepdims=True) + 0.5)
+    ranks = np.mean([rankdata(row) for row in means], axis=0)
+    rows = []
+    for k, name in enumerate(models):
+        seconds = [r.seconds for r in runs if r.model == name]
+        words = f"C·√(Σ w g²) = {name}" if name[0].isdigit() else name
+        numbers = f"{means[:, k].mean():.2f}", f"{np.exp(np.log(ratios[:, k]).mean()):.2f}"
+        worst = f"{ratios[:, k].max():.1f}"
+        rows.append((words, *numbers, worst, f"{ranks[k]:.2f}", f"{np.mean(seconds):.2f}"))
+    head = f"{family}, {len(names)} data sets | wrong labels, % | ratio to the lowest | largest"
+    return table(rows, f"{head} | mean rank | CPU s")
 
 
 def costs_table(records: Measured, family: str) -> str:
