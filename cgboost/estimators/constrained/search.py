@@ -278,8 +278,6 @@ class _Decisions:
 
     def near(self, f: Vector, n_positive: int) -> Vector:
         """The rates where about so many rows are predicted positive: no fit is then a constant."""
-        if not self.movable:
-            return self.vectors @ (f > 0)
         tied, cut = TIED * np.abs(f).max(), np.sort(f)[len(f) - 1 - n_positive]
         sides = [f > cut + tied, f > cut - tied]
         number = [int(side.sum()) for side in sides]
@@ -294,12 +292,46 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
     free = runs[0].outputs[0].values(rows)
     if np.isfinite(decisions.as_it_is(free)):
         return runs
-    n_positive = int(np.clip(np.sum(free > 0), 1, len(free) - 1))
-    fits, values = [_Fit(runs, {}, problem.multipliers)], [free]
+    fits, values, found = [_Fit(runs, {}, problem.multipliers)], [free], None
+    for balanced in (True, False) if decisions.movable else (False,):
+        _search(problem, run, decisions, fits, values, balanced=balanced)
+        found = _best(problem, decisions, fits, values)
+        if found is not None and not _is_constant(problem, free, found):
+            return found
+    if found is None:
+        return _nearest(problem, decisions, fits, called)
+    warn_caller(
+        f"{called}: within the limits on rates the best model found predicts the positive class "
+        f"for {100 * _share(problem, found):.3g} % of the training rows "
+        f"({100 * np.average(free > 0, weights=problem.weights):.3g} % without these limits), "
+        f"which is nearly a constant: allow more, raise C, or limit the score{see('constraints')}",
+        TrivialModelWarning,
+    )
+    return found
+
+
+def _search(
+    problem: Problem,
+    run: Run,
+    decisions: _Decisions,
+    fits: list[_Fit],
+    values: list[Vector],
+    *,
+    balanced: bool,
+) -> None:
+    """Add fits at other prices, until those around the limits are near to each other.
+
+    ``balanced``: of problems in which no constant is cheap; rates are then those of as many
+    positive predictions as the first fit has.
+    """
+    n_rows = len(values[0])
+    n_positive = int(np.clip(np.sum(values[0] > 0), 1, n_rows - 1))
     searches: dict[tuple[int, str], _Search] = {}
-    problem.balanced = decisions.movable
-    while len(fits) < MOST_FITS * len(decisions.places):
-        rates = decisions.near(values[-1], n_positive)
+    problem.balanced, problem.rate_prices, output = balanced, {}, values[0]
+    for _ in range(MOST_FITS * len(decisions.places)):
+        if fits[-1].runs[0].stop_reason in OUT_OF_TIME:
+            break
+        rates = decisions.near(output, n_positive) if balanced else decisions.vectors @ (output > 0)
         for place, rate, limit in zip(decisions.places, rates, decisions.limits, strict=True):
             if place not in searches and abs(rate) > limit:
                 searches[place] = _Search(float(np.sign(rate)), float(limit), [])
@@ -313,15 +345,21 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
             problem.rate_prices[place] = search.sign * search.next()
         runs = _at_sufficient_price(problem, run)
         fits.append(_Fit(runs, dict(problem.rate_prices), problem.multipliers))
-        values.append(runs[0].outputs[0].values(rows))
-        if runs[0].stop_reason in OUT_OF_TIME:
-            break
+        output = runs[0].outputs[0].values(problem.rows.X)
+        values.append(output)
     problem.balanced = False
-    found = _best(problem, decisions, fits, values)
-    if found is None:
-        return _nearest(problem, decisions, fits, called)
-    _warn_if_constant(problem, free, found[0].outputs[0].values(rows), called)
-    return found
+
+
+def _share(problem: Problem, runs: list[FittedRun]) -> float:
+    """The share of the training rows that are predicted positive."""
+    output = runs[0].outputs[0].values(problem.rows.X)
+    return float(np.average(output > 0, weights=problem.weights))
+
+
+def _is_constant(problem: Problem, free: Vector, runs: list[FittedRun]) -> bool:
+    """Whether it predicts one class for nearly all training rows, unlike the free model."""
+    share, before = _share(problem, runs), float(np.average(free > 0, weights=problem.weights))
+    return min(share, 1.0 - share) < NEARLY_CONSTANT * min(before, 1.0 - before)
 
 
 def _best(
@@ -335,7 +373,7 @@ def _best(
     numbers = list(range(len(fits)))
     single = [decisions.best(f)[0] for f in values]
     if decisions.movable:
-        numbers = sorted(numbers, key=single.__getitem__)[:BLENDED]
+        numbers = [0, *sorted(numbers[1:], key=single.__getitem__)[:BLENDED]]
     shares = np.linspace(0.0, 1.0, SHARES[decisions.movable]).tolist()
     least, found = np.inf, (0, 0, 0.0, 0.0)
     for i, j in combinations_with_replacement(numbers, 2):
@@ -376,21 +414,6 @@ def _nearest(
         ConvergenceWarning,
     )
     return _as_runs(problem, nearest, nearest.runs[0].outputs[0])
-
-
-def _warn_if_constant(problem: Problem, free: Vector, output: Vector, called: str) -> None:
-    """Warn of a model that predicts one class for nearly all training rows, unlike the free one."""
-    share = float(np.average(output > 0, weights=problem.weights))
-    before = float(np.average(free > 0, weights=problem.weights))
-    if min(share, 1.0 - share) >= NEARLY_CONSTANT * min(before, 1.0 - before):
-        return
-    warn_caller(
-        f"{called}: within the limits on rates the best model found predicts the positive class "
-        f"for {100 * share:.3g} % of the training rows ({100 * before:.3g} % without these "
-        "limits), which is nearly a constant: allow more, raise C, or limit the score"
-        f"{see('constraints')}",
-        TrivialModelWarning,
-    )
 
 
 def _as_runs(problem: Problem, fit: _Fit, output: FittedOutput) -> list[FittedRun]:

@@ -102,7 +102,7 @@ MODELS = {
     "LP": (LPBoostClassifier(columns_per_round=1), two_classes),
     "LP, classes": (LPBoostClassifier(columns_per_round=1), three_classes),
     "LP, joint": (LPBoostClassifier(multi_class="joint", columns_per_round=1), three_classes),
-    "LP, trees": (LPBoostClassifier(TREE, max_columns=20), two_classes),
+    "LP, trees": (LPBoostClassifier(TREE, C=1.0, max_columns=20), two_classes),
     "constrained": (
         ConstrainedBoostClassifier([Monotone(0, 1)], columns_per_round=1),
         two_classes,
