@@ -29,7 +29,7 @@ from cgboost.masters.dual_solvers.optimal_partition import (
 )
 from cgboost.masters.dual_solvers.restricted_dual import Basis, BoxedDual, DualSolution, LiveDual
 from cgboost.masters.dual_solvers.simplex import OFFSET
-from cgboost.parallel.blas import LARGE, available, blas_threads
+from cgboost.parallel.blas import blas_threads
 from cgboost.penalties.base import DualForm
 
 DIRECTION = -3
@@ -263,9 +263,7 @@ class InteriorSession(LiveDual):
         if self._shrinks and not self.at_cap.any():
             at.shrink(data)
         at.recentre(data, opened / pairs)
-        work = float(data.block.shape[0]) * data.block.shape[1] ** 2
-        with blas_threads(available() if work > LARGE else 1):
-            reached = self._descend(data, at, deadline)
+        reached = self._descend(data, at, deadline)
         self._mu = self.gap / pairs
         return reached
 
@@ -280,7 +278,8 @@ class InteriorSession(LiveDual):
         """Steps to the target, or as near as they lead; False if they lead nowhere."""
         descent = Descent(data, at)
         try:
-            return self._follow(descent, deadline)
+            with blas_threads(1):
+                return self._follow(descent, deadline)
         finally:
             descent.write()
 

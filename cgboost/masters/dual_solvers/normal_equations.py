@@ -11,6 +11,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dgeqrf, dpotrf, dpotrs
 
 from cgboost.losses.dual.support_vector import Vector
+from cgboost.parallel.blas import LARGE, available, blas_threads
 from cgboost.tolerances import SMALLEST
 
 FACTOR_RIDGE = 1e-13
@@ -25,6 +26,10 @@ exact where columns are nearly dependent."""
 class FactoredEquations(ABC):
     """A symmetric system, factorised again and again with other weights.
 
+    Its one large product may have the BLAS threads that there are when this object is made. All
+    else is to run on one: the threads of a factorisation wait for each other at each of its many
+    small steps, which on a machine that is busy takes ten to a hundred times as long.
+
     Parameters
     ----------
     refined : bool
@@ -35,6 +40,7 @@ class FactoredEquations(ABC):
         self._factor = np.zeros((0, 0))
         self._weights: Any = np.zeros(0)
         self._diagonal = np.zeros(0)
+        self._threads = available()
         self._always = self._refined = refined
 
     def factor(self, weights: Any, diagonal: Vector) -> None:
@@ -71,6 +77,12 @@ class FactoredEquations(ABC):
             direction = z + worth / before * direction
         return x
 
+    def _product(self, A: Vector) -> Vector:
+        """The lower half of AᵀA; above the diagonal 0."""
+        large = float(A.size) * A.shape[1] > LARGE
+        with blas_threads(self._threads if large else 1):
+            return np.asarray(dsyrk(1.0, A.T, lower=1))
+
     @abstractmethod
     def _times(self, x: Vector) -> Vector:
         """The product of the matrix with x."""
@@ -94,7 +106,7 @@ class NormalEquations(FactoredEquations):
         if not self._H.size:
             return 0.0
         np.multiply(self._H, np.sqrt(self._weights)[:, None], out=self._weighted)
-        matrix = dsyrk(1.0, self._weighted.T, lower=1)
+        matrix = self._product(self._weighted)
         _diagonal_of(matrix)[:] += self._diagonal
         self._factor, ridge = lower_factor(matrix)
         if ridge and self._always:
@@ -145,11 +157,6 @@ class RowEquations(NormalEquations):
         x[soft] -= (y @ self._H)[soft] / self._diagonal[soft]
         x[~soft] = free
         return x
-
-
-def gram(H: Vector, weights: Vector) -> Vector:
-    """The lower half of HᵀWH; above the diagonal 0."""
-    return np.asarray(dsyrk(1.0, (H * np.sqrt(weights)[:, None]).T, lower=1))
 
 
 def _diagonal_of(matrix: Vector) -> Vector:

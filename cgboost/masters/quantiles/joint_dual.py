@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.masters.dual_solvers.normal_equations import FactoredEquations, gram, lower_factor
+from cgboost.masters.dual_solvers.normal_equations import FactoredEquations, lower_factor
 from cgboost.masters.dual_solvers.restricted_dual import BoxedDual
 
 
@@ -109,10 +109,11 @@ class JointEquations(FactoredEquations):
 
     def _factorise(self) -> float:
         (weights, theta), blocks = self._weights, self._blocks
+        roots = np.sqrt(weights)[:, None]
         matrix = np.zeros((blocks.shape[1],) * 2, order="F")
         outputs = zip(blocks.blocks, blocks.columns, strict=True)
         for (block, own), (start, end) in zip(outputs, pairwise(blocks.starts), strict=True):
-            matrix[np.ix_(own, own)] = gram(block, weights[start:end])
+            matrix[np.ix_(own, own)] = self._product(block * roots[start:end])
         for k in range(len(blocks.blocks) - 1):
             mine = np.flatnonzero(self._output == k)
             if not mine.size:
