@@ -139,7 +139,8 @@ class BLFRegressor(Regression, BaseBLF):
     n_components_ : int
         Number of factors in the model.
     x_scores_ : ndarray of shape (n_rows, n_components_)
-        T, the factors on the training rows: TᵀΓT = I, where Γ contains the sample weights.
+        T, the factors on the training rows, those of weight 0 left out: TᵀΓT = I, where Γ contains
+        the sample weights.
     x_weights_, x_loadings_, x_rotations_ : ndarray of shape (n_features, n_components_)
         W, with columns of length 1, P = X̃ᵀΓT, and W(PᵀW)⁻¹. Without a kernel.
     vip_ : ndarray of shape (n_features,)
@@ -240,7 +241,7 @@ class BLFRegressor(Regression, BaseBLF):
         check_number("epsilon", self.epsilon, at_least=0)
         check_number("delta", self.delta, above=0)
         check_number("alpha", self.alpha, above=0, below=1)
-        check_own(self, **OWN)
+        check_own(self, epsilon="epsilon", delta="delta")  # alpha is set by scikit-learn's checks
 
     @property
     def _subgradient(self) -> Subgradient:  # type: ignore[override]

@@ -169,7 +169,9 @@ def test_a_model_worse_than_a_constant_is_not_returned_in_silence(monkeypatch) -
     X, y = moons()
     monkeypatch.setattr(fit_loop, "_beaten", lambda master, result: True)
     halt = Halt()
-    model = CGBoostClassifier(KernelLibrary(TWO), penalty="l2", callbacks=[halt])
+    model = CGBoostClassifier(
+        KernelLibrary(TWO), penalty="l2", columns_per_round=2, callbacks=[halt]
+    )
     with pytest.warns(ConvergenceWarning, match="a constant makes fewer errors"):
         model.fit(X, y)
 

@@ -23,11 +23,13 @@ from tests.estimators.latent.latent_data import (
     CLASSES,
     DATA,
     LOSSES,
+    OPTIONS,
     REGRESSION,
     data_of,
     exact,
     model_of,
     noisy_line,
+    options_of,
     outputs,
     overlapping,
 )
@@ -47,8 +49,8 @@ def test_a_weight_is_a_number_of_rows(loss: str, kernel: Any) -> None:
     np.testing.assert_allclose(outputs(weighted, new), outputs(repeated, new), atol=1e-8)
     np.testing.assert_allclose(weighted.transform(new), repeated.transform(new), atol=1e-8)
     assert weighted.objective_ == pytest.approx(repeated.objective_)
-    T = weighted.x_scores_
-    np.testing.assert_allclose(T.T @ (times[:, None] * T), np.eye(4), atol=1e-10)
+    T, counts = weighted.x_scores_, times[times > 0]
+    np.testing.assert_allclose(T.T @ (counts[:, None] * T), np.eye(4), atol=1e-10)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -308,6 +310,8 @@ def test_every_parameter_does_something(name: str, value: Any) -> None:
     X, y = noisy_line()
     changed = []
     for loss in REGRESSION:
+        if name in OPTIONS and name not in options_of(loss):
+            continue
         base = BLFRegressor(4, loss=loss, newton_steps=1, newton_damping=0.1)
         other = clone(base).set_params(**{name: value})
         changed.append(not np.allclose(base.fit(X, y).predict(X), other.fit(X, y).predict(X)))
