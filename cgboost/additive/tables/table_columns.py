@@ -272,6 +272,11 @@ def _array(column: Any) -> Values:
             f"{called(str(column.name))} has values of type {dtype}, which NumPy does not have "
             f"({error}): convert it to numbers of 64 bits, or to text"
         ) from error
+    if values.ndim > 1:
+        raise ValueError(
+            f"{called(str(column.name))} has several values in a row, of type {dtype}: give a "
+            "column for each of them, as X.unnest in polars makes of a struct"
+        )
     kind = getattr(dtype, "kind", values.dtype.kind)
     if kind in TIMES:
         if getattr(dtype, "tz", None) is not None:  # the same as objects takes long

@@ -29,6 +29,7 @@ LEAST_COST = 1e-100
 THESE_TAKE = "transform regression, boosted linear trees and rule sets take"
 
 NO_NUMBER = (
+    "Complex data not supported",
     "a string or a real number",
     "setting an array element",
     "too large to convert",
@@ -38,6 +39,9 @@ NO_NUMBER = (
     "Cannot cast",
 )
 """What NumPy, pandas, polars and Python say of values that are no numbers of double precision."""
+
+COMPLEX = (complex, np.complexfloating)
+"""Types of complex numbers."""
 
 LARGEST_WEIGHT: Final = 1e100
 """Of the largest weight, and its inverse: sums of squares stay within float64."""
@@ -60,7 +64,7 @@ def validate_data(
     ValueError
         As scikit-learn; for masked values, for dates instead of numbers, for responses that are
         missing; for words, missing values and others that are no numbers, with the column and what
-        to do; for two columns of one name.
+        to do; for two columns of one name, and frames without columns.
     TypeError
         As scikit-learn, with the column.
     """
@@ -78,6 +82,8 @@ def validate_data(
         words = said.partition("\n")[0]
         if "could not convert string" in said or "HistGradientBoosting" in said:
             raise ValueError(_in_words(X, words)) from None
+        if "fill value must be 0" in words:
+            raise ValueError(_filled(X)) from error
         if any(part in words for part in NO_NUMBER):
             own = kind if kind in (TypeError, ValueError) else ValueError
             raise own(f"{_no_number(X, y)} ({words}){see('input-data')}") from error
@@ -89,20 +95,39 @@ def _no_number(X: Any, y: Any) -> str:
     for name, column in zip(*_columns(X), strict=True):
         for value in column.tolist():
             try:
-                float(value)
+                if not isinstance(value, COMPLEX):  # NumPy's have a float, their real part
+                    float(value)
+                    continue
             except (TypeError, ValueError, OverflowError):
-                return (
-                    f"X must be numbers, but column {name} of X has {value!r:.40} of type "
-                    f"{type(value).__name__}: make it one number, or several in separate "
-                    "columns, or leave the column out"
-                )
+                pass
+            return (
+                f"X must be numbers, but column {name} of X has {value!r:.40} of type "
+                f"{type(value).__name__}: make it one number, or several in separate "
+                "columns, or leave the column out"
+            )
     wrong = "X must be an array or a data frame of numbers, with a row for each item"
-    return f"{wrong}, got a {type(X).__module__}.{type(X).__qualname__} of something else"
+    kind = getattr(X, "dtype", "something else")
+    return f"{wrong}, got a {type(X).__module__}.{type(X).__qualname__} of {kind}"
+
+
+def _filled(X: Any) -> str:
+    """What is wrong with a frame of sparse columns of pandas, where, and what to do."""
+    name, fill = next(
+        (name, kind.fill_value) for name, kind in X.dtypes.items() if kind.fill_value != 0
+    )
+    return (
+        f"column {name!r} of X is sparse, and what it does not store is {fill!r}: give dense "
+        f"columns, X.sparse.to_dense(), or sparse ones of fill value 0{see('input-data')}"
+    )
 
 
 def _check_names(X: Any) -> None:
-    """Raise a ValueError for two columns of one name."""
-    names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "__getitem__") else []
+    """Raise a ValueError for frames without columns, and for two columns of one name."""
+    if not (hasattr(X, "columns") and hasattr(X, "__getitem__")):
+        return
+    names = list(X.columns)
+    if not names:
+        raise ValueError(f"X must have rows and columns, got a data frame of shape {X.shape}")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(
@@ -140,7 +165,8 @@ def _in_words(X: Any, words: str) -> str:
     for name, column in zip(names, columns, strict=True):
         values = column.tolist()
         if "could not convert" in words:
-            word = next((value for value in values if isinstance(value, str)), None)
+            texts = (value for value in values if isinstance(value, (str, bytes)))
+            word = next((text for text in texts if not is_float(text)), None)
             if word is not None:
                 return (
                     f"X must be numbers, but column {name} of X has words, such as {word!r}: "
@@ -155,6 +181,27 @@ def _in_words(X: Any, words: str) -> str:
                 f"values as they are{see('input-data')}"
             )
     return f"{words}{see('input-data')}"
+
+
+def is_float(word: str | bytes) -> bool:
+    """Whether a word is a number that is written out."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_real(name: str, values: NDArray[Any]) -> None:
+    """Raise a ValueError for complex numbers."""
+    if values.dtype.kind not in "cO":
+        return
+    for value in values.flat:
+        if isinstance(value, COMPLEX):
+            raise ValueError(
+                f"Complex data not supported: {name} must be numbers of one part, but has "
+                f"{value!r:.40}: give the real parts, or the sizes{see('input-data')}"
+            )
 
 
 def _columns(X: Any) -> tuple[list[str], list[Any]]:
@@ -173,10 +220,12 @@ def _columns(X: Any) -> tuple[list[str], list[Any]]:
 
 
 def check_response(estimator: Any, y: Any) -> None:
-    """Raise a ValueError for masked or missing responses, and words or dates of a regressor."""
+    """Raise a ValueError for masked, missing or complex values, words or dates of a regressor."""
     check_unmasked("y", y)
     known = hasattr(y, "dtype") or hasattr(y, "columns") or isinstance(y, (list, tuple))
     values = np.asarray(y) if known else None
+    if values is not None:
+        _check_real("y", values)
     if values is not None and values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values is not None and values.ndim == 2:
@@ -231,11 +280,12 @@ def read_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        For weights that are masked, dates, negative, not finite, all 0, or that have a largest
-        below 1e-100 or above 1e100.
+        For weights that are masked, dates, complex, negative, not finite, all 0, or that have a
+        largest below 1e-100 or above 1e100.
     """
     check_unmasked("sample_weight", sample_weight)
-    if sample_weight is not None and _are_times(given := np.asarray(sample_weight)):
+    _check_real("sample_weight", given := np.asarray(sample_weight))
+    if sample_weight is not None and _are_times(given):
         raise ValueError(
             f"sample_weight must be numbers, got dates or times ({given.dtype}){see('input-data')}"
         )

@@ -26,7 +26,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
 from cgboost.additive.tables.table_columns import TIMES, check_frame, check_unmasked
-from cgboost.estimators.common.inputs import validate_data
+from cgboost.estimators.common.inputs import is_float, validate_data
 from cgboost.estimators.common.rows import FLOATS, Rows, response_of
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels import Header, KernelLibrary, On, Precomputed
@@ -246,17 +246,9 @@ def _wrong_column(X: Any) -> tuple[str, Any] | None:
     check_frame(X)
     for j in range(X.shape[1]):
         for value in _column(X, j) if frame else X[:, j]:
-            if is_time(value) or (isinstance(value, str) and not _is_float(value)):
+            if is_time(value) or (isinstance(value, str) and not is_float(value)):
                 return repr(X.columns[j]) if frame else str(j), value
     return None
-
-
-def _is_float(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def _objects(X: Any) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from cgboost import (
     LPBoostClassifier,
     LPBoostRegressor,
     OrthogonalGreedyRegressor,
+    RuleSetRegressor,
     SparseLinearRegressor,
     TransformRegressor,
 )
@@ -130,8 +131,12 @@ def test_columns_of_dates_are_named():
 @pytest.mark.parametrize("estimator", [LPBoostClassifier, SparseLinearRegressor])
 def test_columns_with_words_or_without_values_are_named(estimator):
     """Of frames and arrays, with what to do and which models take them."""
+    digits = pd.Series(["1", "2"] * 4, dtype=object)
     frame = pd.DataFrame({"age": np.arange(8.0), "town": ["west", "east"] * 4})
     y = np.arange(8) % 2
+    for X, column in ((frame.assign(age=digits), "'town'"), (frame.to_numpy().astype("S"), "1")):
+        with pytest.raises(ValueError, match=f"column {column} of X has words, such as b?'west'"):
+            estimator().fit(X, y)
     for X, column in ((frame, "'town'"), (frame.to_numpy(), "1")):
         with pytest.raises(ValueError, match=f"column {column} of X has words, such as 'west'"):
             estimator().fit(X, y)
@@ -195,6 +200,43 @@ def test_values_that_are_no_numbers_are_named(estimator, name):
             estimator().fit(good, column)
         with pytest.raises(ValueError, match=r"sample_weight (must be numbers|contains)|NaN"):
             estimator().fit(good, y, sample_weight=column)
+
+
+def test_complex_numbers_are_refused():
+    """Of arrays, frames and their objects: with the column, no dump, scikit-learn's words."""
+    z, y = np.arange(8) + 1j, np.arange(8.0)
+    objects = pd.DataFrame({"a": y, "c": pd.Series([*z], dtype=object)})
+    for model in (CGBoostRegressor(), LPBoostRegressor(), SparseLinearRegressor()):
+        for frame in (pd.DataFrame({"a": y, "c": z}), objects):
+            with pytest.raises(ValueError, match="column 'c' of X has .*Complex data not"):
+                model.fit(frame, y)
+    for model in (TransformRegressor(), RuleSetRegressor(), LPBoostRegressor()):
+        good = model.fit(y[:, None], y)
+        with pytest.raises(ValueError, match=r"column 0 of X has 1j .*Complex data not"):
+            good.predict(z[:, None])
+        for odd in (z, pd.Series([*z], dtype=object)):
+            with pytest.raises(ValueError, match="Complex data not supported: y must .* has .*1j"):
+                model.fit(y[:, None], odd)
+            with pytest.raises(ValueError, match="supported: sample_weight must .* has .*1j"):
+                model.fit(y[:, None], y, sample_weight=odd)
+
+
+def test_frames_of_odd_columns():
+    """Several values in a row, none at all, sparse ones of nan: what is wrong, and where."""
+    y = np.arange(8.0)
+    several = pl.DataFrame({"a": y, "c": [{"u": value} for value in y]})
+    sparse = pd.DataFrame({"a": pd.arrays.SparseArray(y, fill_value=np.nan)})
+    for model in (TransformRegressor(), RuleSetRegressor()):
+        with pytest.raises(ValueError, match="feature 'c' has several values in a row, of type S"):
+            model.fit(several, y)
+        good = model.fit(several.select("a", c="a"), y)
+        with pytest.raises(ValueError, match="feature 'c' has several values in a row, of type S"):
+            good.predict(several[:1])
+    for model in (CGBoostRegressor(), LPBoostRegressor(), SparseLinearRegressor()):
+        with pytest.raises(ValueError, match=r"rows and columns, got a data frame of shape .8, 0"):
+            model.fit(pd.DataFrame(index=range(8)), y)
+        with pytest.raises(ValueError, match="column 'a' of X is sparse, .* does not store is nan"):
+            model.fit(sparse, y)
 
 
 def test_frames_that_are_not_read_and_complex_columns_are_refused():
