@@ -195,7 +195,9 @@ class Diving:
         left_out: frozenset[int],
         level: int,
     ) -> bool:
-        """Whether the search is at its end: the incumbent closes the node, or the time is up."""
+        """Whether to stop: the incumbent closes the node, time or levels are used up."""
+        if level >= MOST_DIVES:
+            return True
         whole, loose = _parted(search, relaxation)
         if not loose:
             search.offer(
@@ -316,7 +318,7 @@ class BranchDiving:
 
 
 MOST_DIVES = 300
-"""Of a dive: a variable without an upper bound could grow without limit."""
+"""Steps of a dive: a variable without an upper bound could grow without limit."""
 
 MOST_BRANCHES = 10_000
 """Branches that a rule is asked for, to choose the surest: all, in effect."""

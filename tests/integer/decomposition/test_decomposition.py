@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cgboost.generation.history import StopReason
+from cgboost.integer import heuristics
 from cgboost.integer.decomposition.blocks import structure_of
 from cgboost.integer.decomposition.decomposition import Decomposition, decompose
 from cgboost.integer.decomposition.model import Model, as_model
@@ -222,6 +223,16 @@ def test_an_unbounded_block_is_refused() -> None:
     program = Program([-2, 1, -1], matrix, -np.inf, [9, 4, 4], 0, np.inf, None, np.ones(3))
     with pytest.raises(BlockError, match="unbounded"):
         decompose(program, {"r1": 0, "r2": 1}).solve()
+
+
+def test_a_dive_along_variables_without_bounds_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where y is the difference of two columns, dives raise both without end; the rest goes on."""
+    monkeypatch.setattr(heuristics, "MOST_DIVES", 20)
+    program = Program([3, -1], [[0.5, -1], [1, 0]], [-1.5, 0], [np.inf, 3.5], -np.inf, np.inf,
+                      None, np.ones(2))  # fmt: skip
+    result = decompose(program, {"r1": 0}).solve()
+    assert result.stop_reason is StopReason.OPTIMAL
+    assert result.objective == -1
 
 
 def test_a_problem_of_cvxpy() -> None:
