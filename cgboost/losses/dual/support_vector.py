@@ -167,7 +167,10 @@ def _multiplier(values: Vector, slope: Vector, lower: Vector, upper: Vector, tot
     at_low, at_high = residual(breaks[low]), residual(breaks[high])
     if at_low == at_high:
         return float(breaks[low])
-    return float(breaks[low] + (breaks[high] - breaks[low]) * at_low / (at_low - at_high))
+    level = float(breaks[low] + (breaks[high] - breaks[low]) * at_low / (at_low - at_high))
+    inside = values - level * slope  # a step of Newton's: wide boxes leave the level few digits
+    rate = float(slope[(lower < inside) & (inside < upper)].sum())
+    return level + residual(level) / rate if rate > 0 else level
 
 
 ZERO_SUM = 1e-15

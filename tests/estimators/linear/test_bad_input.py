@@ -333,6 +333,17 @@ def test_a_nearly_constant_response_is_solved_to_the_rounding_of_y(noise: float)
     assert model.dual_bound_ <= optimum + rounding
 
 
+@pytest.mark.parametrize("noise", [1e-12, 1e-11, 1e-10])
+def test_huber_of_a_nearly_constant_response_is_bounded_by_its_optimum(noise: float) -> None:
+    """A box that is 1e12 times as wide as the response leaves bounds below the optimum."""
+    rng = np.random.default_rng(1)
+    features, y = rng.normal(size=(30, 3)), 5.0 + noise * rng.normal(size=30)
+    model = SparseLinearRegressor(loss="huber").fit(features, y)
+    of_constant = 0.5 * float(np.var(y - 5.0))
+    assert model.dual_bound_ <= model.objective_ <= of_constant * (1.0 + 1e-3)
+    np.testing.assert_allclose(model.predict(features), 5.0, atol=5.0 * noise)
+
+
 @pytest.mark.parametrize("seed", [0, 2])
 def test_counts_that_are_nearly_equal_are_solved_to_the_rounding_of_their_terms(seed: int) -> None:
     """The terms e^f, y f and y log y of the Poisson loss cancel: only rounding is left of them."""

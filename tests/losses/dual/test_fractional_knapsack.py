@@ -76,3 +76,13 @@ def test_project_on_sum_is_the_nearest_point(seed: int, infinite: bool) -> None:
         np.testing.assert_allclose(shift[inside], common, atol=1e-9)
         assert np.all(shift[x == upper] <= common + 1e-9)
         assert np.all(shift[x == lower] >= common - 1e-9)
+
+
+@pytest.mark.parametrize("width", [1e3, 1e9, 1e13])
+def test_project_on_sum_has_all_its_digits_in_wide_boxes(width: float) -> None:
+    """The sum is exact relative to the numbers that it is of, not to the ends of their boxes."""
+    values = np.random.default_rng(1).normal(size=30)
+    ends = np.full(30, width)
+    x = project_on_sum(values, -ends, ends, 0.0)
+    np.testing.assert_allclose(x, values - values.mean(), atol=1e-14)
+    assert abs(x.sum()) <= 1e-14 * np.abs(x).sum()
