@@ -254,18 +254,30 @@ class _Decisions:
         limits = np.maximum(self.limits * (1.0 - ROUNDING), ROUNDING)
         return np.asarray((np.abs(rates) <= limits[:, None]).all(axis=0))
 
-    def as_it_is(self, f: Vector) -> float:
-        """−Σ gains of the rows predicted positive; inf if limits are broken, or may be so."""
+    def obeyed(self, f: Vector) -> bool:
+        """Whether predictions of these outputs, as they are, keep to the limits."""
+        return bool(self.keep(self.vectors @ (f > 0)[:, None]).all())
+
+    def surely_obeyed(self, f: Vector) -> bool:
+        """Whether they do on whichever side of 0 rounding puts each of the rows tied with 0."""
         tied = TIED * float(np.abs(f).max(initial=0.0))
-        sides = np.column_stack([f > -tied, f > tied])
-        if not self.keep(self.vectors @ sides).all():
-            return np.inf
-        return float((-self.gains @ sides).max())
+        sure, unsure = f > tied, (f > -tied) & (f <= tied)
+        spread = [
+            part @ unsure for part in (self.vectors.clip(min=0.0), self.vectors.clip(max=0.0))
+        ]
+        return bool(self.keep((self.vectors @ sure)[:, None] + np.column_stack(spread)).all())
 
     def best(self, f: Vector) -> tuple[float, float]:
-        """The best cut within the limits, after −Σ gains of the rows predicted positive there."""
+        """The best cut within the limits, after −Σ gains of the rows predicted positive there.
+
+        Where the cut is fixed, outputs that keep to the limits only as they are rounded come after
+        all others.
+        """
         if not self.movable:
-            return self.as_it_is(f), 0.0
+            if not self.obeyed(f):
+                return np.inf, 0.0
+            last = 0.0 if self.surely_obeyed(f) else 2.0 * float(np.abs(self.gains).sum())
+            return last - float(self.gains @ (f > 0)), 0.0
         order = np.argsort(-f, kind="stable")
         s, gains = f[order], np.append(0.0, np.cumsum(self.gains[order]))
         rates = np.cumsum(self.vectors[:, order], axis=1)
@@ -290,7 +302,7 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
     """The runs of the model with the fewest errors whose rates are within their limits."""
     rows, decisions = problem.rows.X, _Decisions.of(problem)
     free = runs[0].outputs[0].values(rows)
-    if np.isfinite(decisions.as_it_is(free)):
+    if decisions.surely_obeyed(free):
         return runs
     fits, values, found = [_Fit(runs, {}, problem.multipliers)], [free], None
     for balanced in (True, False) if decisions.movable else (False,):
@@ -368,33 +380,40 @@ def _best(
     """The best blend of two fits, at its best offset; None if no one keeps to all limits.
 
     Limits that are convex hold for it, since they hold for both. Of the sizes at which it predicts
-    the same, it has the one with the lowest objective.
+    the same, it has the one with the lowest objective. What counts are the outputs of the model
+    itself, which may be rounded unlike the blended outputs.
     """
+    rows = problem.rows.X
     numbers = list(range(len(fits)))
     single = [decisions.best(f)[0] for f in values]
     if decisions.movable:
         numbers = [0, *sorted(numbers[1:], key=single.__getitem__)[:BLENDED]]
     shares = np.linspace(0.0, 1.0, SHARES[decisions.movable]).tolist()
-    least, found = np.inf, (0, 0, 0.0, 0.0)
+    least, found = np.inf, None
     for i, j in combinations_with_replacement(numbers, 2):
         for share in shares[: 1 if i == j else None]:
             error, cut = decisions.best((1.0 - share) * values[i] + share * values[j])
-            if error < least - ROUNDING * float(np.abs(decisions.gains).sum()):
-                least, found = error, (i, j, share, cut)
-    if not np.isfinite(least):
+            if not error < least - ROUNDING * float(np.abs(decisions.gains).sum()):
+                continue
+            output = blend(fits[i].runs[0].outputs[0], fits[j].runs[0].outputs[0], share)
+            f = _of_size(problem, output, 1.0, -cut).values(rows)
+            if decisions.obeyed(f):
+                least, found = error, (j, output, cut, f)
+    if found is None:
         return None
-    i, j, share, cut = found
-    ends = fits[i].runs[0].outputs[0], fits[j].runs[0].outputs[0]
-    output = blend(*ends, share)
+    j, output, cut, f = found
     if not decisions.movable:
         return _as_runs(problem, fits[j], output)
-    f = (1.0 - share) * values[i] + share * values[j] - cut
     scales = [(size, -size * cut) for size in SIZES]
     if (f > 0).all() or not (f > 0).any():  # a constant is as good
         scales = [(0.0, float(np.sign(f[0])) * size) for size in SIZES]
         fits[j] = replace(fits[j], prices={}, multipliers=None)  # it is no optimum at any prices
     each = [_as_runs(problem, fits[j], _of_size(problem, output, *scale)) for scale in scales]
-    obeying = [one for one in each[1:] if _beyond(problem, one) <= OBEYED]
+    obeying = [
+        one
+        for one in each[1:]
+        if _beyond(problem, one) <= OBEYED and decisions.obeyed(one[0].outputs[0].values(rows))
+    ]
     best = min([each[0], *obeying], key=lambda one: problem.value(one[0].outputs[0]))
     return _as_runs(problem, fits[j], best[0].outputs[0])
 

@@ -336,6 +336,21 @@ def test_rows_on_the_border_do_not_break_a_limit_on_rates():
     assert abs(rate_gap(model.decision_function(X), groups)) <= 0.02
 
 
+@pytest.mark.parametrize(("seed", "shift"), [(379, 0.0), (629, 0.0), (40, 1e9)])
+def test_a_limit_on_rates_holds_however_tied_rows_are_rounded(seed, shift):
+    """Rows tied with 0 go to either side each for itself; here they made gaps of 0.125 to 0.19."""
+    rng = np.random.default_rng(seed)
+    n_rows = 40 if shift else int(rng.choice([20, 30, 40, 60]))
+    groups = rng.integers(0, 2, n_rows) > 0
+    X = rng.integers(-2, 3, (n_rows, 2)).astype(float)
+    y = X[:, 0] + rng.choice([0, 1]) * X[:, 1] + rng.normal(size=n_rows) > 0
+    constraint = ParityGap if shift else EqualOpportunity
+    model = ConstrainedBoostClassifier([constraint("g", 0.05, of="rate")], columns="features")
+    f = model.fit(X + shift, y, groups={"g": groups}).decision_function(X + shift)
+    counting = y | bool(shift)
+    assert abs(rate_gap(f[counting], groups[counting])) <= 0.05
+
+
 def test_a_model_that_is_nearly_a_constant_says_so():
     """Where the only useful feature is the group, limits leave a constant, with a warning."""
     _, _, groups = unequal_groups(0)
