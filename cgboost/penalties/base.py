@@ -84,14 +84,15 @@ class DualForm:
     def gap_scale(self, loss: EmptyLoss, objective: float) -> float:
         """What gaps are relative to: :func:`~cgboost.generation.protocols.gap_scale`.
 
-        A free offset may leave nothing of the loss but rounding, as with a constant response.
+        A free offset may leave nothing of the loss but rounding, as with a constant response. Where
+        nothing is lost at 0, an objective is a solver's error, which is relative to 1.
         """
         if abs(objective) >= 1.0:
             return abs(objective)
         empty = abs(loss.empty(offset=False))
         if self.offset == "free":
             empty = max(abs(loss.empty(offset=True)), UNMOVED * empty)
-        return gap_scale(objective, empty)
+        return gap_scale(objective, empty if empty > 0 else 1.0)
 
     def sizes(self, scores: Vector, total: float) -> Vector:
         """Of the scores that a penalty limits, and of Σr where the offset is penalized."""

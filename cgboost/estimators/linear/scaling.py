@@ -277,4 +277,6 @@ def constant_model(loss: Any, *, offset: bool) -> tuple[float, Vector]:
         if (total := float(room.sum())) > 0:
             share = np.clip(-float(least.sum()) / total, 0.0, 1.0)
             response = least + share * room
+            rounding = 10.0 * UNIT_ROUNDOFF * np.maximum(np.abs(least), np.abs(most))
+            response[np.abs(response) <= rounding] = 0.0
     return constant, np.asarray(response, dtype=np.float64)

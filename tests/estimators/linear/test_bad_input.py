@@ -344,6 +344,26 @@ def test_huber_of_a_nearly_constant_response_is_bounded_by_its_optimum(noise: fl
     np.testing.assert_allclose(model.predict(features), 5.0, atol=5.0 * noise)
 
 
+@pytest.mark.parametrize("noise", [1e-12, 1e-11, 1e-9])
+@pytest.mark.parametrize("kind", [QuantileRegressor, SparseLinearRegressor, MultiQuantileRegressor])
+def test_gap_and_bounds_of_a_nearly_constant_response_agree(kind: Any, noise: float) -> None:
+    """Where the constant meets every row the gap is that of objective and bound."""
+    rng = np.random.default_rng(1)
+    features, y = rng.normal(size=(30, 3)), 5.0 + noise * rng.normal(size=30)
+    model = kind().fit(features, y)
+    assert model.converged_
+    assert 0 <= model.objective_ - model.dual_bound_ <= 1e-6 * model.objective_
+
+
+def test_huber_of_zeros_converges_to_them() -> None:
+    """What a solver leaves where nothing is lost at 0 is compared with 1, not with itself."""
+    features = np.random.default_rng(1).normal(size=(30, 3))
+    model = SparseLinearRegressor(loss="huber").fit(features, np.zeros(30))
+    assert model.converged_
+    assert model.gap_ <= 1e-9
+    np.testing.assert_allclose(model.predict(features), 0.0, atol=1e-12)
+
+
 @pytest.mark.parametrize("seed", [0, 2])
 def test_counts_that_are_nearly_equal_are_solved_to_the_rounding_of_their_terms(seed: int) -> None:
     """The terms e^f, y f and y log y of the Poisson loss cancel: only rounding is left of them."""
