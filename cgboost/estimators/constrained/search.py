@@ -383,11 +383,16 @@ def _best(
     the same, it has the one with the lowest objective. What counts are the outputs of the model
     itself, which may be rounded unlike the blended outputs.
     """
-    rows = problem.rows.X
+    rows, mean = problem.rows.X, fits[0].runs[0].outputs[0]
+    for count, fit in enumerate(fits[1:], start=2):  # it tells rows apart that are tied in each
+        mean = blend(mean, fit.runs[0].outputs[0], 1.0 / count)
+    last = fits[-1].runs[0]
+    fits = [*fits, replace(fits[-1], runs=[replace(last, outputs=[mean])])]
+    values = [*values, mean.values(rows)]
     numbers = list(range(len(fits)))
     single = [decisions.best(f)[0] for f in values]
     if decisions.movable:
-        numbers = [0, *sorted(numbers[1:], key=single.__getitem__)[:BLENDED]]
+        numbers = [0, numbers[-1], *sorted(numbers[1:-1], key=single.__getitem__)[:BLENDED]]
     shares = np.linspace(0.0, 1.0, SHARES[decisions.movable]).tolist()
     least, found = np.inf, None
     for i, j in combinations_with_replacement(numbers, 2):

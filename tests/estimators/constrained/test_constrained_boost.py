@@ -336,6 +336,21 @@ def test_rows_on_the_border_do_not_break_a_limit_on_rates():
     assert abs(rate_gap(model.decision_function(X), groups)) <= 0.02
 
 
+def test_rows_tied_in_every_model_are_told_apart_by_their_mean() -> None:
+    """Of few stumps at a small C, where each model has two to four different outputs."""
+    rng = np.random.default_rng(0)
+    sex = rng.integers(0, 2, 600)
+    X = np.column_stack([rng.normal(size=600) + sex, rng.normal(size=600)]).round(1)
+    y = X[:, 0] + X[:, 1] + rng.normal(size=600) > 0.5
+    model = ConstrainedBoostClassifier([ParityGap("g", 0.02, of="rate")], C=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrivialModelWarning)
+        model.fit(X, y, groups={"g": sex})
+    rates = [model.predict(X)[sex == own].mean() for own in (0, 1)]
+    assert abs(rates[0] - rates[1]) <= 0.02
+    assert model.score(X, y) > 0.65  # 0.5 is the share of the larger class
+
+
 @pytest.mark.parametrize(("seed", "shift"), [(379, 0.0), (629, 0.0), (40, 1e9)])
 def test_a_limit_on_rates_holds_however_tied_rows_are_rounded(seed, shift):
     """Rows tied with 0 go to either side each for itself; here they made gaps of 0.125 to 0.19."""
