@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from concurrent import futures
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.detection import detect
 from cgboost.integer.decomposition.model import Model, Vector, as_model, checked, quiet_highs
 from cgboost.integer.decomposition.own_sense import OwnSense
+from cgboost.integer.decomposition.pricing.block import BlockError
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,
     obstacle,
@@ -112,10 +114,14 @@ class Decomposition:
         The origin of the blocks, or why there are none; and why they are not decomposed.
     obstacle : str
         Why the blocks are not decomposed; empty if they are.
+    detected : bool
+        Whether the blocks were detected, not given.
     """
 
-    def __init__(self, model: Model, structure: Structure | None, why: str) -> None:
-        self.model, self.structure = model, structure
+    def __init__(
+        self, model: Model, structure: Structure | None, why: str, *, detected: bool = False
+    ) -> None:
+        self.model, self.structure, self.detected = model, structure, detected
         self.obstacle = "" if structure is None else obstacle(structure)
         self.why = f"{why}; not decomposed: {self.obstacle}" if self.obstacle else why
 
@@ -153,8 +159,10 @@ class Decomposition:
         DecompositionError
             If the result does not hold in the model.
         BlockError
-            For an unbounded block.
+            For an unbounded block that was given. Where blocks were detected, branch and cut solves
+            the model.
         """
+        start = time.perf_counter()
         if self.structure is None:
             return self._cut(gap, time_limit, self.why)
         try:
@@ -177,6 +185,13 @@ class Decomposition:
         try:
             search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
             tree = search.run(gap, time_limit)
+            if self.detected and isinstance(tree.error, BlockError):
+                raise tree.error
+        except BlockError as error:
+            if not self.detected:
+                raise
+            left = None if time_limit is None else time_limit - (time.perf_counter() - start)
+            return self._cut(gap, left and max(0.0, left), f"{self.why}; {error}")
         finally:
             made.pricer.close()
         x = made.point(tree) if math.isfinite(tree.objective) else None
@@ -304,7 +319,7 @@ def decompose(
         if found is None:
             return Decomposition(own, None, "no blocks were found")
         why = f"{found.structure.n_blocks} blocks were found, linked by {found.why}"
-        return Decomposition(own, found.structure, why)
+        return Decomposition(own, found.structure, why, detected=True)
     if not isinstance(blocks, Mapping | str | Path):
         raise TypeError(
             "blocks must be a mapping from names of rows to blocks, the path of a .dec or .blk "

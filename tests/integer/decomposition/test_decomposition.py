@@ -225,6 +225,19 @@ def test_an_unbounded_block_is_refused() -> None:
         decompose(program, {"r1": 0, "r2": 1}).solve()
 
 
+def test_an_unbounded_block_that_was_detected_is_left_to_branch_and_cut() -> None:
+    """Nobody gave the blocks, and the model has an optimum: that of the whole is found."""
+    cost, rows = [1, 1, -2, 1, 1, 1], np.zeros((4, 6))
+    rows[0, :], rows[1, :2], rows[2, 2:4], rows[3, 4:] = 1, [3, 5], [1, -1], [5, 7]
+    program = Program(cost, rows, [-np.inf, 4, -5, 6], [20, 99, 5, 99], 0, np.inf, None, np.ones(6))
+    found = decompose(program)
+    assert found.structure is not None
+    result = found.solve()
+    assert result.stop_reason is StopReason.OPTIMAL
+    assert result.objective == -14
+    assert "branch and cut" in result.message
+
+
 def test_a_dive_along_variables_without_bounds_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where y is the difference of two columns, dives raise both without end; the rest goes on."""
     monkeypatch.setattr(heuristics, "MOST_DIVES", 20)
