@@ -1,7 +1,8 @@
 """LP files, as CPLEX defined them.
 
     objective   [name:] terms and numbers, joined by + and −
-    row         [name:] terms and numbers, a relation, a number; a name or a new line follows
+    row         [name:] terms and numbers, a relation, a number; a name or a new line follows;
+                or [name:] a number, a relation, terms and numbers, a relation, a number
     bound       x <= 4 | 4 >= x | -1 <= x <= 4 | x = 4 | x free
 
 A term is a variable, with a number before it or without.
@@ -32,7 +33,7 @@ SECTIONS = {
     **dict.fromkeys(("maximize", "maximise", "maximum", "max"), MAX),
     **dict.fromkeys(("subject to", "such that", "st", "s.t.", "st."), ROWS),
     **dict.fromkeys(("bounds", "bound"), BOUNDS),
-    **dict.fromkeys(("general", "generals", "gen", "integer", "integers"), GENERAL),
+    **dict.fromkeys(("general", "generals", "gen", "integer", "integers", "int"), GENERAL),
     **dict.fromkeys(("binary", "binaries", "bin"), BINARY),
     "end": END,
     **dict.fromkeys(("semi-continuous", "semis", "semi", "sos", "sos1", "sos2", "pwlobj"), OTHER),
@@ -41,6 +42,8 @@ SECTIONS = {
 """Words that begin a section; OTHER ones are not supported."""
 
 FIRST_WORDS = {re.split("[ -]", text)[0] for text in SECTIONS}
+
+FLIPPED = {"<": ">", ">": "<", "=": "="}
 
 MEANINGS = {
     "->": "indicator constraints are not supported",
@@ -214,23 +217,45 @@ class _Reader:
             self.unexpected()
 
     def row(self) -> None:
-        """Terms and numbers, a relation, and a number."""
+        """Terms and numbers, a relation, and a number; a number and a relation may come first."""
         line = self.token()[2]
         name = self.label()
         row = self.model.row(name or f"HiGHS_R{len(self.model.sides)}", line)
         terms, constant = dict[int, float](), 0.0
         if not name or self.token()[0] != "relation":
             terms, constant = self.expression()
+        is_number = not terms and self.token(-1)[0] == "number"
         relation = self.relation()
-        right = self.number() - constant
+        if is_number and self.is_term():
+            found = [(FLIPPED[relation], constant)]
+            terms, constant = self.expression()
+            if self.token()[0] == "relation":
+                found.append((self.relation(), self.number()))
+                if relation == "=" or found[1][0] != relation:
+                    what = "a row with two sides needs two relations <=, or two >="
+                    raise self.model.error(line, what)
+        else:
+            found = [(relation, self.number())]
         same_line = self.token()[2] == self.token(-1)[2]
         if same_line and self.section() is None and self.token(1)[1] != ":":
             self.unexpected()
         self.model.entries += [(row, variable, value) for variable, value in terms.items()]
-        if relation != "<":
-            self.model.sides[row][0] = right
-        if relation != ">":
-            self.model.sides[row][1] = right
+        for relation, value in found:
+            if relation != "<":
+                self.model.sides[row][0] = value - constant
+            if relation != ">":
+                self.model.sides[row][1] = value - constant
+
+    def is_term(self) -> bool:
+        """Whether a variable comes next, or a number and a variable, and not a number alone."""
+        ahead = 0
+        while self.token(ahead)[0] == "sign":
+            ahead += 1
+        kind, word, line = self.token(ahead)
+        if kind == "number":
+            kind, word, own = self.token(ahead + 1)
+            return kind == "name" and own == line
+        return kind == "name" and not INFINITY.fullmatch(word)
 
     def bound(self) -> None:
         """One or two bounds of a variable."""
@@ -242,7 +267,7 @@ class _Reader:
             self.unexpected()
         bounds = self.model.bounds[self.model.variable(word)]
         self.at += 1
-        found = [] if left is None else [({"<": ">", ">": "<", "=": "="}[left[1]], left[0])]
+        found = [] if left is None else [(FLIPPED[left[1]], left[0])]
         if left is None and self.token()[1].lower() == "free":
             self.at += 1
             bounds[:] = -math.inf, math.inf

@@ -41,6 +41,8 @@ def optimum(text: str, folder: Path) -> float:
         (lp("c: x + y >= 2", rest="Bounds\n x = 0\nBinaries\n x\nBounds\n y free\n"), 4.0),
         (lp("c: y + st >= 10\n d: y <= 4", objective="2 y + 3 st"), 26.0),
         (lp(rest="semi\n", objective=""), 0.0),
+        (lp("c: 9.5 >= x + y >= 2\n 1 <= 3 x - y + 1 <= 4", "Int\n x y\n"), 3.0),
+        (lp("-1 <= x + y <= 4\n 2 <= - 1 x + y d: 0 <= 5\n x >= 1"), 7.0),
         ("min x + 2 y st c: x + y >= 9.5 \\ d: y >= 4\ngen x end", 10.0),
     ],
 )
@@ -57,7 +59,8 @@ def test_files_that_are_right(text: str, best: float, tmp_path: Path) -> None:
         (lp("c: 3 x 2 y >= 10"), "line 4: '2' is out of place after 'x'"),
         (lp("x + y >= 2 + 8\n x >= 4"), r"line 4: '\+' is out of place after '2'"),
         (lp("c: x >= y + 10"), "line 4: 'y' is out of place after '>=': a number belongs here"),
-        (lp("c: 2 <= x + y <= 5"), "line 4: 'x' is out of place after '<=': a number"),
+        (lp("c: 2 <= x + y >= 5"), "line 4: a row with two sides needs two relations <=, or two"),
+        (lp("c: 2 <= x + y <= z"), "line 4: 'z' is out of place after '<=': a number"),
         (lp("c: x + y >= 10; d: y >= 4"), "line 4: ';' is out of place after '10'"),
         (lp(objective="obj: 2 (x + y)"), r"line 2: '\(' is out of place"),
         (lp("c: x + y >= 10\n d: z = 1 -> y >= 12"), "line 5: '->' .*indicator constraints"),
