@@ -9,15 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from cgboost import forks
+from cgboost.forks import cached_property
 from cgboost.kernels.objects.counts import FeatureCounts
-from solvers.program import arrays
 
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("cached_property", [forks.cached_property, arrays.cached_property])
-def test_no_lock_is_held_while_a_property_is_computed(cached_property: type) -> None:
+def test_no_lock_is_held_while_a_property_is_computed() -> None:
     """While one thread computes it, another computes that of another object."""
     entered, done = threading.Event(), threading.Event()
 
@@ -50,8 +48,7 @@ def test_no_lock_is_held_while_a_property_is_computed(cached_property: type) -> 
         first.join()
 
 
-@pytest.mark.parametrize("cached_property", [forks.cached_property, arrays.cached_property])
-def test_the_value_of_the_derived_class_is_kept(cached_property: type) -> None:
+def test_the_value_of_the_derived_class_is_kept() -> None:
     """Also where it is made from that of the base, which is stored under the same name first."""
 
     class Base:
