@@ -14,45 +14,6 @@
     live_line.py        a line that is drawn again where it is
 """
 
-from cgboost.generation.callbacks import (
-    EarlyStopping,
-    ValidationMonitor,
-    error_rate,
-    mean_absolute_error,
-    mean_squared_error,
-)
-from cgboost.generation.columns import Column, Ensemble, Family, Hypothesis, Term
-from cgboost.generation.function_pricer import FunctionPricer
-from cgboost.generation.history import Result, Round, StopReason
-from cgboost.generation.loop import ColumnGeneration
-from cgboost.generation.progress import ProgressLine
-from cgboost.generation.protocols import EntryRule, Master, MasterState, Priced, Pricer, Vertex
-from cgboost.generation.stabilization import NoSmoothing, Smoothing, Wentges
+import lazy_loader
 
-__all__ = [
-    "Column",
-    "ColumnGeneration",
-    "EarlyStopping",
-    "Ensemble",
-    "EntryRule",
-    "Family",
-    "FunctionPricer",
-    "Hypothesis",
-    "Master",
-    "MasterState",
-    "NoSmoothing",
-    "Priced",
-    "Pricer",
-    "ProgressLine",
-    "Result",
-    "Round",
-    "Smoothing",
-    "StopReason",
-    "Term",
-    "ValidationMonitor",
-    "Vertex",
-    "Wentges",
-    "error_rate",
-    "mean_absolute_error",
-    "mean_squared_error",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -7,37 +7,6 @@
 has rows of any sense; ``Subgradient`` finds duals for it to begin with.
 """
 
-from cgboost.masters.convex.master import ConvexMaster
-from cgboost.masters.free_columns import FreeColumns, MatrixColumns
-from cgboost.masters.linear.integer import IntegerResult, solve_integer
-from cgboost.masters.linear.master import LinearMaster
-from cgboost.masters.linear.subgradient import DualStart, Subgradient
-from cgboost.masters.rkhs.master import RKHSMaster
-from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
-from cgboost.masters.support_vector.formulations import (
-    BudgetMaster,
-    EntropyMaster,
-    OneNormMaster,
-    TwoNormMaster,
-    one_norm_master,
-)
-from cgboost.masters.support_vector.master import SupportVectorMaster
+import lazy_loader
 
-__all__ = [
-    "BudgetMaster",
-    "ConvexMaster",
-    "DualStart",
-    "EntropyMaster",
-    "MatrixColumns",
-    "FreeColumns",
-    "IntegerResult",
-    "LinearMaster",
-    "OneNormMaster",
-    "OrthogonalMaster",
-    "RKHSMaster",
-    "Subgradient",
-    "SupportVectorMaster",
-    "TwoNormMaster",
-    "one_norm_master",
-    "solve_integer",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

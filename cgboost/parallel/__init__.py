@@ -17,28 +17,6 @@ Rows that would be too much to travel are kept where tasks run, each part with o
 be given as it is. ``DaskExecutor(client)`` runs them on the workers of a Dask cluster.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from cgboost.parallel.cluster import DaskExecutor
-from cgboost.parallel.executors import (
-    Combine,
-    Executor,
-    FuturesExecutor,
-    KeepingExecutor,
-    SerialExecutor,
-    Task,
-    ThreadExecutor,
-    as_executor,
-)
-
-__all__ = [
-    "Executor",
-    "KeepingExecutor",
-    "Task",
-    "Combine",
-    "SerialExecutor",
-    "ThreadExecutor",
-    "FuturesExecutor",
-    "DaskExecutor",
-    "as_executor",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

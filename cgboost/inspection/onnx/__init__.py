@@ -1,5 +1,5 @@
 """Fitted models as ONNX graphs: ``graph`` has operators, ``kernels`` and ``columns`` formulas."""
 
-from cgboost.inspection.onnx.models import to_onnx
+import lazy_loader
 
-__all__ = ["to_onnx"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

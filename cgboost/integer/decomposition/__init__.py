@@ -15,26 +15,6 @@
     own_sense.py        callbacks that see values of the model
 """
 
-from cgboost.integer.decomposition.blocks import Structure
-from cgboost.integer.decomposition.decomposition import (
-    Decomposition,
-    DecompositionError,
-    DecompositionResult,
-    decompose,
-)
-from cgboost.integer.decomposition.model import Model
-from cgboost.integer.decomposition.model_text import ModelError
-from cgboost.integer.decomposition.pricing.block import BlockError
-from cgboost.integer.decomposition.structure_files import StructureError
+import lazy_loader
 
-__all__ = [
-    "BlockError",
-    "Decomposition",
-    "DecompositionError",
-    "DecompositionResult",
-    "Model",
-    "ModelError",
-    "Structure",
-    "StructureError",
-    "decompose",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,17 +1,5 @@
 """Kernels over objects: functions of two objects, strings, sets and graphs."""
 
-from cgboost.kernels.objects.counts import CountKernel, FeatureCounts
-from cgboost.kernels.objects.graphs import WeisfeilerLehman
-from cgboost.kernels.objects.pairwise import PairwiseKernel
-from cgboost.kernels.objects.sets import Jaccard, Tanimoto
-from cgboost.kernels.objects.strings import Spectrum
+import lazy_loader
 
-__all__ = [
-    "PairwiseKernel",
-    "Spectrum",
-    "Jaccard",
-    "Tanimoto",
-    "WeisfeilerLehman",
-    "CountKernel",
-    "FeatureCounts",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

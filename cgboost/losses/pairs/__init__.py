@@ -1,5 +1,5 @@
 """Losses of pairs of rows."""
 
-from cgboost.losses.pairs.ranking import PairwiseExponential
+import lazy_loader
 
-__all__ = ["PairwiseExponential"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,6 +1,5 @@
 """Masters of models with limits on their output: by their dual, or in CVXPY."""
 
-from cgboost.masters.constrained.convex import ConstrainedConvexMaster, ConvexConstraints
-from cgboost.masters.constrained.master import ConstrainedMaster
+import lazy_loader
 
-__all__ = ["ConvexConstraints", "ConstrainedConvexMaster", "ConstrainedMaster"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,5 +1,5 @@
 """Masters of convex models written in CVXPY."""
 
-from cgboost.masters.convex.master import ConvexMaster
+import lazy_loader
 
-__all__ = ["ConvexMaster"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

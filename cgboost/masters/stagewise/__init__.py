@@ -1,5 +1,5 @@
 """Masters that add one coefficient a round, or refit all of them."""
 
-from cgboost.masters.stagewise.stagewise import StagewiseMaster
+import lazy_loader
 
-__all__ = ["StagewiseMaster"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

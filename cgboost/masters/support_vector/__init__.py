@@ -1,5 +1,5 @@
 """Masters of a support-vector loss and a norm: their dual over the training rows."""
 
-from cgboost.masters.support_vector.master import SupportVectorMaster, WarmStart
+import lazy_loader
 
-__all__ = ["SupportVectorMaster", "WarmStart"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

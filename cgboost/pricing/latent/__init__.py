@@ -5,34 +5,6 @@ factors in them, one after another; ``LinearFactors`` and ``KernelFactors`` are 
 keeps of factors, and evaluate them on new rows.
 """
 
-from cgboost.pricing.latent.factors import (
-    Basis,
-    Columns,
-    FactorHypothesis,
-    KernelFactors,
-    LinearFactors,
-)
-from cgboost.pricing.latent.pricer import (
-    Direction,
-    KernelSearch,
-    KernelSpace,
-    LinearSearch,
-    LinearSpace,
-    Search,
-    Space,
-)
+import lazy_loader
 
-__all__ = [
-    "Basis",
-    "Columns",
-    "Direction",
-    "FactorHypothesis",
-    "KernelFactors",
-    "KernelSearch",
-    "KernelSpace",
-    "LinearFactors",
-    "LinearSearch",
-    "LinearSpace",
-    "Search",
-    "Space",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

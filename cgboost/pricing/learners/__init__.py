@@ -1,5 +1,5 @@
 """Columns from weak learners: a fit to the pseudo-response stands for the search."""
 
-from cgboost.pricing.learners.learners import LearnerPricer, newton_response, residuals
+import lazy_loader
 
-__all__ = ["LearnerPricer", "newton_response", "residuals"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

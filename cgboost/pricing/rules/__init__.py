@@ -12,21 +12,6 @@
     error_selection.py  the pricer of few rules, chosen together by their training errors
 """
 
-from cgboost.pricing.rules.conditions import Condition, Conjunction, Relation
-from cgboost.pricing.rules.error_selection import ErrorSelection
-from cgboost.pricing.rules.listing import RuleList, all_rules
-from cgboost.pricing.rules.literals import Literals
-from cgboost.pricing.rules.pricer import RulePricer
-from cgboost.pricing.rules.selection import RuleSelection
+import lazy_loader
 
-__all__ = [
-    "Condition",
-    "Conjunction",
-    "ErrorSelection",
-    "Literals",
-    "Relation",
-    "RuleList",
-    "RulePricer",
-    "RuleSelection",
-    "all_rules",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

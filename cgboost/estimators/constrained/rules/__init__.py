@@ -1,26 +1,5 @@
 """Constraints on models, one family a file."""
 
-from cgboost.estimators.constrained.rules.base import Constraint
-from cgboost.estimators.constrained.rules.budget import GroupBudget
-from cgboost.estimators.constrained.rules.calibration import MeanCalibration
-from cgboost.estimators.constrained.rules.group_loss import GroupLoss, MinimaxLoss
-from cgboost.estimators.constrained.rules.objective import AlsoLoss
-from cgboost.estimators.constrained.rules.own import Own
-from cgboost.estimators.constrained.rules.parity import EqualOpportunity, ParityGap
-from cgboost.estimators.constrained.rules.shape import Concave, Convex, Monotone, Sign
+import lazy_loader
 
-__all__ = [
-    "AlsoLoss",
-    "Concave",
-    "Constraint",
-    "Convex",
-    "EqualOpportunity",
-    "GroupBudget",
-    "GroupLoss",
-    "MeanCalibration",
-    "MinimaxLoss",
-    "Monotone",
-    "Own",
-    "ParityGap",
-    "Sign",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,13 @@
+from .base import Constraint as Constraint
+from .budget import GroupBudget as GroupBudget
+from .calibration import MeanCalibration as MeanCalibration
+from .group_loss import GroupLoss as GroupLoss
+from .group_loss import MinimaxLoss as MinimaxLoss
+from .objective import AlsoLoss as AlsoLoss
+from .own import Own as Own
+from .parity import EqualOpportunity as EqualOpportunity
+from .parity import ParityGap as ParityGap
+from .shape import Concave as Concave
+from .shape import Convex as Convex
+from .shape import Monotone as Monotone
+from .shape import Sign as Sign

@@ -1,0 +1,1 @@
+from .models import to_onnx as to_onnx

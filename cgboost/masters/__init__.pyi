@@ -1,0 +1,16 @@
+from .convex.master import ConvexMaster as ConvexMaster
+from .free_columns import FreeColumns as FreeColumns
+from .free_columns import MatrixColumns as MatrixColumns
+from .linear.integer import IntegerResult as IntegerResult
+from .linear.integer import solve_integer as solve_integer
+from .linear.master import LinearMaster as LinearMaster
+from .linear.subgradient import DualStart as DualStart
+from .linear.subgradient import Subgradient as Subgradient
+from .rkhs.master import RKHSMaster as RKHSMaster
+from .stagewise.orthogonal import OrthogonalMaster as OrthogonalMaster
+from .support_vector.formulations import BudgetMaster as BudgetMaster
+from .support_vector.formulations import EntropyMaster as EntropyMaster
+from .support_vector.formulations import OneNormMaster as OneNormMaster
+from .support_vector.formulations import TwoNormMaster as TwoNormMaster
+from .support_vector.formulations import one_norm_master as one_norm_master
+from .support_vector.master import SupportVectorMaster as SupportVectorMaster

@@ -1,0 +1,1 @@
+from .master import ConvexMaster as ConvexMaster

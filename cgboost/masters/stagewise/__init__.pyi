@@ -1,0 +1,1 @@
+from .stagewise import StagewiseMaster as StagewiseMaster

@@ -1,0 +1,2 @@
+from .master import SupportVectorMaster as SupportVectorMaster
+from .master import WarmStart as WarmStart

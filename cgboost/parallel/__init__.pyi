@@ -1,0 +1,9 @@
+from .cluster import DaskExecutor as DaskExecutor
+from .executors import Combine as Combine
+from .executors import Executor as Executor
+from .executors import FuturesExecutor as FuturesExecutor
+from .executors import KeepingExecutor as KeepingExecutor
+from .executors import SerialExecutor as SerialExecutor
+from .executors import Task as Task
+from .executors import ThreadExecutor as ThreadExecutor
+from .executors import as_executor as as_executor

@@ -1,0 +1,12 @@
+from .base import Penalty as Penalty
+from .elastic_net import ElasticNet as ElasticNet
+from .entropy import Entropy as Entropy
+from .function_norm import FunctionNorm as FunctionNorm
+from .group_norm import GroupNorm as GroupNorm
+from .l1 import L1 as L1
+from .l1_ball import L1Ball as L1Ball
+from .l2 import L2 as L2
+from .registry import PENALTIES as PENALTIES
+from .registry import get_penalty as get_penalty
+from .rkhs import RKHS as RKHS
+from .squared_group_norm import SquaredGroupNorm as SquaredGroupNorm

@@ -1,0 +1,12 @@
+from .factors import Basis as Basis
+from .factors import Columns as Columns
+from .factors import FactorHypothesis as FactorHypothesis
+from .factors import KernelFactors as KernelFactors
+from .factors import LinearFactors as LinearFactors
+from .pricer import Direction as Direction
+from .pricer import KernelSearch as KernelSearch
+from .pricer import KernelSpace as KernelSpace
+from .pricer import LinearSearch as LinearSearch
+from .pricer import LinearSpace as LinearSpace
+from .pricer import Search as Search
+from .pricer import Space as Space

@@ -1,0 +1,9 @@
+from .conditions import Condition as Condition
+from .conditions import Conjunction as Conjunction
+from .conditions import Relation as Relation
+from .error_selection import ErrorSelection as ErrorSelection
+from .listing import RuleList as RuleList
+from .listing import all_rules as all_rules
+from .literals import Literals as Literals
+from .pricer import RulePricer as RulePricer
+from .selection import RuleSelection as RuleSelection
