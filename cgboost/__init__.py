@@ -8,9 +8,6 @@ The public names stand in ``__init__.pyi``; a module is imported when a name of 
 
 import lazy_loader
 
-from cgboost._moved import keep_old_names
 from cgboost._version import __version__ as __version__
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
-keep_old_names()

@@ -27,7 +27,6 @@ SHUT = (
     "cgboost.persistence",
     "cgboost.integer.parallel_nodes",
     "cgboost.additive.sql",
-    "cgboost._moved",
     "cgboost._solvers",
 )
 """Modules, and all below them, that no file may name."""

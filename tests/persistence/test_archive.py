@@ -198,7 +198,7 @@ FORBIDDEN = (
     "cgboost.exceptions:os.system", "cgboost.exceptions:sys.exit", "cgboost.os:system",
     "cgboost.exceptions:warn_caller", "cgboost.studies.cli:main", "numpy:load", "cgboost:load",
     "cgboost.parallel.item_tasks:_Part", "cgboost.integer.parallel_nodes:NodeTask",
-    "cgboost.persistence.classes:known_class", "cgboost._moved:MovedModules",
+    "cgboost.persistence.classes:known_class", "cgboost.integer.parallel_nodes:ParallelNodes",
     "cgboost.kernels.features.rbf:np", "cgboost.kernels.features.rbf:RBF.__call__",
     "cgboost.callables:anything", "antigravity:x", "", ":", "RBF", None, 3, [], {"a": 1},
 )  # fmt: skip
