@@ -75,7 +75,6 @@ SLOW = (
     "test_frontier.py",
     "test_gallery.py",
     "test_import.py",
-    "test_moved.py",
     "test_pages.py",
     "test_peers.py",
     "test_typing.py",

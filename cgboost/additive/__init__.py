@@ -2,7 +2,6 @@
 
 ::
 
-    tables/       tables and sources of blocks, what their columns are, intervals, what is held out
     statistics/   moments of groups of rows, passes over blocks, regressions from moments alone
     trees/        one feature: groups of values merged into a tree; multivariate model trees
     stage.py      an additive model

@@ -18,7 +18,6 @@ from cgboost.additive.places.place import Aggregates
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.moments import BETTER, stepwise_signed
 from cgboost.additive.statistics.passes import Parts
-from cgboost.additive.tables.preparation import Groups, Intervals
 from cgboost.additive.trees.monotone import monotone
 from cgboost.additive.trees.transformation import (
     Transformation,
@@ -30,6 +29,7 @@ from cgboost.additive.trees.transformation import (
     transformation,
     transformations,
 )
+from cgboost.tables.preparation import Groups, Intervals
 
 Vector = NDArray[np.float64]
 

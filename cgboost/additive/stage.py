@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.tables.schema import Schema
-from cgboost.additive.tables.table_columns import legible
 from cgboost.additive.trees.transformation import (
     INDENT,
     Transformation,
@@ -24,6 +22,8 @@ from cgboost.additive.trees.transformation import (
     leaves_in_words,
 )
 from cgboost.generation.columns import PREDICTION_BLOCK, Term
+from cgboost.tables.schema import Schema
+from cgboost.tables.table_columns import legible
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.floating[Any]]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.tables.table_columns import legible
 from cgboost.optional import require
+from cgboost.tables.table_columns import legible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

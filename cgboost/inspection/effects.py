@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.inspection import partial_dependence
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.tables.table_columns import is_missing
 from cgboost.inspection import drawing
 from cgboost.inspection.class_outputs import output_place
+from cgboost.tables.table_columns import is_missing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

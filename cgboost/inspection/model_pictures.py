@@ -28,11 +28,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import type_of_target
 
 from cgboost.additive.stage import Stage, Stages
-from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.inspection import drawing
 from cgboost.inspection.class_outputs import output_labels, output_place
 from cgboost.inspection.report.facts import output_kind
+from cgboost.tables.preparation import Intervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -32,8 +32,8 @@ SHUT = (
 """Modules, and all below them, that no file may name."""
 OPEN = frozenset({"cgboost.persistence.checkpoint"})
 """But for these: a model may hold a callback that writes, which loading does not call."""
-RENAMED: dict[str, str] = {}
-"""Names in files of earlier versions, and what they are called today."""
+MOVED = {"cgboost.additive.tables.": "cgboost.tables."}
+"""How names of modules begin in files of earlier versions, and how they begin today."""
 FUNCTIONS = frozenset({"cgboost.masters.linear.master:_remade"})
 """Functions of ours that objects are made with, or that they hold."""
 PLAIN = (
@@ -90,6 +90,14 @@ def _module(name: str) -> types.ModuleType:
     return importlib.import_module(f"{top}{dot}{rest}")
 
 
+def name_today(name: str) -> str:
+    """The name of a class or function in a file, after its module has moved."""
+    for old, new in MOVED.items():
+        if name.startswith(old):
+            return new + name.removeprefix(old)
+    return name
+
+
 def is_ours(kind: type) -> bool:
     """Whether a class is one that files may name."""
     name = name_of(kind)
@@ -104,7 +112,7 @@ def known_class(name: Any) -> type:
     UnknownContentError
         For all other names, without importing anything for them.
     """
-    found = _found(RENAMED.get(name, name)) if isinstance(name, str) else None
+    found = _found(name_today(name)) if isinstance(name, str) else None
     if not isinstance(found, type):
         raise UnknownContentError(
             f"the file names the class {name!r:.120}, which is none of cgboost's: it was changed, "
@@ -156,7 +164,7 @@ def known_function(name: Any) -> Any:
     """
     found = None
     if isinstance(name, str):
-        name = RENAMED.get(name, name)
+        name = name_today(name)
         module, _, own = name.partition(":")
         if module == "numpy":
             found = _ufunc(own)

@@ -25,12 +25,12 @@ from cgboost.additive.builder import StageBuilder
 from cgboost.additive.places.place import Aggregates
 from cgboost.additive.stage import StageOutput, Stages
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.rows import Matrix
 from cgboost.additive.trees.smoothers import AdditiveFunction, Smoother
 from cgboost.generation.columns import Column, Term
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.base import DifferentiableLoss
+from cgboost.tables.rows import Matrix
 
 Vector = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from cgboost.additive.builder import StageBuilder
 from cgboost.additive.places.memory import MemoryAggregates
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.preparation import intervals_of
-from cgboost.additive.tables.rows import TableRows
 from cgboost.losses import SquaredError
+from cgboost.tables.preparation import intervals_of
+from cgboost.tables.rows import TableRows
 
 RNG = np.random.default_rng(0)
 N_ROWS = 3000

@@ -4,8 +4,8 @@ import numpy as np
 
 from cgboost.additive.constraints import Constraints, choices
 from cgboost.additive.stage import Stage
-from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.tables.preparation import Intervals
 
 GROUPS = Intervals(np.array([0.0]), -1.0, 1.0)
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from cgboost.additive.stage import Outputs, Stage, StageOutput, Stages
-from cgboost.additive.tables.preparation import Categories, Intervals
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.tables.preparation import Categories, Intervals
 
 
 def line(feature: int, slope: float, *, coef: list[float] | None = None) -> Transformation:

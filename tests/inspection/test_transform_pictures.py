@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 
 from cgboost import TransformClassifier, TransformRegressor
-from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.inspection.effects import plot_effects
 from cgboost.inspection.model_pictures import plot_transformations, segments
+from cgboost.tables.preparation import Intervals
 from tests.estimators.data import three_classes
 
 

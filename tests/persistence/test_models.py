@@ -193,20 +193,3 @@ def test_files_of_all_versions_are_read(version: str, name: str) -> None:
         np.testing.assert_allclose(own, values, rtol=1e-9, atol=1e-12)
     else:
         assert own.tolist() == values
-
-
-OLD = sorted((FOLDER / "pickles_0.1").glob("*.pickle"))
-
-
-@pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
-def test_pickles_of_version_0_1_are_read(path: Path) -> None:
-    """They predict what they did; what they lack of today's parameters is named in a warning."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model, said = pickle.loads(path.read_bytes())
-    rows = np.random.default_rng(0).uniform(-1, 1, (60, 3))[:5]
-    own = model.predict(rows)
-    assert own.tolist() == said.tolist() or np.allclose(own, said, rtol=1e-9)
-    lacks = [str(one.message) for one in caught if issubclass(one.category, VersionWarning)]
-    assert all("by a version of cgboost before" in words for words in lacks)
-    assert bool(lacks) == (path.stem in ("CGBoostClassifier", "TransformRegressor"))

@@ -7,12 +7,12 @@ from cgboost import ColumnGeneration
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.places.memory import MemoryAggregates
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.preparation import intervals_of
-from cgboost.additive.tables.rows import TableRows
 from cgboost.losses import LogLoss, SquaredError
 from cgboost.losses.base import Loss
 from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.pricing.additive import StagePricer
+from cgboost.tables.preparation import intervals_of
+from cgboost.tables.rows import TableRows
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1, 1, size=(1500, 2))

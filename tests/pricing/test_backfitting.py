@@ -6,13 +6,13 @@ from sklearn.linear_model import LinearRegression
 
 from cgboost import ColumnGeneration
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.trees.smoothers import AdditiveFunction, RegressorSmoother
 from cgboost.generation.columns import Term, evaluate, weighted_sum
 from cgboost.generation.history import StopReason
 from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.additive import BackfittingPricer, Change, Changes, MostTurns
+from cgboost.tables.rows import TableRows
 
 
 def correlated(n_rows: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,8 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.additive.tables.preparation import Groups, intervals_of
-from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.trees.boosted_rows import CodedRows
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.generation.loop import ColumnGeneration
@@ -23,6 +21,8 @@ from cgboost.losses import (
 from cgboost.losses.multinomial import Multinomial
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.linear_trees import LEAST_NEWTON_WEIGHT, LinearTreePricer
+from cgboost.tables.preparation import Groups, intervals_of
+from cgboost.tables.rows import TableRows
 
 LOSSES: dict[str, Loss] = {
     "squared_error": SquaredError(),

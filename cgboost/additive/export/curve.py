@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgboost.additive.stage import Stage
-from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import INDENT, Transformation, leaves_in_words
+from cgboost.tables.schema import Schema
 
 Vector = NDArray[np.float64]
 

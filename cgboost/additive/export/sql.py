@@ -20,9 +20,9 @@ import numpy as np
 
 from cgboost.additive.export.dialects import DIALECTS, Dialect, dialect_of, kind
 from cgboost.additive.stage import Stage, Stages
-from cgboost.additive.tables.preparation import Intervals
-from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.tables.preparation import Intervals
+from cgboost.tables.schema import Schema
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
 LONGEST_SUM = 32

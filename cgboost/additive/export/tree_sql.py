@@ -25,9 +25,9 @@ from cgboost.additive.export.sql import (
     share,
     unused,
 )
-from cgboost.additive.tables.preparation import Intervals
-from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.model_tree import ModelTree, Regressors
+from cgboost.tables.preparation import Intervals
+from cgboost.tables.schema import Schema
 
 Output = tuple[float, Sequence[tuple[float, ModelTree]]]
 """Intercept, and the trees of an output with their coefficients."""

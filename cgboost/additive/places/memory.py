@@ -14,16 +14,6 @@ from cgboost.additive.places.joint import JointMemoryAggregates
 from cgboost.additive.places.spilled import Made, Spilled, slices
 from cgboost.additive.stage import Outputs, Stage
 from cgboost.additive.statistics.passes import Parts, Passes
-from cgboost.additive.tables.preparation import (
-    SAME,
-    Groups,
-    Prepared,
-    Values,
-    intervals_of,
-    prepared,
-)
-from cgboost.additive.tables.rows import Block, Matrix, SourceRows, TableRows
-from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.forks import cached_property
 from cgboost.losses.base import Loss, WeightedLoss
@@ -31,6 +21,16 @@ from cgboost.losses.dual.piecewise import PiecewiseLinearLoss, spread_of
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 from cgboost.parallel.threads import Mapped, Threads
+from cgboost.tables.preparation import (
+    SAME,
+    Groups,
+    Prepared,
+    Values,
+    intervals_of,
+    prepared,
+)
+from cgboost.tables.rows import Block, Matrix, SourceRows, TableRows
+from cgboost.tables.schema import LARGEST_NUMBER, Schema
 
 Vector = NDArray[np.float64]
 

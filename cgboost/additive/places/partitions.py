@@ -40,15 +40,6 @@ from cgboost.additive.places.workers import (
 )
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Parts, level_of
-from cgboost.additive.tables.choice import chosen, training_only
-from cgboost.additive.tables.preparation import (
-    SAME,
-    Groups,
-    check_weights,
-    groups_of,
-    intervals_of,
-)
-from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.forks import cached_property
 from cgboost.losses.base import Loss
@@ -57,6 +48,15 @@ from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 from cgboost.parallel.cluster import is_lazy
 from cgboost.parallel.executors import KeepingExecutor
+from cgboost.tables.choice import chosen, training_only
+from cgboost.tables.preparation import (
+    SAME,
+    Groups,
+    check_weights,
+    groups_of,
+    intervals_of,
+)
+from cgboost.tables.schema import Schema
 
 Vector = NDArray[np.float64]
 
@@ -175,7 +175,7 @@ class PartitionedRows:
         Parameters
         ----------
         max_bins, share, seed
-            As of :func:`cgboost.additive.tables.preparation.prepared`.
+            As of :func:`cgboost.tables.preparation.prepared`.
         keep : bool
             Whether the rows will be divided again; they can always be.
         """

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Parts
-from cgboost.additive.tables.preparation import Groups
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.base import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import JointSums, RowSums
+from cgboost.tables.preparation import Groups
 
 Vector = NDArray[np.float64]
 

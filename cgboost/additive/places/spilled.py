@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.tables.rows import BLOCK
 from cgboost.forks import Lock
+from cgboost.tables.rows import BLOCK
 
 Vector = NDArray[np.float64]
 

@@ -20,8 +20,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from cgboost.additive.places.joint import JointMemoryAggregates
 from cgboost.additive.places.memory import MemoryAggregates, Sample, joint_in_memory
 from cgboost.additive.statistics.passes import Parts, Passes
-from cgboost.additive.tables.choice import Counts, Indices, Mask, counts_by_class, without_classes
-from cgboost.additive.tables.preparation import (
+from cgboost.forks import Lock
+from cgboost.losses.base import Loss
+from cgboost.losses.multinomial import Multinomial
+from cgboost.losses.quadratic import Quadratic
+from cgboost.tables.choice import Counts, Indices, Mask, counts_by_class, without_classes
+from cgboost.tables.preparation import (
     BlocksRead,
     Groups,
     check_weights,
@@ -30,12 +34,8 @@ from cgboost.additive.tables.preparation import (
     row_hashes,
     sampled,
 )
-from cgboost.additive.tables.rows import SourceRows, TableRows
-from cgboost.additive.tables.schema import Schema, SchemaMaker
-from cgboost.forks import Lock
-from cgboost.losses.base import Loss
-from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.quadratic import Quadratic
+from cgboost.tables.rows import SourceRows, TableRows
+from cgboost.tables.schema import Schema, SchemaMaker
 
 Vector = NDArray[np.float64]
 

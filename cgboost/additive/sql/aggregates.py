@@ -34,11 +34,11 @@ from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import Parts
 from cgboost.additive.statistics.products import origins
-from cgboost.additive.tables.preparation import SAME, Groups, Intervals
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.base import Loss
 from cgboost.losses.quadratic import Quadratic
 from cgboost.losses.squared_error import SquaredError
+from cgboost.tables.preparation import SAME, Groups, Intervals
 
 Vector = NDArray[np.float64]
 

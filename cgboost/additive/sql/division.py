@@ -1,6 +1,6 @@
 """Preparation of a copied table: holdout rows, intervals of every feature, and groups of every row.
 
-As :func:`cgboost.additive.tables.preparation.prepared`, in the database.
+As :func:`cgboost.tables.preparation.prepared`, in the database.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from cgboost.additive.sql.expressions import (
 from cgboost.additive.sql.session import Session
 from cgboost.additive.sql.store import Store
 from cgboost.additive.sql.table import TARGET, WEIGHT, Copy
-from cgboost.additive.tables import choice
-from cgboost.additive.tables.preparation import Categories, Groups, Intervals
-from cgboost.additive.tables.row_hashes import holdout_limit
+from cgboost.tables import choice
+from cgboost.tables.preparation import Categories, Groups, Intervals
+from cgboost.tables.row_hashes import holdout_limit
 
 HELD, SAMPLED = "held", "sampled"
 """Columns of zeros and ones: rows held out, and rows that intervals are made from."""
@@ -99,7 +99,7 @@ def divided(
     session : Session
     copy : Copy
     max_bins, share, seed
-        As in :func:`cgboost.additive.tables.preparation.prepared`.
+        As in :func:`cgboost.tables.preparation.prepared`.
     keep : bool
         Whether the copy stays, to be divided again.
     """

@@ -9,8 +9,9 @@ import numpy as np
 from cgboost.additive.export.dialects import Dialect
 from cgboost.additive.export.sql import LONGEST_SUM, linear
 from cgboost.additive.sql.engines import Engine
-from cgboost.additive.tables.preparation import SAME, Intervals
-from cgboost.additive.tables.row_hashes import (
+from cgboost.additive.trees.transformation import Transformation
+from cgboost.tables.preparation import SAME, Intervals
+from cgboost.tables.row_hashes import (
     COPIES,
     LOW_BITS,
     NO_NUMBER,
@@ -18,7 +19,6 @@ from cgboost.additive.tables.row_hashes import (
     ROUNDS,
     coefficients,
 )
-from cgboost.additive.trees.transformation import Transformation
 
 LOW = 2**LOW_BITS - 1
 
@@ -39,7 +39,7 @@ def added(parts: Iterable[str]) -> str:
 
 
 def hash_expression(engine: Engine, columns: Sequence[str], seed: int) -> str:
-    """The linear hashes of a row, as :func:`cgboost.additive.tables.row_hashes.content_hash`.
+    """The linear hashes of a row, as :func:`cgboost.tables.row_hashes.content_hash`.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def numbered_query(
 ) -> str:
     """Some columns of a table and the mixed hashes of the rows, ``mixed``: copies numbered.
 
-    As :func:`cgboost.additive.tables.row_hashes.numbered`. The window is over the copies alone: of
+    As :func:`cgboost.tables.row_hashes.numbered`. The window is over the copies alone: of
     all rows it would need the memory of all.
 
     Parameters

@@ -13,9 +13,9 @@ from cgboost.additive.sql.joint import JointSQLAggregates
 from cgboost.additive.sql.session import Session
 from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.sql.table import Copy, copied
-from cgboost.additive.tables.schema import Schema
 from cgboost.losses.base import Loss
 from cgboost.losses.multinomial import Multinomial
+from cgboost.tables.schema import Schema
 
 
 class SQLPlace:

@@ -23,10 +23,10 @@ from cgboost.additive.statistics.products import (
     origins,
     weighted_means,
 )
-from cgboost.additive.tables.preparation import Groups, Values
-from cgboost.additive.tables.rows import BLOCK, Block, SourceRows, TableRows
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.parallel.threads import Mapped
+from cgboost.tables.preparation import Groups, Values
+from cgboost.tables.rows import BLOCK, Block, SourceRows, TableRows
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]

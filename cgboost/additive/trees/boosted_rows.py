@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.additive.tables.preparation import Groups, Intervals
-from cgboost.additive.tables.rows import SourceRows, TableRows
 from cgboost.additive.trees.model_tree import Regressors
+from cgboost.tables.preparation import Groups, Intervals
+from cgboost.tables.rows import SourceRows, TableRows
 
 Vector = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger[Any]]

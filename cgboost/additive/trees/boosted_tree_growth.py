@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
-from cgboost.additive.tables.rows import BLOCK
 from cgboost.additive.trees.boosted_rows import CodedRows, Working, sums_by_group
 from cgboost.additive.trees.model_tree import ModelTree, Node
 from cgboost.additive.trees.split_search import BinarySplit, Interactions, SplitSearch
 from cgboost.parallel.threads import Mapped
+from cgboost.tables.rows import BLOCK
 from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]

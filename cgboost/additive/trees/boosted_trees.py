@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.tables.preparation import Groups
-from cgboost.additive.tables.rows import BLOCK, Matrix
 from cgboost.additive.trees.boosted_rows import code_type
 from cgboost.additive.trees.model_tree import ModelTree, Regressors
 from cgboost.generation.columns import Term
+from cgboost.tables.preparation import Groups
+from cgboost.tables.rows import BLOCK, Matrix
 
 Vector = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger[Any]]

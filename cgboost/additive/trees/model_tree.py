@@ -23,10 +23,6 @@ from cgboost.additive.statistics.moments import (
     stepwise,
 )
 from cgboost.additive.statistics.passes import Parts
-from cgboost.additive.tables.preparation import Groups, Intervals
-from cgboost.additive.tables.rows import BLOCK, Matrix
-from cgboost.additive.tables.schema import Schema
-from cgboost.additive.tables.table_columns import legible
 from cgboost.additive.trees.transformation import (
     formula_in_words,
     judges,
@@ -34,6 +30,10 @@ from cgboost.additive.trees.transformation import (
     transformation,
     values_in_words,
 )
+from cgboost.tables.preparation import Groups, Intervals
+from cgboost.tables.rows import BLOCK, Matrix
+from cgboost.tables.schema import Schema
+from cgboost.tables.table_columns import legible
 from cgboost.tolerances import RESIDUE
 
 Vector = NDArray[np.float64]

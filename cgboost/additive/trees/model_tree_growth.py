@@ -20,8 +20,6 @@ from cgboost.additive.stage import Outputs
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
 from cgboost.additive.statistics.passes import Parts, Passes
 from cgboost.additive.statistics.products import SharedProducts
-from cgboost.additive.tables.preparation import Groups, Intervals
-from cgboost.additive.tables.rows import Block, Matrix
 from cgboost.additive.trees.model_tree import (
     Judge,
     ModelTree,
@@ -33,6 +31,8 @@ from cgboost.additive.trees.model_tree import (
     split_of,
 )
 from cgboost.additive.trees.transformation import transformation
+from cgboost.tables.preparation import Groups, Intervals
+from cgboost.tables.rows import Block, Matrix
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from cgboost.additive.statistics.moments import Moments
-from cgboost.additive.tables.preparation import Intervals
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.tables.preparation import Intervals
 from cgboost.tolerances import SMALLEST
 
 Vector = NDArray[np.float64]

@@ -23,9 +23,9 @@ from sklearn.utils.validation import has_fit_parameter
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.stage import Outputs, Stage
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.preparation import Groups
-from cgboost.additive.tables.rows import Block, Matrix
 from cgboost.additive.trees.transformation import transformation
+from cgboost.tables.preparation import Groups
+from cgboost.tables.rows import Block, Matrix
 
 Vector = NDArray[np.float64]
 

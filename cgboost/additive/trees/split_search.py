@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import BETTER
-from cgboost.additive.tables.preparation import Groups
 from cgboost.forks import cached_property
+from cgboost.tables.preparation import Groups
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -26,11 +26,11 @@ from cgboost.additive.statistics.moments import (
     squared_error,
     stepwise,
 )
-from cgboost.additive.tables.preparation import Groups, Intervals, Values
-from cgboost.additive.tables.schema import Schema
-from cgboost.additive.tables.table_columns import legible
 from cgboost.additive.trees.merging import ANY_PAIR, Merging, Pairs, any_two, chain
 from cgboost.forks import cached_property
+from cgboost.tables.preparation import Groups, Intervals, Values
+from cgboost.tables.schema import Schema
+from cgboost.tables.table_columns import legible
 from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import validation
 
-from cgboost.additive.tables.table_columns import (
+from cgboost.exceptions import DataWarning, see, warn_caller
+from cgboost.tables.table_columns import (
     DATES,
     TIMES,
     check_frame,
     check_unmasked,
     is_missing,
 )
-from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.tolerances import LARGEST_COST
 
 LEAST_COST = 1e-100

@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from cgboost.additive.places.partitions import PartitionedRows, Partitions
 from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.sql.source import SQLSource
-from cgboost.additive.tables.preparation import check_weight_size, numbers_of, read_source
-from cgboost.additive.tables.rows import SourceRows
-from cgboost.additive.tables.schema import Schema, SchemaMaker
-from cgboost.additive.tables.table_columns import check_frame
 from cgboost.estimators.common.inputs import check_response, read_weights, validate_data
 from cgboost.exceptions import see, without_hint
+from cgboost.tables.preparation import check_weight_size, numbers_of, read_source
+from cgboost.tables.rows import SourceRows
+from cgboost.tables.schema import Schema, SchemaMaker
+from cgboost.tables.table_columns import check_frame
 
 Matrix = NDArray[np.floating[Any]]
 

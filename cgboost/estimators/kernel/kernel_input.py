@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
-from cgboost.additive.tables.table_columns import TIMES, check_frame, check_unmasked
 from cgboost.estimators.common.inputs import is_float, validate_data
 from cgboost.estimators.common.rows import FLOATS, Rows, response_of
 from cgboost.exceptions import DataWarning, see, warn_caller
@@ -35,6 +34,7 @@ from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.library import DEFAULT_LIBRARY
 from cgboost.kernels.rows import is_sparse
 from cgboost.pricing import KernelPool
+from cgboost.tables.table_columns import TIMES, check_frame, check_unmasked
 
 Kind = Literal["floats", "table", "objects", "matrices"]
 

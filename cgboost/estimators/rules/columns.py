@@ -11,8 +11,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.tables.schema import Schema
-from cgboost.additive.tables.table_columns import columns_of, is_missing
 from cgboost.estimators.common.fit_loop import Table
 from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.parameters import check_choice, check_count, check_number
@@ -28,6 +26,8 @@ from cgboost.estimators.common.rows import (
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.protocols import Pricer
 from cgboost.pricing.rules import Literals, RulePricer
+from cgboost.tables.schema import Schema
+from cgboost.tables.table_columns import columns_of, is_missing
 
 UNKNOWN_CATEGORY = -1.0
 """The number of a category that was not among the training rows."""

@@ -19,12 +19,12 @@ from cgboost.additive.export.sql import (
     query,
     unused,
 )
-from cgboost.additive.tables.schema import Schema
-from cgboost.additive.tables.table_columns import legible
 from cgboost.estimators.common.reporting import representation
 from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.common.targets import without_class_weights
 from cgboost.pricing.rules import Condition, Conjunction, Relation
+from cgboost.tables.schema import Schema
+from cgboost.tables.table_columns import legible
 
 FEWEST_DIGITS = 6
 """Significant digits of a threshold in words, unless more are needed."""

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.tables.rows import Block, HoldoutLoss, mean_loss
-from cgboost.additive.tables.schema import Schema
+from cgboost.additive.holdout import HoldoutLoss, mean_loss
 from cgboost.additive.trees.smoothers import (
     AdditiveFunction,
     RegressorSmoother,
@@ -39,6 +38,8 @@ from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.additive import BackfittingPricer, Change, MostTurns, StagePricer
+from cgboost.tables.rows import Block
+from cgboost.tables.schema import Schema
 
 METHODS = ("one-pass", "backfitting")
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from cgboost.additive.constraints import Constraints
-from cgboost.additive.tables.schema import Schema
 from cgboost.estimators.transform.variants import VARIANTS
+from cgboost.tables.schema import Schema
 
 INTERACTIONS = ("pairwise", "no_interactions")
 

@@ -14,12 +14,12 @@ from cgboost.additive.places.partitions import PartitionedRows, Partitions
 from cgboost.additive.places.workers import EncodedRows
 from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.sql.source import SQLSource
-from cgboost.additive.tables.preparation import check_weights
-from cgboost.additive.tables.rows import Block, SourceRows
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.parameters import threads_of
 from cgboost.estimators.common.rows import Rows, check_here, of_rows_that_count, rows_of
 from cgboost.parallel import KeepingExecutor, ThreadExecutor, as_executor
+from cgboost.tables.preparation import check_weights
+from cgboost.tables.rows import Block, SourceRows
 
 
 def is_elsewhere(estimator: Any, X: Any) -> bool:

@@ -10,9 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state as random_state_of
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.tables.preparation import Prepared, prepared
-from cgboost.additive.tables.rows import SourceRows, TableRows
-from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
 from cgboost.estimators.common import reporting
 from cgboost.estimators.common.bases import BaseEstimator, RegressorMixin
@@ -28,6 +25,9 @@ from cgboost.estimators.common.rows import Rows, Vector, rows_of, table_of
 from cgboost.inspection.onnx import to_onnx
 from cgboost.parallel.threads import Threads
 from cgboost.persistence import models
+from cgboost.tables.preparation import Prepared, prepared
+from cgboost.tables.rows import SourceRows, TableRows
+from cgboost.tables.schema import Schema
 
 
 @dataclass(eq=False, repr=False)

@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.export.tree_sql import trees_statement
+from cgboost.additive.holdout import HoldoutLoss, mean_loss
 from cgboost.additive.places.memory import in_memory
-from cgboost.additive.tables.preparation import Prepared
-from cgboost.additive.tables.rows import HoldoutLoss, mean_loss
 from cgboost.additive.trees.boosted_rows import CodedRows
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.additive.trees.split_search import Interactions
@@ -65,6 +64,7 @@ from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.parallel.blas import blas_threads
 from cgboost.parallel.threads import Threads
 from cgboost.pricing.linear_trees import LinearTreePricer
+from cgboost.tables.preparation import Prepared
 
 
 @dataclass(eq=False, repr=False)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cgboost.additive.builder import StageBuilder
+from cgboost.additive.holdout import HoldoutLoss, SmallGain
 from cgboost.additive.places.place import Place
-from cgboost.additive.tables.rows import HoldoutLoss, SmallGain
 from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.common.subproblems import Task
 from cgboost.generation.callbacks import EarlyStopping

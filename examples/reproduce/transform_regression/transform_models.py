@@ -28,10 +28,10 @@ from study_jobs import Record
 
 from cgboost import LinearTreeRegressor, TransformClassifier, TransformRegressor
 from cgboost.additive.statistics.moments import Moments, stepwise
-from cgboost.additive.tables.row_hashes import content_hash, held_out, numbered
 from cgboost.additive.trees.transformation import judges
 from cgboost.inspection.metrics import gini_coefficient
 from cgboost.studies.scripts import timed
+from cgboost.tables.row_hashes import content_hash, held_out, numbered
 
 Vector = NDArray[np.float64]
 

@@ -18,9 +18,9 @@ from sqlglot import exp
 
 from cgboost.additive.export.sql import select_statement
 from cgboost.additive.stage import Stage, Stages
-from cgboost.additive.tables.preparation import Intervals
-from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.tables.preparation import Intervals
+from cgboost.tables.schema import Schema
 
 Columns = dict[str, tuple[str, Sequence[Any]]]
 """Type and values of every column of a table."""

@@ -14,12 +14,12 @@ from cgboost.additive.export.sql import select_statement, stage_expressions
 from cgboost.additive.places.memory import MemoryAggregates
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.preparation import Categories, Intervals, intervals_of
-from cgboost.additive.tables.row_hashes import content_hash, held_out, numbered
-from cgboost.additive.tables.rows import TableRows
-from cgboost.additive.tables.schema import Schema, SchemaMaker
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses import SquaredError
+from cgboost.tables.preparation import Categories, Intervals, intervals_of
+from cgboost.tables.row_hashes import content_hash, held_out, numbered
+from cgboost.tables.rows import TableRows
+from cgboost.tables.schema import Schema, SchemaMaker
 from tests.additive.export.sql_databases import (
     NUMBER,
     Columns,

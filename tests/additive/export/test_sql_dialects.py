@@ -22,10 +22,10 @@ from cgboost import TransformClassifier, TransformRegressor
 from cgboost.additive.export.dialects import DIALECTS
 from cgboost.additive.export.sql import select_statement
 from cgboost.additive.stage import Stage, Stages
-from cgboost.additive.tables.preparation import Categories
-from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.estimators.transform.variants import VARIANTS
+from cgboost.tables.preparation import Categories
+from cgboost.tables.schema import Schema
 from tests.additive.export.sql_databases import (
     NUMBER,
     Columns,

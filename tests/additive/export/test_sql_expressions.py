@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from cgboost.additive.export.sql import stage_expressions
-from cgboost.additive.tables.preparation import Categories
-from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.tables.preparation import Categories
+from cgboost.tables.schema import Schema
 from tests.additive.export.sql_databases import NUMBER, doubles, expected, one, predictions, steps
 
 

@@ -16,10 +16,10 @@ from cgboost import LinearTreeBoostingClassifier, LinearTreeBoostingRegressor
 from cgboost.additive.export.dialects import DIALECTS
 from cgboost.additive.export.sql import LONGEST_SUM
 from cgboost.additive.export.tree_sql import trees_statement
-from cgboost.additive.tables.preparation import Categories, Groups, Intervals
-from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.model_tree import ModelTree, Node, Regressors
 from cgboost.losses import Quantile
+from cgboost.tables.preparation import Categories, Groups, Intervals
+from cgboost.tables.schema import Schema
 from tests.additive.export.sql_databases import Columns, ask
 
 each = pytest.mark.parametrize("dialect", DIALECTS)

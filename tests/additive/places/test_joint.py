@@ -13,11 +13,11 @@ from cgboost.additive.places.joint import JointMemoryAggregates
 from cgboost.additive.places.memory import in_memory
 from cgboost.additive.places.partitions import PartitionedRows
 from cgboost.additive.places.workers import EncodedRows
-from cgboost.additive.tables.rows import SourceRows
-from cgboost.additive.tables.schema import Schema
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.parallel import SerialExecutor
+from cgboost.tables.rows import SourceRows
+from cgboost.tables.schema import Schema
 
 N_ROWS, N_CLASSES = 400, 3
 RNG = np.random.default_rng(5)

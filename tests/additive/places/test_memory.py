@@ -11,11 +11,11 @@ from cgboost.additive.places import joint, memory
 from cgboost.additive.places.memory import MemoryPlace
 from cgboost.additive.places.place import Aggregates, Place
 from cgboost.additive.stage import Stage
-from cgboost.additive.tables import rows
-from cgboost.additive.tables.preparation import SAME, Prepared, intervals_of
-from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses import Huber, LogLoss, SquaredError
+from cgboost.tables import rows
+from cgboost.tables.preparation import SAME, Prepared, intervals_of
+from cgboost.tables.rows import TableRows
 
 N_ROWS = 300
 RNG = np.random.default_rng(5)

@@ -11,11 +11,11 @@ from cgboost.additive.places.memory import MemoryAggregates, in_memory
 from cgboost.additive.places.partitions import PartitionedAggregates, PartitionedRows, Partitions
 from cgboost.additive.places.workers import EncodedRows
 from cgboost.additive.stage import Stage
-from cgboost.additive.tables import choice
-from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses import Huber, LogLoss, Loss, Quantile, SquaredError
 from cgboost.parallel import SerialExecutor, ThreadExecutor
+from cgboost.tables import choice
+from cgboost.tables.schema import Schema
 
 N_ROWS = 400
 RNG = np.random.default_rng(5)

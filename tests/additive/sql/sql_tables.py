@@ -12,10 +12,10 @@ import psycopg
 
 from cgboost.additive.places.memory import MemoryPlace
 from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.tables.preparation import Prepared, prepared
-from cgboost.additive.tables.rows import TableRows
-from cgboost.additive.tables.schema import Schema, SchemaMaker
 from cgboost.sources import SQLSource
+from cgboost.tables.preparation import Prepared, prepared
+from cgboost.tables.rows import TableRows
+from cgboost.tables.schema import Schema, SchemaMaker
 
 DATABASES = ["duckdb", "sqlite", "postgresql"]
 

@@ -9,9 +9,9 @@ from cgboost.additive.builder import StageBuilder
 from cgboost.additive.places.memory import MemoryAggregates
 from cgboost.additive.sql.aggregates import SQLAggregates
 from cgboost.additive.statistics.moments import Moments
-from cgboost.additive.tables.preparation import Groups, Intervals
 from cgboost.additive.trees.transformation import straight
 from cgboost.losses import Huber, LogLoss, Poisson, SquaredError
+from cgboost.tables.preparation import Groups, Intervals
 from tests.additive.sql.sql_tables import DATABASES, Data, mixed, place_of
 
 CLOSE = 1e-9

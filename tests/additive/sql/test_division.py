@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cgboost.additive.sql.division import AT_A_TIME, HELD, SAMPLED
-from cgboost.additive.tables.preparation import Categories, Intervals
+from cgboost.tables.preparation import Categories, Intervals
 from tests.additive.sql.sql_tables import DATABASES, Data, mixed, place_of
 
 
@@ -14,7 +14,7 @@ def test_the_same_rows_are_held_out_and_sampled_and_make_the_same_intervals(
     database: str, seed: int, sample: int, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Row by row, to the last bit, from all rows or a sample, with copies and weights."""
-    monkeypatch.setattr("cgboost.additive.tables.choice.SAMPLE", sample)
+    monkeypatch.setattr("cgboost.tables.choice.SAMPLE", sample)
     data = mixed(seed)
     wanted = data.prepared(seed=seed)
     with place_of(database, server, data, seed=seed) as place:

@@ -23,9 +23,9 @@ from cgboost.additive.sql.expressions import (
     term_expression,
 )
 from cgboost.additive.sql.session import Session
-from cgboost.additive.tables.preparation import SAME, Categories, Intervals, intervals_of
-from cgboost.additive.tables.row_hashes import content_hash, numbered
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.tables.preparation import SAME, Categories, Intervals, intervals_of
+from cgboost.tables.row_hashes import content_hash, numbered
 from tests.additive.sql.sql_tables import DATABASES, connection_to, write
 
 

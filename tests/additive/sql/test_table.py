@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.tables.schema import SchemaMaker
 from cgboost.exceptions import DatabaseError
 from cgboost.sources import SQLSource
+from cgboost.tables.schema import SchemaMaker
 from tests.additive.sql.sql_tables import (
     DATABASES,
     Columns,

@@ -6,8 +6,8 @@ import pytest
 from cgboost.additive.sql.term_products import TermProducts, key_of
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import Parts
-from cgboost.additive.tables.preparation import Categories, Groups, intervals_of
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.tables.preparation import Categories, Groups, intervals_of
 
 
 class Rows:

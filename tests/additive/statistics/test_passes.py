@@ -10,9 +10,9 @@ from cgboost.additive.stage import Outputs
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import Parts, Passes
 from cgboost.additive.statistics.products import SharedProducts
-from cgboost.additive.tables.preparation import Categories, intervals_of
-from cgboost.additive.tables.rows import TableRows
 from cgboost.parallel.threads import Threads
+from cgboost.tables.preparation import Categories, intervals_of
+from cgboost.tables.rows import TableRows
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(size=300) + 1e8, RNG.integers(0, 4, size=300)])
@@ -36,7 +36,7 @@ def passes(n_jobs: int = 1) -> Passes:
 def divided(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Rows in a block, and threads."""
     size, n_jobs = request.param
-    monkeypatch.setattr("cgboost.additive.tables.rows.BLOCK", size)
+    monkeypatch.setattr("cgboost.tables.rows.BLOCK", size)
     return n_jobs
 
 
@@ -148,7 +148,7 @@ def test_weights_below_one_count_as_one_on_average() -> None:
 
 def test_threads_share_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two threads work at the same time: each waits for the other."""
-    monkeypatch.setattr("cgboost.additive.tables.rows.BLOCK", 150)
+    monkeypatch.setattr("cgboost.tables.rows.BLOCK", 150)
     meeting = threading.Barrier(2)
     assert passes(2).values(lambda block: meeting.wait(30) * np.zeros(len(block.X))).shape == (300,)
 
@@ -156,7 +156,7 @@ def test_threads_share_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_error_in_a_block_passes_through(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """From whatever thread."""
-    monkeypatch.setattr("cgboost.additive.tables.rows.BLOCK", 50)
+    monkeypatch.setattr("cgboost.tables.rows.BLOCK", 50)
 
     def broken(block):
         if block.rows.start == 150:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.additive.tables.preparation import Categories, Groups, Intervals, intervals_of
-from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.trees import boosted_tree_growth
 from cgboost.additive.trees.boosted_rows import CodedRows, Working, without_far_values
 from cgboost.additive.trees.boosted_tree_growth import GrownTree, TreeGrower
 from cgboost.additive.trees.split_search import CATEGORY_PRIOR
 from cgboost.parallel.threads import Threads
+from cgboost.tables.preparation import Categories, Groups, Intervals, intervals_of
+from cgboost.tables.rows import TableRows
 
 RIDGE, SMALLEST = 2.0, 5.0
 

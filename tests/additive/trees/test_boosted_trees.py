@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from cgboost.additive.tables.preparation import Categories, Groups, Intervals
 from cgboost.additive.trees import boosted_trees
 from cgboost.additive.trees.boosted_trees import BoostedTree, BoostedTrees
 from cgboost.additive.trees.model_tree import ModelTree, Node, Regressors
 from cgboost.generation.columns import Term
+from cgboost.tables.preparation import Categories, Groups, Intervals
 
 GROUPS: list[Groups] = [
     Intervals(np.array([-0.5, 0.0, 0.7]), -1.0, 1.0),

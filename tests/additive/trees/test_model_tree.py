@@ -6,9 +6,6 @@ from sklearn.linear_model import LinearRegression
 
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import Parts
-from cgboost.additive.tables.preparation import Categories, Intervals, intervals_of
-from cgboost.additive.tables.rows import TableRows
-from cgboost.additive.tables.schema import Schema
 from cgboost.additive.trees import model_tree_growth
 from cgboost.additive.trees.model_tree import (
     Judge,
@@ -23,6 +20,9 @@ from cgboost.additive.trees.model_tree import (
 )
 from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
 from cgboost.parallel.threads import Threads
+from cgboost.tables.preparation import Categories, Intervals, intervals_of
+from cgboost.tables.rows import TableRows
+from cgboost.tables.schema import Schema
 
 LIMITS = Limits(max_depth=4, min_samples_leaf=5, tol=1e-4)
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.additive.tables.preparation import intervals_of
 from cgboost.additive.trees.monotone import monotone
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.tables.preparation import intervals_of
 from tests.additive.trees.test_transformation import statistics, tree
 
 

@@ -14,7 +14,6 @@ from cgboost.additive.statistics.moments import (
 )
 from cgboost.additive.statistics.passes import Parts
 from cgboost.additive.statistics.products import SharedProducts, origins
-from cgboost.additive.tables.preparation import Categories, Groups, intervals_of
 from cgboost.additive.trees.merging import MERGE_RIDGE
 from cgboost.additive.trees.transformation import (
     Transformation,
@@ -24,6 +23,7 @@ from cgboost.additive.trees.transformation import (
     transformation,
     transformations,
 )
+from cgboost.tables.preparation import Categories, Groups, intervals_of
 
 
 def statistics(

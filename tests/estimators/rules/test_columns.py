@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from cgboost.additive.tables.schema import SchemaMaker
 from cgboost.estimators.rules.columns import UNKNOWN_CATEGORY, encoded
+from cgboost.tables.schema import SchemaMaker
 from tests.estimators.rules.people import people
 
 

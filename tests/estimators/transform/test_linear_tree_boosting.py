@@ -25,13 +25,13 @@ from cgboost import (
     LinearTreeRegressor,
     StagewiseRegressor,
 )
-from cgboost.additive.tables.preparation import intervals_of
-from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.trees.boosted_rows import CodedRows, Working
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import Huber, Quantile
 from cgboost.sources import Partitions, SQLSource
+from cgboost.tables.preparation import intervals_of
+from cgboost.tables.rows import TableRows
 from tests.estimators.transform.transform_data import blocks, mixed
 
 

@@ -12,13 +12,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 
 from cgboost import LinearTreeBoostingClassifier
-from cgboost.additive.tables.preparation import prepared
-from cgboost.additive.tables.rows import TableRows
-from cgboost.additive.tables.schema import Schema
 from cgboost.estimators.transform.holdouts import seed_of
 from cgboost.estimators.transform.transform import TransformClassifier
 from cgboost.parallel import ThreadExecutor
 from cgboost.sources import Partitions, SQLSource
+from cgboost.tables.preparation import prepared
+from cgboost.tables.rows import TableRows
+from cgboost.tables.schema import Schema
 from tests.additive.sql.sql_tables import DATABASES, Data, connected, stored
 from tests.estimators.transform.transform_data import Parquet, blocks
 

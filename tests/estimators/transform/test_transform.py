@@ -84,7 +84,7 @@ def test_blocks_of_a_table_do_not_matter(block: int, monkeypatch: pytest.MonkeyP
     """A table in memory is worked on in blocks as well."""
     X, y, weights = mixed(3)
     wanted = TransformRegressor(n_estimators=4).fit(X, y, weights).predict(X)
-    monkeypatch.setattr("cgboost.additive.tables.rows.BLOCK", block)
+    monkeypatch.setattr("cgboost.tables.rows.BLOCK", block)
     for n_jobs in (1, 2):
         model = TransformRegressor(n_estimators=4, n_jobs=n_jobs).fit(X, y, weights)
         np.testing.assert_allclose(model.predict(X), wanted, rtol=0, atol=1e-9)
@@ -137,7 +137,7 @@ def test_the_best_holdout_stage_is_kept(monkeypatch: pytest.MonkeyPatch) -> None
     wanted = TransformRegressor(n_estimators=2).fit(X, y)
     assert wanted.stop_reason_ == "max_rounds"
     losses = [9.0, 5.0, 2.0, 3.0, 2.0, 2.5, 1.0]
-    score = "cgboost.additive.tables.rows.HoldoutLoss.__call__"
+    score = "cgboost.tables.rows.HoldoutLoss.__call__"
     monkeypatch.setattr(
         score, lambda self, turn: turn.scores.update(holdout_loss=losses[turn.number])
     )

@@ -10,8 +10,6 @@ from cgboost.additive.places.joint import JointMemoryAggregates
 from cgboost.additive.places.memory import MemoryAggregates, joint_in_memory
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Passes
-from cgboost.additive.tables.preparation import intervals_of
-from cgboost.additive.tables.rows import TableRows
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Priced
@@ -21,6 +19,8 @@ from cgboost.losses.multinomial import Multinomial
 from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.tables.preparation import intervals_of
+from cgboost.tables.rows import TableRows
 
 N_ROWS = 200
 RNG = np.random.default_rng(3)

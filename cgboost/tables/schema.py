@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.tables.table_columns import (
+from cgboost.tables.table_columns import (
     Column,
     called,
     columns_of,

@@ -3,29 +3,21 @@
 A source yields blocks (X, y) or (X, y, weights), the same ones in the same order each time. What a
 model learns does not depend on how rows are divided into blocks, nor on their order: which rows are
 held out, and which are sampled for intervals, follows from a hash of what is in them
-(:mod:`cgboost.additive.tables.row_hashes`).
-
-The loss on the holdout rows decides how many stages are kept.
+(:mod:`cgboost.tables.row_hashes`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.tables.schema import Schema
-from cgboost.generation.history import Round, StopReason
-from cgboost.losses.base import DifferentiableLoss
-
-Vector = NDArray[np.float64]
+from cgboost.tables.schema import Schema
 
 Matrix = NDArray[np.floating[Any]]
-
-Mask = NDArray[np.bool_]
 
 BLOCK = 2**15
 """Rows worked on at a time. A fit of 400 000 rows takes 13 % more time with twice as many, whose
@@ -100,58 +92,3 @@ class SourceRows:
             f"the source of blocks {what} when it was first read: it must yield the same rows in "
             "the same order each time"
         )
-
-
-def mean_loss(loss: DifferentiableLoss, held: Mask, output: Vector) -> float:
-    """Mean loss of the rows held out, on which the loss is; 0 without any.
-
-    Parameters
-    ----------
-    loss : DifferentiableLoss
-    held : ndarray of bool, shape (n_rows,)
-    output : ndarray of shape (n_rows,)
-        f of all rows.
-    """
-    total = float(loss.weights.sum())
-    return loss.value(output[held]) / total if total > 0 else 0.0
-
-
-class HoldoutLoss:
-    """A callback that writes the mean loss of the holdout rows into every round.
-
-    Parameters
-    ----------
-    mean : callable
-        That loss, for an output f of all rows.
-    """
-
-    def __init__(self, mean: Callable[[Vector], float]) -> None:
-        self.mean = mean
-
-    def __call__(self, turn: Round) -> None:
-        """Add the score, unless it is there from a run that was interrupted."""
-        if "holdout_loss" not in turn.scores:
-            turn.scores["holdout_loss"] = self.mean(turn.state.output)
-
-
-class SmallGain:
-    """A callback that ends a run when a stage has lowered the training loss by too little.
-
-    Parameters
-    ----------
-    tol : float
-        Smallest decrease, relative to the loss of the constant.
-    """
-
-    stop_reason = StopReason.GAP
-
-    def __init__(self, tol: float) -> None:
-        self.tol = tol
-        self._first = self._last = np.inf
-
-    def __call__(self, turn: Round) -> bool:
-        """Whether the last stage has gained almost nothing."""
-        if turn.number == 0:
-            self._first, self._last = turn.objective, np.inf
-        gain, self._last = self._last - turn.objective, turn.objective
-        return turn.number > 0 and gain < self.tol * max(self._first, np.finfo(float).tiny)

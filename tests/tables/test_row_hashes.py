@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, chi2
 
-from cgboost.additive.tables.row_hashes import (
+from cgboost.tables.row_hashes import (
     COPIES,
     PRIMES,
     coefficients,

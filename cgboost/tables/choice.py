@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.tables.row_hashes import Hashes, held_out, numbered
+from cgboost.tables.row_hashes import Hashes, held_out, numbered
 
 Vector = NDArray[np.float64]
 

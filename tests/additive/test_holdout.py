@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from cgboost.additive.tables.rows import HoldoutLoss, SmallGain, mean_loss
+from cgboost.additive.holdout import HoldoutLoss, SmallGain, mean_loss
 from cgboost.losses import SquaredError
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from cgboost.additive.tables.schema import Schema, SchemaMaker
+from cgboost.tables.schema import Schema, SchemaMaker
 
 
 def schema_of(*blocks: Any, categorical: Any = "from_dtype") -> Schema:

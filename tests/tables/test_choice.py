@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cgboost.additive.tables import choice
-from cgboost.additive.tables.choice import (
+from cgboost.tables import choice
+from cgboost.tables.choice import (
     chosen,
     counts_by_class,
     training_only,

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from cgboost.additive.tables.choice import (
+from cgboost.parallel.threads import Mapped
+from cgboost.tables.choice import (
     Indices,
     Mask,
     chosen,
@@ -28,10 +29,9 @@ from cgboost.additive.tables.choice import (
     training_only,
     without_classes,
 )
-from cgboost.additive.tables.row_hashes import Hashes, content_hash
-from cgboost.additive.tables.rows import Block, SourceRows, TableRows
-from cgboost.additive.tables.schema import LARGEST_NUMBER, Schema, SchemaMaker
-from cgboost.parallel.threads import Mapped
+from cgboost.tables.row_hashes import Hashes, content_hash
+from cgboost.tables.rows import Block, SourceRows, TableRows
+from cgboost.tables.schema import LARGEST_NUMBER, Schema, SchemaMaker
 
 Vector = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from cgboost.additive.tables.table_columns import columns_of, is_missing, legible
+from cgboost.tables.table_columns import columns_of, is_missing, legible
 
 NUMERIC = {
     "floats": pd.Series([1.5, np.nan]),
