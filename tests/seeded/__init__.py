@@ -1,0 +1,1 @@
+"""Problems of ``tests/seeded_fits.py``."""
