@@ -5,11 +5,26 @@ In the child that thread does not exist, and a lock that it holds would never be
 
 from __future__ import annotations
 
+import functools
 import os
+import sys
 import threading
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from solvers.program.arrays import cached_property as cached_property
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801 (that of Python 3.12)
+        """Without the lock of Python 3.11, one for all objects: two threads may both compute."""
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            """The value, computed once."""
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
 
 class Lock:

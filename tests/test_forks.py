@@ -66,7 +66,7 @@ def test_the_value_of_the_derived_class_is_kept() -> None:
 
 
 def test_no_module_uses_another_lock() -> None:
-    """Locks and cached properties are those of the two modules."""
+    """Locks and cached properties are those of one module."""
     other = re.compile(r"functools import .*cached_property|@functools\.cached|threading\.R?Lock\(")
     found = [
         str(path.relative_to(ROOT))
@@ -75,7 +75,7 @@ def test_no_module_uses_another_lock() -> None:
         if other.search(path.read_text(encoding="utf-8"))
     ]
     own = "cgboost/additive/sql/session.py"  # its locks are forgotten in a forked process, too
-    assert sorted(found) == [own, "cgboost/forks.py", "solvers/program/arrays.py"]
+    assert sorted(found) == [own, "cgboost/forks.py"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.above import read_records
 from cgboost.exceptions import CGBoostError, MasterError, ResumeError
 from cgboost.generation.callbacks import (
     ChoosingCallback,
@@ -52,7 +53,6 @@ from cgboost.generation.resuming import (
     SavingCallback,
     check_resumable,
     fingerprint_of,
-    read_records,
     recalled,
     record_of,
     remembered,
@@ -227,7 +227,7 @@ class ColumnGeneration:
             for saver in saving:
                 saver.begin(mark)
             if record is not None and not isinstance(record, RunRecord):
-                (record,) = read_records(record, mark)
+                (record,) = read_records(record, mark, self.callbacks)
             if record is not None and not isinstance(record, RunRecord):
                 raise ResumeError(
                     f"the checkpoint {str(resume)!r} is of a tree search, and not of a run of the "
@@ -365,6 +365,7 @@ class ColumnGeneration:
     def _resumed(self, record: RunRecord, fresh: Trace) -> tuple[Trace, Stop | None]:
         """Go on from a record; the end, if it has come to one that other limits do not move."""
         stop, begun = record.stop, record.to_go_on
+        self._shape = record.shape
         recalled(self.pricer, record)
         if stop is not None and (stop[0] in MAY_GO_ON or record.rows[-1]["gap"] > self.tol):
             stop = self._stop(round_of(record.rows[-1], None), [], Priced(()))

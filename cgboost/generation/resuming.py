@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -140,10 +139,17 @@ class SavingCallback(Protocol):
         ...
 
 
-def read_records(path: Any, fingerprint: str) -> list[Any]:
-    """The records of runs in a file; only here, by name, does the loop know of files."""
-    checkpoint = import_module("cgboost.persistence.checkpoint").Checkpoint
-    return list(checkpoint.read(path, fingerprint))
+@runtime_checkable
+class FitSavingCallback(SavingCallback, Protocol):
+    """One that keeps the runs of a fit together."""
+
+    def begin_fit(self, fingerprint: str, *, functions: Any = None) -> None:
+        """A fit of several runs begins, with names for functions that the estimator holds."""
+        ...
+
+    def end_fit(self) -> None:
+        """The runs that follow are no part of it."""
+        ...
 
 
 def fingerprint(*parts: Any) -> str:

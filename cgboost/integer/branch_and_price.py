@@ -17,6 +17,7 @@ from concurrent import futures
 from numbers import Real
 from typing import Any, TypeVar
 
+from cgboost.above import read_records
 from cgboost.exceptions import ResumeError
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
@@ -47,7 +48,6 @@ from cgboost.integer.tree_search import (
 from cgboost.masters.linear.master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
 from cgboost.parallel.executors import Executor, as_executor
-from cgboost.persistence.checkpoint import Checkpoint
 
 T = TypeVar("T")
 
@@ -208,7 +208,8 @@ class BranchAndPrice:
             check_whole("max_nodes", max_nodes, 0)
         what, record = self.options, resume
         if record is not None and not isinstance(record, SearchRecord):
-            (record,) = Checkpoint.read(record, fingerprint_of(what.master, what.pricer))
+            mark = fingerprint_of(what.master, what.pricer)
+            (record,) = read_records(record, mark, what.callbacks)
             if not isinstance(record, SearchRecord):
                 raise ResumeError(
                     f"the checkpoint {str(resume)!r} is of a run of the loop, and not of a tree "

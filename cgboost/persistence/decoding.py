@@ -72,8 +72,8 @@ def _given(wanted: Any, functions: Mapping[str, Any]) -> list[Any]:
         short = ", ".join(f"{names[0]!r}: …" for names in missing)
         raise UnknownContentError(
             f"the file needs functions or classes that are not cgboost's, and are never stored: "
-            f"{words:.300}. Give them by these names: "
-            f"cgboost.load(path, functions={{{short:.200}}})"
+            f"{words:.300}. Give them by these names, functions={{{short:.200}}}, to cgboost.load "
+            "or to the Checkpoint among the callbacks"
         )
     return found
 

@@ -22,6 +22,7 @@ ROOMS = (
     "cgboost.losses",
     "cgboost.penalties",
     "cgboost.pricing",
+    "cgboost.tables",
 )
 """Whose classes models are made of."""
 

@@ -6,30 +6,13 @@ not: HiGHS returns "optimal" for a model with a NaN coefficient.
 
 from __future__ import annotations
 
-import functools
-import sys
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from .status import ProgramError
-
-if TYPE_CHECKING or sys.version_info >= (3, 12):
-    from functools import cached_property as cached_property
-else:
-
-    class cached_property(functools.cached_property):  # noqa: N801 (that of Python 3.12)
-        """Without the lock of Python 3.11: a process forked while it is held would never get it."""
-
-        def __get__(self, instance: Any, owner: Any = None) -> Any:
-            """Return the value, computed once."""
-            if instance is None:
-                return self
-            value = instance.__dict__[self.attrname] = self.func(instance)
-            return value
-
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .arrays import FloatArray, cached_property
+from .arrays import FloatArray
 from .program import Program
 from .status import Status
 
@@ -155,23 +155,26 @@ class Solution:
     backend: str
     message: str
     source: Callable[[], Program] = field(repr=False)
+    _built: list[Program] = field(default_factory=list, init=False, repr=False, compare=False)
 
-    @cached_property
+    @property
     def program(self) -> Program:
         """The program this solution belongs to."""
-        return self.source()
+        if not self._built:
+            self._built.append(self.source())
+        return self._built[0]
 
-    @cached_property
+    @property
     def primal_residual(self) -> float:
         """Relative infeasibility of `x`, see `solvers.program.solution.primal_residual`."""
         return primal_residual(self.program, self.x)
 
-    @cached_property
+    @property
     def dual_residual(self) -> float:
         """Relative infeasibility of the duals, see `solvers.program.solution.dual_residual`."""
         return dual_residual(self.program, self.x, self.row_duals, self.reduced_costs)
 
-    @cached_property
+    @property
     def duality_gap(self) -> float:
         """Relative gap of the two objectives, see `solvers.program.solution.duality_gap`."""
         return duality_gap(self.program, self.x, self.row_duals, self.reduced_costs)

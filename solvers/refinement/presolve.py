@@ -22,7 +22,7 @@ import numpy as np
 import scipy.linalg.blas as blas
 import scipy.sparse as sp
 
-from ..program.arrays import FloatArray, IntArray, cached_property, is_sparse
+from ..program.arrays import FloatArray, IntArray, is_sparse
 from ..program.growing import ColumnEntries
 from ..program.program import Program
 from ..program.solution import Point
@@ -52,11 +52,10 @@ class Gram:
         )
 
 
-@dataclass(frozen=True, eq=False)
 class Elimination:
     """Columns to substitute and the equations that define them, pairwise.
 
-    Attributes
+    Parameters
     ----------
     program : Program
         The whole program.
@@ -64,27 +63,31 @@ class Elimination:
         ``columns[k]`` occurs only in ``rows[k]``.
     known : Gram or None
         That of an elimination in the same program when it had fewer rows and columns.
+
+    Attributes
+    ----------
+    kept_columns, kept_rows : ndarray of int
+        Positions of the columns and rows that remain.
+    pivot : ndarray, shape (w,)
+        Coefficients of the substituted columns in their rows.
+    curvature : ndarray, shape (w,)
+        Quadratic costs p of the substituted columns.
+    block : matrix, shape (w, n - w)
+        G: the defining rows in the remaining columns, dense or CSR.
     """
 
-    program: Program
-    columns: IntArray
-    rows: IntArray
-    known: Gram | None = None
-
-    @cached_property
-    def kept_columns(self) -> IntArray:
-        """Positions of the columns that remain."""
-        return np.delete(np.arange(self.program.n_columns), self.columns)
-
-    @cached_property
-    def kept_rows(self) -> IntArray:
-        """Positions of the rows that remain."""
-        return np.delete(np.arange(self.program.n_rows), self.rows)
-
-    @cached_property
-    def block(self) -> Any:
-        """G: the defining rows in the remaining columns, dense or CSR, shape (w, n - w)."""
-        return _take(self.program.matrix, self.rows, self.kept_columns)
+    def __init__(
+        self, program: Program, columns: IntArray, rows: IntArray, known: Gram | None = None
+    ) -> None:
+        self.program, self.columns, self.rows, self._known = program, columns, rows, known
+        self.kept_columns = np.delete(np.arange(program.n_columns), columns)
+        self.kept_rows = np.delete(np.arange(program.n_rows), rows)
+        self.pivot = np.asarray(program.matrix[rows, columns]).ravel()
+        self.curvature = _diagonal(program)[columns]
+        self.block: Any = _take(program.matrix, rows, self.kept_columns)
+        self._weight = self.curvature / self.pivot**2
+        self._gram: Gram | None = None
+        self._reduced: Program | None = None
 
     @property
     def is_dense(self) -> bool:
@@ -96,9 +99,14 @@ class Elimination:
         nonzeros = self.block.nnz if is_sparse(self.block) else np.count_nonzero(self.block)
         return bool(n <= LARGEST_DENSE and nonzeros >= DENSE_BLOCK * w * n)
 
-    @cached_property
+    @property
     def reduced(self) -> Program:
         """The program without the substituted columns and rows."""
+        if self._reduced is None:
+            self._reduced = self._without_columns()
+        return self._reduced
+
+    def _without_columns(self) -> Program:
         whole, kept = self.program, self.kept_columns
         right = whole.row_lower[self.rows]
         weight = self._weight
@@ -118,14 +126,16 @@ class Elimination:
             ),
         )
 
-    @cached_property
+    @property
     def gram(self) -> Gram:
         """``G'DG``."""
-        done, value = 0, None
-        if self.known is not None and self.known.is_start_of(self):
-            done, value = self.known.columns.size, self.known.value
-        added = _gram(self.block[done:], self._weight[done:])
-        return Gram(self.columns, self.rows, self.kept_columns, _plus(value, added))
+        if self._gram is None:
+            done, value = 0, None
+            if self._known is not None and self._known.is_start_of(self):
+                done, value = self._known.columns.size, self._known.value
+            added = _gram(self.block[done:], self._weight[done:])
+            self._gram = Gram(self.columns, self.rows, self.kept_columns, _plus(value, added))
+        return self._gram
 
     def restrict(self, point: Point) -> Point:
         """Return the part of a point that belongs to the reduced program."""
@@ -141,23 +151,13 @@ class Elimination:
         duals[self.rows] = (self.curvature * z + whole.cost[self.columns]) / self.pivot
         return Point(x, duals)
 
-    @cached_property
-    def _weight(self) -> FloatArray:
-        return self.curvature / self.pivot**2
 
-    @cached_property
-    def pivot(self) -> FloatArray:
-        """Coefficients of the substituted columns in their rows."""
-        return np.asarray(self.program.matrix[self.rows, self.columns]).ravel()
-
-    @cached_property
-    def curvature(self) -> FloatArray:
-        """Quadratic costs p of the substituted columns."""
-        quadratic = self.program.quadratic
-        if quadratic is None:
-            return np.zeros(self.columns.size)
-        diagonal = quadratic if quadratic.ndim == 1 else quadratic.diagonal()
-        return np.asarray(diagonal[self.columns])
+def _diagonal(program: Program) -> FloatArray:
+    """The diagonal of P, shape (n,)."""
+    quadratic = program.quadratic
+    if quadratic is None:
+        return np.zeros(program.n_columns)
+    return np.asarray(quadratic if quadratic.ndim == 1 else quadratic.diagonal())
 
 
 def find_elimination(

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from cgboost import Checkpoint
-from cgboost.exceptions import ResumeError
+from cgboost.exceptions import ResumeError, UnknownContentError
+from cgboost.generation import Column
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.loop import ColumnGeneration
@@ -219,3 +220,31 @@ print(loop.run(resume=None if callbacks else sys.argv[1]).objective)
         command = [sys.executable, "-c", code, str(tmp_path / "run.ckpt"), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (without_highs(done.stdout), done.stderr) == ("3.0\n", "")
+
+
+def test_a_run_that_has_ended_is_resumed_again_and_again(tmp_path: Path) -> None:
+    """Each start leaves a file from which the next one goes on, with the same result."""
+    path, objectives = tmp_path / "run.ckpt", []
+    for start in range(4):
+        master = OneNormMaster(Hinge().on(LABELS, np.full(60, 2.0)))
+        loop = ColumnGeneration(master, FeaturePricer(H), callbacks=[Checkpoint(path)])
+        objectives.append(loop.run(resume=path if start else None).objective)
+    assert objectives == [objectives[0]] * 4
+
+
+def test_functions_of_columns_are_those_that_the_checkpoint_names(tmp_path: Path) -> None:
+    """The file has their names alone; without them the message says where to give them."""
+
+    def own() -> None: ...
+
+    def run(callbacks: list[Any], resume: Path | None = None) -> float:
+        master = LinearMaster(1, ">=", [3.0], least_cost=1.0)
+        master.add([Column(np.ones(1), ("one", own), cost=1.0)])
+        loop = ColumnGeneration(master, lambda duals: ([], 0.0), callbacks=callbacks)
+        return loop.run(resume=resume).objective
+
+    path = tmp_path / "run.ckpt"
+    assert run([Checkpoint(path, functions={"mine": own})]) == 3.0
+    with pytest.raises(UnknownContentError, match="Checkpoint among the callbacks"):
+        run([], path)
+    assert run([Checkpoint(path, functions={"mine": own})], path) == 3.0

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from cgboost.above import read_records
 from cgboost.estimators.common.subproblems import Task
 from cgboost.exceptions import ResumeError
 from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
 from cgboost.generation.history import Result, Round, StopReason
-from cgboost.generation.resuming import fingerprint
+from cgboost.generation.resuming import FitSavingCallback, fingerprint
 from cgboost.losses import SupportVectorLoss
-from cgboost.persistence.checkpoint import Checkpoint
 from cgboost.persistence.classes import is_ours
 from cgboost.tolerances import RESIDUE, SMALLEST
 
@@ -288,7 +288,7 @@ def resumed(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[None]:
         What the fit was given.
     path : str, path or None
     """
-    kept = [c for c in estimator.callbacks or () if isinstance(c, Checkpoint)]
+    kept = [c for c in estimator.callbacks or () if isinstance(c, FitSavingCallback)]
     if path is None and not kept:
         yield
         return
@@ -296,8 +296,7 @@ def resumed(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[None]:
         raise ResumeError("a fit of a source of rows, as a database, cannot be resumed")
     mark = _mark(estimator, data)
     functions = _own_functions(estimator)
-    given = functions | dict((kept[0].functions if kept else None) or {})
-    records = [] if path is None else Checkpoint.read(path, mark, functions=given)
+    records = [] if path is None else read_records(path, mark, kept, functions)
     for checkpoint in kept:
         checkpoint.begin_fit(mark, functions=functions)
     estimator._records = iter(records)

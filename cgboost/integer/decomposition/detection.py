@@ -117,6 +117,8 @@ def _divided(model: Model, linking: Places, why: str, hard: NDArray[np.bool_]) -
     """What is left without some rows, if it has two blocks or more."""
     n_rows, n = len(model.row_names), len(model.names)
     entries = np.diff(model.matrix.indptr)
+    if not entries.any():
+        return None
     shares = len(linking) / n_rows, entries[linking].sum() / entries.sum()
     if min(shares) > MOST_LINKING:
         return None

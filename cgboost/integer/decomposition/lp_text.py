@@ -19,7 +19,7 @@ from cgboost.integer.decomposition.model_text import INFINITY, ModelError, Model
 TOKEN = re.compile(
     r"""(?P<blank>[ \t\r]+|\\[^\n]*)|(?P<line>\n)
     |(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-    |(?P<symbol>->|:)|(?P<relation><=|>=|=<|=>|<|>|=)|(?P<sign>[+-])
+    |(?P<symbol><?->|:)|(?P<relation><=|>=|=<|=>|<|>|=)|(?P<sign>[+-])
     |(?P<name>[^\s\\:+<>^=/\-*\[\]();][^\s\\:+<>^=/\-*\[\]]*)|(?P<odd>.)""",
     re.VERBOSE,
 )
@@ -47,6 +47,7 @@ FLIPPED = {"<": ">", ">": "<", "=": "="}
 
 MEANINGS = {
     "->": "indicator constraints are not supported",
+    "<->": "indicator constraints are not supported",
     "[": "it begins quadratic terms: only linear models can be decomposed",
 }
 

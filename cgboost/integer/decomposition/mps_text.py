@@ -58,7 +58,9 @@ def read_mps(text: str, model: ModelText) -> None:
         if kind == "E":
             length = ranges.get(name, 0.0)
         downwards = kind == "L" or (kind == "E" and length < 0)
-        ends = (value - abs(length), value) if downwards else (value, value + abs(length))
+        far = -abs(length) if downwards else abs(length)
+        far = far if math.isinf(far) else value + far  # the value may be infinite, too
+        ends = (far, value) if downwards else (value, far)
         model.sides[model.rows[name]][:] = ends
     unbounded -= _bounds(found["BOUNDS"], model)
     for variable in unbounded:
@@ -68,7 +70,7 @@ def read_mps(text: str, model: ModelText) -> None:
 def _sections(text: str, model: ModelText, *, fixed: bool = False) -> dict[str, Lines]:
     """The lines of each section, as words or as fields at fixed places."""
     found: dict[str, Lines] = {name: [] for name in SECTIONS}
-    section = ""
+    section, may_have_blanks = "", not fixed
     for number, line in enumerate(text.split("\n"), 1):
         words = line.split()
         if not words or line[0] == "*":
@@ -81,8 +83,11 @@ def _sections(text: str, model: ModelText, *, fixed: bool = False) -> dict[str, 
             raise model.error(number, f"{words[0]!r} stands before the first section")
         if not is_head and fixed:
             words = [part for a, b in FIELDS if (part := line[a:b].strip())]
-        elif not is_head and len(words) in WITH_BLANKS.get(section, ()):
-            return _sections(text, model, fixed=True)
+        elif not is_head and may_have_blanks and len(words) in WITH_BLANKS.get(section, ()):
+            by_place = _sections(text, model, fixed=True)
+            if all(len(own) == 2 for _, own in by_place["ROWS"]):
+                return by_place
+            may_have_blanks = False
         if not is_head:
             found[section].append((number, words))
         elif head == "ENDATA":

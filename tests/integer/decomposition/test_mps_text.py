@@ -44,6 +44,8 @@ def optimum(text: str, folder: Path, name: str = "a.mps") -> float:
         (mps(" inf1 cost 1 r 2\n nan cost 9 r 1\n", RHS), 2.5),
         (mps(INTEGER.format(" w cost -1 r 1\n"), RHS), 3.0),
         (mps(INTEGER.format(" w cost 1 r 2\n"), RHS, "BOUNDS\n LO B w 2\n"), 3.0),
+        (mps(RHS, " R s -inf\n"), 5.0),
+        ("ROWS\n N cost\nCOLUMNS\n x cost 2\nBOUNDS\n LO x 3\nENDATA\n", 6.0),
         ("ROWS\n G r\nCOLUMNS\n x r 1\nRHS\n R r 5\nENDATA\n", 0.0),
         (
             "ROWS\n N  C\n G  MY ROW\nCOLUMNS\n"
@@ -67,6 +69,7 @@ def test_files_that_are_right(text: str, best: float, tmp_path: Path) -> None:
         (mps(RHS, "BOUNDS\n UP B x 2\n", "RHS\n R r 3\n"), "line 16: RHS has the row 'r' twice"),
         (mps("BOUNDS\n UP B x 2\n FX B x 1\n"), "line 13: the upper bound of 'x' is given twice"),
         (mps(" w cost 1 r 1 s 1\n"), "line 11: a column has a name and one or two pairs"),
+        (mps(" w cost 1 r\n"), "line 11: a column has a name and one or two pairs"),
         (mps(" w cost 1 r 1\n w r 2\n"), "line 12: the column 'w' has the row 'r' twice"),
         (mps("RHS\n R r five s 0\n"), "line 12: 'five' is no number"),
         (mps(" w cost 0x1 r 1\n"), "line 11: '0x1' is no number"),
