@@ -6,7 +6,9 @@ alone, each of which imports what it needs when it is called.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 
@@ -34,3 +36,59 @@ def read_records(
     for callback in callbacks:
         named |= dict(getattr(callback, "functions", None) or {})
     return Checkpoint.read(path, fingerprint, functions=named)
+
+
+def is_storable(kind: type) -> bool:
+    """Whether a class is one of cgboost's that files may name, and not one of the user's."""
+    from cgboost.persistence.classes import is_ours
+
+    return is_ours(kind)
+
+
+def save(model: Any, path: Any, functions: Any) -> Path:
+    """Write a model to a file."""
+    from cgboost.persistence import models
+
+    return models.save(model, path, functions=functions)
+
+
+def state(model: Any) -> dict[str, Any]:
+    """What pickle stores of a model."""
+    from cgboost.persistence import models
+
+    return models.state(model)
+
+
+def set_state(model: Any, state: Mapping[str, Any]) -> None:
+    """Give a model the attributes that pickle has stored."""
+    from cgboost.persistence import models
+
+    models.set_state(model, state)
+
+
+def to_onnx(model: Any, path: Any, dtype: Any) -> Any:
+    """The model as an ONNX graph."""
+    from cgboost.inspection.onnx import models
+
+    return models.to_onnx(model, path, dtype=dtype)
+
+
+def facts_of(model: Any) -> Any:
+    """What is to be said about a model, None where it is not fitted."""
+    from cgboost.inspection.report import facts
+
+    return facts.facts_of(model)
+
+
+def panel(model: Any, facts: Any) -> str:
+    """The facts and the history of a model as HTML."""
+    from cgboost.inspection.report import page
+
+    return page.panel(model, facts)
+
+
+def write_report(model: Any, path: str | os.PathLike[str]) -> Path:
+    """Write all that there is to say about a model into an HTML file."""
+    from cgboost.inspection.report import page
+
+    return page.write_report(model, path)

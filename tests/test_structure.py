@@ -1,8 +1,9 @@
-"""Who imports whom, and how full the folders are: the layers of the architecture page."""
+"""Walls: which room may import which, no circles, and faces that load what is asked for."""
 
 import ast
 import functools
-from collections import Counter
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +11,49 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 TOPS = ("cgboost", "solvers")
-MOST_FILES = 15
-MOST_ROOMS = 13
 
 Graph = dict[str, set[str]]
+
+GROUND = {"exceptions", "tolerances", "forks", "optional", "_version"}
+"""Modules that every room may import; they import each other at most."""
+
+ALLOWED = {
+    "_solvers": {"solvers"},
+    "parallel": set(),
+    "losses": set(),
+    "generation": {"above"},
+    "penalties": {"losses", "generation"},
+    "kernels": {"generation"},
+    "tables": {"parallel"},
+    "additive": {"tables", "losses", "generation", "parallel"},
+    "masters": {"losses", "penalties", "generation", "parallel", "solvers"},
+    "pricing": {"generation", "kernels", "losses", "penalties", "tables", "additive", "parallel"},
+    "integer": {"generation", "masters", "pricing", "parallel", "solvers", "above"},
+    "estimators": {
+        *("above", "generation", "losses", "penalties", "kernels", "tables", "additive"),
+        *("masters", "pricing", "parallel", "solvers"),
+    },
+    "constraints": {"estimators"},
+    "linear": {"estimators"},
+    "sources": {"additive"},
+    "persistence": {"generation"},
+    "inspection": {
+        *("estimators", "integer", "persistence", "generation", "losses", "kernels", "tables"),
+        *("additive", "pricing"),
+    },
+    "studies": {
+        *("estimators", "inspection", "persistence", "generation", "kernels", "explain"),
+        *("solvers", "cgboost"),
+    },
+    "above": set(),
+    "explain": set(),
+    "cgboost": set(),
+    "solvers": set(),
+}
+"""The rooms of cgboost (folders and modules at its root) that each may import, besides GROUND."""
+
+ABOVE = "above"
+"""The one module below that imports rooms above it, each inside a function."""
 
 
 def module_name(path: Path) -> str:
@@ -25,16 +65,29 @@ def module_name(path: Path) -> str:
 FILES = {module_name(path): path for top in TOPS for path in ROOT.glob(f"{top}/**/*.py")}
 
 
-def imported(name: str) -> Iterator[str]:
+@functools.cache
+def doors() -> dict[str, str]:
+    """The names of the faces that load lazily, and the module that each comes from."""
+    found = {}
+    for face in (name for name, path in FILES.items() if path.with_suffix(".pyi").exists()):
+        for node in ast.parse(FILES[face].with_suffix(".pyi").read_text("utf-8")).body:
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            for alias in node.names:
+                found[f"{face}.{alias.name}"] = f"{face}.{node.module or alias.name}"
+    return found
+
+
+def imported(name: str, text: str) -> Iterator[str]:
     """Modules of ours that a module imports anywhere: inside functions and for types too."""
-    for node in ast.walk(ast.parse(FILES[name].read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in FILES)
         elif isinstance(node, ast.ImportFrom):
             source = absolute(name, node)
             for alias in node.names:
                 inner = f"{source}.{alias.name}"
-                module = inner if inner in FILES else source
+                module = doors().get(inner, inner if inner in FILES else source)
                 if module in FILES:
                     yield module
 
@@ -58,21 +111,36 @@ def is_own(node: ast.ImportFrom) -> bool:
 @functools.cache
 def modules() -> Graph:
     """Every module and those it imports."""
-    return {name: set(imported(name)) for name in FILES}
+    return {name: set(imported(name, path.read_text("utf-8"))) for name, path in FILES.items()}
 
 
-def rooms() -> Graph:
-    """Folders right below ``cgboost`` and ``solvers``, and the modules beside them."""
-    graph: Graph = {}
-    for name, others in modules().items():
-        own = room(name)
-        graph.setdefault(own, set()).update({room(other) for other in others} - {own})
-    return graph
+def below() -> Graph:
+    """The same without what the module ABOVE is there for."""
+    return {name: set() if room(name) == ABOVE else others for name, others in modules().items()}
 
 
 def room(name: str) -> str:
-    """The folder right below the top that a module is in."""
-    return ".".join(name.split(".")[:2])
+    """The folder or module right below ``cgboost`` that a module is in; ``solvers`` is one."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == "cgboost" and len(parts) > 1 else parts[0]
+
+
+def rooms_of_solvers() -> Graph:
+    """The folders of ``solvers`` and the modules beside them."""
+    own = {name: others for name, others in modules().items() if name.startswith("solvers")}
+    graph: Graph = {}
+    for name, others in own.items():
+        start = ".".join(name.split(".")[:2])
+        ends = {".".join(other.split(".")[:2]) for other in others}
+        graph.setdefault(start, set()).update(ends - {start})
+    return graph
+
+
+def wrong(name: str, others: set[str]) -> list[str]:
+    """The imports of a module that a wall forbids."""
+    own = room(name)
+    may = ALLOWED.get(own, set()) | GROUND | {own}
+    return [f"{name} → {other}" for other in sorted(others) if room(other) not in may]
 
 
 def circle(graph: Graph) -> list[str]:
@@ -103,70 +171,67 @@ def test_a_circle_is_found():
 
 def test_no_circle_among_modules():
     """No module imports itself on any way, those inside functions and for types included."""
-    assert not circle(modules()), " → ".join(circle(modules()))
+    assert not circle(below()), " → ".join(circle(below()))
 
 
 def test_no_circle_among_rooms():
-    """The packages of cgboost and of solvers import each other in one direction."""
-    assert not circle(rooms()), " → ".join(circle(rooms()))
+    """The table of walls has no circle, and neither have the folders of solvers."""
+    assert not circle(ALLOWED), " → ".join(circle(ALLOWED))
+    assert not circle(rooms_of_solvers()), " → ".join(circle(rooms_of_solvers()))
+
+
+def test_every_room_has_its_line():
+    """No room is forgotten in the table, and none is in it that is not there."""
+    rooms = {room(name) for name in FILES} - GROUND
+    assert rooms == set(ALLOWED)
+
+
+@pytest.mark.parametrize("own", sorted({room(name) for name in FILES} - {ABOVE}))
+def test_walls_hold(own):
+    """A room imports no other than those that the table names."""
+    found = [
+        line
+        for name, others in modules().items()
+        if room(name) == own
+        for line in wrong(name, others)
+    ]
+    assert found == []
+
+
+def test_one_module_knows_the_rooms_above():
+    """It imports them inside functions alone, and persistence and inspection are all it needs."""
+    text = FILES[f"cgboost.{ABOVE}"].read_text("utf-8")
+    assert {room(name) for name in imported("cgboost.above", text)} == {"inspection", "persistence"}
+    outside = [node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom)]
+    assert not [node for node in outside if str(node.module).startswith("cgboost")]
 
 
 @pytest.mark.parametrize(
-    ("below", "above"),
+    "text",
     [
-        ("solvers", "cgboost"),
-        ("cgboost.masters", "cgboost.pricing"),
-        ("cgboost.masters", "cgboost.kernels"),
-        ("cgboost.masters", "cgboost.estimators"),
-        ("cgboost.pricing", "solvers"),
-        ("cgboost.pricing", "cgboost.masters"),
-        ("cgboost.pricing", "cgboost.estimators"),
-        ("cgboost.kernels", "cgboost.pricing"),
-        ("cgboost.losses", "cgboost.masters"),
-        ("cgboost.generation", "solvers"),
+        "def f():\n    from cgboost.persistence.models import save\n",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from cgboost import inspection\n",
+        "from cgboost.masters import LinearMaster\n",
+        "import cgboost.estimators.common.base\n",
     ],
 )
-def test_imports_point_one_way(below, above):
-    """No module of the lower layer imports one of the layer above it."""
-    assert arrows(below, above) == []
+def test_a_wrong_import_is_caught(text):
+    """Planted in a module of losses: inside a function, for types, through a face, as a whole."""
+    assert wrong("cgboost.losses.hinge", set(imported("cgboost.losses.hinge", text)))
 
 
-def arrows(start: str, end: str) -> list[str]:
-    """Imports of modules below ``end`` in modules below ``start``."""
-
-    def inside(name: str, top: str) -> bool:
-        return name == top or name.startswith(f"{top}.")
-
-    return [
-        f"{name} → {other}"
-        for name, others in modules().items()
-        if inside(name, start)
-        for other in sorted(others)
-        if inside(other, end)
-    ]
+LOADED = """
+import sys
+import cgboost
+assert not [name for name in sys.modules if name.startswith(("cgboost.est", "cgboost.los"))]
+cgboost.{name}
+print(len([name for name in sys.modules if name.partition(".")[0] in ("cgboost", "solvers")]))
+"""
 
 
-def test_the_loop_imports_only_exceptions_and_tolerances():
-    """Of cgboost, the loop knows its own folder, the exceptions and the shared tolerances."""
-    known = {
-        other
-        for name, others in modules().items()
-        for other in others
-        if name.startswith("cgboost.generation")
-    }
-    allowed = {"cgboost.generation", "cgboost.exceptions", "cgboost.tolerances"}
-    assert {room(other) for other in known} <= allowed
-
-
-def test_no_folder_is_full():
-    """A folder holds at most fifteen Python files."""
-    counts = Counter(str(path.parent.relative_to(ROOT)) for path in FILES.values())
-    assert {folder: n for folder, n in counts.items() if n > MOST_FILES} == {}
-
-
-def test_the_root_has_few_rooms():
-    """At most thirteen folders stand at the root of cgboost."""
-    folders = [
-        path.name for path in (ROOT / "cgboost").iterdir() if (path / "__init__.py").exists()
-    ]
-    assert len(folders) <= MOST_ROOMS, sorted(folders)
+@pytest.mark.parametrize(("name", "most"), [("AdaBoostClassifier", 90), ("CGBoostClassifier", 190)])
+def test_a_first_name_loads_what_it_needs(name, most):
+    """The face of the package loads nothing; an estimator a part of the modules that there are."""
+    code = LOADED.format(name=name)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= most < len(FILES) / 2

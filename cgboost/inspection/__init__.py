@@ -12,7 +12,6 @@
     metrics.py            Gini coefficient and gains chart
     search_tree.py        a branch-and-price search
     block_matrix.py       the matrix of a model in the order of its blocks
-    model_selection.py    criteria for where a greedy path should end
     report/               one page about a model, with versions and machine
     drawing.py            common parts of the pictures
 

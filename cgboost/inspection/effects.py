@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.inspection import partial_dependence
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.estimators.common.class_outputs import output_place
 from cgboost.inspection import drawing
-from cgboost.inspection.class_outputs import output_place
 from cgboost.tables.table_columns import is_missing
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from sklearn.utils.multiclass import type_of_target
 
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.estimators.common.class_outputs import output_labels, output_place
 from cgboost.inspection import drawing
-from cgboost.inspection.class_outputs import output_labels, output_place
 from cgboost.inspection.report.facts import output_kind
 from cgboost.tables.preparation import Intervals
 

@@ -14,6 +14,12 @@ from numbers import Real
 
 from cgboost.penalties.base import Penalty
 
+NO_SIGN_RULE = (
+    "coef='nonneg' is a rule for the coefficients of columns, but this penalty is a norm of "
+    "functions: f_p and −f_p have the same norm. Take coef='free', or a penalty of coefficients "
+    "('l1', 'l2' or 'elasticnet')"
+)
+
 
 @dataclass(frozen=True)
 class FunctionNorm(Penalty):

@@ -1,7 +1,4 @@
-"""Fitted estimators in files, and the versions that wrote them.
-
-``save``, ``state`` and ``set_state`` are methods: an estimator assigns them in its class body.
-"""
+"""Fitted estimators in files, and the versions that wrote them."""
 
 from __future__ import annotations
 
@@ -26,32 +23,11 @@ ITEMS = "_cgboost_items"
 """Where it has the items of dictionaries whose keys are no text, which skops would make text."""
 
 
-def save(self: Any, path: str | os.PathLike[str], *, functions: Functions | None = None) -> Path:
-    """Save this model to one file, without pickle: :func:`cgboost.load` reads it and runs no code.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file; an existing file is replaced when the new one is complete.
-    functions : mapping of str to callable or None
-        Names for functions and your own classes that the model contains (kernels, callbacks). Only
-        the names are stored, and ``load`` asks for the functions. Without a mapping, a function
-        has its Python name, or the name of its kernel in a library.
-
-    Returns
-    -------
-    path : Path
-
-    Raises
-    ------
-    PersistenceError
-        If a part of the model cannot be stored; the message names it.
-    FileError
-        If the file cannot be written; an existing file is unchanged.
-    """
-    if not isinstance(self, BaseEstimator):
-        raise PersistenceError(f"save takes an estimator, got {type(self).__name__}")
-    write(path, KIND, self, functions=functions, about={"class": type(self).__name__})
+def save(model: Any, path: str | os.PathLike[str], *, functions: Functions | None = None) -> Path:
+    """Write a model to a file, as :meth:`StoredEstimator.save` says."""
+    if not isinstance(model, BaseEstimator):
+        raise PersistenceError(f"save takes an estimator, got {type(model).__name__}")
+    write(path, KIND, model, functions=functions, about={"class": type(model).__name__})
     return Path(path)
 
 
@@ -107,9 +83,9 @@ def load(path: str | os.PathLike[str], functions: Functions | None = None) -> An
     return model
 
 
-def state(self: Any) -> dict[str, Any]:
+def state(model: Any) -> dict[str, Any]:
     """What pickle stores of an estimator: its attributes, and the version of cgboost."""
-    own: dict[str, Any] = BaseEstimator.__getstate__(self)
+    own: dict[str, Any] = BaseEstimator.__getstate__(model)
     items = {
         name: [*value.items()]
         for name, value in own.items()
@@ -119,13 +95,13 @@ def state(self: Any) -> dict[str, Any]:
     return {**kept, VERSION: __version__, **({ITEMS: items} if items else {})}
 
 
-def set_state(self: Any, state: Mapping[str, Any]) -> None:
+def set_state(model: Any, state: Mapping[str, Any]) -> None:
     """Take the attributes of a pickled estimator; another version that wrote them is named."""
     own = _without_old_name(dict(state))
     version = own.pop(VERSION, None)
     own |= {key: dict(value) for key, value in own.pop(ITEMS, {}).items()}
-    name = type(self).__name__
-    missing = {k: v for k, v in _defaults(type(self)).items() if k not in own}
+    name = type(model).__name__
+    missing = {k: v for k, v in _defaults(type(model)).items() if k not in own}
     if version not in (None, __version__):
         warn_caller(
             f"this {name} was pickled by cgboost {version}, and {__version__} is installed: it may "
@@ -140,7 +116,7 @@ def set_state(self: Any, state: Mapping[str, Any]) -> None:
             "it with the version that wrote it",
             VersionWarning,
         )
-    BaseEstimator.__setstate__(self, missing | own)
+    BaseEstimator.__setstate__(model, missing | own)
 
 
 def _without_old_name(own: dict[str, Any]) -> dict[str, Any]:

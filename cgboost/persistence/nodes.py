@@ -203,7 +203,7 @@ def _is_estimator(kind: type) -> bool:
     """Whether its state is that of scikit-learn's base class."""
     own: Any = kind
     setter = getattr(own, "__setstate__", None)
-    known = ("sklearn.base", "cgboost.persistence.models")
+    known = ("sklearn.base", "cgboost.estimators.common.fitted_methods")
     return issubclass(kind, BaseEstimator) and getattr(setter, "__module__", "") in known
 
 

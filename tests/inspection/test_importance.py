@@ -12,7 +12,8 @@ from cgboost import (
     GradientBoostingRegressor,
     SparseLinearRegressor,
 )
-from cgboost.inspection.importance import importances, plot_importance, shares
+from cgboost.estimators.boosting.tree_importances import importances, shares
+from cgboost.inspection.importance import plot_importance
 from tests.estimators.data import curve
 
 X, Y = load_wine(return_X_y=True)

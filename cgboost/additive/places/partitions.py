@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 from weakref import WeakSet
 
 import numpy as np
@@ -56,12 +56,13 @@ from cgboost.tables.preparation import (
     groups_of,
     intervals_of,
 )
+from cgboost.tables.rows import RowsElsewhere
 from cgboost.tables.schema import Schema
 
 Vector = NDArray[np.float64]
 
 
-class Partitions:
+class Partitions(RowsElsewhere):
     """Rows in partitions that are read, or there already, where the tasks of an executor run.
 
     ``TransformRegressor(executor=DaskExecutor(client)).fit(Partitions(items))`` reads no row here.
@@ -92,6 +93,8 @@ class Partitions:
     >>> bool(np.allclose(model.predict(X), TransformRegressor().fit(X, X[:, 0]).predict(X)))
     True
     """
+
+    instead: ClassVar[str] = "give one after another, each without its y"
 
     def __init__(self, items: Sequence[Any]) -> None:
         self.items = list(items)

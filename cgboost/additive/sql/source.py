@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from cgboost.additive.sql.engines import Engine, engine_of
+from cgboost.tables.rows import RowsElsewhere
 
 __all__ = ["SQLSource"]
 
@@ -23,7 +24,7 @@ COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 @dataclass(frozen=True, eq=False)
-class SQLSource:
+class SQLSource(RowsElsewhere):
     """A table of a database, or a query.
 
     A fit makes a temporary copy of the rows, as numbers, in the database, works on that alone, and
@@ -51,6 +52,8 @@ class SQLSource:
         If ``connection`` is none, the dialect is unknown, ``table`` is none, or ``target`` and
         ``weight`` are no names or the same.
     """
+
+    instead: ClassVar[str] = "model.to_sql() is a query for predictions in a database"
 
     connection: Any
     table: str | Sequence[str]

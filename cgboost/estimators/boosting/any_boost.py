@@ -46,7 +46,6 @@ from cgboost.losses.registry import (
     known_loss,
 )
 from cgboost.losses.squared_error import WeightedSquaredError
-from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.feed_forward import FeedForwardPricer
@@ -144,6 +143,8 @@ def any_boost_tasks(self: Any, pool: LearnerPricer, rows: Rows) -> Iterator[Task
         loss = bound_loss(self.loss, target, rows.weights)
         if self.corrective:
             offset: Literal["free", "none"] = "free" if self.start == "constant" else "none"
+            from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
+
             yield Task(CorrectiveMaster(loss, offset=offset), pool)
         else:
             master = StagewiseMaster(
@@ -386,6 +387,8 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
                 else:  # least squares have taken the best step
                     yield Task(StagewiseMaster(loss, step=rate), pricer)
             elif self.orthogonalize:
+                from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
+
                 yield Task(CorrectiveMaster(loss), pricer)
             else:
                 yield Task(StagewiseMaster(loss, learning_rate=rate), pricer)

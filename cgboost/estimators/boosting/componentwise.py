@@ -20,6 +20,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.estimators.boosting.criteria import (
+    CRITERIA,
+    CorrectedAIC,
+    HeldOutError,
+    HighDimensionalCriterion,
+    RoundCriterion,
+)
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.inputs import warn_of_weights
@@ -33,13 +40,6 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.targets import Regression
-from cgboost.inspection.model_selection import (
-    CRITERIA,
-    CorrectedAIC,
-    HeldOutError,
-    HighDimensionalCriterion,
-    RoundCriterion,
-)
 from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.estimators.boosting.tree_importances import importances, shares
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun
@@ -36,7 +37,6 @@ from cgboost.estimators.common.targets import (
 )
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.callbacks import Score, error_rate
-from cgboost.inspection.importance import importances, shares
 from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.exponential import Exponential
 from cgboost.losses.log_loss import LogLoss

@@ -29,8 +29,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common import reporting
-from cgboost.estimators.common.bases import BaseEstimator
 from cgboost.estimators.common.fit_loop import (
     FittedOutput,
     FittedRun,
@@ -41,8 +39,8 @@ from cgboost.estimators.common.fit_loop import (
     stacked,
     unchanged_on_failure,
 )
+from cgboost.estimators.common.fitted_methods import NumberPerFeature, ReportedEstimator
 from cgboost.estimators.common.inputs import validate_data
-from cgboost.estimators.common.objective import Wording
 from cgboost.estimators.common.parameters import (
     check_callbacks,
     check_class_weight,
@@ -72,19 +70,18 @@ from cgboost.estimators.common.scoring import (
     watched,
 )
 from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.wording import Wording
 from cgboost.generation.callbacks import EarlyStopping, Score, ValidationMonitor
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import Callback, ColumnGeneration
 from cgboost.generation.progress import ProgressLine
 from cgboost.generation.resuming import RunRecord
-from cgboost.inspection.onnx import to_onnx
 from cgboost.parallel.sharing import shares_executor
-from cgboost.persistence import models
 
 
 @shares_executor
 @dataclass(eq=False, repr=False)
-class BaseEnsemble(BaseEstimator):
+class BaseEnsemble(ReportedEstimator):
     """Parameters, ``fit`` and fitted attributes shared by all estimators.
 
     The dataclass generates the ``__init__`` that scikit-learn requires: it names every parameter
@@ -101,15 +98,7 @@ class BaseEnsemble(BaseEstimator):
     verbose: int = 0
     random_state: Any = None
 
-    __repr__ = reporting.representation
-    _html_repr = reporting.html_representation
-    _repr_html_inner = reporting.html_representation  # scikit-learn 1.6 asks for this one
-    _repr_mimebundle_ = reporting.mime_bundle
-    report = reporting.report
-    coef_ = reporting.NumberPerFeature()
-    save = models.save
-    to_onnx = to_onnx
-    __getstate__, __setstate__ = models.state, models.set_state
+    coef_ = NumberPerFeature()
 
     def fit(
         self,

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from cgboost.above import read_records
+from cgboost.above import is_storable, read_records
 from cgboost.estimators.common.subproblems import Task
 from cgboost.exceptions import ResumeError
 from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.resuming import FitSavingCallback, fingerprint
 from cgboost.losses import SupportVectorLoss
-from cgboost.persistence.classes import is_ours
 from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]
@@ -355,7 +354,7 @@ def _own_functions(estimator: Any) -> dict[str, Any]:
     named = kernels.items() if isinstance(kernels, dict) else ()
     own = {name: one for name, one in named if callable(one) and not hasattr(one, "fit")}
     types_of = {type(one).__name__: type(one) for name, one in named if name not in own}
-    return own | {name: kind for name, kind in types_of.items() if not is_ours(kind)}
+    return own | {name: kind for name, kind in types_of.items() if not is_storable(kind)}
 
 
 def _is_data(part: Any) -> bool:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -48,9 +48,7 @@ from cgboost.losses import (
 )
 from cgboost.losses.base import PROOF, require
 from cgboost.losses.registry import LOSSES, check_task, get_loss
-from cgboost.masters import BudgetMaster, EntropyMaster, RKHSMaster
-from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
-from cgboost.masters.support_vector.formulations import VERTICES
+from cgboost.masters.support_vector.formulations import VERTICES, BudgetMaster, EntropyMaster
 from cgboost.masters.support_vector.master import SupportVectorMaster, WarmStart
 from cgboost.penalties import L1, L2, RKHS, GroupNorm, L1Ball, Penalty, SquaredGroupNorm
 
@@ -222,35 +220,6 @@ class Objective:
         return {self.level: float(levels[0]) if one else levels}
 
 
-@dataclass(frozen=True)
-class Wording:
-    """The words of messages about a fit that another estimator calls: its class and parameters.
-
-    Attributes
-    ----------
-    name : str
-        The class that the user has called.
-    trade_off, remedy : str or None
-        The parameter that weighs loss against penalty, with its value, and what may make more of a
-        model without columns; None: those of the :class:`Objective`.
-    time_limit : str
-        The parameter that limits the time.
-    """
-
-    name: str
-    trade_off: str | None = None
-    remedy: str | None = None
-    time_limit: str = "time_limit"
-
-    def of(self, objective: Objective) -> Objective:
-        """The objective, in these words."""
-        return replace(
-            objective,
-            trade_off=objective.trade_off if self.trade_off is None else self.trade_off,
-            remedy=objective.remedy if self.remedy is None else self.remedy,
-        )
-
-
 def check_trade_off(estimator: Any, *, is_optional: bool = False) -> None:
     """Check the parameters C, nu and offset."""
     check_number("C", estimator.C, above=0, optional=is_optional)
@@ -412,11 +381,15 @@ def penalized(penalty: Penalty) -> Callable[..., SupportVectorMaster]:
 def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVectorMaster:
     """A loss with its own margin grows with α as λΣ|α| does: λΣ|α| ≤ 1 replaces it."""
     if isinstance(penalty, RKHS):
+        from cgboost.masters.rkhs.master import RKHSMaster
+
         return RKHSMaster(loss, penalty, **options)
     own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks
     if isinstance(penalty, GroupNorm):
         if own_margin and penalty.is_positively_homogeneous:
             penalty = SquaredGroupNorm(penalty.weights, penalty.standardize)
+        from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
+
         return WholeKernelMaster(loss, penalty, **options)
     if own_margin and penalty.is_positively_homogeneous:
         penalty = L1Ball(1.0 / penalty.threshold)

@@ -11,7 +11,6 @@ import joblib
 import numpy as np
 import sklearn.utils
 
-from cgboost._solvers import available_backends, get_backend
 from cgboost.exceptions import see
 
 HUGE = 1024
@@ -161,6 +160,8 @@ def check_callbacks(name: str, value: Any) -> None:
 
 def check_solver(name: str, value: Any, problem: str) -> None:
     """``value`` must be "auto" or a backend that can solve ``problem`` ("lp" or "qp")."""
+    from cgboost._solvers import available_backends, get_backend
+
     if not isinstance(value, str):
         raise ValueError(
             f"{name} must be 'auto' or the name of a solver, got {value!r}{see('solvers')}"

@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from cgboost.additive.places.partitions import PartitionedRows, Partitions
-from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.sql.source import SQLSource
 from cgboost.estimators.common.inputs import check_response, read_weights, validate_data
 from cgboost.exceptions import see, without_hint
 from cgboost.tables.preparation import check_weight_size, numbers_of, read_source
-from cgboost.tables.rows import SourceRows
+from cgboost.tables.rows import RowsElsewhere, SourceRows
 from cgboost.tables.schema import Schema, SchemaMaker
 from cgboost.tables.table_columns import check_frame
+
+if TYPE_CHECKING:
+    from cgboost.additive.places.partitions import PartitionedRows
+    from cgboost.additive.sql.place import SQLPlace
 
 Matrix = NDArray[np.floating[Any]]
 
@@ -201,7 +202,7 @@ def check_here(estimator: Any, X: Any) -> None:
 
     Only transform regression is fitted where they are.
     """
-    if isinstance(X, (SQLSource, Partitions)):
+    if isinstance(X, RowsElsewhere):
         raise ValueError(
             f"{type(estimator).__name__} cannot be fitted to a {type(X).__name__}, only "
             "TransformRegressor and TransformClassifier can: X must be an array, a data frame or a "
@@ -218,15 +219,10 @@ def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         As scikit-learn's ``validate_data``; nan is allowed in X. If X is a source of blocks, or a
         frame of another library than pandas or polars.
     """
-    if isinstance(X, SQLSource):
+    if isinstance(X, RowsElsewhere):
         raise ValueError(
-            "X must be one table here, an array or a data frame, got an SQLSource: model.to_sql() "
-            "is a query for predictions in a database"
-        )
-    if isinstance(X, Partitions):
-        raise ValueError(
-            "X must be one table here, an array or a data frame, got Partitions: give one after "
-            "another, each without its y"
+            "X must be one table here, an array or a data frame, got "
+            f"{type(X).__name__}: {X.instead}"
         )
     if is_source(X):
         raise ValueError(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cgboost.estimators.kernel.free_centres import FreeCentres
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
-from cgboost.estimators.kernel.whole_kernels import WholeKernels
 from cgboost.penalties import RKHS, GroupNorm, get_penalty
 
 
@@ -17,6 +15,11 @@ def family_of(estimator: Any) -> KernelColumns:
     except ValueError:  # which check() raises
         return KernelColumns.of(estimator)
     if isinstance(penalty, GroupNorm):
+        from cgboost.estimators.kernel.whole_kernels import WholeKernels
+
         return WholeKernels.of(estimator)
-    free = isinstance(penalty, RKHS) and estimator.centers == "free"
-    return (FreeCentres if free else KernelColumns).of(estimator)
+    if isinstance(penalty, RKHS) and estimator.centers == "free":
+        from cgboost.estimators.kernel.free_centres import FreeCentres
+
+        return FreeCentres.of(estimator)
+    return KernelColumns.of(estimator)

@@ -29,13 +29,11 @@ from cgboost.kernels import KernelLibrary, Precomputed, as_library
 from cgboost.kernels.definite import check_definite
 from cgboost.kernels.rows import bits
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.rkhs.master import NO_SIGN_RULE
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart
 from cgboost.parallel import as_executor
 from cgboost.penalties import L2, RKHS, FunctionNorm, Penalty, get_penalty
+from cgboost.penalties.function_norm import NO_SIGN_RULE
 from cgboost.pricing import KernelPool, StrataPricer
-from cgboost.pricing.rkhs.pricer import RKHSPricer
-from cgboost.pricing.rkhs.summed import SummedKernel
 from cgboost.pricing.scans.scan import MANY_STRATA
 
 MANY_ROWS = 6000
@@ -274,6 +272,9 @@ class KernelColumns(ColumnFamily):
         """A scan of the pool; of whole RKHSs, where the penalty is a norm of functions."""
         penalty = get_penalty(self.penalty)
         if isinstance(penalty, RKHS):
+            from cgboost.pricing.rkhs.pricer import RKHSPricer
+            from cgboost.pricing.rkhs.summed import SummedKernel
+
             if len(pool.strata) == 1:
                 return RKHSPricer(pool, penalty.weight, tol=tol)
             return RKHSPricer(SummedKernel(pool, penalty.weight), tol=tol)

@@ -18,22 +18,20 @@ from typing import Any, ClassVar, Self
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common import reporting
 from cgboost.estimators.common.base import BaseEnsemble
-from cgboost.estimators.common.bases import BaseEstimator, ClassifierMixin, RegressorMixin
+from cgboost.estimators.common.bases import ClassifierMixin, RegressorMixin
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
-from cgboost.estimators.common.objective import Wording
+from cgboost.estimators.common.fitted_methods import ReportedEstimator
 from cgboost.estimators.common.rows import Matrix, Rows, Vector, is_source
 from cgboost.estimators.common.targets import Classification
+from cgboost.estimators.common.wording import Wording
 from cgboost.estimators.linear import linear_fit
 from cgboost.estimators.linear.linear_fit import FeatureColumns
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
-from cgboost.inspection.onnx import to_onnx
-from cgboost.persistence import models
 
 
 @dataclass(eq=False, repr=False)
-class BaseLinear(BaseEstimator):
+class BaseLinear(ReportedEstimator):
     """A linear model with the coefficients of a sparse linear model, ``model_``."""
 
     _kind: ClassVar[Any]
@@ -49,9 +47,6 @@ class BaseLinear(BaseEstimator):
     _outputs = linear_fit.outputs
     sparsify = linear_fit.sparsify
     densify = linear_fit.densify
-    save = models.save
-    to_onnx = to_onnx
-    __getstate__, __setstate__ = models.state, models.set_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model. A fit that fails leaves the estimator unchanged.
@@ -157,9 +152,9 @@ class BaseLinear(BaseEstimator):
         check_is_fitted(self, "model_")
         return self.model_.report(path)
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """The line that makes it and, once fitted, the facts of ``model_``."""
-        return reporting.with_facts(self, vars(self).get("model_"), N_CHAR_MAX)
+    @property
+    def _reported(self) -> Any:
+        return vars(self).get("model_")
 
     def __sklearn_tags__(self) -> Any:
         """Tags of scikit-learn: X may be sparse."""

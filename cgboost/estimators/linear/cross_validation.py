@@ -14,11 +14,11 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 
 from cgboost.estimators.common.calibration import calibrated
-from cgboost.estimators.common.objective import Wording
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.rows import Matrix, Vector
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
+from cgboost.estimators.common.wording import Wording
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
 from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.estimators.linear.sparse_linear import (

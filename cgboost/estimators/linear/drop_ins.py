@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost.estimators.common.objective import LARGER, Wording
+from cgboost.estimators.common.objective import LARGER
 from cgboost.estimators.common.parameters import (
     check_choice,
     check_count,
@@ -20,6 +20,7 @@ from cgboost.estimators.common.parameters import (
 )
 from cgboost.estimators.common.rows import Matrix, Vector
 from cgboost.estimators.common.targets import ClassWeight
+from cgboost.estimators.common.wording import Wording
 from cgboost.estimators.linear.composed import LinearDecision, LinearPrediction
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.exceptions import warn_caller

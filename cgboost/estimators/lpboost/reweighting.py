@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from cgboost.estimators.common.fitted_methods import NumberPerFeature
 from cgboost.estimators.common.inputs import costs, read_weights
 from cgboost.estimators.common.parameters import (
     check_choice,
@@ -29,7 +30,6 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
-from cgboost.estimators.common.reporting import NumberPerFeature
 from cgboost.estimators.thinning.members import Member, inner_estimators, listed
 from cgboost.estimators.thinning.problem import Problem, solve
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller

@@ -19,7 +19,7 @@ from cgboost.additive.export.sql import (
     query,
     unused,
 )
-from cgboost.estimators.common.reporting import representation
+from cgboost.estimators.common.fitted_methods import ReportedEstimator
 from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.common.targets import without_class_weights
 from cgboost.pricing.rules import Condition, Conjunction, Relation
@@ -204,7 +204,7 @@ def to_text(self: Any) -> str:
 
 def described(self: Any) -> str:
     """What ``print`` shows: the estimator, the facts about its model, and its rules."""
-    shown = representation(self)
+    shown = ReportedEstimator.__repr__(self)
     if not hasattr(self, "rules_"):
         return shown
     lines = to_text(self).split("\n")

@@ -13,13 +13,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.bases import BaseEstimator
+from cgboost.estimators.common.fitted_methods import StoredEstimator
 from cgboost.estimators.thinning import export
 from cgboost.estimators.thinning import rows as reading
 from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members, Vector
 from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
-from cgboost.inspection.onnx import to_onnx
-from cgboost.persistence import models
 
 
 def _classifies(model: ThinnedModel) -> bool:
@@ -33,12 +31,8 @@ def _has_probabilities(model: ThinnedModel) -> bool:
     return members is None or members.kind == "probability" or members.has_link
 
 
-class ThinnedModel(BaseEstimator):
+class ThinnedModel(StoredEstimator):
     """The members kept and their weights, as a model."""
-
-    save = models.save
-    to_onnx = to_onnx
-    __getstate__, __setstate__ = models.state, models.set_state
 
     estimator: Any
     weights_: Vector
@@ -164,7 +158,7 @@ class ThinnedModel(BaseEstimator):
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """The line that makes it and, once fitted, how many members are left."""
-        line = BaseEstimator.__repr__(self, N_CHAR_MAX)
+        line = super().__repr__(N_CHAR_MAX)
         if "weights_" not in vars(self):
             return line
         leaves = ", new values in their leaves" if self.leaf_values_ == "refit" else ""

@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state as random_state_of
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
-from cgboost.estimators.common import reporting
-from cgboost.estimators.common.bases import BaseEstimator, RegressorMixin
+from cgboost.estimators.common.bases import RegressorMixin
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
+from cgboost.estimators.common.fitted_methods import ReportedEstimator
 from cgboost.estimators.common.parameters import (
     check_count,
     check_jobs,
@@ -22,16 +22,14 @@ from cgboost.estimators.common.parameters import (
     threads_of,
 )
 from cgboost.estimators.common.rows import Rows, Vector, rows_of, table_of
-from cgboost.inspection.onnx import to_onnx
 from cgboost.parallel.threads import Threads
-from cgboost.persistence import models
 from cgboost.tables.preparation import Prepared, prepared
 from cgboost.tables.rows import SourceRows, TableRows
 from cgboost.tables.schema import Schema
 
 
 @dataclass(eq=False, repr=False)
-class LinearTreeRegressor(RegressorMixin, BaseEstimator):
+class LinearTreeRegressor(RegressorMixin, ReportedEstimator):
     """Linear regression tree: splits are evaluated by linear fits, and leaves have linear models.
 
     Every node splits on one feature into any number of branches: intervals of its values, or its
@@ -108,15 +106,6 @@ class LinearTreeRegressor(RegressorMixin, BaseEstimator):
     categorical_features: Any = "from_dtype"
     n_jobs: int = 1
     random_state: Any = None
-
-    __repr__ = reporting.representation
-    _html_repr = reporting.html_representation
-    _repr_html_inner = reporting.html_representation
-    _repr_mimebundle_ = reporting.mime_bundle
-    report = reporting.report
-    save = models.save
-    to_onnx = to_onnx
-    __getstate__, __setstate__ = models.state, models.set_state
 
     _y_numeric: ClassVar[bool] = True
 

@@ -34,68 +34,41 @@ by some 1e-6, a wrong formula by far more."""
 
 
 def to_onnx(
-    self: Any,
+    model: Any,
     path: str | os.PathLike[str] | None = None,
     *,
     dtype: Literal["float32", "float64"] = "float32",
 ) -> Any:
-    """Export the model as an ONNX graph.
-
-    Its input is ``X``, shape (n_rows, n_features). Outputs are ``prediction`` of regressors,
-    ``label`` and ``decision`` (what ``decision_function`` returns) of classifiers and
-    ``probabilities`` where the model has them without a calibration. Rows are computed in float64.
-    Where onnxruntime is installed, it runs the graph on a few rows first, made of what the model
-    knows (centres, thresholds), and the outputs are compared with those of the model.
-
-    Parameters
-    ----------
-    path : str, path-like or None
-        A file to write; one that is there is replaced.
-    dtype : {"float32", "float64"}, default="float32"
-        Of the input. float32 loses digits of the rows, not of the computation.
-
-    Returns
-    -------
-    model : onnx.ModelProto
-
-    Raises
-    ------
-    ImportError
-        Without the package onnx.
-    ExportError
-        For what ONNX cannot say: kernels of objects or your own ones, precomputed ones, models of
-        blocks of rows (they have ``to_sql``), rules, factors, learners other than trees. If the
-        graph does not say what the model says.
-    """
-    check_is_fitted(self)
+    """The graph of a model, as :meth:`StoredEstimator.to_onnx` says."""
+    check_is_fitted(model)
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
-    said = getattr(type(self).predict, "__qualname__", "")
-    if said not in (*DECISIONS, *NUMBERS) or _way(self) is None:
+    said = getattr(type(model).predict, "__qualname__", "")
+    if said not in (*DECISIONS, *NUMBERS) or _way(model) is None:
         raise ExportError(
-            f"{type(self).__name__} cannot be written in ONNX: kernel, linear, stump and tree "
+            f"{type(model).__name__} cannot be written in ONNX: kernel, linear, stump and tree "
             "models can. TransformRegressor and LinearTreeBoostingRegressor have to_sql; a "
             "ThinnedEnsemble of scikit-learn's trees has to_sklearn(), which skl2onnx takes where "
             "the members have equal weights (it loses others)"
         )
-    graph = Graph(int(self.n_features_in_))
+    graph = Graph(int(model.n_features_in_))
     x = graph.cast("X", np.float64)
-    outputs = _outputs(graph, x, self)
+    outputs = _outputs(graph, x, model)
     if said in NUMBERS:
-        loss = getattr(getattr(self, "model_", self), "_known_loss", None)
+        loss = getattr(getattr(model, "model_", model), "_known_loss", None)
         values = graph.op("Exp", outputs) if isinstance(loss, Poisson) else outputs
         graph.output("prediction", _flat(graph, values), np.float64)
     else:
-        _classes(graph, self, outputs)
-    model = graph.model(dtype, f"{type(self).__name__} of cgboost")
+        _classes(graph, model, outputs)
+    graph_model = graph.model(dtype, f"{type(model).__name__} of cgboost")
     if is_installed("onnxruntime"):
-        _compare(model, self, known_rows(_functions(self), graph.n_features).astype(dtype))
+        _compare(graph_model, model, known_rows(_functions(model), graph.n_features).astype(dtype))
     if path is not None:
         from cgboost.persistence.files import replacing
 
         with replacing(path) as file:
-            file.write(model.SerializeToString())
-    return model
+            file.write(graph_model.SerializeToString())
+    return graph_model
 
 
 def _way(model: Any) -> str | None:

@@ -25,15 +25,10 @@ from cgboost.masters.support_vector.master import (
     SupportVectorMaster,
     WarmStart,
 )
+from cgboost.penalties.function_norm import NO_SIGN_RULE
 from cgboost.penalties.rkhs import RKHS
 
 Vector = NDArray[np.float64]
-
-NO_SIGN_RULE = (
-    "coef='nonneg' is a rule for the coefficients of columns, but this penalty is a norm of "
-    "functions: f_p and −f_p have the same norm. Take coef='free', or a penalty of coefficients "
-    "('l1', 'l2' or 'elasticnet')"
-)
 
 
 @dataclass(frozen=True)

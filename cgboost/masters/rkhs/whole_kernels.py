@@ -19,7 +19,6 @@ from typing import Any
 from cgboost.generation.columns import Column
 from cgboost.generation.spaces import SpaceColumn, SpaceState
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.rkhs.master import NO_SIGN_RULE
 from cgboost.masters.rkhs.restricted import (
     WholeKernelDual,
     WholeKernelNewton,
@@ -32,6 +31,7 @@ from cgboost.masters.support_vector.master import (
     WarmStart,
 )
 from cgboost.penalties import GroupNorm
+from cgboost.penalties.function_norm import NO_SIGN_RULE
 
 
 class WholeKernelMaster(SupportVectorMaster):

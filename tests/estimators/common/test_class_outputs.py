@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.inspection.class_outputs import output_labels, output_place
+from cgboost.estimators.common.class_outputs import output_labels, output_place
 
 
 class Fitted:
