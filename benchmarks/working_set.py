@@ -16,7 +16,7 @@ import numpy as np
 from cgboost import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
-from cgboost.masters.support_vector import working_set
+from cgboost.optimizers import working_set
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.studies.datasets import odd_even_split
 from cgboost.studies.odd_even import parse_library

@@ -54,7 +54,7 @@ SLOW = (
     "losses/test_base.py",
     "losses/test_scikit_learn.py",
     "masters/convex",
-    "masters/dual_solvers",
+    "optimizers/duals",
     "masters/linear",
     "masters/support_vector",
     "parallel",

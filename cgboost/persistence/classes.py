@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import functools
 import importlib
+import re
 import types
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,8 @@ SHUT = (
 """Modules, and all below them, that no file may name."""
 OPEN = frozenset({"cgboost.persistence.checkpoint"})
 """But for these: a model may hold a callback that writes, which loading does not call."""
-MOVED = {"cgboost.additive.tables.": "cgboost.tables."}
-"""How names of modules begin in files of earlier versions, and how they begin today."""
+MOVED = {"additive.tables.": "tables."}
+"""Rooms of cgboost in files of earlier versions, and what they are called today."""
 FUNCTIONS = frozenset({"cgboost.masters.linear.master:_remade"})
 """Functions of ours that objects are made with, or that they hold."""
 PLAIN = (
@@ -93,8 +94,7 @@ def _module(name: str) -> types.ModuleType:
 def name_today(name: str) -> str:
     """The name of a class or function in a file, after its module has moved."""
     for old, new in MOVED.items():
-        if name.startswith(old):
-            return new + name.removeprefix(old)
+        name = re.sub(rf"^cgboost\.{re.escape(old)}", f"cgboost.{new}", name)
     return name
 
 

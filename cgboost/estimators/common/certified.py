@@ -35,8 +35,8 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.exceptions import DataWarning, TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.master import WarmStart
+from cgboost.optimizers.solver_options import checked_options
 from cgboost.pricing import JointPricer, Pairs
 
 SMALLEST_TOL = 1e-10

@@ -26,7 +26,7 @@ from cgboost.masters.constrained import (
 )
 from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.masters.support_vector.master import Offset, SupportVectorMaster
-from cgboost.masters.support_vector.smooth_loss import as_master_loss
+from cgboost.optimizers.newton.smooth_loss import as_master_loss
 from cgboost.penalties import L1
 from cgboost.pricing.constrained.extended import ExtendedPricer, LimitRows
 

@@ -49,12 +49,12 @@ from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.registry import bound_loss, check_loss, known_loss
 from cgboost.losses.squared_error import WeightedSquaredError
-from cgboost.masters.solver_options import checked_options
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, Subgradient
-from cgboost.masters.stagewise.refits import refit_of
-from cgboost.masters.stagewise.ridged import RidgedLoss
 from cgboost.masters.stagewise.shared import Outputs, Responses, SharedMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.optimizers.refits.refits import refit_of
+from cgboost.optimizers.refits.ridged import RidgedLoss
+from cgboost.optimizers.solver_options import checked_options
 from cgboost.pricing.latent import Columns, KernelSpace, LinearSpace
 from cgboost.pricing.latent.pricer import LatentFactorPricer
 from cgboost.pricing.latent.shared import SharedFactorPricer

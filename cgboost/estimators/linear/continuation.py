@@ -20,7 +20,7 @@ from cgboost.generation.history import StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses.base import WeightedLoss
 from cgboost.masters.support_vector.master import WarmStart
-from cgboost.masters.support_vector.smooth_loss import RowwiseLoss
+from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.pricing.features.features import FeaturePool
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.tolerances import SMALLEST

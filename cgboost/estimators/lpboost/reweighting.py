@@ -35,8 +35,8 @@ from cgboost.estimators.thinning.problem import Problem, solve
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import Result
 from cgboost.losses import Hinge
-from cgboost.masters.solver_options import checked_options
 from cgboost.masters.support_vector.master import Offset, Sign
+from cgboost.optimizers.solver_options import checked_options
 
 Vector = NDArray[np.float64]
 Predicts = Literal["auto", "label", "index"]

@@ -13,7 +13,7 @@ from cgboost.integer.branching.decisions import (
     rows_named,
 )
 from cgboost.integer.branching.rules import Branch, BranchingRule
-from cgboost.masters.linear.restricted_primal import Rows
+from cgboost.optimizers.linear.restricted_primal import Rows
 
 
 class BranchingError(CGBoostError, ValueError):

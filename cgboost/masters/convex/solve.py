@@ -17,7 +17,7 @@ from cgboost._solvers import (
     solve,
 )
 from cgboost.exceptions import MasterError
-from cgboost.masters.solver_options import checked_options
+from cgboost.optimizers.solver_options import checked_options
 
 PREFIX = "cvxpy:"
 

@@ -16,7 +16,7 @@ from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result, relative_gap
 from cgboost.masters.linear.master import LinearMaster
-from cgboost.masters.solver_options import checked_options
+from cgboost.optimizers.solver_options import checked_options
 
 
 @dataclass(frozen=True)

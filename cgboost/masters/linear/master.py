@@ -4,7 +4,7 @@
 
 over the columns generated so far. Row duals r (≤ 0 on ≤ rows, ≥ 0 on ≥ rows) price new columns: one
 helps if its reduced cost c − r·h is negative. While the columns do not suffice to meet the rows,
-the duals are those of a first phase, see :mod:`cgboost.masters.linear.restricted_primal`.
+the duals are those of a first phase, see :mod:`cgboost.optimizers.linear.restricted_primal`.
 
 **Bounds.** For every r of the right signs, Σ c_j x_j ≥ r·b + Σ (c_j − r·h_j) x_j. If the reduced
 costs of the columns of convexity row k are at least ρ_k, and no solution uses more than n_k of
@@ -41,8 +41,8 @@ from cgboost.masters.linear.lagrangian_bound import (
     check_rows,
     deficit_of,
 )
-from cgboost.masters.linear.restricted_primal import PrimalPoint, RestrictedPrimal, Rows
-from cgboost.masters.solver_options import checked_options
+from cgboost.optimizers.linear.restricted_primal import PrimalPoint, RestrictedPrimal, Rows
+from cgboost.optimizers.solver_options import checked_options
 
 Vector = NDArray[np.float64]
 

@@ -22,14 +22,14 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Vertex
 from cgboost.losses.dual.noncrossing import NoncrossingLoss
 from cgboost.losses.dual.support_vector import Vector, weighted_median
-from cgboost.masters.quantiles.joint_session import JointSession
-from cgboost.masters.quantiles.restricted import RestrictedQuantiles
-from cgboost.masters.solver_failures import solver_errors_as_master_errors
-from cgboost.masters.support_vector.crossover import MOST_BASIS_COLUMNS
 from cgboost.masters.support_vector.master import (
     Sign,
     SupportVectorMaster,
 )
+from cgboost.optimizers.quantiles.joint_session import JointSession
+from cgboost.optimizers.quantiles.restricted_quantiles import RestrictedQuantiles
+from cgboost.optimizers.simplex.crossover import MOST_BASIS_COLUMNS
+from cgboost.optimizers.solver_failures import solver_errors_as_master_errors
 from cgboost.penalties import L1
 
 

@@ -2,8 +2,6 @@
 
 ::
 
-    orthonormal.py       columns that are made orthonormal in the RKHS of their kernel
-    master.py            masters over such columns: expansions over some centres
-    restricted.py        the restricted problems over whole kernels
+    master.py            masters over orthonormal columns: expansions over some centres
     whole_kernels.py     the group norm over whole kernels: multiple kernel learning
 """

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
-from cgboost.masters.rkhs.orthonormal import OrthonormalBasis
 from cgboost.masters.support_vector.master import (
     Offset,
     Sign,
     SupportVectorMaster,
     WarmStart,
 )
+from cgboost.optimizers.whole_kernels.orthonormal_basis import OrthonormalBasis
 from cgboost.penalties.function_norm import NO_SIGN_RULE
 from cgboost.penalties.rkhs import RKHS
 

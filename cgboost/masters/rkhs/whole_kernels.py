@@ -19,16 +19,16 @@ from typing import Any
 from cgboost.generation.columns import Column
 from cgboost.generation.spaces import SpaceColumn, SpaceState
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.rkhs.restricted import (
-    WholeKernelDual,
-    WholeKernelNewton,
-    WholeKernelProblem,
-)
 from cgboost.masters.support_vector.master import (
     Offset,
     Sign,
     SupportVectorMaster,
     WarmStart,
+)
+from cgboost.optimizers.whole_kernels.whole_kernel_problems import (
+    WholeKernelDual,
+    WholeKernelNewton,
+    WholeKernelProblem,
 )
 from cgboost.penalties import GroupNorm
 from cgboost.penalties.function_norm import NO_SIGN_RULE

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, gap_scale
 from cgboost.losses.quadratic import JointSums, Quadratic, RowSums
-from cgboost.masters.stagewise.descent import (
+from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
+from cgboost.optimizers.refits.descent import (
     descended,
     descended_at_kinks,
     newton,
     within,
 )
-from cgboost.masters.stagewise.refits import SEPARATED
-from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
+from cgboost.optimizers.refits.refits import SEPARATED
 
 Vector = NDArray[np.float64]
 

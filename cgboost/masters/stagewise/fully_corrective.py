@@ -4,7 +4,7 @@
 
 At the optimum every column of the master has r·h = 0: what is left to find is orthogonal to all
 that was found. How coefficients are chosen is the matter of
-:mod:`cgboost.masters.stagewise.refits`.
+:mod:`cgboost.optimizers.refits.refits`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, gap_scale
 from cgboost.losses.base import DifferentiableLoss
 from cgboost.losses.registry import require_targets
-from cgboost.masters.column_store import ColumnStore
-from cgboost.masters.solver_options import checked_options
-from cgboost.masters.stagewise.refits import refit_of
 from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
+from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.refits.refits import refit_of
+from cgboost.optimizers.solver_options import checked_options
 
 Vector = NDArray[np.float64]
 Subgradient = Literal["dual", "sign"]

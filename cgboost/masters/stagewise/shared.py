@@ -19,8 +19,9 @@ from scipy.special import softmax
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, gap_scale
 from cgboost.losses.base import DifferentiableLoss, UnboundedStepError
-from cgboost.masters.column_store import ColumnStore
-from cgboost.masters.stagewise.refits import (
+from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
+from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.refits.refits import (
     CONVERGED,
     NEWTON_STEPS,
     SEPARATED,
@@ -28,8 +29,7 @@ from cgboost.masters.stagewise.refits import (
     Refitted,
     damped,
 )
-from cgboost.masters.stagewise.ridged import RidgedLoss
-from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
+from cgboost.optimizers.refits.ridged import RidgedLoss
 
 Vector = NDArray[np.float64]
 
@@ -123,7 +123,7 @@ class ClassScores:
     steps : int or None
         Newton steps of a refit; None: until they converge.
     damping : float
-        λ of [M] eq. 42, as in :class:`~cgboost.masters.stagewise.refits.Newton`.
+        λ of [M] eq. 42, as in :class:`~cgboost.optimizers.refits.refits.Newton`.
     """
 
     def __init__(

@@ -6,7 +6,7 @@ The best step along a column together with the best change of the constant.
 
 A line search along h alone leaves Σr ≠ 0 where h has no constant in it that is right for f + c·h.
 c·h + b is linear in its values u, v where h is least and where it is largest, so that the bounds
-are a box in (u, v): :mod:`cgboost.masters.stagewise.descent`.
+are a box in (u, v): :mod:`cgboost.optimizers.refits.descent`.
 
 The stagewise master: a coefficient is chosen when its column comes, and stays.
 
@@ -32,7 +32,7 @@ from cgboost.losses.base import DifferentiableLoss, UnboundedStepError
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.quadratic import Quadratic
 from cgboost.losses.registry import require_targets
-from cgboost.masters.stagewise.descent import descended, within
+from cgboost.optimizers.refits.descent import descended, within
 
 Vector = NDArray[np.float64]
 

@@ -33,25 +33,25 @@ from cgboost.generation.protocols import (
 )
 from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
-from cgboost.masters.free_columns import FreeColumns
-from cgboost.masters.solver_failures import advice, solver_errors_as_master_errors
-from cgboost.masters.solver_options import checked_options
-from cgboost.masters.support_vector.crossover import (
+from cgboost.optimizers.free_columns import FreeColumns
+from cgboost.optimizers.growing_prices import GrowingPrices, outgrows
+from cgboost.optimizers.newton.smooth_loss import (
+    DiagonalHessian,
+    RowwiseLoss,
+    as_master_loss,
+)
+from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
+from cgboost.optimizers.simplex.crossover import (
     COEFFICIENT_NOISE,
     COEFFICIENT_ROUNDING,
     MOST_BASIS_COLUMNS,
     crossover,
     unique_vertex,
 )
-from cgboost.masters.support_vector.growing_prices import GrowingPrices, outgrows
-from cgboost.masters.support_vector.primal_simplex import PrimalSimplex, is_neighbour
-from cgboost.masters.support_vector.smooth_loss import (
-    DiagonalHessian,
-    RowwiseLoss,
-    as_master_loss,
-)
-from cgboost.masters.support_vector.smooth_primal import SmoothPrimal
-from cgboost.masters.support_vector.working_set import DualPoint, RestrictedDual
+from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex, is_neighbour
+from cgboost.optimizers.solver_failures import advice, solver_errors_as_master_errors
+from cgboost.optimizers.solver_options import checked_options
+from cgboost.optimizers.working_set import DualPoint, RestrictedDual
 from cgboost.penalties.base import DualForm, Penalty
 from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
 

@@ -291,7 +291,7 @@ def test_a_learner_that_raises_midway(make: Any) -> None:
 @pytest.mark.parametrize("after", [0, 2])
 def test_a_linear_program_that_fails_between_factors(monkeypatch: Any, after: int) -> None:
     """Boosted latent factors: the factors so far are the model, or there is none."""
-    from cgboost.masters.stagewise.refits import LeastDeviations
+    from cgboost.optimizers.refits.refits import LeastDeviations
 
     X, y = curve()
     failure = MasterError("toy: no pivot")

@@ -29,7 +29,7 @@ from cgboost.exceptions import MasterError, TrivialModelWarning
 from cgboost.generation import progress
 from cgboost.generation.progress import ProgressLine
 from cgboost.kernels.library import DEFAULT_LIBRARY
-from cgboost.masters.dual_solvers import simplex as dual_session
+from cgboost.optimizers.simplex import dual_session
 from tests.estimators.data import (
     PENALTIES,
     at_round,

@@ -29,8 +29,8 @@ from cgboost.constraints import (
     ParityGap,
 )
 from cgboost.exceptions import TrivialModelWarning
-from cgboost.masters.homotopy import ActiveInverse
-from cgboost.masters.support_vector import quadratic_model
+from cgboost.optimizers.newton import quadratic_model
+from cgboost.optimizers.newton.homotopy import ActiveInverse
 from tests.estimators.constrained.whole_problems import Whole
 
 C = 0.7

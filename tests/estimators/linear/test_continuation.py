@@ -13,7 +13,7 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import LogLoss, Loss, Quantile, SquaredError
 from cgboost.masters import SupportVectorMaster
 from cgboost.masters.support_vector.master import WarmStart
-from cgboost.masters.support_vector.smooth_loss import as_master_loss
+from cgboost.optimizers.newton.smooth_loss import as_master_loss
 from cgboost.penalties import L1
 from cgboost.pricing.features.features import FeaturePool
 

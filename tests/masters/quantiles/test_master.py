@@ -14,9 +14,9 @@ from cgboost.generation.history import Result, StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Quantile
 from cgboost.masters import OneNormMaster
-from cgboost.masters.quantiles.joint_session import JointSession
-from cgboost.masters.quantiles.joint_simplex import JointSimplexSession
 from cgboost.masters.quantiles.master import NoncrossingMaster
+from cgboost.optimizers.quantiles.joint_session import JointSession
+from cgboost.optimizers.quantiles.joint_simplex import JointSimplexSession
 from cgboost.pricing import FeaturePricer, JointPricer
 from cgboost.pricing.learners.joint import Outputs
 

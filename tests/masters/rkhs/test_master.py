@@ -20,10 +20,10 @@ from cgboost.losses import (
     SquaredError,
     SquaredHinge,
 )
-from cgboost.masters.dual_solvers.active_set import ActiveSetSession
 from cgboost.masters.rkhs.master import RKHSMaster
 from cgboost.masters.support_vector.master import WarmStart
-from cgboost.masters.support_vector.working_set import RestrictedDual
+from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
+from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties import RKHS
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.pricer import RKHSPricer

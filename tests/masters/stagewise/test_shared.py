@@ -7,8 +7,8 @@ from scipy.special import softmax
 
 from cgboost.generation.columns import Column
 from cgboost.losses import AbsoluteError, Multinomial, SquaredError
-from cgboost.masters.stagewise.refits import refit_of
 from cgboost.masters.stagewise.shared import ClassScores, Responses, SharedMaster
+from cgboost.optimizers.refits.refits import refit_of
 
 RNG = np.random.default_rng(0)
 H, WEIGHTS = RNG.normal(size=(60, 3)), RNG.uniform(0.2, 2.0, 60)

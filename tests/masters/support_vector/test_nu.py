@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import cgboost.masters.support_vector.working_set as restricted_dual
+import cgboost.optimizers.working_set as restricted_dual
 from cgboost.generation.history import Result
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import (

@@ -1,1 +1,0 @@
-"""Solvers of the restricted dual: simplex, interior point and active set methods."""

@@ -1,0 +1,17 @@
+"""How restricted masters are solved; what is solved is said in :mod:`cgboost.masters`.
+
+::
+
+    restricted_dual.py   the restricted dual of a loss and a penalty; the protocol of its solvers
+    working_set.py       which rows and columns are in it; growing_prices.py, balanced_response.py
+    column_store.py      its columns; free_columns.py, large_columns.py, row_sample.py
+    interior_point/      its box dual by an interior point method
+    simplex/             vertices: any backend, the path simplex, crossover, purification
+    active_set/          quadratic duals
+    newton/              smooth losses in the primal
+    cones/, whole_kernels/   norms of whole functions
+    quantiles/           several outputs at once
+    linear/              the restricted primal of a linear program
+    refits/              all coefficients of stagewise masters
+    solver_options.py, solver_failures.py   what solvers take, and how they fail
+"""

@@ -1,0 +1,1 @@
+"""Quadratic duals by an active set method, and proximal Newton steps for smooth ones."""

@@ -1,0 +1,237 @@
+"""Columns of a restricted problem, centred and scaled, as its solvers see them.
+
+With a free offset Σ r = 0, so that columns may be centred without changing the problem: a column's
+mean moves into the offset. Features with a large mean would otherwise leave the solver a
+difference of large numbers. Columns are kept scaled to entries of at most 1; what goes in and what
+comes out is in the columns' own units, except where a name says "scaled".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cgboost.generation.columns import FloatArray
+from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.optimizers.free_columns import FreeColumns
+from cgboost.optimizers.large_columns import LargeColumns
+
+TOGETHER = 128
+"""Columns that are taken in at a time."""
+
+
+class ColumnStore:
+    """Columns side by side in one array that grows without copying each time.
+
+    A row of the array is a training row, so that the few rows that matter at a time can be
+    gathered fast. The first columns may be free ones, which stay in their own matrix.
+
+    Parameters
+    ----------
+    n_rows : int
+    centred : bool
+    large : float
+        Columns of larger entries become free directions, and solvers see of them only what is left:
+        :mod:`cgboost.optimizers.large_columns`. Scores and scaled columns are those
+        that solvers see, coefficients those of the columns themselves.
+    free : FreeColumns, optional
+        Solvers see their directions in their place.
+    """
+
+    def __init__(
+        self,
+        n_rows: int,
+        *,
+        centred: bool,
+        large: float = np.inf,
+        free: FreeColumns | None = None,
+    ) -> None:
+        self._centred = centred
+        self.free = FreeColumns([]) if free is None else free
+        self.count = self.n_free = len(self.free)
+        self._means = self.free.means
+        self._buffer = np.empty((n_rows, 16))
+        self.scales = np.ones(self.n_free)
+        self.largest = 0.0
+        self.large = LargeColumns(n_rows, large)
+        self._whole = np.zeros((n_rows, 0))
+        self._replaced: Indices = np.zeros(0, dtype=np.intp)
+
+    def append(self, values: Sequence[FloatArray] | FloatArray) -> None:
+        """Append columns, each of shape (n_rows,).
+
+        They are centred and scaled a few at a time: thousands at once would want fresh memory for
+        every intermediate result.
+        """
+        held = self.count - self.n_free
+        if (count := held + len(values)) > self._buffer.shape[1]:
+            grown = np.empty((self._buffer.shape[0], 2 * count))
+            grown[:, :held] = self._buffer[:, :held]
+            self._buffer = grown
+        for start in range(0, len(values), TOGETHER):
+            some = np.array(values[start : start + TOGETHER], dtype=np.float64)
+            means = some.mean(axis=1) if self._centred else np.zeros(len(some))
+            some -= means[:, None]
+            largest = np.maximum(some.max(axis=1), -some.min(axis=1))
+            self.largest = max(self.largest, float(largest.max(initial=0.0)))
+            if (too_large := largest > self.large.least).any():
+                some[too_large] = self._replace(some[too_large].T, np.flatnonzero(too_large)).T
+                largest = np.abs(some).max(axis=1)
+            scales = np.where(largest > 0, largest, 1.0)
+            some /= scales[:, None]
+            place = self.count - self.n_free
+            self._buffer[:, place : place + len(some)] = some.T
+            self._means = np.append(self._means, means)
+            self.scales = np.append(self.scales, scales)
+            self.count += len(some)
+
+    def _replace(self, columns: Vector, places: Indices) -> Vector:
+        """What the directions of all large columns leave of some that are new."""
+        numbers, earlier = self.count + places, self._replaced
+        self._whole = np.hstack([self._whole, columns])
+        self._replaced = np.append(earlier, numbers)
+        old = len(self.large)
+        rest, new = self.large.take(columns, numbers)
+        if new.size and earlier.size:
+            places = earlier - self.n_free
+            held = self._buffer[:, places]
+            shares = new.T @ held
+            self._buffer[:, places] = held - new @ shares
+            self.large.moved(old, earlier, shares * self.scales[earlier])
+        return rest
+
+    @property
+    def directions(self) -> Indices:
+        """What solvers see of the free columns, by number."""
+        return np.arange(self.free.n_directions)
+
+    def imbalance(self, coef: Vector, response: Vector) -> float:
+        """What scores of free columns that are not 0 are worth: |Q'r|·|c| at Fα = Qc."""
+        if not self.n_free:
+            return 0.0
+        size = np.linalg.norm(self.free.of_columns(coef[: self.n_free]))
+        return float(np.linalg.norm(self.free.scores(response)) * size)
+
+    def on_part(self, rows: Indices) -> ColumnStore:
+        """Directions and columns, as they are centred, on some of the rows; its own store."""
+        part = ColumnStore(len(rows), centred=False, free=self.free.on_part(rows))
+        held = self.scales[self.n_free :]
+        part.append((self._buffer[rows, : len(held)] * held).T)
+        return part
+
+    def of_part(self, coef: Vector) -> Vector:
+        """Coefficients of the columns, from those in :meth:`on_part`."""
+        first = self.free.n_directions
+        return np.append(self.free.to_columns[:, :first] @ coef[:first], coef[first:])
+
+    def of_columns(self, coef: Vector, columns: Indices) -> Vector:
+        """Coefficients of all columns, from those of some scaled columns."""
+        own = np.zeros(self.count)
+        own[columns] = coef / self.scales[columns]
+        return self.of_directions(own)
+
+    def of_directions(self, coef: Vector) -> Vector:
+        """Coefficients of the columns, where the first of ``coef`` are those of directions."""
+        if not self.n_free:
+            return coef
+        return np.append(self.free.to_columns @ coef[: self.n_free], coef[self.n_free :])
+
+    def part(self, columns: Indices) -> ColumnStore:
+        """Some of the columns, none of them free, in their own store, where none is large."""
+        some = ColumnStore(len(self._buffer), centred=self._centred)
+        some._buffer = self._buffer[:, columns - self.n_free]
+        some._means, some.scales = self._means[columns], self.scales[columns]
+        if (there := np.flatnonzero(np.isin(columns, self._replaced))).size:
+            whole = self.whole(columns[there])
+            some.scales[there] = np.abs(whole).max(axis=0)
+            some._buffer[:, there] = whole / some.scales[there]
+        some.count, some.largest = len(columns), float(some.scales.max(initial=0.0))
+        return some
+
+    def combine(self, coef: Vector) -> Vector:
+        """Hα, shape (n_rows,)."""
+        if not len(self._replaced):
+            return self._combined(coef)
+        others = coef.copy()
+        others[self._replaced] = 0.0
+        return self._combined(others) + self._whole @ coef[self._replaced]
+
+    def _combined(self, coef: Vector) -> Vector:
+        free, held = coef[: self.n_free], (coef * self.scales)[self.n_free :]
+        active = np.flatnonzero(held)
+        if 2 * len(active) > len(held):  # gathering columns costs more than multiplying by 0
+            output = self._buffer[:, : len(held)] @ held
+        else:
+            output = self._buffer[:, active] @ held[active]
+        return output + self.free.combine(free) if free.any() else output
+
+    def shift(self, coef: Vector) -> float:
+        """What centring took away from the output: Σ α_j mean(h_j)."""
+        return float(self._means @ coef)
+
+    def scores(self, columns: Indices, response: Vector) -> Vector:
+        """h·r of some columns."""
+        if not self.n_free:
+            return self._held_scores(columns, response) * self.scales[columns]
+        free, scores = columns < self.n_free, np.zeros(len(columns))
+        if free.any():
+            scores[free] = self.free.scores(response)[columns[free]]
+        held = columns[~free]
+        scores[~free] = self._held_scores(held - self.n_free, response) * self.scales[held]
+        return scores
+
+    def _held_scores(self, places: Indices, response: Vector) -> Vector:
+        support, held = np.flatnonzero(response), self.count - self.n_free
+        if 2 * len(places) < held:
+            return response[support] @ self._held(places, support)
+        rows = self._buffer if 2 * len(support) > len(response) else self._buffer[support]
+        weights = response if len(rows) == len(response) else response[support]
+        scores: Vector = (weights @ rows[:, :held])[places]
+        return scores
+
+    def scaled_scores(self, response: Vector) -> Vector:
+        """h·r of the columns that are not free, scaled to entries of at most 1."""
+        scores: Vector = response @ self._buffer[:, : self.count - self.n_free]
+        return scores
+
+    def whole_scores(self, columns: Indices, response: Vector) -> Vector:
+        """h·r of some columns as they were taken in, but for centring."""
+        scores = self.scores(columns, response)
+        there = np.flatnonzero(np.isin(columns, self._replaced))
+        scores[there] = response @ self.whole(columns[there])
+        return scores
+
+    def whole(self, columns: Indices) -> Vector:
+        """Large columns as they were taken in, but for centring; shape (n_rows, len(columns))."""
+        place = np.full(self.count, -1)
+        place[self._replaced] = np.arange(len(self._replaced))
+        return self._whole[:, place[columns]]
+
+    def scaled(self, columns: Indices, rows: Indices) -> Vector:
+        """Columns, scaled to entries of at most 1, on some rows; shape (n_rows, n_columns).
+
+        All columns on all rows, both in order, are shown as they are kept: they must not be written
+        to.
+        """
+        if not self.n_free:
+            return self._held(columns, rows)
+        free, values = columns < self.n_free, np.empty((len(rows), len(columns)))
+        if free.any():
+            values[:, free] = self.free.rows(rows, columns[free])
+        if not free.all():
+            values[:, ~free] = self._held(columns[~free] - self.n_free, rows)
+        return values
+
+    def _held(self, places: Indices, rows: Indices) -> Vector:
+        count = self.count - self.n_free
+        all_rows = len(rows) == len(self._buffer) and _in_order(rows)
+        if len(places) < count or not _in_order(places):
+            if all_rows:
+                return np.take(self._buffer, places, axis=1)
+            return self._buffer[np.ix_(rows, places)]
+        return self._buffer[:, :count] if all_rows else self._buffer[rows, :count]
+
+
+def _in_order(numbers: Indices) -> bool:
+    return bool((numbers[1:] > numbers[:-1]).all())

@@ -1,0 +1,202 @@
+"""Prices so large that only a few rows, or none, ever have to pay them.
+
+The box of a pseudo-response ends at its price C. Where C is huge, at the optimum r is far inside of
+it but for rows that no model can serve, and a solver that is handed a box of 10¹² for an r of 1
+loses all digits. So prices are limited at first. The dual of limited prices is feasible for the
+whole ones, so that its bound holds; and where no r stands at the limit, its optimum is that of the
+whole prices. Where some do, and no new column helps, the limit is raised: an exact penalty method
+(Bertsekas, *Constrained Optimization and Lagrange Multiplier Methods*, 1982, section 4.1). Where a
+problem is not solved at its limit, a lower one is tried: a model of it is worth more than none.
+
+The limit counts in units of what an r is that balances the penalty: 1/|h| where that is |α|, and
+|target|/|h|² where it is ½α².
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cgboost._solvers import SolverError, Status
+from cgboost.losses import SupportVectorLoss
+from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.free_columns import FreeColumns
+from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
+from cgboost.optimizers.working_set import DualPoint, RestrictedDual
+from cgboost.penalties.base import DualForm
+
+logger = logging.getLogger(__name__)
+
+FIRST_LIMIT = 1e8
+"""Prices up to this are handed on as they are: own methods and backends solve such problems to gaps
+of 1e-6, while at 1e12 most fail."""
+
+LIMIT_GROWTH = 1e3
+"""The factor of the next limit, which is solved from the answer of the one before; less, where one
+above is known to fail: half way, in digits …"""
+
+LIMITS_APART = 4.0
+"""… until they differ by this factor."""
+
+LOWER, LOWER_LIMITS = 1e-2, 4
+"""The factor of a lower limit, and how many are tried in one solve."""
+
+AT_LIMIT = 1.0 - 1e-6
+"""A pseudo-response of this share of the limit stands at it; solvers answer to about 1e-8."""
+
+SHRUNK = 1e-2
+"""Larger columns make the limit smaller: by less than this, the problem is not opened anew."""
+
+MARGIN_TO_SPARE = 1e-12
+"""Margins are met with this much to spare, so that rounding of an output costs nothing."""
+
+STRETCH = 2.0
+"""A model is stretched by no more than this to meet all margins: else it would be another model."""
+
+
+def outgrows(loss: object, form: DualForm) -> bool:
+    """Whether a loss has prices that may be limited: finite ones, of a box alone."""
+    if type(loss) is not SupportVectorLoss or loss.mass is not None or form.radius is not None:
+        return False
+    caps = loss.variables.cap
+    return bool(len(caps) and np.isfinite(caps).all() and loss.shrinks)
+
+
+class GrowingPrices(RestrictedDual):
+    """A live restricted problem that is solved at limited prices while these will do.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+        See :func:`outgrows`.
+    form, solver, options, columns, free
+        As for :class:`RestrictedDual`.
+
+    Attributes
+    ----------
+    whole : SupportVectorLoss
+        With its own prices; ``loss`` has those of the present limit.
+    limit : float
+        Prices above it count as this much.
+    """
+
+    def __init__(
+        self,
+        loss: SupportVectorLoss,
+        form: DualForm,
+        solver: str,
+        options: Mapping[str, Any] | None = None,
+        columns: ColumnStore | None = None,
+        free: FreeColumns | None = None,
+    ) -> None:
+        self.whole, self.form = loss, form
+        self._largest = max(float(loss.upper.max()), float(-loss.lower.min()))
+        # in units of what balances the penalty: this limit, one that was solved, one that was not
+        self._factor, self._solved, self._failed = FIRST_LIMIT, 0.0, np.inf
+        self._last: DualPoint | None = None
+        self._stuck_with = -1  # columns at an answer that stood at the limit
+        self.limit = min(self._factor * self._balance(columns), self._largest)
+        super().__init__(self._limited(), form, solver, options, columns, free)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a higher limit may change the answer."""
+        return self.limit < self._largest
+
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+        """See :class:`RestrictedDual`; ``solved`` is False while a higher limit may change it."""
+        if self._stuck_with == self.columns.count and self._may_grow:
+            self._open(
+                min(LIMIT_GROWTH * self._factor, float(np.sqrt(self._factor * self._failed)))
+            )
+        elif self._factor * self._balance(self.columns) < SHRUNK * self.limit:
+            self._open(self._factor)
+        point = self._last = self._answer(time_limit, accuracy)
+        if not self.is_limited:
+            return point
+        stuck = bool((np.abs(point.response) >= AT_LIMIT * self.limit).any())
+        self._stuck_with = self.columns.count if stuck and point.solved else -1
+        solved = point.solved and not (stuck and self._may_grow)
+        return replace(self._stretched(point), solved=solved)
+
+    @property
+    def _may_grow(self) -> bool:
+        return LIMITS_APART * self._factor < self._failed
+
+    def _answer(self, time_limit: float | None, accuracy: float) -> DualPoint:
+        """The optimum at the present limit, or at a lower one where no solver can find it."""
+        for _ in range(LOWER_LIMITS):
+            try:
+                point = super().solve(time_limit, accuracy)
+                self._solved = self._factor
+                return point
+            except SolverError as error:
+                if error.status is Status.TIME_LIMIT or not self.columns.count:
+                    raise
+                logger.info("not solved at prices up to %g: %s", self.limit, error)
+                self._failed = self.limit / self._balance(self.columns)
+                before = self._solved if self._solved < self._failed else 0.0
+                self._open(before or LOWER * self._failed)
+                self._solved = 0.0
+        return super().solve(time_limit, accuracy)
+
+    def _balance(self, columns: ColumnStore | None) -> float:
+        """The size of an r that balances the penalty, for columns as solvers see them."""
+        entry = 1.0 if columns is None else float(columns.scales.max(initial=0.0)) or 1.0
+        if self.form.quadratic == 0:
+            return 1.0 / entry
+        target = float(np.abs(self.whole.target).max(initial=0.0)) + self.whole.epsilon
+        return (target or 1.0) / entry**2
+
+    def _limited(self) -> SupportVectorLoss:
+        if not self.is_limited:
+            return self.whole
+        return replace(
+            self.whole,
+            lower=np.maximum(self.whole.lower, -self.limit),
+            upper=np.minimum(self.whole.upper, self.limit),
+        )
+
+    def _open(self, factor: float) -> None:
+        """Begin anew at another limit, near the last answer if there is none but that."""
+        start, columns, options = self._last, self.columns, self._options
+        self._factor, self._stuck_with = factor, -1
+        self.limit = min(factor * self._balance(columns), self._largest)
+        super().__init__(self._limited(), self.form, self._solver, options, columns)
+        self._waiting = np.append(columns.directions, np.arange(columns.n_free, columns.count))
+        if count := len(columns.large):
+            if not isinstance(self.session, InteriorSession):
+                self.session = InteriorSession(self.loss, columns, self.form)
+            self.session.activate(DIRECTION - np.arange(count))
+        if start is not None and len(start.coef) == columns.count:
+            self.expect(start.coef, start.intercept)
+
+    def _stretched(self, point: DualPoint) -> DualPoint:
+        """The model times what makes it meet all margins, where that costs less than missing some.
+
+        A solver misses margins by 1e-9 or so, which at a price of 10¹⁵ would cost a million.
+        """
+        loss = self.whole
+        one_sided = (loss.lower >= 0) | (loss.upper <= 0)
+        if loss.curvature is not None or not (one_sided & (loss.target != 0)).all():
+            return point
+        served = point.output * loss.target
+        if not (served > 0).all():
+            return point
+        factor = float((loss.target**2 / served).max()) * (1.0 + MARGIN_TO_SPARE)
+        if not 1.0 < factor <= STRETCH:
+            return point
+        longer = replace(
+            point,
+            coef=factor * point.coef,
+            intercept=factor * point.intercept,
+            output=factor * point.output,
+        )
+        return min(point, longer, key=self._objective)
+
+    def _objective(self, point: DualPoint) -> float:
+        return self.form.value(point.coef, point.intercept) + self.whole.value(point.output)

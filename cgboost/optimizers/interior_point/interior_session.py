@@ -1,0 +1,486 @@
+"""Interior-point dual solver.
+
+A session stands where a :class:`~cgboost.optimizers.simplex.dual_session.DualSession` may stand,
+without a solver behind it. Variables and columns come and go with their part of the last iterate,
+and every solve goes on from there. It is solved to a fraction of the gap that was open at its
+start: a restricted problem need not be solved better than its columns are good.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost.losses import SupportVectorLoss
+from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.interior_point.interior_point_steps import Descent, Iterate, inside_limits
+from cgboost.optimizers.interior_point.optimal_partition import (
+    SLACK_IMPORTANCE,
+    few_coefficients,
+    importance,
+    in_basis,
+    variables_at_ends,
+)
+from cgboost.optimizers.restricted_dual import Basis, BoxedDual, DualSolution, LiveDual
+from cgboost.optimizers.simplex.dual_session import OFFSET
+from cgboost.parallel.blas import blas_threads
+from cgboost.penalties.base import DualForm
+
+DIRECTION = -3
+"""Stands for the first free direction in the list of session rows; the others are below it."""
+
+SHARE = 0.05
+"""Share of the gap open at the start of a solve at which it may end …"""
+
+AGAIN = 0.01
+"""What is left of that each time that the same problem is to be solved better …"""
+
+FINEST_SHARE = 1e-9
+"""… but no finer than this, relative to the objective: the normal equations lose digits near the
+optimum, and finer targets cost steps that no longer narrow the gap …"""
+
+COARSEST = 0.1
+"""… and no coarser than this."""
+
+INTERIOR_STEPS = 100
+"""Interior point steps in one solve."""
+
+PURIFICATION = 0.5
+"""Share of the gap that purification may cost."""
+
+DIVERGENCE = 1e4
+"""A gap that grows by this factor shows that there is no solution."""
+
+NEARLY = 1e-7
+"""A relative gap that is good enough where the target cannot be reached. Solvers of linear programs
+leave as much by default (`LP_FEASIBILITY`)."""
+
+ROUGHLY = 1e-2
+"""The same where large columns take the digits that it would need. No other solver has more, and
+nothing rests on the answer."""
+
+NO_BETTER = 15
+"""Steps without a smaller gap after which a solve ends where it is."""
+
+START = 0.5
+"""Variables start at this share of their caps."""
+
+LEAST_BALANCE = 0.01
+"""The least factor of u by which a start is brought to Σr = 0."""
+
+
+class Block:
+    """Columns in a session on the training rows in it, with a column of ones and free directions.
+
+    Gathering them from all columns on all rows takes as long as a step. What is there already is
+    therefore taken from the block before, unless new directions have changed what large columns
+    leave.
+
+    Parameters
+    ----------
+    columns : ColumnStore
+    """
+
+    def __init__(self, columns: ColumnStore) -> None:
+        nothing = np.zeros(0, dtype=np.intp)
+        self._columns, self._lines, self._rows = columns, nothing, nothing
+        self._directions = len(columns.large)
+        self.values = np.zeros((0, 0))
+
+    def to(self, lines: Indices, rows: Indices) -> Block:
+        """The block of training rows ``lines`` and columns ``rows``, as a session names them."""
+        block = Block(self._columns)
+        block._lines, block._rows = lines, rows
+        kept, column = _found(self._rows, rows)
+        stay, line = _found(self._lines, lines)
+        few = 2 * np.count_nonzero(kept) < len(rows) or 2 * np.count_nonzero(stay) < len(lines)
+        if few or self._directions < block._directions:
+            block.values = self._gathered(lines, rows)
+            return block
+        values = self.values
+        if not kept.all():
+            values = np.empty((len(self._lines), len(rows)))
+            values[:, kept] = self.values[:, column[kept]]
+            values[:, ~kept] = self._gathered(self._lines, rows[~kept])
+        elif not _same(column, self._rows):
+            values = values[:, column]
+        if not (stay.all() and _same(line, self._lines)):
+            values = values[line]
+            values[~stay] = self._gathered(lines[~stay], rows)
+        block.values = values
+        return block
+
+    def _gathered(self, lines: Indices, rows: Indices) -> Vector:
+        real = rows >= 0
+        if real.all():
+            return self._columns.scaled(rows, lines)
+        values = np.ones((len(lines), len(rows)))
+        values[:, real] = self._columns.scaled(rows[real], lines)
+        free = rows <= DIRECTION
+        values[:, free] = self._columns.large.basis[np.ix_(lines, DIRECTION - rows[free])]
+        return values
+
+
+class InteriorSession(LiveDual):
+    """A restricted dual over some of the variables of a loss and some of the columns.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+        With finite prices and no mass.
+    columns : ColumnStore
+    form : DualForm
+        Of the 1-norm or the elastic net; or of the 2-norm of coefficients that are free in sign.
+    """
+
+    finest: ClassVar[float] = FINEST_SHARE
+    """The share of the objective to which a problem is solved at most."""
+
+    def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
+        self.loss, self.variables, self.columns, self.form = loss, loss.variables, columns, form
+        self.at_cap = np.zeros(len(self.variables), dtype=bool)
+        self._one_a_row = int(np.bincount(self.variables.row).max(initial=0)) <= 1
+        self.kept: Indices = np.arange(len(self.variables))
+        self.rows = self._offsets  # -> column, OFFSET or DIRECTION − number
+        self.gap = 0.0
+        self.solved = False
+        self._mu, self._target, self._reached = 1.0, self.finest, np.inf
+        self._data: BoxedDual | None = None
+        self._nothing = loss.value(np.zeros(loss.n_rows))
+        self._mass = float(np.linalg.norm(loss.variables.cap))
+        self._shrinks = loss.shrinks
+        self._neutral = self.variables.values(np.zeros(loss.n_rows))
+        self._base_gain = float(self.variables.base @ loss.target)
+        self.pivot_scores = np.zeros(0)
+        self._begun = False
+        self._block = Block(columns)
+        self.start_anew()
+
+    @property
+    def _offsets(self) -> Indices:
+        """What stands for offsets in the list of session rows."""
+        return np.full(int(self.form.offset != "none"), OFFSET)
+
+    # ------------------------------------------------------------------ what is in the session
+
+    def activate(self, columns: Indices) -> None:
+        """Put columns (or OFFSET, alone) into the session."""
+        self.rows, self._data = np.append(self.rows, columns), None
+        data, at = self._problem(), self._at
+        if new := len(data.cap) - len(at.u):  # scores of pivots, which come first
+            least = self._mu / float(data.cap[:new].mean())
+            at.u = np.append(START * data.cap[:new], at.u)
+            at.low, at.high = (np.append(np.full(new, least), z) for z in (at.low, at.high))
+        nothing, s = np.zeros(len(columns)), inside_limits(data, data.scores(at.u))[len(at.coef) :]
+        at.coef, at.s = np.append(at.coef, nothing), np.append(at.s, s)
+        at.below, at.above = np.append(at.below, nothing), np.append(at.above, nothing)
+
+    def deactivate(self, columns: Indices) -> None:
+        """Take columns out."""
+        stay = ~np.isin(self.rows, columns)
+        self.rows, self._data, at = self.rows[stay], None, self._at
+        at.coef, at.s, at.below, at.above = (
+            values[stay] for values in (at.coef, at.s, at.below, at.above)
+        )
+
+    def free(self, variables: Indices) -> None:
+        """Put variables into the session, near the end at which they were fixed."""
+        at, cap = self._at, self.variables.cap[variables]
+        rate = self._rate(variables)
+        low, high = multipliers(rate, self._mu / float(cap.mean()))
+        inside = np.minimum(self._mu / np.where(self.at_cap[variables], high, low), 0.1 * cap)
+        u = np.where(self.at_cap[variables], cap - inside, inside)
+        self.at_cap[variables] = False
+        self.kept, self._data = np.append(self.kept, variables), None
+        at.u, at.low, at.high = (
+            np.append(old, new) for old, new in ((at.u, u), (at.low, low), (at.high, high))
+        )
+
+    def fix(self, variables: Indices, at_cap: NDArray[np.bool_]) -> None:
+        """Take variables out of the session and leave them at 0 or at their cap."""
+        self.at_cap[variables] = at_cap
+        stay = ~np.isin(self.kept, variables)
+        self.kept, self._data, at = self.kept[stay], None, self._at
+        stay = np.append(np.ones(len(at.u) - len(stay), dtype=bool), stay)
+        at.u, at.low, at.high = (values[stay] for values in (at.u, at.low, at.high))
+        if not self._begun:
+            self.begin()
+
+    # ------------------------------------------------------------------ solving
+
+    def aim(self, accuracy: float, *, again: bool) -> None:
+        """Set the gap to solve to: a share of what is open, but no less than is asked for."""
+        if accuracy == 0.0:
+            self._target = self.finest
+        elif again:
+            self._target = max(self.finest, AGAIN * self._target)
+        else:
+            objective = self._objective(self._at.coef)
+            opened = self._problem().opened(self._at.u, self._at.coef)
+            share = SHARE * opened / self._scale(objective)
+            self._target = max(self.finest, accuracy, min(COARSEST, share))
+
+    def solve(self, time_limit: float | None) -> DualSolution:
+        """Go on from the last iterate until the gap is a fraction of what new columns have opened.
+
+        Where that fails, which it may since the variables in the session may be too few to meet the
+        rows, all variables come back and it starts anew.
+
+        Raises
+        ------
+        LimitError
+            If the time is over.
+        SolverFailure
+            If that leads nowhere either.
+        """
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        self._begun = True
+        if not (len(self.kept) and self._attempt(deadline)):
+            self.start_anew()
+            enough = ROUGHLY if len(self.columns.large) else NEARLY
+            if not (self._attempt(deadline) or self._reached < enough):
+                raise SolverFailure("the interior point method made no progress")
+        data, at = self._problem(), self._at
+        scale = self._scale(self._objective(at.coef))
+        allowance = max(PURIFICATION * self.gap, self.finest * scale)
+        return self._solution(
+            variables_at_ends(data, at, self.gap + allowance),
+            few_coefficients(data, at, allowance),
+        )
+
+    def _attempt(self, deadline: float | None) -> bool:
+        """One descent to the target; False if it came to nothing."""
+        data, at = self._problem(), self._at
+        pairs = max(1, 2 * (len(at.u) + len(at.coef)))
+        objective = self._objective(at.coef)
+        opened = max(data.opened(at.u, at.coef), self._target * self._scale(objective))
+        if self._shrinks and not self.at_cap.any():
+            at.shrink(data)
+        at.recentre(data, opened / pairs)
+        reached = self._descend(data, at, deadline)
+        self._mu = self.gap / pairs
+        return reached
+
+    def _objective(self, coef: Vector) -> float:
+        data = self._problem()
+        return data.objective(coef, data.rate(coef))
+
+    def _scale(self, objective: float) -> float:
+        return self.form.gap_scale(self.loss, objective + self._problem().fixed_gain)
+
+    def _descend(self, data: BoxedDual, at: Iterate, deadline: float | None) -> bool:
+        """Steps to the target, or as near as they lead; False if they lead nowhere."""
+        descent = Descent(data, at)
+        try:
+            with blas_threads(1):
+                return self._follow(descent, deadline)
+        finally:
+            descent.write()
+
+    def _follow(self, descent: Descent, deadline: float | None) -> bool:
+        least, since, best = np.inf, 0, (np.inf, np.inf)
+        refined = descent.data.refined
+        self.solved = True
+        for _ in range(INTERIOR_STEPS):
+            self.gap = descent.gap
+            self._reached = self.gap / self._scale(descent.objective)
+            if self._reached <= self._target:
+                self.solved = self._target <= self.finest
+                return True
+            if not self.gap <= DIVERGENCE * least:
+                if refined:
+                    break
+                return False
+            if self.gap < best[0]:
+                best = self.gap, self._reached
+                descent.mark()
+            least, since = (self.gap, 0) if self.gap < 0.9 * least else (least, since + 1)
+            if since > NO_BETTER or not descent.step():
+                break
+            if deadline is not None and time.perf_counter() > deadline:
+                raise LimitError(
+                    "the interior point method ran out of time", status=Status.TIME_LIMIT
+                )
+        if refined:  # digits that are lost later were there before
+            descent.return_to_mark()
+            self.gap, self._reached = best
+        return self._reached <= min(10.0 * max(self._target, FINEST_SHARE), COARSEST)
+
+    def start_anew(self) -> None:
+        """All variables in the session."""
+        self.at_cap[:] = False
+        self.kept, self._data = np.arange(len(self.variables)), None
+        self.begin()
+
+    def begin(self) -> None:
+        """The variables in the session well inside their box, and coefficients of 0."""
+        kept, data, gain = self.kept, self._problem(), self.variables.gain()
+        u, pivots = START * data.cap, len(data.cap) - len(kept)
+        u = np.where(data.neutral > 0, data.neutral, u)
+        if self.form.offset == "free" and len(kept):
+            own = u[pivots:]
+            own *= self._balance(own, float(data.constant[self.rows == OFFSET].sum()))
+        low, high = multipliers(data.gain, float(np.abs(gain).mean()) if len(gain) else 1.0)
+        nothing = np.zeros(len(self.rows))
+        s = inside_limits(data, data.scores(u))
+        self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
+        if self._shrinks and not self.at_cap.any():
+            self._at.shrink(data)
+
+    def _balance(self, u: Vector, fixed: float) -> Vector:
+        """Factors of at most 1 for u that bring Σr, with what is fixed, nearer to 0."""
+        positive = self.variables.sign[self.kept] > 0
+        above, below = float(u[positive].sum()), float(u[~positive].sum())
+        if not (above > 0 and below > 0):
+            return np.ones(len(u))
+        return np.where(
+            positive,
+            np.clip((below - fixed) / above, LEAST_BALANCE, 1.0),
+            np.clip((above + fixed) / below, LEAST_BALANCE, 1.0),
+        )
+
+    def _solution(self, kept: Vector, coefs: Vector) -> DualSolution:
+        """The answer with these u of the variables and coefficients of the columns in it."""
+        u, pivots = np.where(self.at_cap, self.variables.cap, 0.0), len(kept) - len(self.kept)
+        u[self.kept] = np.clip(kept[pivots:], 0.0, self.variables.cap[self.kept])
+        held = self.rows >= 0
+        coef = self.columns.of_columns(coefs[held], self.rows[held])
+        if not self.form.two_sided:
+            np.maximum(coef, 0.0, out=coef, where=np.arange(len(coef)) >= self.form.n_free)
+        if pivots:
+            coef = self.columns.large.restore(coef, coefs[self.rows <= DIRECTION])
+            self.pivot_scores = kept[:pivots:2] - kept[1:pivots:2]
+        return DualSolution(u, coef, float(coefs[self.rows == OFFSET].sum()))
+
+    def idle(self, coef: Vector) -> Indices:
+        """Columns in the session that seem to be slack, at coefficients ``coef``."""
+        data = self._problem()
+        slack = self.rows[(importance(data, self._at) < SLACK_IMPORTANCE) & (self.rows >= 0)]
+        # next to large columns a coefficient that costs little may move the output far
+        return slack[coef[slack] == 0.0] if data.refined else slack
+
+    @property
+    def basis(self) -> Basis:
+        """The basis of an optimal vertex, as the last iterate suggests it."""
+        data, at = self._problem(), self._at
+        used, inside = in_basis(data, at)
+        held = self.rows >= 0
+        columns, offset = used & held, bool((used & ~held).any())
+        at_cap = self.at_cap.copy()
+        at_cap[self.kept] = at.u > 0.5 * data.cap
+        coef = np.zeros(self.columns.count)
+        coef[self.rows[columns]] = np.sign(at.coef[columns])
+        intercept = float(np.sign(at.coef[~held]).sum()) if offset else 0.0
+        return Basis(coef, intercept, self.kept[inside], at_cap)
+
+    # ------------------------------------------------------------------ data
+
+    def _problem(self) -> BoxedDual:
+        if self._data is not None:
+            return self._data
+        variables, columns, kept, rows = self.variables, self.columns, self.kept, self.rows
+        lines, place = variables.row[kept], np.arange(len(kept))
+        if not self._one_a_row:
+            lines, place = np.unique(lines, return_inverse=True)
+        fixed = variables.response(np.where(self.at_cap, variables.cap, 0.0))
+        real = rows >= 0
+        constant = np.full(len(rows), fixed.sum())
+        self._block = block = self._block.to(lines, rows)
+        scales = np.ones(len(rows))
+        scales[real] = columns.scales[rows[real]]
+        constant[real] = columns.scores(rows[real], fixed) / scales[real]
+        charged = (rows >= self.form.n_free) | (self.form.charges_offset & (rows == OFFSET))
+        gain = variables.gain()
+        data = BoxedDual(
+            block=block.values,
+            place=place,
+            sign=variables.sign[kept],
+            gain=gain[kept],
+            cap=variables.cap[kept],
+            curvature=variables.curvature[kept],
+            constant=constant,
+            limit=np.where(charged, self.form.threshold / scales, 0.0),
+            softness=np.where(charged, self.form.quadratic / scales**2, 0.0),
+            two_sided=(rows < self.form.n_free) | self.form.two_sided,
+            fixed_gain=self._base_gain + float((gain * variables.cap)[self.at_cap].sum()),
+            neutral=self._neutral[kept],
+            in_order=self._one_a_row,
+        )
+        self._data = self._with_pivots(data, fixed, scales)
+        return self._data
+
+    def _with_pivots(self, data: BoxedDual, fixed: Vector, scales: Vector) -> BoxedDual:
+        """The data with what the free directions of large columns say of their pivots' scores w.
+
+        A score w = w₁ − w₂ has two variables without a gain, and its own row in the block.
+        """
+        large, rows = self.columns.large, self.rows
+        places = np.flatnonzero(rows <= DIRECTION)
+        if not places.size:
+            return data
+        order = DIRECTION - rows[places]
+        data.constant[places] = fixed @ large.basis[:, order]
+        in_directions, others, in_others = large.couplings()
+        below = np.zeros((len(order), len(rows)))
+        below[:, places] = -in_directions[np.ix_(order, order)]
+        place = np.full(self.columns.count, -1)
+        place[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+        held = np.flatnonzero(place[others] >= 0)
+        own = place[others[held]]
+        below[:, own] = in_others[np.ix_(order, held)] / scales[own]
+        count, quadratic = 2 * len(order), self.form.quadratic
+        # no coefficient costs more than the model without any
+        most = np.full(len(order), np.sqrt(2.0 * quadratic * self._nothing))
+        limit = data.limit
+        if not quadratic:
+            most = self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass))
+            limit = limit.copy()
+            limit[own] *= 1.0 - large.noise(others[held], self._mass)
+        return replace(
+            data,
+            block=np.vstack([data.block, below]),
+            place=np.append(len(data.block) + np.repeat(np.arange(len(order)), 2), data.place),
+            sign=np.append(np.tile([1.0, -1.0], len(order)), data.sign),
+            gain=np.append(np.zeros(count), data.gain),
+            neutral=np.append(np.zeros(count), data.neutral),
+            cap=np.append(np.repeat(most, 2), data.cap),
+            limit=limit,
+            refined=True,
+            in_order=False,
+            curvature=np.append(
+                np.full(count, 1.0 / quadratic if quadratic else 0.0), data.curvature
+            ),
+        )
+
+    def _rate(self, variables: Indices) -> Vector:
+        """Rates of some variables, in the session or not, at the present coefficients."""
+        at = self._solution(self._at.u, self._at.coef)
+        output = self.columns.combine(at.coef) + at.intercept
+        return self.variables.rate(output)[variables]
+
+
+def _found(among: Indices, wanted: Indices) -> tuple[NDArray[np.bool_], Indices]:
+    """Which of the wanted numbers are among others, and where; 0 for the rest."""
+    least = min(int(among.min(initial=0)), int(wanted.min(initial=0)))
+    largest = max(int(among.max(initial=0)), int(wanted.max(initial=0)))
+    places = np.full(largest - least + 1, -1)
+    places[among - least] = np.arange(len(among))
+    place = places[wanted - least]
+    return place >= 0, np.maximum(place, 0)
+
+
+def _same(place: Indices, among: Indices) -> bool:
+    """Whether these places are all of the others, in their order."""
+    return len(place) == len(among) and bool((place == np.arange(len(place))).all())
+
+
+def multipliers(rate: Vector, least: float) -> tuple[Vector, Vector]:
+    """Multipliers z₀, z₁ ≥ least with z₁ − z₀ = rate."""
+    low, high = np.maximum(-rate, 0.0), np.maximum(rate, 0.0)
+    return low + least, high + least

@@ -1,0 +1,1 @@
+"""The restricted primal of a linear program."""

@@ -1,0 +1,1 @@
+"""Smooth losses by proximal Newton steps, each a quadratic model along its path."""

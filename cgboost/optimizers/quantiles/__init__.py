@@ -1,0 +1,1 @@
+"""Several outputs in one dual."""

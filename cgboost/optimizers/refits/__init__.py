@@ -1,0 +1,1 @@
+"""Coefficients of all columns refitted for a loss."""

@@ -1,0 +1,1 @@
+"""Vertices: sessions of a simplex solver, the path simplex, crossover and purification."""

@@ -1,0 +1,1 @@
+"""Restricted problems whose columns are whole functions."""

@@ -1,0 +1,106 @@
+"""Newton's method from values, gradients and Hessians alone."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from cgboost.losses import Huber, LogLoss, Poisson, Quantile
+from cgboost.losses.base import DifferentiableLoss
+from cgboost.losses.quadratic import Quadratic
+from cgboost.optimizers.refits.descent import (
+    descended,
+    descended_at_kinks,
+    least_in_box,
+    newton,
+)
+
+RNG = np.random.default_rng(1)
+H = np.column_stack([np.ones(80), RNG.normal(size=(80, 3))])
+WEIGHTS = RNG.uniform(0.5, 2.0, 80)
+SCORES = H @ np.array([0.2, 1.0, -0.5, 0.0]) + RNG.normal(size=80)
+LOSSES: dict[str, DifferentiableLoss] = {
+    "log_loss": LogLoss().on(np.where(SCORES > 0, 1.0, -1.0), WEIGHTS),
+    "huber": Huber(20.0).on(50.0 * SCORES, WEIGHTS),
+    "poisson": Poisson().on(RNG.poisson(np.exp(SCORES)).astype(float), WEIGHTS),
+}
+
+
+@pytest.mark.parametrize("start", [0.0, 3.0])
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_end_is_the_least(name: str, start: float) -> None:
+    """No gradient is left, also from far away and where full steps go too far."""
+    loss = LOSSES[name]
+
+    def surface(point: np.ndarray) -> Quadratic:
+        f = H @ point
+        curvature = loss.curvature(f) if loss.curvature(f).any() else WEIGHTS
+        return Quadratic(
+            loss.value(f), -(H.T @ loss.pseudo_response(f)), (H * curvature[:, None]).T @ H
+        )
+
+    found, here = descended(surface, np.full(4, start), newton)
+    sizes = np.abs(H).T @ np.abs(loss.pseudo_response(H @ found))
+    assert (np.abs(here.gradient) <= 1e-7 * sizes).all()
+    best = minimize(lambda c: loss.value(H @ c), np.zeros(4), tol=1e-10)
+    assert here.value <= best.fun + 1e-9 * abs(best.fun)
+
+
+def test_a_loss_without_a_minimum_ends_where_it_is_low_enough() -> None:
+    """Separable labels: f grows until the loss is as small as was asked."""
+    loss = LogLoss().on(np.where(H[:, 1] > 0, 1.0, -1.0), WEIGHTS)
+
+    def surface(point: np.ndarray) -> Quadratic:
+        f = H @ point
+        hessian = (H * loss.curvature(f)[:, None]).T @ H
+        return Quadratic(loss.value(f), -(H.T @ loss.pseudo_response(f)), hessian)
+
+    _, here = descended(surface, np.zeros(4), newton, 1e-3)
+    assert 0.0 < here.value <= 1e-3
+
+
+def test_dependent_columns_share_a_step() -> None:
+    """The Hessian is singular: the least is reached all the same."""
+    y = 3.0 + 2.0 * H[:, 1]
+
+    def surface(point: np.ndarray) -> Quadratic:
+        B = H[:, [0, 1, 1]]
+        left = B @ point - y
+        return Quadratic(0.5 * float(left @ left), B.T @ left, B.T @ B)
+
+    found, here = descended(surface, np.zeros(3), newton)
+    np.testing.assert_allclose([found[0], found[1] + found[2]], [3.0, 2.0], rtol=1e-12)
+    assert here.value < 1e-20
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_quadratic_in_a_box(seed: int) -> None:
+    """No point of a grid over the box is lower."""
+    rng = np.random.default_rng(seed)
+    root, gradient = rng.normal(size=(2, 2)), rng.normal(size=2)
+    hessian, low, high = root @ root.T, -rng.uniform(0, 1, 2), rng.uniform(0, 1, 2)
+
+    def value(d: np.ndarray) -> float:
+        return float(0.5 * d @ hessian @ d - gradient @ d)
+
+    found = least_in_box(hessian, gradient, low, high)
+    assert ((low <= found) & (found <= high)).all()
+    axes = [np.linspace(low[k], high[k], 101) for k in (0, 1)]
+    assert value(found) <= min(value(np.array([a, b])) for a in axes[0] for b in axes[1]) + 1e-12
+
+
+@pytest.mark.parametrize("most", [np.inf, 0.5])
+def test_losses_with_kinks_fall_along_no_axis(most: float) -> None:
+    """Nor along any of many other directions, where they are not bounded by the box."""
+    loss = Quantile(0.3).on(SCORES, WEIGHTS)
+
+    def surface(point: np.ndarray) -> Quadratic:
+        f = H[:, :2] @ point
+        gradient = -(H[:, :2].T @ loss.pseudo_response(f))
+        return Quadratic(loss.value(f), gradient, (H[:, :2] * WEIGHTS[:, None]).T @ H[:, :2])
+
+    found, here = descended_at_kinks(surface, np.zeros(2), most)
+    assert (np.abs(found) <= most * (1.0 + 1e-12)).all()
+    grid = np.linspace(-min(most, 3.0), min(most, 3.0), 61)
+    best = min(loss.value(H[:, :2] @ np.array([a, b])) for a in grid for b in grid)
+    assert here.value <= best * 1.005
+    assert here.value == pytest.approx(loss.value(H[:, :2] @ found))
