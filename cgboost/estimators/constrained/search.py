@@ -9,9 +9,9 @@ A fit is a run of column generation, or a few, each from the columns of the one 
   row of group g costs λ_g/n_g more where it is predicted positive (the cost-sensitive reduction of
   Agarwal, Beygelzimer, Dudík, Langford, Wallach, *A reductions approach to fair classification*,
   ICML 2018). A bracketed secant method moves λ. What a fit at a price says is the order of the
-  rows: of all its models, blends of two and offsets, the one with the fewest errors on the training
-  rows whose rates keep to their limits is taken, and a constant is among them. Every problem on
-  the way is certified; that they lead to the best model is not.
+  rows: of the models seen, blends of two of them and a constant, each with its best offset, the
+  one with the fewest errors on the training rows whose rates keep to their limits is taken. Every
+  problem on the way is certified; that they lead to the best model is not.
 """
 
 from __future__ import annotations

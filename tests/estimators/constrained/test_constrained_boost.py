@@ -324,6 +324,34 @@ def unequal_groups(seed, n_rows=400):
     return X, y, groups
 
 
+@pytest.mark.parametrize(("seed", "limit", "weighted"), [(1, 0.05, False), (7, 0.05, True)])
+def test_no_shift_of_the_outputs_has_fewer_errors_within_the_limits(seed, limit, weighted):
+    """Of all cuts between outputs that differ by more than rounding, with two limits at once."""
+    rng = np.random.default_rng(seed)
+    sex, town = rng.integers(0, 2, 500), rng.integers(0, 3, 500)
+    X = np.column_stack([rng.normal(size=(500, 2)), rng.exponential(size=500)]).round(2)
+    X[:, 0] += 1.2 * sex
+    y = X @ [1.0, 0.7, -0.5] + rng.normal(size=500) > 0.4
+    w = rng.exponential(size=500) ** 2 if weighted else np.ones(500)
+    limits = [ParityGap("sex", limit, of="rate"), EqualOpportunity("town", limit, of="rate")]
+    model = ConstrainedBoostClassifier(limits)
+    model.fit(X, y, sample_weight=w, groups={"sex": sex, "town": town})
+    f = model.decision_function(X)
+
+    def errors(cut):
+        positive = f > cut
+        own = [np.average(positive[sex == a], weights=w[sex == a]) for a in (0, 1)]
+        true = [np.average(positive[k], weights=w[k]) for k in (y & (town == a) for a in range(3))]
+        spread = np.abs(np.array(true) - np.average(positive[y], weights=w[y])).max()
+        obeys = max(abs(own[1] - own[0]), spread) <= limit
+        return w[positive != y].sum() if obeys else np.inf
+
+    s = np.unique(f)
+    apart = np.diff(s) > 1e-9 * np.abs(s).max()
+    cuts = [s[0] - 1.0, *(0.5 * (s[1:] + s[:-1]))[apart], s[-1] + 1.0]
+    assert errors(0.0) <= min(errors(cut) for cut in cuts) + 1e-9
+
+
 def test_rows_on_the_border_do_not_break_a_limit_on_rates():
     """Outputs that are 0 but for rounding are predictions too; here they made a gap of 0.154."""
     rng = np.random.default_rng(6)

@@ -28,7 +28,7 @@ class ParityGap(Constraint):
         "score" is the mean of the output; the constraint is linear in it, and the optimum is
         certified. "rate" is the share of rows with a positive output. Its limit is met on the
         training rows by a search over prices of positive predictions: a heuristic, although each
-        problem on the way is certified.
+        problem on the way is certified. Both are weighted by ``sample_weight``.
 
     Examples
     --------
