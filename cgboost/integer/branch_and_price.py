@@ -25,7 +25,13 @@ from cgboost.generation.protocols import Pricer
 from cgboost.generation.resuming import fingerprint_of
 from cgboost.generation.stabilization import Smoothing, Wentges
 from cgboost.integer.branching.checks import BranchingError
-from cgboost.integer.branching.decisions import VariableRow, check_number, check_whole, respected_by
+from cgboost.integer.branching.decisions import (
+    VariableBound,
+    VariableRow,
+    check_number,
+    check_whole,
+    respected_by,
+)
 from cgboost.integer.branching.rules import (
     BranchingRule,
     ComponentBranching,
@@ -59,6 +65,12 @@ of 0.4."""
 ROWS_A_BLOCK = 4
 """And rows for each block: where a round has a column for every few rows, few rounds are needed."""
 
+WITHOUT_ROWS = (
+    "give the rule rows=False, which divides variables of one block each whose row is '== 1' of "
+    "copies={…: 1}"
+)
+"""For a pricer that respects bounds of variables alone."""
+
 
 class BranchAndPrice:
     """Integer optimum of a linear master, with a proven bound at any time.
@@ -88,7 +100,7 @@ class BranchAndPrice:
         A number such that the cost of every integer solution is a multiple of it (1 for integer
         costs): bounds are rounded up to multiples.
     start : sequence of Column, optional
-        An initial solution; a column used twice is listed twice.
+        An initial solution of whole columns; a column used twice is listed twice.
     columns_per_round : int, default=20
     smoothing : Smoothing or None
         See :mod:`cgboost.generation.stabilization`. None means ``Wentges(0.5, decay=1.0)``. It
@@ -307,9 +319,11 @@ def _rules(branching: Any, pricer: Pricer) -> list[BranchingRule]:
         missing = ", ".join(kind.__name__ for kind in rule.makes if kind not in known)
         if missing:
             named = ", ".join(kind.__name__ for kind in known) or "none"
+            by_bounds = isinstance(rule, VariableBranching) and VariableBound in known
+            other = WITHOUT_ROWS if by_bounds else "take another rule"
             raise BranchingError(
                 f"{type(rule).__name__} makes decisions of the kinds {missing}, but the pricer "
                 f"does not say that it respects them (it names {named}): let it price by them and "
-                f"mark it with @respects({missing}), or take another rule"
+                f"mark it with @respects({missing}), or {other}"
             )
     return rules

@@ -237,7 +237,8 @@ class VariableBranching:
     signed : collection of hashable, default=()
         Variables that may have negative amounts in columns, if none of the initial columns has.
     rows : bool, default=True
-        Whether rows may be used. If False, there is no branching on variables that need a row.
+        Whether rows may be used. If False, the pricer need respect only ``VariableBound``, and only
+        variables of blocks with exactly one column (rows ``== 1`` in ``copies``) are divided.
     """
 
     def __init__(
@@ -263,7 +264,7 @@ class VariableBranching:
         """See :class:`BranchingRule`."""
         totals: dict[Hashable, float] = defaultdict(float)
         blocks: dict[Hashable, set[Hashable | None]] = defaultdict(set)
-        free = self._free(solution)
+        free = self.free(solution)
         for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
             for variable, amount in column.variables.items():
                 if variable not in free and (self.rows or column.block in solution.once):
@@ -277,7 +278,7 @@ class VariableBranching:
             return self._in_blocks(solution, free, most)
         return [self._branch(v, z, blocks[v], solution) for v, z in found]
 
-    def _free(self, solution: NodeSolution) -> frozenset[Hashable]:
+    def free(self, solution: NodeSolution) -> frozenset[Hashable]:
         """Variables of the solution that need not be whole."""
         named = frozenset(v for column in solution.columns for v in column.variables)
         if self.integer is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
 import numpy as np
 
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import FunctionPricer
 from cgboost.generation.protocols import Pricer
+from cgboost.integer.branching.decisions import VariableRow
 from cgboost.integer.branching.rules import (
     INTEGRAL,
     BranchingRule,
@@ -31,10 +32,13 @@ NO_RULE = (
     "branching="
 )
 
-NEEDS_ROW = (
-    "the variable {!r} is fractional, and a decision on it is a row: price by duals.prices and say "
-    "@respects(VariableBound, VariableRow)"
-)
+NEEDS_ROW = "the variable {!r} is fractional, and a decision on it is a row: "
+
+ROW_CURES = {
+    True: "allow rows with VariableBranching(…, rows=True)",
+    False: "price by duals.prices and say @respects(VariableBound, VariableRow)",
+}
+"""Whether the pricer respects rows of variables, and what to do."""
 
 NEEDS_BLOCK = "{}; or {}, so that it is a bound in the subproblem"
 
@@ -57,9 +61,10 @@ def why_undivided(
     missing : str, default=""
         What its columns lack if they are whole; see :meth:`Search.missing`.
     """
+    known = tuple(respected)
     if not rules:
-        return NO_RULE.format(", ".join(kind.__name__ for kind in respected) or "no decisions")
-    reasons = [f"{type(rule).__name__}: {_reason(rule, solution)}" for rule in rules]
+        return NO_RULE.format(", ".join(kind.__name__ for kind in known) or "no decisions")
+    reasons = [f"{type(rule).__name__}: {_reason(rule, solution, known)}" for rule in rules]
     if not solution.fractional.any():
         if not missing:
             return "its columns are whole, but miss the rows by more than rounding"
@@ -67,9 +72,9 @@ def why_undivided(
     return "; ".join(reasons)
 
 
-def _reason(rule: BranchingRule, solution: NodeSolution) -> str:
+def _reason(rule: BranchingRule, solution: NodeSolution, respected: Collection[type]) -> str:
     if isinstance(rule, VariableBranching):
-        return _of_variables(rule, solution)
+        return _of_variables(rule, solution, VariableRow in respected)
     if isinstance(rule, RyanFoster):
         return _of_pairs(rule, solution)
     if isinstance(rule, CountBranching):
@@ -77,7 +82,7 @@ def _reason(rule: BranchingRule, solution: NodeSolution) -> str:
     return "it returns no branch"
 
 
-def _of_variables(rule: VariableBranching, solution: NodeSolution) -> str:
+def _of_variables(rule: VariableBranching, solution: NodeSolution, respects_rows: bool) -> str:
     loose = _fractional(solution)
     bare = [column for column in loose if not column.variables]
     if bare:
@@ -85,30 +90,52 @@ def _of_variables(rule: VariableBranching, solution: NodeSolution) -> str:
             f"the column {bare[0].key!r} is taken in part and has no variables: say which, and how "
             "much of each, by Column(variables=…)"
         )
-    totals, blocks = _totals(solution)
-    split = [v for v, z in totals.items() if abs(z - round(z)) > INTEGRAL]
-    if not split and not loose:
+    free, (totals, parts) = rule.free(solution), _totals(solution)
+    split = [v for v, z in totals.items() if _is_fractional(z)]
+    tied = [v for v in split if v not in free]
+    if tied:
+        blocks = {block for block, variable in parts if variable == tied[0]}
+        return _without_rows(tied[0], blocks, solution, respects_rows)
+    own = [name for name, z in parts.items() if name[1] not in free and _is_fractional(z)]
+    if own:
+        variable = own[0][1]
+        named = ", ".join(repr(block) for block, v in own if v == variable)
         return (
-            "it divides sums of all blocks, which are whole: name a variable after its block, too"
+            f"the variable {variable!r} is whole in the sum of all blocks, which it divides, and "
+            f"not in each of them ({named}): name a variable after its block, too, as "
+            f"{(variable, own[0][0])!r}; or make the row of each block '== 1' (copies={{…: 1}})"
         )
-    if not split:
+    if not loose:
+        return "the variables that it divides are whole"
+    in_shares = VariableBranching().free(solution)
+    left = [v for v in split if v not in in_shares]
+    if left:
+        return f"the variable {left[0]!r} is fractional, and is not among integer="
+    if split and rule.integer is None:
         return (
-            "all variables are whole, but columns are not: variables that differ between these "
-            "columns, or another rule, can part them"
+            f"the variable {split[0]!r} is fractional, but columns that need not be whole have it: "
+            "if it must be whole, name it in integer=[…]"
         )
-    tied = [v for v in split if rule.integer is None or v in rule.integer]
-    if not tied:
-        return f"the variable {split[0]!r} is fractional, and is not among integer="
-    if rule.rows:
-        return f"the variable {tied[0]!r} is fractional, but columns that need not be whole have it"
-    return _without_rows(tied[0], blocks[tied[0]], solution)
+    return (
+        "all variables are whole, but columns are not: variables that differ between these "
+        "columns, or another rule, can part them"
+    )
 
 
-def _without_rows(variable: Hashable, blocks: set[Hashable | None], solution: NodeSolution) -> str:
+def _is_fractional(value: float) -> bool:
+    return abs(value - round(value)) > INTEGRAL
+
+
+def _without_rows(
+    variable: Hashable,
+    blocks: set[Hashable | None],
+    solution: NodeSolution,
+    respects_rows: bool,
+) -> str:
     """Why a decision on a variable cannot be a bound in a subproblem."""
-    row = NEEDS_ROW.format(variable)
+    row = NEEDS_ROW.format(variable) + ROW_CURES[respects_rows]
     if len(blocks) > 1:
-        return row
+        return f"{row}; or name it after its block, too"
     [block] = blocks
     if block is None:
         return NEEDS_BLOCK.format(
@@ -181,12 +208,12 @@ def _fractional(solution: NodeSolution) -> list[Column]:
 
 def _totals(
     solution: NodeSolution,
-) -> tuple[dict[Hashable, float], dict[Hashable, set[Hashable | None]]]:
-    """Amounts of all variables, and the blocks that have them."""
+) -> tuple[dict[Hashable, float], dict[tuple[Hashable | None, Hashable], float]]:
+    """Amounts of all variables, in all and in each block."""
     totals: dict[Hashable, float] = defaultdict(float)
-    blocks: dict[Hashable, set[Hashable | None]] = defaultdict(set)
+    parts: dict[tuple[Hashable | None, Hashable], float] = defaultdict(float)
     for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
         for variable, amount in column.variables.items():
             totals[variable] += amount * x
-            blocks[variable].add(column.block)
-    return totals, blocks
+            parts[column.block, variable] += amount * x
+    return totals, parts

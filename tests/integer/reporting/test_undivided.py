@@ -16,6 +16,7 @@ from cgboost.integer import (
     BestBound,
     Branch,
     BranchAndPrice,
+    BranchingError,
     CountBranching,
     DepthFirst,
     NodeSolution,
@@ -24,6 +25,7 @@ from cgboost.integer import (
     VariableBound,
     VariableBranching,
     VariableRow,
+    respects,
 )
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.reporting.undivided import missing_copies, wanted_bound, why_undivided
@@ -155,6 +157,61 @@ def test_rules_that_are_given(rule: Any, seen: NodeSolution, words: str) -> None
     """They are named, with what keeps them from dividing the node."""
     assert not rule.branches(seen, 1)
     assert words in why_undivided(seen, [rule], ())
+
+
+def lots(sense: str) -> LinearMaster:
+    """Goods from two blocks, each with one column or shares of several."""
+    rhs = [20.0, 1.0, 1.0]
+    return LinearMaster(["goods", "a", "b"], [">=", sense, sense], rhs, copies={"a": 1, "b": 1})
+
+
+@pytest.mark.parametrize("shared_name", [True, False])
+@pytest.mark.parametrize("rows", [True, False])
+def test_a_variable_that_must_be_whole_is_what_the_message_is_about(
+    shared_name: bool, rows: bool
+) -> None:
+    """Not the continuous variable beside it; nor does it ask for what the pricer says already."""
+
+    def pricer(duals: Any) -> tuple[list[Column], dict[str, float]]:
+        """Up to 1.5 and 2 units of z, for which the rule has bounds or rows."""
+        columns, least = [], {}
+        for block, (cost, most) in {"a": (3.0, 1.5), "b": (4.0, 2.0)}.items():
+            name = "z" if shared_name else ("z", block)
+            reduced = cost - 10 * duals.of("goods") - duals.prices.get(name, 0.0)
+            z = most if reduced < 0 else 0.0
+            least[block] = reduced * z - duals.of(block)
+            values = np.array([10 * z, block == "a", block == "b"])
+            own = {name: z, ("q", block): 7.3 * z}
+            more: Any = {"variables": own, "block": block, "integer": False}
+            columns.append(Column(values, (block, z), cost=cost * z, **more))
+        return columns, least
+
+    rule = VariableBranching(integer=["z", ("z", "a"), ("z", "b")], rows=rows)
+    respecting = respects(*VARIABLES)(pricer)
+    result = BranchAndPrice(lots("<="), respecting, branching=rule, heuristics=[]).run()
+    assert "('q'," not in result.message
+    assert "@respects" not in result.message
+    if shared_name:
+        assert "'z' is whole in the sum of all blocks" in result.message
+        assert "name a variable after its block, too, as ('z', 'b')" in result.message
+    elif rows:
+        assert result.objective == pytest.approx(7.0)
+    else:
+        assert "a decision on it is a row: allow rows with VariableBranching" in result.message
+
+
+def test_the_cure_for_a_pricer_of_bounds_is_named() -> None:
+    """VariableBranching makes no rows with rows=False; other rules have no such option."""
+
+    @respects(VariableBound)
+    def pricer(duals: Any) -> list[Column]:
+        return []
+
+    with pytest.raises(BranchingError, match=r"or give the rule rows=False, .*'== 1' of copies"):
+        BranchAndPrice(lots("=="), pricer, branching=VariableBranching(integer=["z"]))
+    with pytest.raises(BranchingError, match="or take another rule"):
+        BranchAndPrice(lots("=="), pricer, branching=CountBranching())
+    BranchAndPrice(lots("=="), pricer, branching=VariableBranching(rows=False))
 
 
 def test_a_variable_of_two_blocks_needs_a_row() -> None:
