@@ -1,10 +1,12 @@
 """Newton's method from values, gradients and Hessians alone."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from cgboost.losses import Huber, LogLoss, Poisson, Quantile
+from cgboost.losses import Huber, LogLoss, Loss, Poisson, Quantile
 from cgboost.losses.base import DifferentiableLoss
 from cgboost.losses.quadratic import Quadratic
 from cgboost.optimizers.refits.descent import (
@@ -43,6 +45,27 @@ def test_the_end_is_the_least(name: str, start: float) -> None:
     assert (np.abs(here.gradient) <= 1e-7 * sizes).all()
     best = minimize(lambda c: loss.value(H @ c), np.zeros(4), tol=1e-10)
     assert here.value <= best.fun + 1e-9 * abs(best.fun)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("loss", [Huber(1.0), Quantile(0.3)])
+def test_the_least_is_found_from_far_away(loss: Loss, size: float) -> None:
+    """Targets a million times their spread away, in any unit: as near as their rounding allows."""
+    scaled, factor = loss.in_units(1.0 / size) or (loss, 1.0)
+    there = scaled.on(size * (SCORES + 1e6), WEIGHTS)
+
+    def surface(point: np.ndarray) -> Quadratic:
+        f = np.full(80, point[0])
+        curvature = there.curvature(f) if there.curvature(f).any() else WEIGHTS
+        gradient = -np.array([there.pseudo_response(f).sum()])
+        return Quadratic(there.value(f), gradient, np.array([[curvature.sum()]]))
+
+    smooth = isinstance(loss, Huber)
+    way = partial(descended, model=newton) if smooth else descended_at_kinks
+    _, here = way(surface, np.zeros(1))
+    best = loss.on(SCORES, WEIGHTS)
+    wanted = best.value(np.full(80, best.constant()))
+    assert factor * here.value == pytest.approx(wanted, rel=1e-7)
 
 
 def test_a_loss_without_a_minimum_ends_where_it_is_low_enough() -> None:

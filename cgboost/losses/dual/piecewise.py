@@ -19,10 +19,13 @@ from cgboost.losses.dual.support_vector import SAME_SUM, weighted_quantile
 Vector = NDArray[np.float64]
 
 AT_KINK = 1e-11
-"""An output this near to a kink, relative to the sizes of y and f, is at the kink.
+"""An output this near to a kink, relative to the spread of y, is at the kink.
 
-Where f is fitted it lies on kinks up to rounding, about 1e-15; other rows rarely are within 1e-8.
-"""
+Where f is fitted it lies on kinks up to rounding; other rows rarely are within 1e-8."""
+
+KINK_ROUNDING = 1e-14
+"""So is one this near relative to the sizes of y and f: some ten units of rounding, as of f, a sum.
+Larger, all rows of a y that is nearly constant would be at kinks."""
 
 
 def spread_of(target: Vector) -> float:
@@ -48,11 +51,9 @@ class PiecewiseLinearLoss(WeightedLoss):
     def pseudo_response(self, output: Vector) -> Vector:
         """The ends of the box that f pays for; at a kink, up to rounding, its end nearest to 0."""
         variables = self.box.variables
-        sizes = np.abs(variables.target) + np.abs(output[variables.row]) + self.spread
-        sizes += self.box.epsilon
-        return variables.response(
-            np.where(variables.rate(output) > AT_KINK * sizes, variables.cap, 0.0)
-        )
+        sizes = np.abs(variables.target) + np.abs(output[variables.row])
+        near = KINK_ROUNDING * sizes + AT_KINK * (self.spread + self.box.epsilon)
+        return variables.response(np.where(variables.rate(output) > near, variables.cap, 0.0))
 
     @cached_property
     def spread(self) -> float:

@@ -201,7 +201,7 @@ class AggregateMaster:
         start = np.zeros(spread.shape[1])
         most = self.most / max(1.0, self.learning_rate)
         ends, self._here = (
-            descended(surface, start, within(most))
+            descended(surface, start, within(most), most=most)
             if self.sums.is_smooth
             else descended_at_kinks(surface, start, most)
         )

@@ -65,7 +65,7 @@ def offset_step(
         gradient = -(basis.T @ loss.pseudo_response(here))
         return Quadratic(loss.value(here), gradient, loss.hessian(here, basis))
 
-    ends, _ = descended(surface, np.zeros(2), within(most))
+    ends, _ = descended(surface, np.zeros(2), within(most), most=most)
     step = float(ends[1] - ends[0]) / width
     return step, float(ends[0]) - step * lowest
 

@@ -3,8 +3,11 @@
     min over d   L(x + d)        of a convex loss; perhaps in a box
 
 Each step minimises the quadratic model. One that goes too far is shortened: along it the loss is
-convex, and its least lies between. Losses with kinks have no such model: they are searched along
-one line after another.
+convex, and its least lies between. One after which the loss falls nearly as steeply as before is
+lengthened: far from all targets the model of Huber's loss knows no length but δ. Losses with kinks
+have no such model: they are searched along one line after another.
+
+A line search begins where the loss would be 0 if it fell as it begins: a length in units of y.
 """
 
 from __future__ import annotations
@@ -40,6 +43,10 @@ SHORTENINGS = 60
 FLATTENED = 0.1
 """A shortened step may leave this share of the slope: the next Newton step does the rest."""
 
+AS_STEEP = 0.5
+"""A step that leaves more than this share of the slope is lengthened. Newton's steps leave 0.37 of
+that of e^−f, which has no least: they go far enough."""
+
 DIAGONAL_SHARE = 1e-14
 """Added to the diagonal of a Hessian of unit diagonal: dependent columns do no harm, and steps that
 follow take away what it changes."""
@@ -56,7 +63,11 @@ SAME_LENGTH = 1e-9
 
 
 def descended(
-    surface: Surface, start: Vector, model: Model, lowest: float = -np.inf
+    surface: Surface,
+    start: Vector,
+    model: Model,
+    lowest: float = -np.inf,
+    most: float = np.inf,
 ) -> tuple[Vector, Quadratic]:
     """The point where the loss is least, and the loss there.
 
@@ -66,6 +77,8 @@ def descended(
     start : ndarray of shape (n_variables,)
     lowest : float
         A loss that is no larger is small enough.
+    most : float
+        No variable may be larger; the model, as of :func:`within`, keeps to it too.
     """
     point, here = start, surface(start)
     enough = LEAST_PROMISE * here.value
@@ -77,10 +90,32 @@ def descended(
         there = surface(point + move)
         if slope <= enough:  # whether it goes too far is a matter of rounding
             return point + move, there
+        if -float(there.gradient @ move) > AS_STEEP * slope:
+            move, there = _lengthened(surface, point, here, move, there, most)
         if float(there.gradient @ move) > 0.0:
-            move, there = _shortened(surface, point, move, slope, there)
+            move, there = _shortened(surface, point, move, -float(here.gradient @ move), there)
         point, here = point + move, there
     return point, here
+
+
+def _lengthened(
+    surface: Surface, point: Vector, here: Quadratic, move: Vector, there: Quadratic, most: float
+) -> tuple[Vector, Quadratic]:
+    """A multiple of a move that did not go far enough, and the loss at its end."""
+    slope, length, reach = -float(here.gradient @ move), 1.0, _reach(point, move, most)
+    longer = max(2.0, here.value / slope)
+    for _ in range(LONGEST_DOUBLING):
+        if length >= reach or -float(there.gradient @ move) <= AS_STEEP * slope:
+            break
+        length, longer = min(longer, reach), 2.0 * longer
+        there = surface(point + length * move)
+    return length * move, there
+
+
+def _reach(point: Vector, way: Vector, most: float) -> float:
+    """How often a way can be gone from a point until a variable is as large as ``most``."""
+    own, moving = point[way != 0.0], way[way != 0.0]
+    return float(np.min((np.sign(moving) * most - own) / moving))
 
 
 def _shortened(
@@ -167,14 +202,12 @@ def _best_along(
     if slope == 0.0:
         return point, here
     way = -np.sign(slope) * direction
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = (np.sign(way) * most - point) / way
-    reach = float(np.min(room[way != 0.0]))
+    reach = _reach(point, way, most)
 
     def rise(length: float) -> float:
         return float(surface(point + length * way).gradient @ way)
 
-    near, length = 0.0, min(1.0, reach)
+    near, length = 0.0, min(here.value / abs(slope), reach)
     for _ in range(LONGEST_DOUBLING):
         if length >= reach or rise(length) >= 0.0:
             break

@@ -2,10 +2,12 @@
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 
 from cgboost.estimators.transform.transform import TransformRegressor
 from cgboost.losses import Huber, Loss, Quantile, get_loss
+from cgboost.sources import Partitions, SQLSource
 from tests.estimators.transform.transform_data import mixed
 
 NAMES = [
@@ -38,6 +40,31 @@ def test_the_loss_is_that_of_the_predictions_and_falls(name: str) -> None:
     np.testing.assert_allclose(losses[-1], weights @ loss.value(y, f), rtol=1e-9)
     best = loss.value(y, np.full(len(y), loss.best_constant(y, weights)))
     np.testing.assert_allclose(losses[0], weights @ best, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES[:-1])
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_the_first_constant_is_the_best_in_any_unit_and_at_any_shift(
+    name: str, size: float
+) -> None:
+    """Of arrays, of partitions and in a database, against the loss's own best constant."""
+    x, z = np.random.default_rng(7).normal(size=(2, 60))
+    for shift in (0.0, 1e3 * size, -1e6 * size, 1e3, 1e6, -1e6):
+        y = size * z + shift
+        loss = get_loss(name).in_units(1.0 / size)[0]  # its δ and ε are those of z
+        model = TransformRegressor(loss=loss, early_stopping=False, n_estimators=1)
+        rounding = np.spacing(abs(shift)) / size
+        wanted = np.sum(loss.value(y, np.full(60, loss.best_constant(y, np.ones(60)))))
+        if rounding > 1e-2:  # y has no digits left
+            continue
+        sources = [Partitions([(x[:20, None], y[:20]), (x[20:, None], y[20:])])]
+        if name in ("huber", "squared_error") and shift == 1e6:
+            connection = duckdb.connect()
+            connection.register("rows", pd.DataFrame({"x": x, "y": y}))
+            sources.append(SQLSource(connection, "rows", target="y"))
+        for rows in [(x[:, None], y), *((source,) for source in sources)]:
+            found = model.fit(*rows).history_["objective"][0]
+            assert found == pytest.approx(wanted, rel=1e-6 + 1e2 * rounding)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
