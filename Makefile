@@ -15,10 +15,10 @@ PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 py
 help:
 	@echo "make demo    fit the odd/even digits that come with scikit-learn; results in demo-output/"
 	@echo "make play    the interactive page, one file that needs no network: build/column_generation.html"
-	@echo "make test    ruff, mypy and every test, side by side on all cores"
-	@echo "make quick   ruff, mypy and the fast tests: about a minute"
-	@echo "make slow    the other tests"
-	@echo "make coverage  the tests of make quick, side by side, and the share of lines that they run"
+	@echo "make test    ruff, mypy and the tests, side by side on all cores"
+	@echo "make quick   ruff, mypy and the tests of the core: about a minute"
+	@echo "make slow    the long tests: whole grids, published instances, pages and examples"
+	@echo "make coverage  make test, and the share of lines that it runs"
 	@echo "make lint    ruff and mypy only"
 	@echo "make docs    build the site into build/site/ and check every page of it"
 	@echo "make release-check  wheel and sdist in clean environments of every Python at hand: half an hour"
@@ -36,20 +36,24 @@ play:
 # Tests run side by side: in each of them linear algebra has one thread. PYTEST=… adds options.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
+# All but what `make slow` has; TESTS=… chooses others by their marks (pyproject.toml).
+TESTS := not slow
+SIDE_BY_SIDE := -n auto --dist worksteal
+
 test: lint
-	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST)
+	$(ONE_THREAD) $(BIN)/python -m pytest -m "$(TESTS)" $(SIDE_BY_SIDE) $(PYTEST)
 
 quick: lint
-	$(ONE_THREAD) $(BIN)/python -m pytest -m "not slow" $(PYTEST)
+	$(ONE_THREAD) $(BIN)/python -m pytest -m quick $(PYTEST)
 
-# What `make quick` leaves out.
+# Whole grids, long searches, published instances: for a night, and before a release.
 slow: $(VENV)/.installed-dev
-	$(ONE_THREAD) $(BIN)/python -m pytest -m slow -n auto --dist worksteal $(PYTEST)
+	CGBOOST_TESTS=whole $(ONE_THREAD) $(BIN)/python -m pytest -m "slow or pages or hypothesis" \
+	  $(SIDE_BY_SIDE) $(PYTEST)
 
-# By the fast tests: tracing every line would make the whole suite a quarter slower.
 coverage:
-	@$(MAKE) --no-print-directory quick PYTEST="--cov --cov-report= -n auto --dist worksteal $(PYTEST)"
-	@echo "lines covered by the fast tests:"
+	@$(MAKE) --no-print-directory test PYTEST="--cov --cov-report= $(PYTEST)"
+	@echo "lines covered by make test:"
 	@for package in cgboost solvers; do \
 	  echo "  $$package $$($(BIN)/coverage report --include="$$package/*" --format=total) %"; done
 

@@ -1,85 +1,55 @@
-"""Settings that every test shares, and which tests are slow."""
+"""Settings that every test shares, and which tests run when."""
 
 import signal
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from fnmatch import fnmatch
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
 
-SLOW = (
-    "additive/export",
-    "additive/places/test_spilled.py",
-    "additive/trees/test_boosted_tree_growth.py",
-    "additive/sql",
-    "estimators/boosting",
-    "estimators/common/test_bad_input.py",
-    "estimators/common/test_calibration.py",
-    "estimators/common/test_failures.py",
-    "estimators/common/test_formulations.py",
-    "estimators/common/test_interoperation.py",
-    "estimators/common/test_joint.py",
-    "estimators/common/test_nu.py",
-    "estimators/common/test_path.py",
-    "estimators/common/test_regression.py",
-    "estimators/common/test_result.py",
-    "estimators/common/test_scoring.py",
-    "estimators/common/test_sklearn_checks.py",
-    "estimators/common/test_stopping.py",
-    "estimators/common/test_targets.py",
-    "estimators/constrained",
-    "estimators/kernel",
-    "estimators/latent/test_blf.py",
-    "estimators/latent/test_blf_theorems.py",
-    "estimators/linear/test_against_solvers.py",
-    "estimators/linear/test_bad_input.py",
-    "estimators/linear/test_cross_validation.py",
-    "estimators/linear/test_drop_ins.py",
-    "estimators/lpboost",
-    "estimators/rules",
-    "estimators/thinning",
-    "estimators/transform",
-    "generation/test_stabilization.py",
-    "inspection/onnx",
-    "inspection/report",
-    "inspection/test_factor_pictures.py",
-    "inspection/test_history_plots.py",
-    "inspection/test_metrics.py",
-    "integer/test_compact_models.py",
-    "losses/dual/test_piecewise.py",
-    "losses/test_base.py",
-    "losses/test_scikit_learn.py",
-    "masters/convex",
-    "optimizers/duals",
-    "masters/linear",
-    "masters/support_vector",
-    "parallel",
-    "penalties",
-    "persistence/test_archive.py",
-    "persistence/test_models.py",
-    "persistence/test_skops.py",
-    "pricing/kernels/test_certificate.py",
-    "pricing/rules",
-    "pricing/test_blockwise.py",
-    "solvers/backends",
-    "solvers/refinement",
-    "solvers/sessions/test_session.py",
+QUICK = (
+    "generation",
+    "integer/branching",
+    "integer/test_pool.py",
+    "losses",
+    "masters/linear/test_lagrangian_bound.py",
+    "pricing/features",
+    "pricing/scans",
+    "solvers/program",
+    "tables",
+    "test_forks.py",
+    "test_language.py",
+    "test_project.py",
+    "test_structure.py",
+    "test_tolerances.py",
+)
+"""Files and folders of `make quick`: the core that a change is most likely to break."""
+
+PAGES = (
     "studies",
     "test_*_study.py",
+    "test_chooser.py",
     "test_docstrings.py",
     "test_examples.py",
     "test_frontier.py",
     "test_gallery.py",
-    "test_import.py",
+    "test_notebooks.py",
     "test_pages.py",
-    "test_peers.py",
-    "test_typing.py",
+    "test_site.py",
 )
-"""Files and folders, as patterns, that `make quick` leaves out."""
+"""Those that run what pages and examples show: needed when these differ (tests/pages_needed.py)."""
+
+GRID = 24
+"""A test over a grid of more cases runs a part in which every pair of values comes, and the whole
+grid in `make slow`."""
 
 # The same examples in every run: a reference solver that is inexact on one problem in thousands
 # must not make a green change red. And no clock: a busy machine is no failure.
@@ -108,23 +78,85 @@ def server() -> Iterator[str]:
         server.cleanup()
 
 
-def is_slow(path: Path) -> bool:
-    """Whether a file or one of its folders is in `SLOW`."""
+def is_in(path: Path, patterns: tuple[str, ...]) -> bool:
+    """Whether a file or one of its folders is in a list of patterns."""
     if not path.is_relative_to(TESTS):
         return False
     inside = path.relative_to(TESTS)
     names = [part.as_posix() for part in (inside, *inside.parents)]
-    return any(fnmatch(name, pattern) for name in names for pattern in SLOW)
+    return any(fnmatch(name, pattern) for name in names for pattern in patterns)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import slow files where none of their tests is wanted."""
-    unwanted = config.option.markexpr == "not slow"
-    return True if unwanted and is_slow(collection_path) else None
+    """Do not even import files where none of their tests is wanted."""
+    if config.option.markexpr != "quick" or collection_path.is_dir():
+        return None
+    return None if is_in(collection_path, QUICK) else True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of slow files."""
+    """Mark the tests of the lists, and the cases of grids that the others cover."""
+    grids: dict[str, list[Any]] = defaultdict(list)
     for item in items:
-        if is_slow(item.path):
-            item.add_marker("slow")
+        if is_in(item.path, PAGES):
+            item.add_marker("pages")
+        if hasattr(item, "callspec"):
+            grids[item.nodeid.partition("[")[0]].append(item)
+    for grid in grids.values():
+        if len(grid) > GRID:
+            cases = [tuple(values_of(item.callspec)) for item in grid]
+            kept = covering(cases)
+            for number, item in enumerate(grid):
+                if number not in kept:
+                    item.add_marker("slow")
+    for item in items:
+        if is_in(item.path, QUICK) and not item.get_closest_marker("slow"):
+            item.add_marker("quick")
+
+
+PLAIN = (str, int, float, bool, type(None), type)
+
+
+def values_of(case: Any) -> Iterator[tuple[str, str]]:
+    """The parameters of a case with their values; those of a tuple or data class one by one."""
+    for name, value in case.params.items():
+        yield from _parts(name, value, case.indices[name])
+
+
+def _parts(name: str, value: Any, number: int) -> Iterator[tuple[str, str]]:
+    if isinstance(value, PLAIN):
+        yield name, repr(value)
+    elif isinstance(value, tuple) and value:
+        for place, part in enumerate(value):
+            yield from _parts(f"{name}.{place}", part, number)
+    elif is_dataclass(value) and fields(value):
+        for field in fields(value):
+            yield from _parts(f"{name}.{field.name}", getattr(value, field.name), number)
+    else:  # something whose repr may differ from process to process
+        yield name, f"{type(value).__name__} {number}"
+
+
+def covering(cases: list[tuple[tuple[str, str], ...]]) -> set[int]:
+    """Numbers of cases in which each value of a parameter comes beside each of every other one.
+
+    Greedy, in the order of the cases: the next one is that with the most pairs that are new. Cases
+    of one parameter are all kept.
+    """
+    pairs = [{frozenset(pair) for pair in combinations(case, 2)} for case in cases]
+    missing = set().union(*pairs)
+    if not missing:
+        return set(range(len(cases)))
+    kept: set[int] = set()
+    by_pair: dict[frozenset[tuple[str, str]], list[int]] = defaultdict(list)
+    for number, own in enumerate(pairs):
+        for pair in own:
+            by_pair[pair].append(number)
+    news = [len(own) for own in pairs]
+    while missing:
+        best = max(range(len(cases)), key=lambda number: (news[number], -number))
+        kept.add(best)
+        for pair in pairs[best] & missing:
+            missing.discard(pair)
+            for number in by_pair[pair]:
+                news[number] -= 1
+    return kept

@@ -5,9 +5,13 @@ import importlib
 import re
 import tomllib
 from importlib.util import find_spec
+from itertools import combinations, product
 from pathlib import Path
 
-from tests.conftest import SLOW, TESTS, is_slow
+import pytest
+
+from tests.conftest import PAGES, QUICK, TESTS, covering, is_in
+from tests.pages_needed import face, reason
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -34,13 +38,36 @@ def test_hooks_are_the_checks_of_make_lint() -> None:
     assert re.findall(r"repo: (\S+)", hooks) == ["local"]
 
 
-def test_the_list_of_slow_tests_names_what_there_is() -> None:
-    """Each pattern has a file or folder, and the fast tests are more files than the slow ones."""
-    for pattern in SLOW:
+def test_lists_of_tests_name_what_there_is() -> None:
+    """Each pattern has a file or folder; pages are no part of the quick tests."""
+    for pattern in (*QUICK, *PAGES):
         assert list(TESTS.glob(pattern)), pattern
     files = list(TESTS.rglob("test_*.py"))
-    assert sum(is_slow(file) for file in files) < len(files) / 2
-    assert not is_slow(Path(__file__))
+    assert is_in(Path(__file__), QUICK)
+    assert not [file for file in files if is_in(file, QUICK) and is_in(file, PAGES)]
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 4, 2), (5, 5, 5)])
+def test_a_part_of_a_grid_has_every_pair_of_values(sizes: tuple[int, ...]) -> None:
+    """Of the whole grid, in much fewer cases; a list of cases without a grid is kept whole."""
+    cases = [tuple(enumerate(values)) for values in product(*map(range, sizes))]
+    named = [tuple((f"p{axis}", str(value)) for axis, value in case) for case in cases]
+    kept = [named[number] for number in covering(named)]
+    pairs = {frozenset(pair) for case in named for pair in combinations(case, 2)}
+    assert {frozenset(pair) for case in kept for pair in combinations(case, 2)} == pairs
+    assert len(kept) < 0.6 * len(cases)
+    assert covering([(("only", str(value)),) for value in range(9)]) == set(range(9))
+
+
+def test_pages_are_needed_where_what_they_show_differs(tmp_path: Path) -> None:
+    """The parts of a module that pages show: docstrings, names and parameters of public things."""
+    text = '"""A module."""\n\ndef f(x: int = 1) -> int:\n    """Twice."""\n    return 2 * x\n'
+    assert face(text) == face(text.replace("2 * x", "x + x"))
+    for old, new in (("Twice", "Double"), ("= 1", "= 2"), ("def f", "def g"), ("A module", "It")):
+        assert face(text) != face(text.replace(old, new)), old
+    private = "\n\ndef _g() -> None:\n    ...\n"
+    assert face(text) == face(text + private)
+    assert reason("") == "there is no merge base"
 
 
 def test_scripts_import_names_that_exist() -> None:

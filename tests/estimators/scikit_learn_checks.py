@@ -2,7 +2,8 @@
 
 Estimators of one class differ in how they fit. Checks of parameters, tags, kinds of input, shapes
 and messages see the code that they share, so that one estimator of a class stands for all of them;
-its variants repeat the checks of `FITTING`, whose outcome depends on the fit, on plain arrays only.
+its variants repeat the checks of `FITTING`, whose outcome depends on the fit, on plain arrays only,
+in `make slow`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -94,7 +95,8 @@ def _cases(
                 continue
             if names is not None and (name not in names or "readonly_memmap" in check.keywords):
                 continue
-            yield pytest.param(estimator, check, marks=marks, id=_identifier(estimator, check))
+            own = marks if names is None else [*marks, pytest.mark.slow]
+            yield pytest.param(estimator, check, marks=own, id=_identifier(estimator, check))
 
 
 def _identifier(estimator: BaseEstimator, check: Any) -> str:

@@ -23,6 +23,7 @@ from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.penalties import L1, L2
 from cgboost.pricing import FeaturePricer
 from cgboost.tolerances import EPSILON
+from tests.effort import examples
 from tests.generation.bound_fuzz import ALLOWED, fuzz
 
 
@@ -37,7 +38,7 @@ def test_no_bound_exceeds_what_any_model_costs() -> None:
     assert len(tally.rounds) >= 7
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seed=st.integers(0, 10**6), size=st.floats(-6, 6))
 def test_errors_of_scores_are_those_of_a_long_sum(seed: int, size: float) -> None:
     """A score differs from the exact one by less than the estimate times the length of the sum."""

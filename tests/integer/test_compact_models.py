@@ -23,6 +23,7 @@ from cgboost.integer import (
     StrongBranching,
     VariableBranching,
 )
+from tests.effort import examples
 
 from . import compact_models as models
 from .compact_models import COSTS, Instance, failing
@@ -99,7 +100,7 @@ def check(instance: Instance, result: BranchAndPriceResult, optimum: float) -> N
 
 
 @pytest.mark.parametrize(("name", "rule"), CASES)
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(
     seed=st.integers(0, 100_000),
     kind=st.sampled_from(COSTS),
@@ -145,6 +146,7 @@ def hardest(name: str, seeds: range = range(12)) -> Instance:
 
 @pytest.mark.parametrize("heuristics", [[], "auto"], ids=["alone", "heuristics"])
 @pytest.mark.parametrize("name", TYPES)
+@pytest.mark.slow
 def test_searches_that_stop_early(name: str, heuristics: Any) -> None:
     """Limits, callbacks, Ctrl-C and errors at any call leave a true bound and a solution or none.
 

@@ -28,6 +28,7 @@ from cgboost.integer import (
 )
 from cgboost.parallel import DaskExecutor, FuturesExecutor, SerialExecutor, ThreadExecutor
 from solvers import Program
+from tests.effort import examples
 
 from .decomposition.test_decomposition import assignment, flows, with_slack
 from .test_branch_and_price import check_stopped, failing
@@ -62,7 +63,7 @@ def same_tree(first: BranchAndPriceResult, second: BranchAndPriceResult) -> None
 
 
 @pytest.mark.parametrize("case", ["packing, pairs", "cutting, count", "covering, variables"])
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(
     seed=st.integers(0, 10_000),
     n_tasks=st.integers(2, 5),

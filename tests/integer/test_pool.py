@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from cgboost.generation.columns import Column
 from cgboost.integer import Apart, ComponentRow, CountRow, Together, VariableRow
 from cgboost.integer.pool import ColumnPool
+from tests.effort import examples
 
 ROWS = list("abcd")
 
@@ -25,7 +26,7 @@ def random_columns(rng: np.random.Generator, first: int, n: int) -> list[Column]
     ]
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(seed=st.integers(0, 1000), parts=st.lists(st.integers(0, 12), min_size=1, max_size=5))
 def test_as_computed_one_by_one(seed: int, parts: list[int]) -> None:
     """Reduced costs, what is allowed and what is proper, after every part that is added."""

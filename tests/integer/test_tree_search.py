@@ -26,6 +26,7 @@ from cgboost.integer import (
     VariableBranching,
     VariableFixing,
 )
+from tests.effort import examples
 
 from . import tree_problems as problems
 from .tree_problems import Problem, check_tree
@@ -87,7 +88,7 @@ CASES: dict[str, tuple[Callable[[int], Problem], Sequence[Any]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(
     seed=st.integers(0, 10_000),
     selection=st.sampled_from([BestBound, DepthFirst]),

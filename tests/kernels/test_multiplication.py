@@ -23,6 +23,7 @@ from cgboost import (
     RationalQuadratic,
 )
 from cgboost.kernels import Kernel, Normalized, Power, Product, Sum, squared_norms
+from tests.effort import examples
 from tests.kernels.conformance import arithmetic, check_kernel, rows
 from tests.kernels.formulas import OF_PRODUCTS, by_formula
 
@@ -43,7 +44,7 @@ def test_what_the_operators_make() -> None:
     assert repr(a**2) == "Power(kernel=Linear(), exponent=2)"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(kernel=OF_PRODUCTS, seed=st.integers(0, 10**6))
 def test_they_are_kernels(kernel: Kernel, seed: int) -> None:
     """A product or power is symmetric, positive semidefinite, and what the formula says."""
@@ -58,7 +59,7 @@ def test_they_are_kernels(kernel: Kernel, seed: int) -> None:
         assert pickle.loads(pickle.dumps(own)) == own
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     kernel=OF_PRODUCTS,
     exponent=st.integers(1, 4),

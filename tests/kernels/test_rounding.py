@@ -9,6 +9,7 @@ from sklearn.datasets import load_breast_cancer
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, Precomputed
 from cgboost.kernels.features.rbf import distance_sizes
+from tests.effort import examples
 from tests.kernels.conformance import arithmetic, rows
 
 KERNELS: dict[str, Kernel] = {
@@ -28,7 +29,7 @@ KERNELS: dict[str, Kernel] = {
 
 
 @pytest.mark.parametrize("name", KERNELS)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10**6),
     scale=st.sampled_from([1e-3, 1.0, 30.0]),

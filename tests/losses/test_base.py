@@ -18,6 +18,7 @@ from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import Hinge, Huber, LogLoss, Loss, Multinomial, Poisson, SquaredError
 from cgboost.masters import SupportVectorMaster
 from cgboost.penalties import L1
+from tests.effort import examples
 from tests.losses.cases import BOXED, CURVED, LOSSES, SEEDS, bound, target
 
 ALL = pytest.mark.parametrize("loss", LOSSES, ids=str)
@@ -99,7 +100,7 @@ def test_what_is_infeasible_gains_nothing(loss: Loss) -> None:
 
 
 @ALL
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(seed=SEEDS)
 def test_the_conjugate_is_the_supremum(loss: Loss, seed: int) -> None:
     """ℓ*(y, s) = sup_f s·f − ℓ(y, f) by brute force, for slopes inside the domain."""
@@ -123,7 +124,7 @@ def _kinks(loss: Loss, y: float) -> list[float]:
 
 
 @ALL
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(seed=SEEDS)
 def test_no_constant_is_better(loss: Loss, seed: int) -> None:
     """The best constant has a loss that a numerical search does not undercut."""
@@ -141,7 +142,7 @@ def test_no_constant_is_better(loss: Loss, seed: int) -> None:
 
 
 @ALL
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(seed=SEEDS)
 def test_no_step_is_better_than_the_line_search(loss: Loss, seed: int) -> None:
     """Along a direction that leads up on both sides in the end."""
@@ -166,7 +167,7 @@ def test_the_dual_box_is_the_loss(loss: Loss, seed: int) -> None:
 
 
 @ALL
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(seed=SEEDS)
 def test_cvxpy_evaluates_to_the_value(loss: Loss, seed: int) -> None:
     """Row by row and summed up, and CVXPY finds it convex."""

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from scipy.optimize import minimize
 
 from cgboost.losses import Multinomial, WeightedLoss
+from tests.effort import examples
 from tests.losses.cases import SEEDS
 
 
@@ -19,7 +20,7 @@ def made(seed: int) -> tuple[WeightedLoss, np.ndarray, np.ndarray]:
     return loss, rng.normal(size=loss.shape), rng.normal(size=loss.shape)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(SEEDS)
 def test_derivatives_are_those_of_the_value(seed: int) -> None:
     """The pseudo-response is minus the gradient and the curvature the diagonal of the Hessian."""
@@ -33,7 +34,7 @@ def test_derivatives_are_those_of_the_value(seed: int) -> None:
     assert loss.curvature(f).flat[seed % f.size] == pytest.approx(bend, rel=1e-4, abs=1e-6)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(SEEDS)
 def test_no_constant_is_better(seed: int) -> None:
     """The logarithms of the shares are the best constants; their sum is 0."""

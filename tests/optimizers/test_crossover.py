@@ -18,6 +18,7 @@ from cgboost.optimizers.simplex.crossover import unique_vertex
 from cgboost.penalties import ElasticNet
 from cgboost.pricing import FeaturePricer
 from solvers import LimitError, Solution, Status
+from tests.effort import examples
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
 ONE_NORM = [formulation for formulation in FORMULATIONS if formulation.penalty == "l1"]
@@ -45,7 +46,7 @@ def centre(master: OneNormMaster, H: np.ndarray) -> MasterState:
 
 
 @pytest.mark.parametrize("formulation", ONE_NORM, ids=str)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(seed=st.integers(0, 10**6))
 def test_it_ends_on_an_optimal_vertex(formulation: Formulation, seed: int) -> None:
     """No direction is free, the objective is no worse and optimal over all columns."""
@@ -71,7 +72,7 @@ def suggested(master: OneNormMaster) -> Basis:
 
 
 @pytest.mark.parametrize("formulation", ONE_NORM, ids=str)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(seed=st.integers(0, 10**6))
 def test_a_vertex_from_one_factorisation_is_that_of_the_simplex(
     formulation: Formulation, seed: int

@@ -21,6 +21,7 @@ from cgboost.penalties import L1, L1Ball
 from cgboost.penalties.base import DualForm
 from cgboost.pricing import FeaturePricer
 from solvers import SolverFailure
+from tests.effort import examples
 
 
 def separable(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -67,7 +68,7 @@ def test_under_squares_a_huge_price_changes_nothing(price: float) -> None:
     assert result.objective == pytest.approx(plain.objective, rel=3e-6)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(seed=st.integers(0, 10**6), exponent=st.integers(3, 9))
 def test_the_limit_grows_to_the_price_where_rows_cannot_be_served(seed: int, exponent: int) -> None:
     """With contradicting rows, the optimum is that without limits, found over several limits."""

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.effort import examples
 from tests.masters.quantiles.test_master import random_problem
 
 TIGHT = 1e-9
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_run_ends_on_a_vertex(seed: int) -> None:
     """Residuals and crossings that are 0 leave no direction to the coefficients in use."""

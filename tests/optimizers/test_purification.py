@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.optimizers.simplex.purification import Face, purified
+from tests.effort import examples
 
 
 def random_face(seed: int) -> Face:
@@ -21,7 +22,7 @@ def random_face(seed: int) -> Face:
     return Face(rng.standard_normal(n_coordinates), rate, slopes, priced)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(seed=st.integers(0, 10**6))
 def test_it_ends_on_a_vertex_of_the_face(seed: int) -> None:
     """Nothing crosses 0, the margin stays, and what is left makes a basis with the rows named."""

@@ -19,6 +19,7 @@ from cgboost.penalties import L1, L2
 from cgboost.penalties.base import DualForm
 from cgboost.pricing import FeaturePricer
 from solvers import SolverFailure
+from tests.effort import examples
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
 
@@ -55,7 +56,7 @@ BACKENDS = {"l1": "highs", "l2": "piqp"}
 
 @pytest.mark.parametrize("own", [True, False], ids=["own method", "backend"])
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(seed=st.integers(0, 10**6), columns_per_round=st.sampled_from([1, 3]))
 def test_eager_working_sets_reach_the_full_optimum(
     formulation: Formulation, own: bool, seed: int, columns_per_round: int

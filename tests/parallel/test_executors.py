@@ -313,6 +313,7 @@ def deadly_question(data: int, own: Counter, message: int) -> int:
     return answer + own.item
 
 
+@pytest.mark.slow
 def test_where_one_task_kills_all_workers_this_process_does_it() -> None:
     """With a warning, from the states and items that are at home or were made by earlier tasks."""
     distributed = pytest.importorskip("distributed", reason="pip install cgboost[distributed]")

@@ -19,6 +19,7 @@ from cgboost.penalties import (
 )
 from cgboost.penalties.base import DualForm
 from cgboost.pricing import FeaturePricer
+from tests.effort import examples
 from tests.problems import PENALTIES, SMOOTH, Formulation, random_problem
 
 ALL = [penalty for penalty, _ in PENALTIES.values()]
@@ -104,7 +105,7 @@ def test_the_value_follows_from_the_three_numbers(penalty: Penalty, coef: np.nda
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", ["hinge", *SMOOTH])
 @pytest.mark.parametrize("coef", ["free", "nonneg"])
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(seed=st.integers(0, 10**4))
 def test_the_excess_bounds_the_gap(penalty: str, loss: str, coef: str, seed: int) -> None:
     """The bound that rests on the excess of the columns left out is below the full optimum."""

@@ -154,6 +154,7 @@ def test_a_finished_fit_goes_on_with_a_larger_limit(name: str, tmp_path: Path) -
         assert model.history_["objective"] == pytest.approx(whole.history_["objective"])
 
 
+@pytest.mark.slow
 def test_fits_that_are_killed_go_on() -> None:
     """SIGKILL at a random moment of each of five kinds: resumed, the same objective to 1e-9."""
     found = outcomes(len(KINDS), seed=1)

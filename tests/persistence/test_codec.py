@@ -17,6 +17,7 @@ from cgboost import RBF, KernelLibrary, Linear
 from cgboost.exceptions import CorruptFileError, PersistenceError, UnknownContentError
 from cgboost.generation.history import StopReason
 from cgboost.persistence import read, read_manifest, write
+from tests.effort import examples
 
 
 def back(what: Any, folder: Path, **options: Any) -> Any:
@@ -84,7 +85,7 @@ def _objects(own: list[Any]) -> np.ndarray:
     return made
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(VALUES)
 def test_values_come_back_bit_by_bit(tmp_path_factory: Any, value: Any) -> None:
     """Numbers of any kind, NaN among them, strings, containers and arrays of all dtypes."""

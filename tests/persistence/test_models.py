@@ -62,6 +62,7 @@ def test_every_estimator_is_saved_here() -> None:
     assert [kind for kind in public if not hasattr(kind, "save")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(estimators() - {"ThinnedEnsemble"}))
 def test_loaded_models_can_be_fitted_again(tmp_path: Path, name: str) -> None:
     """The fit of a loaded estimator, and of its clone, is that of the one that was saved."""

@@ -23,6 +23,7 @@ from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.linear_trees import LEAST_NEWTON_WEIGHT, LinearTreePricer
 from cgboost.tables.preparation import Groups, intervals_of
 from cgboost.tables.rows import TableRows
+from tests.effort import examples
 
 LOSSES: dict[str, Loss] = {
     "squared_error": SquaredError(),
@@ -61,7 +62,7 @@ def targets(loss: Loss, y: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", LOSSES)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_every_round_lowers_the_loss(name: str, seed: int) -> None:
     """With a share of the best step along each tree; f is the sum of the trees."""

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from cgboost.additive.export.dialects import DIALECTS, dialect_of
 from tests.additive.export.sql_databases import read
+from tests.effort import examples
 
 ODD = ["\\", "'", '"', "`", "\n", "\r", "\t", "%", "%s", ";", "--", "/*", "*/", "''", "\\'", "{}"]
 """What ends literals, names or statements somewhere, or has a meaning for drivers."""
@@ -40,7 +41,7 @@ def test_there_are_six() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @example(text="x\\", name="y", table="z")
 @example(text="' OR 1=1 --", name='" FROM t; DROP TABLE t --', table="` FROM t; DROP TABLE t --")
 @example(text="\\' OR 1=1 --", name='\\" FROM t --', table="\\` FROM t --")
@@ -69,7 +70,7 @@ def test_nothing_ends_a_literal_or_a_name(dialect: str, text: str, name: str, ta
     assert {key for key, value in tree.args.items() if value} <= {"expressions", "from_", "from"}
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(text=TEXT, name=NAME)
 def test_databases_read_what_was_meant(text: str, name: str, server: str) -> None:
     """DuckDB, SQLite, and PostgreSQL with either meaning of a backslash, give it back."""
@@ -108,7 +109,7 @@ def test_what_no_database_can_say(dialect: str) -> None:
             sql.category(value)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(values=st.lists(st.floats(-1e100, 1e100), min_size=60, max_size=60))
 def test_numbers_are_read_exactly(values: list[float], server: str) -> None:
     """As double precision, to the last bit, also decimals that SQLite takes for a neighbour."""

@@ -31,6 +31,7 @@ from tests.additive.export.sql_databases import (
     random_stages,
     steps,
 )
+from tests.effort import examples
 
 
 def test_an_expression_can_be_read() -> None:
@@ -48,7 +49,7 @@ def test_an_expression_can_be_read() -> None:
     }
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     seed=st.integers(0, 2**32),
     n_features=st.integers(1, 3),
@@ -75,7 +76,7 @@ NAMES = st.text(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     names=st.lists(
         NAMES

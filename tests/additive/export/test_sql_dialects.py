@@ -38,12 +38,13 @@ from tests.additive.export.sql_databases import (
     read,
     steps,
 )
+from tests.effort import examples
 
 each = pytest.mark.parametrize("dialect", DIALECTS)
 
 
 @each
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(seed=st.integers(0, 2**32), n_features=st.integers(1, 3), n_stages=st.integers(0, 4))
 def test_any_model(dialect: str, seed: int, n_features: int, n_stages: int, server: str) -> None:
     """Random stages with links and earlier outputs, on rows that meet edges and miss values."""

@@ -21,6 +21,7 @@ from cgboost.losses import Quantile
 from cgboost.tables.preparation import Categories, Groups, Intervals
 from cgboost.tables.schema import Schema
 from tests.additive.export.sql_databases import Columns, ask
+from tests.effort import examples
 
 each = pytest.mark.parametrize("dialect", DIALECTS)
 
@@ -77,7 +78,7 @@ def encoded(columns: Columns) -> np.ndarray:
 
 
 @each
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), count=st.sampled_from([0, 1, 3, LONGEST_SUM + 2]))
 def test_any_trees(dialect: str, seed: int, count: int, server: str) -> None:
     """Random trees, on rows that meet edges, miss values and have categories of strange names."""

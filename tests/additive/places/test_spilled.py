@@ -51,6 +51,7 @@ def test_values_are_read_as_they_were_written() -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.usefixtures("small")
+@pytest.mark.slow
 def test_models_are_those_of_outputs_in_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every variant, losses with and without curvature, one thread or two."""
     X, y, weights = mixed(3)

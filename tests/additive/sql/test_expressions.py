@@ -27,6 +27,7 @@ from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.preparation import SAME, Categories, Intervals, intervals_of
 from cgboost.tables.row_hashes import content_hash, numbered
 from tests.additive.sql.sql_tables import DATABASES, connection_to, write
+from tests.effort import examples
 
 
 @pytest.fixture(params=DATABASES, scope="module")
@@ -68,7 +69,7 @@ NUMBERS = st.one_of(SPECIAL, st.integers(-(10**6), 10**6).map(float), BITS).map(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=40),
     st.integers(0, 2**32),
@@ -106,7 +107,7 @@ COUNTED = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(COUNTED, st.integers(2, 12), st.sampled_from([0.0, SAME, 0.05]))
 def test_intervals_are_those_of_python(
     opened: Any, rows: list[tuple[float, float]], most: int, same: float

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.products import SharedProducts
+from tests.effort import examples
 
 
 def sample(
@@ -40,7 +41,7 @@ OFFSETS = st.sampled_from([0.0, 1.0, -1e8])
 SIZES = st.lists(st.integers(0, 30), min_size=1, max_size=6)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6), offset=OFFSETS, sizes=SIZES)
 def test_parts_merge_into_the_whole(seed: int, offset: float, sizes: list[int]) -> None:
     """Any parts, empty ones among them, give what one pass gives; also at an offset of 1e8."""
@@ -53,7 +54,7 @@ def test_parts_merge_into_the_whole(seed: int, offset: float, sizes: list[int]) 
     check_equal(total, wanted, size=abs(offset) + 1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6), offset=OFFSETS, sizes=st.tuples(*[st.integers(0, 20)] * 3))
 def test_merging_is_associative_and_commutative(
     seed: int, offset: float, sizes: tuple[int, int, int]
@@ -65,7 +66,7 @@ def test_merging_is_associative_and_commutative(
     check_equal(left, c.merged(b.merged(a)), size=abs(offset) + 1)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(seed=st.integers(0, 10**6), offset=OFFSETS, n_groups=st.integers(1, 8))
 def test_joining_groups_is_merging_them(seed: int, offset: float, n_groups: int) -> None:
     """Groups that are parts of larger ones, and all of them together; empty ones count nothing."""

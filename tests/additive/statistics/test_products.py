@@ -13,9 +13,10 @@ from cgboost.additive.statistics.products import (
     weighted_means,
 )
 from tests.additive.statistics.test_moments import OFFSETS, check_equal, direct, sample
+from tests.effort import examples
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(seed=st.integers(0, 10**6), offset=OFFSETS)
 def test_shared_products_are_direct_statistics(seed: int, offset: float) -> None:
     """In every group, empty ones included, with a variable more about centres of the groups."""

@@ -15,6 +15,7 @@ from cgboost.additive.trees.split_search import CATEGORY_PRIOR
 from cgboost.parallel.threads import Threads
 from cgboost.tables.preparation import Categories, Groups, Intervals, intervals_of
 from cgboost.tables.rows import TableRows
+from tests.effort import examples
 
 RIDGE, SMALLEST = 2.0, 5.0
 
@@ -122,7 +123,7 @@ def gain(
     return score(left) + score(~left) - score(np.ones(len(w), dtype=bool)) + max(changes)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_the_first_split_is_the_best_of_all(seed: int) -> None:
     """Of all features, places and sides of missing values, scored row by row; and its models."""
@@ -148,7 +149,7 @@ def test_the_first_split_is_the_best_of_all(seed: int) -> None:
         assert found.tree.nodes[leaf].count == pytest.approx(working.counts[rows].sum())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_order_and_blocks_of_rows_do_not_matter(seed: int) -> None:
     """Any order, blocks of any size, and threads give the same function."""
@@ -165,7 +166,7 @@ def test_order_and_blocks_of_rows_do_not_matter(seed: int) -> None:
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_weights_are_repetitions(seed: int) -> None:
     """A row of weight 2 is a row that comes twice, one of weight 0 is none."""
@@ -179,7 +180,7 @@ def test_weights_are_repetitions(seed: int) -> None:
     np.testing.assert_allclose(found.gains, long.gains, atol=1e-7)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 10**6), depth=st.integers(0, 4))
 def test_a_tree_leads_down(seed: int, depth: int) -> None:
     """The response is no shorter along the tree than the tree itself: a step of 1 is no too far."""

@@ -15,6 +15,7 @@ from cgboost.additive.statistics.moments import (
 )
 from cgboost.additive.statistics.products import SharedProducts
 from cgboost.additive.trees.merging import MERGE_RIDGE, Merging, any_two, chain
+from tests.effort import examples
 
 
 def groups_of(n_groups: int, seed: int = 0) -> tuple[Moments, np.ndarray, np.ndarray]:
@@ -77,7 +78,7 @@ def test_statistics_of_nodes_are_those_of_their_rows() -> None:
     np.testing.assert_allclose(total, (missed[held] ** 2).sum(), rtol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(2, 7), st.integers(0, 10**6), st.booleans())
 def test_no_pruning_of_the_tree_costs_less(n_groups: int, seed: int, any_pair: bool) -> None:
     """Every branch has been pruned by itself: all sets of leaves are tried."""

@@ -10,6 +10,7 @@ from cgboost.additive.trees.monotone import monotone
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.preparation import intervals_of
 from tests.additive.trees.test_transformation import statistics, tree
+from tests.effort import examples
 
 
 def values(term: Transformation, x: np.ndarray) -> np.ndarray:
@@ -32,7 +33,7 @@ def pieces(
     return Transformation(0, groups, leaf, level, slope, np.zeros((n_leaves + 1, 0))), x, y
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     seed=st.integers(0, 999),
     n_leaves=st.integers(1, 8),

@@ -24,6 +24,7 @@ from cgboost.additive.trees.transformation import (
     transformations,
 )
 from cgboost.tables.preparation import Categories, Groups, intervals_of
+from tests.effort import examples
 
 
 def statistics(
@@ -306,7 +307,7 @@ def shaken(sums: np.ndarray, seed: int) -> np.ndarray:
     return sums + 1e-13 * size[:, first] * size[:, second] * noise
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.integers(0, 10**6))
 def test_rounding_of_the_sums_does_not_decide(seed: int) -> None:
     """The tree is the same: regressors are equal to x, twice there, or constant in groups."""

@@ -65,6 +65,7 @@ NU_VALUES = [0.3, 0.15, 0.6]
         f"{type(value).__name__} {getattr(value, 'penalty', 'lp')}" if hasattr(value, "fit") else ""
     ),
 )
+@pytest.mark.slow
 def test_models_over_nu_are_those_of_separate_fits(model, data):
     """Each model of a path over ν has the objective of a fit of its own, and a bound below it."""
     X, y = data

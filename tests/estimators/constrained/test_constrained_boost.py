@@ -31,6 +31,7 @@ from cgboost.constraints import (
 from cgboost.exceptions import TrivialModelWarning
 from cgboost.optimizers.newton import quadratic_model
 from cgboost.optimizers.newton.homotopy import ActiveInverse
+from tests.effort import examples
 from tests.estimators.constrained.whole_problems import Whole
 
 C = 0.7
@@ -96,7 +97,7 @@ def check(model, whole, X, y, groups):
 KINDS = ["parity", "opportunity", "calibration", "monotone", "shape", "budget"]
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(
     seed=st.integers(0, 10**6),
     kinds=st.sets(st.sampled_from(KINDS), min_size=1, max_size=3),
@@ -134,7 +135,7 @@ def test_classifiers_reach_the_optimum_over_all_columns(seed, kinds, family, off
     check(model, whole, X, y, groups)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6), kinds=st.sets(st.sampled_from(KINDS), min_size=1, max_size=3))
 def test_regressors_reach_the_optimum_over_all_columns(seed, kinds):
     """Tubes and limits go together: their rows have a limit that the tube does not widen."""

@@ -64,6 +64,7 @@ def test_models_that_share_a_library_do_not_change_each_other():
 
 
 @pytest.mark.parametrize("library", STANDS_FOR_RBF, ids=repr)
+@pytest.mark.slow
 def test_a_search_over_kernels(library):
     """A grid over the width and C finds the width that its best model has."""
     X = np.random.default_rng(0).normal(size=(60, 2))

@@ -67,6 +67,7 @@ CASES = [
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
 @pytest.mark.parametrize(("name", "kernels", "C"), CASES)
+@pytest.mark.slow
 def test_raw_features_end_with_a_certified_gap(
     name: str, kernels: dict, C: float, penalty: str
 ) -> None:
@@ -97,6 +98,7 @@ def test_whole_kernels_of_raw_features_end_with_a_certified_gap(
 
 @pytest.mark.parametrize("penalty", PLAIN, ids=repr)
 @pytest.mark.parametrize("C", [1e3, 1e9])
+@pytest.mark.slow
 def test_whole_kernels_of_raw_features_have_a_model_at_any_price(
     C: float, penalty: GroupNorm
 ) -> None:

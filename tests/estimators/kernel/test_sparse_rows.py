@@ -73,6 +73,7 @@ def test_classifiers(kind: Any, penalty: Any, dtype: Any) -> None:
     np.testing.assert_allclose(staged[-1], model.decision_function(own), atol=tolerance)
 
 
+@pytest.mark.slow
 def test_regressors_outliers_and_several_classes() -> None:
     """Regression, novelty detection and one against the rest agree with those of dense rows."""
     own = sp.csr_array(DENSE)
@@ -197,6 +198,7 @@ def test_functions_get_sparse_blocks() -> None:
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.slow
 def test_x_is_never_dense(penalty: Any) -> None:
     """Fitting and predicting 200 × 200 000 sparse numbers takes a small part of a dense copy."""
     X = sp.random(200, 200_000, density=2e-4, format="csr", random_state=0)

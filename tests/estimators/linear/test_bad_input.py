@@ -254,6 +254,7 @@ def test_sparse_matrices_with_explicit_zeros(form: str) -> None:
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.slow
 def test_a_matrix_is_not_copied(kind: Any, order: Any) -> None:
     """A fit takes less memory than another X would: none in float64 of one in float32 either."""
     rng = np.random.default_rng(0)

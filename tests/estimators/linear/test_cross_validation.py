@@ -24,8 +24,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::cgboost.exceptions.TrivialModel
 
 
 @scikit_learn_checks(
-    [SparseLinearRegressorCV(n_alphas=3), SparseLinearClassifierCV(n_Cs=3)],
-    variants=[SparseLinearRegressorCV(n_alphas=3, cv=2), SparseLinearClassifierCV(n_Cs=3, cv=2)],
+    [SparseLinearRegressorCV(n_alphas=2, cv=2), SparseLinearClassifierCV(n_Cs=2, cv=2)],
+    variants=[SparseLinearRegressorCV(n_alphas=3), SparseLinearClassifierCV(n_Cs=3)],
 )
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     """Every check of scikit-learn passes."""

@@ -47,6 +47,7 @@ def test_a_hinge_counts_its_kinks():
 
 @pytest.mark.parametrize("budgets", [{"max_rules": 3}, {"max_total_conditions": 5}])
 @pytest.mark.parametrize("loss", ["log_loss", "hinge", "squared_hinge"])
+@pytest.mark.slow
 def test_bounds_hold_for_larger_searches(budgets, loss):
     """No set of the same budget that other settings find is below the bound."""
     frame, labels, _ = people(120)

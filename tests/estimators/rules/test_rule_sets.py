@@ -18,10 +18,12 @@ from tests.pricing.rules.cases import enumerated
 from tests.pricing.rules.test_pricer import all_rules, least_hinge
 
 ESTIMATORS = [
-    RuleSetClassifier(4, max_conditions=2),
-    RuleSetRegressor(4, max_conditions=2),
+    RuleSetClassifier(3, max_conditions=2, max_bins=4),
+    RuleSetRegressor(3, max_conditions=2, max_bins=4),
 ]
 VARIANTS = [
+    RuleSetClassifier(4, max_conditions=2),
+    RuleSetRegressor(4, max_conditions=2),
     RuleSetClassifier(None, max_conditions=1, C=1.0, loss="hinge"),
     RuleSetRegressor(None, max_rules=3, max_conditions=2, pricing="greedy"),
 ]
@@ -70,6 +72,7 @@ def test_the_objective_within_a_budget_is_what_is_said():
     assert model.stop_reason_ == "column_limit"
 
 
+@pytest.mark.slow
 def test_probabilities_are_those_of_half_log_odds():
     """With the log loss they need no calibration; with the hinge they ask for one."""
     frame, labels, _ = people()
@@ -224,6 +227,7 @@ def test_advice_for_models_without_rules():
         RuleSetRegressor().fit(np.ones((20, 1)), X[:, 0])
 
 
+@pytest.mark.slow
 def test_an_endless_number_of_conditions_is_searched_safely():
     """A huge limit is no more than the conditions there are; the search ends at its limit."""
     X, y = load_breast_cancer(return_X_y=True)
@@ -232,6 +236,7 @@ def test_an_endless_number_of_conditions_is_searched_safely():
     assert model.dual_bound_ <= model.objective_
 
 
+@pytest.mark.slow
 def test_support_and_precision_are_shares_of_rows_whatever_the_class_weight():
     """Counted on the rows where a rule holds; sample weights count, class weights do not."""
     X, y = load_breast_cancer(return_X_y=True)

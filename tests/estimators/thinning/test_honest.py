@@ -15,6 +15,7 @@ from cgboost.estimators.thinning.honest import (
     unseen_entries,
     without_own,
 )
+from tests.effort import examples
 from tests.estimators.thinning.thinning_data import classes, numbers
 
 
@@ -34,7 +35,7 @@ def test_out_of_bag_rows_are_those_of_the_forest(share):
         np.testing.assert_array_equal(means[:, j][unseen[:, j]], outputs[:, j][unseen[:, j]])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 6), st.booleans())
 def test_leaving_one_row_out_of_its_leaf(seed, least, weighted):
     """By hand: the mean of the other rows in the leaf, or in the first node above that has some."""

@@ -117,6 +117,7 @@ def test_leaves_without_rows_say_nothing_and_classes_without_rows_are_not_predic
         (lambda: RandomForestRegressor(20, random_state=0), (CANCER, 1.0 * MALIGN), "keep"),
     ],
 )
+@pytest.mark.slow
 def test_by_default_trees_that_have_learnt_their_task_get_new_values(
     make: Any, rows: Any, wanted: str
 ) -> None:
@@ -154,6 +155,7 @@ def test_new_values_are_refused_where_there_are_none() -> None:
 
 
 @pytest.mark.parametrize("kind", ["forest", "adaboost", "histograms"])
+@pytest.mark.slow
 def test_predictions_probabilities_and_copies_agree(kind: str, tmp_path: Path) -> None:
     """The class has the largest probability, these are nearly calibrated, and copies are equal."""
     make = {
@@ -234,6 +236,7 @@ def test_leaves_of_lightgbm(n_classes: int) -> None:
     assert np.mean(said == kept.predict(X)) > 0.999
 
 
+@pytest.mark.slow
 def test_what_boosting_says_of_rows_it_has_seen_is_not_believed() -> None:
     """With a third of the labels at random its training errors are few, and its leaves stay."""
     rng = np.random.default_rng(0)

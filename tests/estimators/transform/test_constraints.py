@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
 from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.losses import Quantile
+from tests.effort import examples
 from tests.estimators.transform.transform_data import blocks, mixed
 
 NUMBERS = [0, 1, 2, 5]
@@ -65,7 +66,7 @@ def moved(X: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     return tuple(rows.sample(300, random_state=seed + k).reset_index(drop=True) for k in (0, 1))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(
     seed=st.integers(0, 99),
     choices=st.sampled_from(CHOICES),
@@ -113,7 +114,7 @@ def check_triples(model: Any, first: pd.DataFrame, second: pd.DataFrame) -> None
         np.testing.assert_allclose(np.array(signs) @ f, 0.0, atol=1e-11 * (1 + np.abs(f).max()))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(
     seed=st.integers(0, 99),
     choices=st.sampled_from(CHOICES),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from tests.effort import examples
 from tests.estimators.transform.transform_data import mixed
 
 
@@ -20,7 +21,7 @@ def alone(model: TransformRegressor, k: int, X: object, y: object) -> TransformR
     return type(model)(**model.get_params() | {"n_holdouts": 1, "random_state": seeds[k]}).fit(X, y)
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(seed=st.integers(0, 99), variant=st.sampled_from(["transform", "initial", "orthogonal"]))
 def test_it_is_the_mean_of_the_models(seed: int, variant: str) -> None:
     """Predictions, constants, importances and every stage: each model is that of a fit alone."""

@@ -32,6 +32,7 @@ from cgboost.losses import Huber, Quantile
 from cgboost.sources import Partitions, SQLSource
 from cgboost.tables.preparation import intervals_of
 from cgboost.tables.rows import TableRows
+from tests.effort import examples
 from tests.estimators.transform.transform_data import blocks, mixed
 
 
@@ -245,7 +246,7 @@ SETS: dict[str, tuple[Any, set[tuple[int, int]]]] = {
 
 
 @pytest.mark.parametrize("name", SETS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=examples(5), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_features_that_must_not_meet_add_up(name: str, seed: int) -> None:
     """Of two such features f(a, b) − f(a′, b) − f(a, b′) + f(a′, b′) = 0."""

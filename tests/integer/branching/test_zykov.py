@@ -56,6 +56,7 @@ def test_chromatic_numbers(seed: int) -> None:
         assert not graph.subgraph(column.key).edges
 
 
+@pytest.mark.slow
 def test_mycielskis_graphs_need_small_trees() -> None:
     """Four and five colours without triangles: a fifth of the nodes that pairs alone need."""
     for n, colours in ((4, 4), (5, 5)):

@@ -12,6 +12,7 @@ from sklearn.gaussian_process.kernels import Matern as Reference
 from cgboost import RBF, Matern
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, Normalized, squared_norms
+from tests.effort import examples
 from tests.kernels.conformance import arithmetic, check_kernel, rows
 
 ORDERS = (0.5, 1.5, 2.5)
@@ -101,7 +102,7 @@ CASES = given(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @CASES
 def test_rounding_is_bounded_where_rows_nearly_agree(
     seed: int, nu: float, gamma: float, scale: float, n_features: int, dtype: type

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.losses.dual.support_vector import fractional_knapsack, project_on_sum
+from tests.effort import examples
 
 SEEDS = st.integers(0, 10**6)
 
@@ -22,7 +23,7 @@ def knapsack(seed: int, *, curved: bool) -> tuple[np.ndarray, np.ndarray, np.nda
 
 @pytest.mark.parametrize("curved", [False, True])
 @pytest.mark.parametrize("at_most", [False, True])
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(seed=SEEDS)
 def test_fill_is_the_best_way_to_spend_the_total(curved: bool, at_most: bool, seed: int) -> None:
     """Feasible, as good as CVXPY's answer, and ordered by the level as the docstring says."""

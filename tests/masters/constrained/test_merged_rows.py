@@ -9,6 +9,7 @@ from cgboost.losses import Hinge, SupportVectorLoss
 from cgboost.losses.dual.constraint_rows import with_constraint_rows
 from cgboost.masters.constrained import ConstrainedMaster
 from cgboost.masters.constrained.merged_rows import MergedRows
+from tests.effort import examples
 
 
 def limited(seed):
@@ -22,7 +23,7 @@ def limited(seed):
     return loss, [np.append(h, [part @ h, -part @ h]) for h in columns]
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=examples(20), deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_merged_rows_have_the_same_loss_gain_and_scores(seed):
     """Of outputs that are sums of the columns, and of responses that are shared."""

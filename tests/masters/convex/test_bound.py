@@ -20,6 +20,7 @@ from cgboost.masters import ConvexMaster
 from cgboost.masters.convex import bound
 from cgboost.masters.convex.bound import ConeProgram, Cones
 from cgboost.pricing import FeaturePricer
+from tests.effort import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
@@ -160,7 +161,8 @@ HOSTILE = np.array([-1210.0, 1080.0])
 @given(models())
 @example(Model(HOSTILE[:, None], HOSTILE, "huber", "1-norm", 1.25, offset=True))
 @example(Model(HOSTILE[:, None], HOSTILE, "huber", "1-norm", 1.25, offset=False))
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=examples(60), suppress_health_check=list(HealthCheck))
+@pytest.mark.slow
 def test_no_bound_exceeds_the_exact_objective_of_any_model(model: Model) -> None:
     """Every bound of a run is at most the exact objective of its model, and of another one."""
     result = model.run()

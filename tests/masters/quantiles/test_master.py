@@ -19,6 +19,7 @@ from cgboost.optimizers.quantiles.joint_session import JointSession
 from cgboost.optimizers.quantiles.joint_simplex import JointSimplexSession
 from cgboost.pricing import FeaturePricer, JointPricer
 from cgboost.pricing.learners.joint import Outputs
+from tests.effort import examples
 
 
 class Problem(NamedTuple):
@@ -95,8 +96,9 @@ def random_problem(seed: int, **shape: int) -> Problem:
     return Problem(X, y, cost, quantiles)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seed=st.integers(0, 10**6))
+@pytest.mark.slow
 def test_it_finds_the_optimum_of_the_linear_program(seed: int) -> None:
     """Bound ≤ optimum ≤ objective, both near it, and the outputs of the model do not cross."""
     problem = random_problem(seed)
@@ -110,7 +112,7 @@ def test_it_finds_the_optimum_of_the_linear_program(seed: int) -> None:
     assert np.diff(outputs, axis=0).min() >= -1e-9 * max(1.0, np.abs(problem.y).max())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_coefficients_of_one_sign(seed: int) -> None:
     """With coef="nonneg" none is negative, and the optimum is that of the smaller program."""
@@ -123,7 +125,7 @@ def test_coefficients_of_one_sign(seed: int) -> None:
     assert result.bound <= best + 1e-8 * max(1.0, best)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_named_solver_finds_the_same(seed: int) -> None:
     """The session with HiGHS behind it has the optimum, and outputs that do not cross."""

@@ -27,6 +27,7 @@ from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties import RKHS
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.pricer import RKHSPricer
+from tests.effort import examples
 from tests.masters.rkhs.problems import Problem
 from tests.problems import assert_certified
 
@@ -55,7 +56,7 @@ def parts(problem: Problem, offset: str, tol: float = 1e-8) -> tuple[RKHSMaster,
 
 @pytest.mark.parametrize("offset", ["none", "penalized", "free"])
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
-@settings(max_examples=2)
+@settings(max_examples=examples(2))
 @given(seed=st.integers(0, 10**6), at_once=st.integers(1, 8))
 def test_reaches_the_optimum_over_all_functions(
     loss: Loss, offset: str, seed: int, at_once: int

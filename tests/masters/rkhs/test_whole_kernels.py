@@ -15,6 +15,7 @@ from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
 from cgboost.penalties import GroupNorm, SquaredGroupNorm
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
+from tests.effort import examples
 from tests.function_norms import optimum
 
 LIBRARY = KernelLibrary(
@@ -35,7 +36,7 @@ def grams(X: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     offset=st.sampled_from(["none", "penalized", "free"]),

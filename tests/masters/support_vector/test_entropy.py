@@ -12,6 +12,7 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import entropic_nu_hinge, hinge
 from cgboost.masters import EntropyMaster
 from cgboost.pricing import FeaturePricer
+from tests.effort import examples
 from tests.problems import random_problem
 
 NU, ETA = 0.4, 8.0
@@ -38,7 +39,7 @@ def dual_optimum(
 
 @pytest.mark.parametrize("coef", ["free", "nonneg"])
 @pytest.mark.parametrize("offset", ["none", "penalized", "free"])
-@settings(max_examples=4)
+@settings(max_examples=examples(4))
 @given(seed=st.integers(0, 10**6))
 def test_reaches_the_full_problem_with_valid_bounds(coef: str, offset: str, seed: int) -> None:
     """The loop reaches the optimum of the whole dual; bound ≤ optimum ≤ objective every round."""

@@ -27,6 +27,7 @@ from cgboost.masters import FreeColumns, MatrixColumns, SupportVectorMaster
 from cgboost.masters.support_vector.master import WarmStart
 from cgboost.penalties import L1, L2, Penalty
 from cgboost.pricing import FeaturePricer
+from tests.effort import examples
 from tests.problems import PENALTIES, assert_certified
 
 LOSSES = [
@@ -125,7 +126,7 @@ def quantile_optimum(X: np.ndarray, y: np.ndarray, level: float, weights: np.nda
     return float(linprog(cost, A_eq=matrix, b_eq=y, bounds=bounds, method="highs").fun)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 60),
@@ -175,6 +176,7 @@ def test_many_rows_from_a_sample_of_them(noise: str, level: float) -> None:
 
 @pytest.mark.parametrize("n_free", [0, 2])
 @pytest.mark.parametrize("loss", [AbsoluteError(), Huber(0.3)], ids=repr)
+@pytest.mark.slow
 def test_many_rows_with_a_penalty(loss: Loss, n_free: int) -> None:
     """A sample leads to a proven optimum, no worse than that over fewer features."""
     rng = np.random.default_rng(5)

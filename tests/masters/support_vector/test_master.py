@@ -17,6 +17,7 @@ from cgboost.masters import OneNormMaster
 from cgboost.masters.support_vector.master import COARSE_SETBACKS, SETBACKS
 from cgboost.pricing import FeaturePricer
 from solvers import available_backends, get_backend
+from tests.effort import examples
 from tests.problems import FORMULATIONS, Formulation, Problem, assert_certified, random_problem
 
 
@@ -29,7 +30,7 @@ def generate(problem: Problem, formulation: Formulation, **options: object) -> R
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(seed=st.integers(0, 10**6), columns=st.sampled_from([1, 3, 5, 50]))
 def test_reaches_the_full_problem_with_valid_bounds(
     formulation: Formulation, seed: int, columns: int

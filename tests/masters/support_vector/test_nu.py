@@ -27,6 +27,7 @@ from cgboost.masters import BudgetMaster, OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.pricing import FeaturePricer
 from tests import problems
+from tests.effort import examples
 from tests.problems import Problem, assert_certified, random_problem
 
 NU = 0.4
@@ -133,7 +134,7 @@ def generate(problem: Problem, formulation: Formulation, **options: Any) -> Resu
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-@settings(max_examples=6)
+@settings(max_examples=examples(6))
 @given(seed=st.integers(0, 10**6), eager=st.booleans())
 def test_reaches_the_full_problem_with_valid_bounds(
     formulation: Formulation, seed: int, eager: bool

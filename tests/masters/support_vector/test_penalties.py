@@ -17,6 +17,7 @@ from cgboost.masters.support_vector import SupportVectorMaster, WarmStart
 from cgboost.penalties import L1, L2, ElasticNet, Entropy, L1Ball
 from cgboost.pricing import FeaturePricer, KernelPricer
 from tests import smooth_losses as smooth
+from tests.effort import examples
 from tests.problems import PENALTIES, SMOOTH, Formulation, assert_certified, random_problem
 
 PAIRS = [
@@ -31,7 +32,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("formulation", PAIRS, ids=str)
-@settings(max_examples=3)
+@settings(max_examples=examples(3))
 @given(seed=st.integers(0, 10**6))
 def test_reaches_the_full_problem_with_valid_bounds(formulation: Formulation, seed: int) -> None:
     """Every pair reaches the full optimum; bound ≤ optimum ≤ objective at every round."""

@@ -15,6 +15,7 @@ from cgboost.optimizers.active_set.active_set_method import (
     Proximity,
 )
 from solvers import LimitError, Status
+from tests.effort import examples
 from tests.optimizers.duals.quadratic_duals import at_zero, optimum, primal, random_loss, whole
 
 SIGNS = pytest.mark.parametrize("two_sided", [True, False])
@@ -28,7 +29,7 @@ def coefficients(problem, point) -> np.ndarray:
 
 @SIGNS
 @OFFSETS
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(["hinge", "tube", "absolute"]))
 def test_the_optimum_is_clarabels(two_sided: bool, offset: str, seed: int, kind: str) -> None:
     """On random problems of any price the objective is the optimum, the gap says so."""

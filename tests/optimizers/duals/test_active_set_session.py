@@ -13,13 +13,14 @@ from cgboost.losses import hinge
 from cgboost.masters import TwoNormMaster
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
 from cgboost.pricing import FeaturePricer
+from tests.effort import examples
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
 TWO_NORM = [formulation for formulation in FORMULATIONS if formulation.penalty == "l2"]
 
 
 @pytest.mark.parametrize("formulation", TWO_NORM, ids=str)
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(
     seed=st.integers(0, 10**6),
     price=st.sampled_from([1e-3, 1.0, 1e3]),

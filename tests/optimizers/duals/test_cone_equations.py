@@ -13,6 +13,7 @@ from cgboost.optimizers.cones.cone_blocks import (
     low_rank_factor,
 )
 from cgboost.optimizers.cones.cone_equations import EquationsByColumns, EquationsByRows
+from tests.effort import examples
 
 N_ROWS = 15
 
@@ -25,7 +26,7 @@ def store_of(factors: list[np.ndarray], limits: np.ndarray, grams: int) -> Block
     return store
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(seed=st.integers(0, 10**6), grams=st.integers(0, 3), n_free=st.integers(0, 2))
 def test_both_forms_solve_the_dense_system(seed: int, grams: int, n_free: int) -> None:
     """By rows or by columns, with and without rows of weight 0, the solution is the dense one."""
@@ -73,7 +74,7 @@ def test_a_store_has_the_products_of_its_blocks(grams: int) -> None:
     np.testing.assert_allclose(store.limits, limits)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(seed=st.integers(0, 10**6), rank=st.integers(0, 6), exponent=st.integers(-9, 9))
 def test_a_matrix_of_low_rank_is_its_factor(seed: int, rank: int, exponent: int) -> None:
     """As many columns as its rank reproduce it, and with fewer there is no factor."""

@@ -11,6 +11,7 @@ from cgboost.losses import epsilon_insensitive, hinge, one_class
 from cgboost.optimizers.cones.cone_blocks import FactorBlock, GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession
 from solvers import LimitError
+from tests.effort import examples
 from tests.optimizers.duals.cone_problems import (
     KINDS,
     WITH_MASS,
@@ -60,7 +61,7 @@ def test_the_optimum_with_a_mass_is_that_of_clarabel(kind: str, offset: str) -> 
     check_answer(problem, problem.optimum())
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(KINDS),
@@ -187,7 +188,7 @@ def test_one_kernel_may_be_much_larger_than_the_others(scale: float, squared: bo
     assert answer.gap <= max(1e-6 * answer.objective, 1e-8 * at_nothing)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(KINDS),

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from cgboost.optimizers.cones.cone_blocks import BlockStore, FactorBlock, GramBlock
 from cgboost.optimizers.cones.cone_scaling import Cones, ConeVector, Scaling
+from tests.effort import examples
 
 N_ROWS = 6
 
@@ -26,7 +27,7 @@ def cones_at(seed: int) -> tuple[BlockStore, ConeVector, ConeVector, ConeVector]
     return store, inside(rng.uniform(1e-3, 2.0)), inside(rng.uniform(1e-3, 2.0)), free
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(seed=st.integers(0, 10**6))
 def test_both_points_have_one_image(seed: int) -> None:
     """W takes the multiplier to where W⁻¹ takes the slack, and W⁻¹ undoes W."""
@@ -43,7 +44,7 @@ def test_both_points_have_one_image(seed: int) -> None:
         )
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(seed=st.integers(0, 10**6))
 def test_division_undoes_the_jordan_product(seed: int) -> None:
     """With x ∘ v for a point x inside its cone, dividing by x gives v."""
@@ -56,7 +57,7 @@ def test_division_undoes_the_jordan_product(seed: int) -> None:
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(seed=st.integers(0, 10**6))
 def test_a_move_may_go_to_the_boundary(seed: int) -> None:
     """Just before the length found all points are inside their cones, just after one is not."""

@@ -16,13 +16,14 @@ from cgboost.masters.support_vector.master import Offset, Sign
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.penalties import ElasticNet
 from cgboost.pricing import FeaturePricer
+from tests.effort import examples
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
 ONE_NORM = [formulation for formulation in FORMULATIONS if formulation.penalty == "l1"]
 
 
 @pytest.mark.parametrize("formulation", ONE_NORM, ids=str)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(
     seed=st.integers(0, 10**6),
     price=st.sampled_from([1e-3, 1.0, 1e4]),

@@ -12,6 +12,7 @@ from cgboost.optimizers.active_set.quadratic_dual import (
     KeptProducts,
     free_rows,
 )
+from tests.effort import examples
 
 N_ROWS, N_COLUMNS = 30, 40
 
@@ -34,7 +35,7 @@ def dense(block: Block, lines: np.ndarray, active: np.ndarray) -> np.ndarray:
     return part @ np.diag(block.weights[active]) @ part.T
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6), n_free=st.integers(1, 20), n_active=st.integers(0, N_COLUMNS))
 def test_both_forms_solve_the_dense_system(seed: int, n_free: int, n_active: int) -> None:
     """By rows or by columns, with one right side or two, d is what a dense solver finds."""
@@ -56,7 +57,7 @@ def test_both_forms_solve_the_dense_system(seed: int, n_free: int, n_active: int
     np.testing.assert_allclose(system.response_to(change), expected, atol=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6))
 def test_kept_products_equal_those_from_scratch(seed: int) -> None:
     """Whatever rows and columns come and go, and in whatever order, nothing else changes."""

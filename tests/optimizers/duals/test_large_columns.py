@@ -15,6 +15,7 @@ from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.optimizers.large_columns import LargeColumns, levelled
 from cgboost.pricing import FeaturePricer
+from tests.effort import examples
 from tests.problems import Formulation, Problem, columns_of, random_problem
 
 LARGE = 1e4
@@ -58,7 +59,7 @@ FREE = [
 
 
 @pytest.mark.parametrize("formulation", FREE, ids=str)
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(seed=st.integers(0, 10**6), exponent=st.sampled_from([2.0, 4.0, 6.0]))
 @example(seed=26, exponent=6.0)
 @example(seed=86, exponent=6.0)

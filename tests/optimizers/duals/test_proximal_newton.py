@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from cgboost.optimizers.active_set.active_set_method import RELEASED, ProximalProblem
 from cgboost.optimizers.active_set.quadratic_dual import KeptProducts
+from tests.effort import examples
 from tests.optimizers.duals.quadratic_duals import at_zero, random_loss, whole
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(["hinge", "tube", "absolute"]),

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.effort import examples
 from tests.optimizers.duals.quadratic_duals import at_zero, primal, random_loss, whole
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(["hinge", "tube", "absolute"]),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cgboost.losses import SupportVectorLoss, epsilon_insensitive, hinge
 from cgboost.optimizers.active_set.quadratic_dual import RowBoxes
+from tests.effort import examples
 from tests.optimizers.duals.quadratic_duals import random_loss
 
 PRICE = np.array([1.0, 0.0, 2.0])
@@ -80,7 +81,7 @@ def test_only_the_largest_rates_leave_their_corners() -> None:
     assert count == 4
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     seed=st.integers(0, 10**6),
     kind=st.sampled_from(["hinge", "tube", "absolute"]),

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from cgboost.pricing.constrained.hinges import HingePool, ShapePool
 from cgboost.pricing.constrained.oriented import OrientedPool
 from cgboost.pricing.features.stumps import StumpPool
+from tests.effort import examples
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=examples(20), deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_scores_are_sums_over_the_rows(seed):
     """Of stumps and hinges, either way round, with what they draw on budgets."""

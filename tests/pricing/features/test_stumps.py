@@ -11,6 +11,7 @@ from cgboost.generation.columns import evaluate
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
 from cgboost.pricing.features.stumps import CONSTANT_STUMP, Stump, StumpPool, StumpPricer
+from tests.effort import examples
 from tests.problems import FORMULATIONS, Problem
 
 SHAPES = st.tuples(st.integers(1, 9), st.integers(1, 4))
@@ -35,7 +36,7 @@ def brute_force(X):
     return made
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.one_of(FEW_VALUES, ANY_VALUES, SINGLE), st.integers(0, 2**32 - 1))
 def test_scores_and_columns_are_those_of_all_thresholds(X, seed):
     """Ties, constants, duplicates, neighbouring floats: the columns are all, the scores r·h."""
@@ -50,7 +51,7 @@ def test_scores_and_columns_are_those_of_all_thresholds(X, seed):
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.one_of(FEW_VALUES, ANY_VALUES, SINGLE))
 def test_a_column_is_its_hypothesis_on_the_training_rows(X):
     """Values, single columns and hypotheses agree, and every key occurs once."""

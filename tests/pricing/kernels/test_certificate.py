@@ -17,6 +17,7 @@ from cgboost.penalties.l1 import OneNormEntry
 from cgboost.penalties.l1_ball import BudgetEntry
 from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing import KernelPool, StrataPricer
+from tests.effort import examples
 from tests.pricing.states import state_of
 
 LIBRARY = KernelLibrary(
@@ -57,7 +58,7 @@ def responses(rng: np.random.Generator, n_rows: int) -> list[np.ndarray]:
     return found
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10**6),
     rule=st.sampled_from(RULES),

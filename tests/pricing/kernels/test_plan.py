@@ -12,6 +12,7 @@ from cgboost.kernels import Kernel
 from cgboost.parallel import SerialExecutor, ThreadExecutor
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.plan import LEAST_WIDTH, PassPlan
+from tests.effort import examples
 
 AMPLE = 1e6
 
@@ -26,7 +27,7 @@ def plan(
     return PassPlan(data, SerialExecutor(), megabytes)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     n_rows=st.integers(1, 30000),
     threads=st.integers(1, 9),

@@ -14,6 +14,7 @@ from cgboost.kernels import Kernel, ProductKernel, as_library
 from cgboost.parallel import ThreadExecutor
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, KernelPricer, StrataPricer
+from tests.effort import examples
 from tests.pricing.states import state_of
 
 LIBRARY = KernelLibrary({"linear": Linear(), "rbf": RBF(0.3)})
@@ -29,7 +30,7 @@ MANY = KernelLibrary(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10**6),
     megabytes=st.sampled_from([0.0, 0.04, 0.1, 10.0]),

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.pricing.kernels.row_cache import RowCache
+from tests.effort import examples
 
 
 def fill(cache: RowCache, matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -19,7 +20,7 @@ def fill(cache: RowCache, matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return slots
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     seed=st.integers(0, 10**6),
     capacity=st.integers(0, 25),

@@ -12,6 +12,7 @@ from cgboost.penalties.l1 import OneNormEntry
 from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing.kernels.scores import undecided
 from cgboost.pricing.scans.candidates import Candidates, Held, PricingRequest, merged, search_scores
+from tests.effort import examples
 
 
 def shown(scores: np.ndarray, errors: np.ndarray, request: PricingRequest) -> Candidates:
@@ -21,7 +22,7 @@ def shown(scores: np.ndarray, errors: np.ndarray, request: PricingRequest) -> Ca
     return reduce(lambda a, b: merged(a, b, request.limit), found)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     rule=st.sampled_from(

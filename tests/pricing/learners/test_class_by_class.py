@@ -11,6 +11,7 @@ from cgboost.losses.multinomial import Multinomial, log_odds
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.features.lines import LinePool, LinePricer
 from cgboost.pricing.learners.class_by_class import ClassByClassPricer
+from tests.effort import examples
 
 
 def problem(seed: int, n_classes: int) -> tuple[StagewiseMaster, ClassByClassPricer, np.ndarray]:
@@ -25,7 +26,7 @@ def problem(seed: int, n_classes: int) -> tuple[StagewiseMaster, ClassByClassPri
     return master, ClassByClassPricer([LinePricer(pool, loss) for loss in losses], losses), X
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(seed=st.integers(0, 10_000), n_classes=st.integers(2, 6))
 def test_the_line_of_a_class_lowers_the_deviance_most(seed: int, n_classes: int) -> None:
     """No other feature's Newton line, added to that class's score alone, has a lower deviance."""
@@ -46,7 +47,7 @@ def test_the_line_of_a_class_lowers_the_deviance_most(seed: int, n_classes: int)
             assert reached <= loss.value(moved) + 1e-9
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(seed=st.integers(0, 10_000), scale=st.sampled_from([1.0, 30.0, 600.0]))
 def test_log_odds(seed: int, scale: float) -> None:
     """They are each score less the logarithm of the sum over the others, with huge scores too."""

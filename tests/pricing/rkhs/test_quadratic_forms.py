@@ -21,6 +21,7 @@ def rows(seed: int, count: int = 60) -> np.ndarray:
 
 @pytest.mark.parametrize("cache_size", [0.0, 100.0])
 @pytest.mark.parametrize("share", [0.2, 0.9])
+@pytest.mark.slow
 def test_forms_are_those_of_the_matrices(cache_size: float, share: float) -> None:
     """rᵀK_p r with and without memory, whether few or most r are 0, within the stated error."""
     X, rng = rows(0, 300), np.random.default_rng(1)

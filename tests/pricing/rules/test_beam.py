@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from cgboost.pricing.rules import Literals
 from cgboost.pricing.rules.beam import beam
 from cgboost.pricing.rules.branching import Candidates
+from tests.effort import examples
 from tests.pricing.rules.cases import enumerated, tables
 
 
 @given(tables())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_it_finds_the_best_pair(case):
     """With all pairs the best conjunction of two is found, and no score is above the best."""
     X, kinds, response = case

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from cgboost.pricing.rules import Literals
 from cgboost.pricing.rules.branching import BranchAndBound, Candidates
+from tests.effort import examples
 from tests.pricing.rules.cases import enumerated, tables
 
 COSTS = st.sampled_from([(1.0, 1.0, 1.0), (1.0, 2.0, 3.0), (1.0, 2.0**0.5, 3.0**0.5), (1.5, 2, 2)])
@@ -21,7 +22,7 @@ def best_of_all(literals, response, cost, two_sided=True):
 
 
 @given(tables(), COSTS, st.integers(1, 3), st.booleans(), st.sampled_from([1, 3]))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_exact_search_equals_enumeration(case, costs, longest, two_sided, least):
     """Its best score is that of all conjunctions: either sign, costs, missing values, support."""
     X, kinds, response = case
@@ -43,7 +44,7 @@ def test_exact_search_equals_enumeration(case, costs, longest, two_sided, least)
 
 
 @given(tables(), st.floats(0.0, 300.0))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_search_that_ends_early_has_a_bound(case, limit):
     """Whatever it has left open, no conjunction scores above its bound."""
     X, kinds, response = case

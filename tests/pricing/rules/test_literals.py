@@ -5,11 +5,12 @@ from hypothesis import given, settings
 
 from cgboost.generation.columns import evaluate
 from cgboost.pricing.rules import Literals
+from tests.effort import examples
 from tests.pricing.rules.cases import enumerated, tables
 
 
 @given(tables())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_covers_are_values_of_conjunctions(case):
     """A column on the training rows equals its conjunction there, rows put together or not."""
     X, kinds, response = case

@@ -10,6 +10,7 @@ from cgboost.losses import Hinge, SquaredError
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.pricing.rules import Literals, RulePricer
 from solvers import Program, solve
+from tests.effort import examples
 from tests.pricing.rules.cases import enumerated, tables
 
 
@@ -30,7 +31,7 @@ def least_hinge(H, y, price):
 
 
 @given(tables(), st.sampled_from([0.3, 1.0, 5.0]), st.sampled_from([1, 2]), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_column_generation_solves_the_program_of_all_rules(case, C, least, by_root):
     """Its optimum is that of the linear program over every conjunction, to 1e-6, with its bound."""
     X, kinds, response = case

@@ -20,6 +20,7 @@ from cgboost.pricing.scans.candidates import (
     merged,
     search_scores,
 )
+from tests.effort import examples
 
 
 def request(rule: EntryRule, limit: int, held: list[int] | None = None) -> PricingRequest:
@@ -27,7 +28,7 @@ def request(rule: EntryRule, limit: int, held: list[int] | None = None) -> Prici
     return PricingRequest(np.zeros(0), rule, [Held(np.array(held or [], dtype=np.intp))], limit)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(seed=st.integers(0, 10**6), limit=st.integers(0, 9), cut=st.integers(0, 30))
 def test_two_parts_find_what_the_whole_finds(seed: int, limit: int, cut: int) -> None:
     """Wherever the columns are cut in two, the columns offered and the sums are the same."""

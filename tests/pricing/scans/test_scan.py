@@ -16,6 +16,7 @@ from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import FeaturePricer, KernelPool, StrataPricer
 from cgboost.pricing.scans.scan import CANDIDATES
+from tests.effort import examples
 from tests.pricing import states
 
 LIBRARY = KernelLibrary(
@@ -28,7 +29,7 @@ def state_of(response: np.ndarray, *, slack: np.ndarray | None = None, two_sided
     return states.state_of(response, OneNormEntry(two_sided), slack)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(seed=st.integers(0, 10**6), limit=st.integers(1, 8), two_sided=st.booleans())
 def test_full_pricing_equals_brute_force(seed: int, limit: int, two_sided: bool) -> None:
     """The best column, the largest and the summed excess are those of all the scores.

@@ -22,6 +22,7 @@ from solvers import (
     open_session,
     solve,
 )
+from tests.effort import examples
 from tests.solvers.problems import (
     ALL,
     BY_CLASS,
@@ -161,7 +162,7 @@ def known_optimum(seed, n, m, kind):
 
 
 @pytest.mark.parametrize("solver", NATIVE)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 8),

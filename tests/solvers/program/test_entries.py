@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.program.growing import ColumnEntries
+from tests.effort import examples
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     seed=st.integers(0, 10**6),
     moves=st.lists(st.sampled_from(["columns", "rows", "drop columns"]), max_size=8),

@@ -14,6 +14,7 @@ from solvers.program.growing import (
     check_columns,
     growing_matrix,
 )
+from tests.effort import examples
 
 
 def dense(matrix):
@@ -21,7 +22,7 @@ def dense(matrix):
     return matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10**6),
     moves=st.lists(

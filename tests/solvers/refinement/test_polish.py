@@ -13,6 +13,7 @@ from solvers.program.solution import Point, worst_residual
 from solvers.refinement.polish import Face, polished, saddle_system
 from solvers.sessions.engine import Answer
 from solvers.sessions.rebuilding import RebuildingBackend
+from tests.effort import examples
 from tests.solvers.backends.test_conformance import known_optimum
 from tests.solvers.problems import BY_CLASS, LINEAR, QUADRATIC, master
 
@@ -39,7 +40,7 @@ def worst(program, point):
     return worst_residual(program, point.x, point.row_duals)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 12),
@@ -145,7 +146,7 @@ def test_a_point_after_a_limit_is_not_polished():
     assert caught.value.solution.x is point.x
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(0, 6),

@@ -12,6 +12,7 @@ from solvers.program.solution import Point
 from solvers.refinement.presolve import find_elimination
 from solvers.sessions.engine import Answer
 from solvers.sessions.rebuilding import RebuildingBackend
+from tests.effort import examples
 from tests.solvers.problems import master
 
 
@@ -51,7 +52,7 @@ def random_program(seed, n, w, kind, is_sparse):
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 6),
@@ -70,7 +71,7 @@ def test_answers_are_the_same_with_and_without(seed, n, w, kind, is_sparse):
     assert short.reduced_costs == pytest.approx(plain.reduced_costs, abs=2e-3)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(["diagonal", "dense", "sparse"]))
 def test_the_recovery_is_exact(seed, kind):
     """At any point of the reduced program: same value, same reduced costs, equations satisfied."""
@@ -181,7 +182,7 @@ def test_a_sparse_block_is_left_to_the_solver():
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10**6),
     moves=st.lists(

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers import Program, ProgramError, Session, UnsupportedProblemError, open_session, solve
+from tests.effort import examples
 from tests.solvers.problems import ALL, BY_CLASS, NATIVE, can, continuous, master
 
 BOX = 3.0
@@ -112,7 +113,7 @@ def check_updates(mirror, solver, moves):
 
 
 @pytest.mark.parametrize("solver", NATIVE)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     seed=st.integers(0, 10**6),
     moves=st.lists(st.tuples(st.sampled_from(MOVES), st.booleans()), min_size=1, max_size=8),
