@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, settings
 TESTS = Path(__file__).parent
 
 QUICK = (
-    "generation",
-    "integer/branching",
+    "generation/test_[!r]*.py",
+    "integer/branching/test_[!sz]*.py",
     "integer/test_pool.py",
     "losses",
     "masters/linear/test_lagrangian_bound.py",
