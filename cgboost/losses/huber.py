@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -34,7 +35,7 @@ class Huber(Loss):
     name: ClassVar[str] = "huber"
 
     def __post_init__(self) -> None:
-        if not 0 < self.delta < np.inf:
+        if not (isinstance(self.delta, Real) and 0 < self.delta < np.inf):
             raise ValueError(f"delta must be positive, got {self.delta!r}")
 
     def in_units(self, unit: float) -> tuple[Loss, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -35,6 +36,10 @@ class Multinomial(Loss):
 
     name: ClassVar[str] = "multinomial"
     classification: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.n_classes, Integral) and self.n_classes > 0):
+            raise ValueError(f"n_classes must be a whole number above 0, got {self.n_classes!r}")
 
     @property
     def n_outputs(self) -> int:

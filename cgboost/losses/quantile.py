@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -30,7 +31,7 @@ class Quantile(Loss):
     name: ClassVar[str] = "quantile"
 
     def __post_init__(self) -> None:
-        if not 0 < self.quantile < 1:
+        if not (isinstance(self.quantile, Real) and 0 < self.quantile < 1):
             raise ValueError(f"quantile must be between 0 and 1, got {self.quantile!r}")
 
     def in_units(self, unit: float) -> tuple[Loss, float]:

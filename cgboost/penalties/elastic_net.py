@@ -6,6 +6,7 @@ Zou, Hastie, *Regularization and variable selection via the elastic net*, JRSS B
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,7 +56,7 @@ class ElasticNet(Penalty):
     l1_ratio: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.l1_ratio < 1.0:
+        if not (isinstance(self.l1_ratio, Real) and 0.0 <= self.l1_ratio < 1.0):
             raise ValueError(
                 f"l1_ratio must be at least 0 and below 1 (use L1() for 1), got {self.l1_ratio!r}"
             )

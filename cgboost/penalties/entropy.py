@@ -8,6 +8,7 @@ that u cannot jump between rounds. The primal has Σ|α| ≤ D and a loss that i
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class Entropy(L1Ball):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 < self.eta < np.inf:
+        if not (isinstance(self.eta, Real) and 0 < self.eta < np.inf):
             raise ValueError(f"eta must be positive and finite, got {self.eta!r}")
 
     def dual_loss(self, loss: Any) -> Any:

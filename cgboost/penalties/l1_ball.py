@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,7 +53,7 @@ class L1Ball(Penalty):
     radius: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.radius < np.inf:
+        if not (isinstance(self.radius, Real) and 0 < self.radius < np.inf):
             raise ValueError(f"radius must be positive and finite, got {self.radius!r}")
 
     def value(self, coef: Vector) -> float:

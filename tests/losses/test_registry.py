@@ -1,5 +1,6 @@
 """Losses by name, and the messages of pairs that do not work."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
@@ -21,7 +22,17 @@ from cgboost import (
     losses,
 )
 from cgboost.exceptions import CGBoostError, UnsupportedLossError
-from cgboost.losses import Huber, LogLoss, Loss, Quantile, WeightedLoss, get_loss
+from cgboost.losses import (
+    EpsilonInsensitive,
+    Huber,
+    LogLoss,
+    Loss,
+    Multinomial,
+    Quantile,
+    SquaredEpsilonInsensitive,
+    WeightedLoss,
+    get_loss,
+)
 from cgboost.losses.base import require
 from cgboost.losses.registry import (
     CLASSIFICATION,
@@ -179,3 +190,17 @@ def test_a_smooth_loss_without_box_is_refused_by_name() -> None:
     """All that is missing stands in the message."""
     with pytest.raises(UnsupportedLossError, match="X needs dual_box of a loss, and LogLoss"):
         require(LogLoss(), ["dual_box"], "X")
+
+
+@pytest.mark.parametrize("value", ["a", None, [0.5], 0.5j, np.array([0.5, 0.6])], ids=str)
+def test_parameters_that_are_no_numbers_are_refused_by_name(value: Any) -> None:
+    """With the name and the value, as numbers out of range are."""
+    for kind, name in (
+        (Quantile, "quantile"),
+        (Huber, "delta"),
+        (EpsilonInsensitive, "epsilon"),
+        (SquaredEpsilonInsensitive, "epsilon"),
+        (Multinomial, "n_classes"),
+    ):
+        with pytest.raises(ValueError, match=f"{name} must be .*, got {re.escape(repr(value))}"):
+            kind(value)

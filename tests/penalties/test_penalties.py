@@ -158,6 +158,9 @@ def test_the_offset_is_one_more_coefficient_where_it_is_penalized() -> None:
         (lambda: L1Ball(0.0), "radius must be positive and finite, got 0.0"),
         (lambda: Entropy(0.0), "eta must be positive and finite, got 0.0"),
         (lambda: Entropy(1.0, radius=np.inf), "radius must be positive and finite, got inf"),
+        (lambda: ElasticNet("a"), "l1_ratio must be at least 0 .*got 'a'"),
+        (lambda: L1Ball(None), "radius must be positive and finite, got None"),
+        (lambda: Entropy("a"), "eta must be positive and finite, got 'a'"),
     ],
 )
 def test_parameters_out_of_range_are_refused(make: object, message: str) -> None:

@@ -103,7 +103,7 @@ class BaseEnsemble(ReportedEstimator):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: ArrayLike | None = None,
         eval_set: EvalSets | None = None,
         *,

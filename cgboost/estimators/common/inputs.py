@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import validation
 
 from cgboost.exceptions import DataWarning, see, warn_caller
+from cgboost.tables.rows import RowsElsewhere
 from cgboost.tables.table_columns import (
     DATES,
     TIMES,
@@ -63,11 +64,13 @@ def validate_data(
     ------
     ValueError
         As scikit-learn; for masked values, for dates instead of numbers, for responses that are
-        missing; for words, missing values and others that are no numbers, with the column and what
-        to do; for two columns of one name, and frames without columns.
+        missing; for words, missing values, infinity and others that are no numbers, with the column
+        and what to do; for two columns of one name, and frames without columns; for rows in a
+        database or in partitions.
     TypeError
         As scikit-learn, with the column.
     """
+    check_here(estimator, X, reset=how.get("reset", True))
     check_unmasked("X", X)
     check_frame(X)
     _check_names(X)
@@ -82,12 +85,52 @@ def validate_data(
         words = said.partition("\n")[0]
         if "could not convert string" in said or "HistGradientBoosting" in said:
             raise ValueError(_in_words(X, words)) from None
+        if words.startswith("Input X contains infinity"):
+            raise ValueError(_infinite(X, words)) from None
         if "fill value must be 0" in words:
             raise ValueError(_filled(X)) from error
         if any(part in words for part in NO_NUMBER):
             own = kind if kind in (TypeError, ValueError) else ValueError
             raise own(f"{_no_number(X, y)} ({words}){see('input-data')}") from error
         raise
+
+
+def check_here(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Raise a ValueError for rows in a database or in partitions.
+
+    Only transform regression is fitted where they are, and nothing predicts there.
+    """
+    if not isinstance(X, RowsElsewhere):
+        return
+    name = type(X).__name__
+    if reset:
+        raise ValueError(
+            f"{type(estimator).__name__} cannot be fitted to a {name}, only TransformRegressor "
+            "and TransformClassifier can: X must be an array or a data frame (boosted linear trees "
+            "and rule sets take a source of blocks, too), which is read here"
+        )
+    hint = f": {X.instead}" if hasattr(estimator, "to_sql") else ""
+    raise ValueError(f"X must be one table here, an array or a data frame, got {name}{hint}")
+
+
+def _infinite(X: Any, words: str) -> str:
+    """What is wrong with X, where, and what to do: infinity."""
+    if hasattr(X, "tocoo"):
+        entries = X.tocoo()
+        places = zip(entries.row, entries.col, entries.data, strict=True)
+        found = [(row, column, x) for row, column, x in places if np.isinf(x)]
+    else:
+        columns = (np.asarray(column, dtype=np.float64) for column in _columns(X)[1])
+        rows = ((k, np.flatnonzero(np.isinf(column)), column) for k, column in enumerate(columns))
+        found = [(own[0], k, column[own[0]]) for k, own, column in rows if len(own)]
+    if not found:  # too large for a smaller type
+        return f"{words}{see('input-data')}"
+    row, place, value = found[0]
+    names = _columns(X)[0]
+    return (
+        f"{words.rstrip('.')}: column {names[place] if names else place} has {value:g} in row "
+        f"{row}: give a finite number, or leave the row out{see('input-data')}"
+    )
 
 
 def _no_number(X: Any, y: Any) -> str:
@@ -106,8 +149,8 @@ def _no_number(X: Any, y: Any) -> str:
                 "columns, or leave the column out"
             )
     wrong = "X must be an array or a data frame of numbers, with a row for each item"
-    kind = getattr(X, "dtype", "something else")
-    return f"{wrong}, got a {type(X).__module__}.{type(X).__qualname__} of {kind}"
+    kind = f" of {X.dtype}" if hasattr(X, "dtype") else ""
+    return f"{wrong}, got a {type(X).__module__}.{type(X).__qualname__}{kind}"
 
 
 def _filled(X: Any) -> str:

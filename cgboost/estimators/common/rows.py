@@ -13,10 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from cgboost.estimators.common.inputs import check_response, read_weights, validate_data
+from cgboost.estimators.common.inputs import (
+    check_here,
+    check_response,
+    read_weights,
+    validate_data,
+)
 from cgboost.exceptions import see, without_hint
 from cgboost.tables.preparation import check_weight_size, numbers_of, read_source
-from cgboost.tables.rows import RowsElsewhere, SourceRows
+from cgboost.tables.rows import SourceRows
 from cgboost.tables.schema import Schema, SchemaMaker
 from cgboost.tables.table_columns import check_frame
 
@@ -197,19 +202,6 @@ def is_source(X: Any) -> bool:
     return isinstance(first, (list, tuple)) and len(first) in (2, 3) and is_table(first[0])
 
 
-def check_here(estimator: Any, X: Any) -> None:
-    """Raise a ValueError for training rows in a database or in partitions.
-
-    Only transform regression is fitted where they are.
-    """
-    if isinstance(X, RowsElsewhere):
-        raise ValueError(
-            f"{type(estimator).__name__} cannot be fitted to a {type(X).__name__}, only "
-            "TransformRegressor and TransformClassifier can: X must be an array, a data frame or a "
-            "source of blocks, which is read here"
-        )
-
-
 def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     """A checked array, float32 or float64, or the data frame as it is, and the response.
 
@@ -219,11 +211,7 @@ def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         As scikit-learn's ``validate_data``; nan is allowed in X. If X is a source of blocks, or a
         frame of another library than pandas or polars.
     """
-    if isinstance(X, RowsElsewhere):
-        raise ValueError(
-            "X must be one table here, an array or a data frame, got "
-            f"{type(X).__name__}: {X.instead}"
-        )
+    check_here(estimator, X, reset=reset)
     if is_source(X):
         raise ValueError(
             f"X must be one table here, an array or a data frame, got a {type(X).__name__} of "
@@ -287,7 +275,7 @@ def rows_of(
         If ``y`` is missing, responses or weights are given besides a source, or the rows are
         elsewhere.
     """
-    check_here(estimator, X)
+    check_here(estimator, X, reset=True)
     if y is not None and is_source(X):
         raise ValueError("y of a source of blocks belongs in its blocks, (X, y): leave y out")
     if is_table(X) or y is not None:

@@ -99,7 +99,7 @@ def rules_of(constraints: Any) -> tuple[Constraint, ...]:
 def fit_obeying(
     self: Model,
     X: Any,
-    y: Any,
+    y: Any = None,
     sample_weight: ArrayLike | None = None,
     eval_set: EvalSets | None = None,
     groups: Mapping[Any, ArrayLike] | None = None,

@@ -83,7 +83,7 @@ class CGBoostClassifier(Classification, BaseBoost):
         :class:`~cgboost.losses.Loss` for labels ±1, including your own. See docs/methods/losses.md.
     C : float, default=1.0
         Cost of one unit of loss. ``sample_weight`` multiplies it, row by row: with weights that
-        sum to 1, C must be n_rows times as large.
+        sum to 1, C must be n_rows times as large. Not with ``nu``.
     nu : float or None
         Instead of C: at most this share of the rows (by weight) has a margin below ``margin_``,
         and at least this share has a margin of at most ``margin_``. In (0, 1]; with a free offset,

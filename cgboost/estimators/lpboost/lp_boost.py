@@ -202,7 +202,7 @@ class LPBoostClassifier(Classification, BaseBoost):
         3/√(4·n_1·n_2/(n_1 + n_2)). For other formulations None means 1. For a small C the all-zero
         model is optimal, which is reported as a :class:`~cgboost.exceptions.TrivialModelWarning`.
         ``sample_weight`` multiplies C, row by row: with weights that sum to 1, a C of your own must
-        be n_rows times as large. Ignored if ``nu`` is used.
+        be n_rows times as large. Not with ``nu``.
     nu : float or None
         Instead of C for "lp" and "qp"; required for "erlp" and "qrlp". At most this share of the
         rows has a margin below ``margin_``, and at least this share has a margin of at most

@@ -219,7 +219,7 @@ class ThinnedEnsemble(ThinnedModel):
         self.solver = solver
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the members and their weights.
 
         Parameters

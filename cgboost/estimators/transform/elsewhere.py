@@ -15,8 +15,9 @@ from cgboost.additive.places.workers import EncodedRows
 from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.sql.source import SQLSource
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
+from cgboost.estimators.common.inputs import check_here
 from cgboost.estimators.common.parameters import threads_of
-from cgboost.estimators.common.rows import Rows, check_here, of_rows_that_count, rows_of
+from cgboost.estimators.common.rows import Rows, of_rows_that_count, rows_of
 from cgboost.parallel import KeepingExecutor, ThreadExecutor, as_executor
 from cgboost.tables.preparation import check_weights
 from cgboost.tables.rows import Block, SourceRows
@@ -73,7 +74,7 @@ def rows_elsewhere(
     with unchanged_on_failure(estimator):
         estimator._check_parameters()
         if not estimator._fits_elsewhere:
-            check_here(estimator, X)
+            check_here(estimator, X, reset=True)
         if isinstance(X, SQLSource):
             rows: SQLPlace | PartitionedRows = _of_database(estimator, X, y, sample_weight)
         elif isinstance(X, Partitions):

@@ -16,6 +16,7 @@ feasible by a projection; both are solved exactly by sorting.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Self
 
 import numpy as np
@@ -54,13 +55,13 @@ def check_price(target: Vector, price: Vector) -> None:
 
 def check_epsilon(epsilon: float) -> None:
     """ε must be finite and not negative."""
-    if not 0 <= epsilon < np.inf:
+    if not (isinstance(epsilon, Real) and 0 <= epsilon < np.inf):
         raise ValueError(f"epsilon must be at least 0, got {epsilon!r}")
 
 
 def check_share(nu: float, price: Vector) -> None:
     """ν must be in (0, 1], and the prices that it is a share of not be 0 for every row."""
-    if not 0 < nu <= 1:
+    if not (isinstance(nu, Real) and 0 < nu <= 1):
         raise ValueError(f"nu must be in (0, 1], got {nu!r}")
     if not np.any(price):
         raise ValueError(f"nu={nu:g} is a share of the prices, which are 0 for all rows")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 
@@ -200,6 +201,22 @@ def test_values_that_are_no_numbers_are_named(estimator, name):
             estimator().fit(good, column)
         with pytest.raises(ValueError, match=r"sample_weight (must be numbers|contains)|NaN"):
             estimator().fit(good, y, sample_weight=column)
+
+
+@pytest.mark.parametrize("model", [CGBoostRegressor(), LPBoostRegressor(), SparseLinearRegressor()])
+def test_infinity_is_told_with_its_column_and_row(model):
+    """In arrays, frames and sparse matrices, of training rows and of others."""
+    odd = np.array(X[:9, :2], dtype=float)
+    good, odd[5, 1] = odd.copy(), -np.inf
+    frame, words = pd.DataFrame(odd, columns=["u", "v"]), "X contains infinity .*: column {} has "
+    kinds = [(odd, "1"), (frame, "'v'")]
+    if isinstance(model, CGBoostRegressor):
+        kinds.append((sparse.csr_array(odd), "1"))
+    for given, name in kinds:
+        with pytest.raises(ValueError, match=f"{words.format(name)}-inf in row 5: give a finite"):
+            clone(model).fit(given, T[:9])
+    with pytest.raises(ValueError, match=f"{words.format(1)}-inf in row 5"):
+        clone(model).fit(good, T[:9]).predict(odd)
 
 
 def test_complex_numbers_are_refused():

@@ -51,6 +51,16 @@ def test_nu_classification_is_nu_svc(nu: float) -> None:
         np.testing.assert_allclose(scaled, theirs.decision_function(gram(X)), atol=1e-3)
 
 
+@pytest.mark.parametrize("kind", [CGBoostClassifier, LPBoostClassifier])
+def test_nu_takes_the_place_of_c(kind: Any) -> None:
+    """Of classifiers: both given are an error that names both; one alone is fitted."""
+    X, y = two_classes(20)
+    with pytest.raises(ValueError, match="nu=0.3 takes the place of C, so C=50 has no effect"):
+        kind(nu=0.3, C=50.0).fit(X, y)
+    assert kind(nu=0.3).fit(X, y).margin_ > 0
+    assert kind(C=50.0).fit(X, y).objective_ > 0
+
+
 @pytest.mark.parametrize("nu", NUS)
 def test_nu_regression_is_nu_svr(nu: float) -> None:
     """With the 2-norm, predictions are those of NuSVR over HHᵀ, and ε is what it chose."""

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost import AdditiveRegressor, TransformRegressor
+from cgboost import AdditiveRegressor, LPBoostRegressor, TransformRegressor
 from cgboost.additive.sql.session import Session
 from cgboost.exceptions import DatabaseError
 from cgboost.sources import SQLSource
@@ -100,9 +100,15 @@ def test_what_belongs_into_the_table_is_refused_beside_it() -> None:
             ValueError, match="AdditiveRegressor cannot be fitted to a SQLSource, only"
         ):
             AdditiveRegressor().fit(source)
+        lines = LPBoostRegressor().fit(data.y[:, None], data.y)
+        for given in ((source,), (source, data.y)):
+            with pytest.raises(ValueError, match="LPBoostRegressor cannot be .*only Transform"):
+                lines.fit(*given)
+        with pytest.raises(ValueError, match="must be one table here, .*got SQLSource$"):
+            lines.predict(source)
         with pytest.raises(ValueError, match="is no column of the table"):
             model.fit(SQLSource(connection, "t", target="z"))
-        with pytest.raises(ValueError, match="an SQLSource: model.to_sql"):
+        with pytest.raises(ValueError, match="SQLSource: model.to_sql"):
             model.predict(source)
         assert vars(model) == before
 
