@@ -3,9 +3,9 @@
     objective   [name:] terms and numbers, joined by + and −
     row         [name:] terms and numbers, a relation, a number; a name or a new line follows;
                 or [name:] a number, a relation, terms and numbers, a relation, a number
-    bound       x <= 4 | 4 >= x | -1 <= x <= 4 | x = 4 | x free
+    bound       x <= 4 | 4 >= x | -1 <= x <= 4 | x = 4 | x free; the last one takes precedence
 
-A term is a variable, with a number before it or without.
+A term is a variable, with a number before it or without. Sides and bounds may be infinite.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ TOKEN = re.compile(
     |(?P<name>[^\s\\:+<>^=/\-*\[\]();][^\s\\:+<>^=/\-*\[\]]*)|(?P<odd>.)""",
     re.VERBOSE,
 )
+
+LP_COMMENT = re.compile(rb"\\[^\n]*")
 
 NOTHING = ("end", "", -1)
 
@@ -45,6 +47,8 @@ FIRST_WORDS = {re.split("[ -]", text)[0] for text in SECTIONS}
 
 FLIPPED = {"<": ">", ">": "<", "=": "="}
 
+BRACKETS = "names of LP files have no brackets: rename the variable, x_0 for x[0] for example"
+
 MEANINGS = {
     "->": "indicator constraints are not supported",
     "<->": "indicator constraints are not supported",
@@ -66,15 +70,20 @@ class _Reader:
     def __init__(self, text: str, model: ModelText) -> None:
         self.model = model
         self.tokens: list[tuple[str, str, int]] = []
+        self.attached = set[int]()
+        """Brackets that follow a name without a blank."""
         self.at = 0
         self.binary: set[int] = set()
-        line = 1
+        line, ended = 1, 0
         for found in TOKEN.finditer(text):
             kind = found.lastgroup or ""
             if kind == "line":
                 line += 1
             elif kind != "blank":
+                if found[0] == "[" and ended == found.start() and self.tokens[-1][0] == "name":
+                    self.attached.add(len(self.tokens))
                 self.tokens.append((kind, found[0], line))
+                ended = found.end()
 
     def read(self) -> None:
         """Read section after section."""
@@ -85,9 +94,11 @@ class _Reader:
             head = self.section()
             if head is not None:
                 section, size = head
-                word = " ".join(self.token(each)[1] for each in range(size))
+                word = " ".join(self.token(each)[1] for each in range(size)).replace(" - ", "-")
                 words[word] = line
                 self.at += size
+                if size > 1 and self.token()[1] == ":":
+                    self.at += 1
                 if section in (MIN, MAX, ROWS):
                     once = max(section, MAX)
                     if once in seen:
@@ -133,7 +144,8 @@ class _Reader:
         before = self.token(-1)[1] if self.at else "nothing"
         if line < 0:
             raise ModelError(f"{str(self.model.path)!r} ends after {before!r}")
-        what = f"{word!r} is out of place after {before!r}: {MEANINGS.get(word, why)}"
+        why = BRACKETS if self.at in self.attached else MEANINGS.get(word, why)
+        what = f"{word!r} is out of place after {before!r}: {why}"
         raise self.model.error(line, what)
 
     def section(self) -> tuple[int, int] | None:
@@ -194,6 +206,8 @@ class _Reader:
             first, value = False, None
             if kind == "number":
                 value = float(word)
+                if math.isinf(value):
+                    raise self.model.error(line, f"{word} is too large for a number")
                 self.at += 1
                 kind, word, own = self.token()
                 if own > line and self.section():
@@ -223,9 +237,12 @@ class _Reader:
         name = self.label()
         row = self.model.row(name or f"HiGHS_R{len(self.model.sides)}", line)
         terms, constant = dict[int, float](), 0.0
-        if not name or self.token()[0] != "relation":
+        is_number = self.is_infinite()
+        if is_number:
+            constant = self.number()
+        elif not name or self.token()[0] != "relation":
             terms, constant = self.expression()
-        is_number = not terms and self.token(-1)[0] == "number"
+            is_number = not terms and self.token(-1)[0] == "number"
         relation = self.relation()
         if is_number and self.is_term():
             found = [(FLIPPED[relation], constant)]
@@ -246,6 +263,14 @@ class _Reader:
                 self.model.sides[row][0] = value - constant
             if relation != ">":
                 self.model.sides[row][1] = value - constant
+
+    def is_infinite(self) -> bool:
+        """Whether infinity and a relation come next, the left side of a row."""
+        ahead = 0
+        while self.token(ahead)[0] == "sign":
+            ahead += 1
+        word, after = self.token(ahead)[1], self.token(ahead + 1)[0]
+        return after == "relation" and INFINITY.fullmatch(word) is not None
 
     def is_term(self) -> bool:
         """Whether a variable comes next, or a number and a variable, and not a number alone."""

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from cgboost._solvers import Program, ProgramError, load_highs
 from cgboost.exceptions import without_hint
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.lp_text import read_lp
+from cgboost.integer.decomposition.lp_text import LP_COMMENT, read_lp
 from cgboost.integer.decomposition.model_text import ModelError, ModelText, text_of
-from cgboost.integer.decomposition.mps_text import read_mps
+from cgboost.integer.decomposition.mps_text import MPS_COMMENT, read_mps
 from cgboost.tolerances import LP_FEASIBILITY
 
 if TYPE_CHECKING:
@@ -141,11 +141,13 @@ def read_model(path: str | Path) -> Model:
     if not path.is_file():
         raise ModelError(f"there is no file {str(path)!r}")
     kind = path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix
-    readers = {".lp": read_lp, ".mps": read_mps, ".qps": read_mps}
+    of_mps = (read_mps, MPS_COMMENT)
+    readers = {".lp": (read_lp, LP_COMMENT), ".mps": of_mps, ".qps": of_mps}
     if kind.lower() not in readers:
         raise ModelError(f"the name of {str(path)!r} must end in .mps or .lp, or with .gz after it")
     text = ModelText(path)
-    readers[kind.lower()](text_of(path), text)
+    read, comment = readers[kind.lower()]
+    read(text_of(path, comment), text)
     if not text.names:
         raise ModelError(f"the model in {str(path)!r} has no variables: the file may be damaged")
     try:
@@ -213,7 +215,13 @@ def from_highs(highs: highspy.Highs) -> Model:
 
 
 def _require_order(kind: str, names: Sequence[str], lower: Vector, upper: Vector) -> None:
-    """Raise a ModelError for crossed bounds."""
+    """Raise a ModelError for crossed bounds, and for infinite ones that leave no value."""
+    beyond = np.flatnonzero((lower == np.inf) | (upper == -np.inf))
+    if beyond.size:
+        j = beyond[0]
+        raise ModelError(
+            f"{kind} {names[j]!r} must be from {lower[j]:g} to {upper[j]:g}: no number is"
+        )
     crossed = np.flatnonzero(lower > upper)
     if crossed.size:
         j = crossed[0]

@@ -101,14 +101,18 @@ class ModelText:
         )
 
 
-def text_of(path: Path) -> str:
-    """The text of a file, with ``.gz`` or without."""
+def text_of(path: Path, comment: re.Pattern[bytes]) -> str:
+    """The text of a file, with ``.gz`` or without; without comments if only these are no UTF-8."""
     data = path.read_bytes()
     try:
         if data[:2] == b"\x1f\x8b":
             data = gzip.decompress(data)
-        return data.decode("utf-8-sig")
     except (OSError, EOFError, zlib.error) as error:
         raise ModelError(f"{str(path)!r} cannot be decompressed: {error}") from error
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ModelError(f"{str(path)!r} is no UTF-8 text: {error}") from error
+        try:
+            return comment.sub(b"", data).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise ModelError(f"{str(path)!r} is no UTF-8 text: {error}") from error

@@ -1,16 +1,29 @@
-"""MPS files: fields at fixed places if names have blanks, else words; sections in any order."""
+"""MPS files: fields at fixed places if names have blanks, else words; sections in any order.
+
+Comments are lines with ``*`` in front, and what follows a word ``$`` after the data of a line.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
+from cgboost.exceptions import without_hint
 from cgboost.integer.decomposition.model_text import INFINITY, ModelError, ModelText
 
 Lines = list[tuple[int, list[str]]]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([ed][+-]?\d+)?", re.IGNORECASE)
+
+MPS_COMMENT = re.compile(rb"^\*[^\n]*", re.MULTILINE)
+
+DOLLAR_NAME = re.compile(r"^[ \t]*([NLGE][ \t]+)?\$([ \t\r]|$)", re.MULTILINE | re.IGNORECASE)
+"""A row or a column called ``$``: no comments begin so."""
+
+DATA_WORDS = {"COLUMNS": (3, 5), "RHS": (2, 3, 4, 5), "RANGES": (2, 3, 4, 5), "BOUNDS": (2, 3, 4)}
+"""Numbers of words that a comment may follow."""
 
 SECTIONS = ("NAME", "OBJSENSE", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS")
 
@@ -19,8 +32,16 @@ WITH_WORDS = ("NAME", "OBJSENSE", "QSECTION", "QCMATRIX", "CSECTION")
 
 FIELDS = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
 
+BETWEEN = ((0, 1), (3, 4), (12, 14), (22, 24), (36, 39), (47, 49), (61, None))
+"""What is blank in lines of data at fixed places."""
+
 WITH_BLANKS = {"ROWS": (3, 4, 5), "COLUMNS": (4, 6)}
 """Numbers of words in a line of a section that show that names have blanks."""
+
+BY_PLACE = (
+    "the file was read by fixed places, since a line has a word too few or too many: names begin "
+    "in columns 5, 15 and 40, numbers in 25 and 50"
+)
 
 QUADRATIC = ("QUADOBJ", "QMATRIX", "QSECTION", "QCMATRIX")
 
@@ -37,10 +58,28 @@ def read_mps(text: str, model: ModelText) -> None:
     """Read the text of an MPS file into an empty model.
 
     The first row of type N is the objective, others are left out; minus its right-hand side is the
-    constant. An integer variable between markers without bounds is 0 or 1.
+    constant. An integer variable between markers without bounds is 0 or 1. A file that is wrong
+    word by word is read by fixed places, if it is right so.
     """
-    found = _sections(text, model)
-    for line, words in found["OBJSENSE"]:
+    found, by_place = _sections(text, model)
+    try:
+        _fill(found, model)
+    except ModelError as error:
+        if by_place:
+            raise ModelError(f"{without_hint(error)} ({BY_PLACE})") from error
+        again = ModelText(model.path)
+        try:
+            _fill(_sections(text, again, fixed=True)[0], again)
+        except (ModelError, IndexError):
+            raise error from None
+        vars(model).update(vars(again))
+
+
+def _fill(found: dict[str, Lines], model: ModelText) -> None:
+    """Read the lines of all sections into an empty model."""
+    for number, (line, words) in enumerate(found["OBJSENSE"]):
+        if number:
+            raise model.error(line, f"a second sense {words[0]!r}: leave one in the file")
         sense = words[0].upper()[:3]
         if sense not in ("MAX", "MIN"):
             raise model.error(line, f"the sense {words[0]!r} is neither MAX nor MIN")
@@ -67,31 +106,40 @@ def read_mps(text: str, model: ModelText) -> None:
         model.bounds[variable][1] = 1.0
 
 
-def _sections(text: str, model: ModelText, *, fixed: bool = False) -> dict[str, Lines]:
-    """The lines of each section, as words or as fields at fixed places."""
+def _sections(text: str, model: ModelText, *, fixed: bool = False) -> tuple[dict[str, Lines], bool]:
+    """The lines of each section, as words or as fields at fixed places, and whether by place."""
     found: dict[str, Lines] = {name: [] for name in SECTIONS}
     section, may_have_blanks = "", not fixed
+    has_comments = not fixed and "$" in text and DOLLAR_NAME.search(text) is None
     for number, line in enumerate(text.split("\n"), 1):
         words = line.split()
         if not words or line[0] == "*":
             continue
+        if has_comments and "$" in words and words.index("$") in DATA_WORDS.get(section, ()):
+            words = words[: words.index("$")]
         head = words[0].upper()
         is_head = len(words) == 1 or (head in WITH_WORDS and not line[0].isspace())
-        if section == "OBJSENSE" and head[:3] in ("MAX", "MIN"):
+        is_known = head in found or head == "ENDATA"
+        if section == "OBJSENSE" and (
+            head[:3] in ("MAX", "MIN") or (line[0].isspace() and not is_known)
+        ):
             is_head = False
         if not is_head and not section:
             raise model.error(number, f"{words[0]!r} stands before the first section")
-        if not is_head and fixed:
+        if not is_head and fixed and section != "OBJSENSE":
+            if "\t" in line or "".join(line[a:b] for a, b in BETWEEN).strip():
+                raise model.error(number, "there is text between the fields of fixed places")
             words = [part for a, b in FIELDS if (part := line[a:b].strip())]
         elif not is_head and may_have_blanks and len(words) in WITH_BLANKS.get(section, ()):
-            by_place = _sections(text, model, fixed=True)
-            if all(len(own) == 2 for _, own in by_place["ROWS"]):
-                return by_place
             may_have_blanks = False
+            with suppress(ModelError):
+                by_place, _ = _sections(text, model, fixed=True)
+                if all(len(own) == 2 for _, own in by_place["ROWS"]):
+                    return by_place, True
         if not is_head:
             found[section].append((number, words))
         elif head == "ENDATA":
-            return found
+            return found, fixed
         elif head in QUADRATIC:
             raise model.error(number, f"{head}: only linear models can be decomposed")
         elif head not in found:

@@ -195,6 +195,17 @@ def test_files_that_are_right(tmp_path: Path, mps: str) -> None:
     assert decompose(write(tmp_path, "a.lp.gz", LP), NAMES).solve().objective == 4.0
 
 
+def test_comments_may_be_no_utf_8(tmp_path: Path, mps: str) -> None:
+    """Latin-1 in comments changes nothing; in a name it is an error, comments or not."""
+    lp = LP.replace("End", "End \\ \xe4\xf6") + "\\ caf\xe9\n"
+    for name, text in (("a.lp", lp), ("a.mps", "* caf\xe9\n" + mps)):
+        found = decompose(write(tmp_path, name, text.encode("latin-1")), NAMES)
+        assert found.solve().objective == 4.0
+        wrong = text.replace("x1", "x\xe9").encode("latin-1")
+        with pytest.raises(ModelError, match="no UTF-8 text"):
+            decompose(write(tmp_path, name, wrong), NAMES)
+
+
 @pytest.mark.parametrize("kind", ["lp", "mps"])
 def test_truncated_models(tmp_path: Path, mps: str, kind: str) -> None:
     """Cut off anywhere before the last line, a file is an error with its name."""
@@ -235,7 +246,7 @@ def test_files_that_are_no_models(tmp_path: Path, kind: str, data: bytes) -> Non
             lambda text: text.replace(
                 "Binaries\n x1", "Bounds\n x1 <= 5\nSemi-Continuous\n x1\nBinaries\n"
             ),
-            "line 10: the section 'Semi - Continuous' is not supported",
+            "line 10: the section 'Semi-Continuous' is not supported",
         ),
     ],
     ids=["nan", "inf", "names", "encoding", "bounds", "semi-continuous"],

@@ -47,6 +47,16 @@ def optimum(text: str, folder: Path, name: str = "a.mps") -> float:
         (mps(RHS, " R s -inf\n"), 5.0),
         ("ROWS\n N cost\nCOLUMNS\n x cost 2\nBOUNDS\n LO x 3\nENDATA\n", 6.0),
         ("ROWS\n G r\nCOLUMNS\n x r 1\nRHS\n R r 5\nENDATA\n", 0.0),
+        (mps(" w cost 1 r 1 $ r 9 s 9\n", "RHS\n r 5 $ cost 3\nBOUNDS\n UP B x 2 $ 1\n"), 5.0),
+        (mps(RHS).replace(" s", " $"), 5.0),
+        (mps(RHS).replace(" z", " $"), 5.0),
+        (
+            "OBJSENSE\n    MIN\nROWS\n N  C\n G  R\nCOLUMNS\n"
+            "    X 1 a     C                  3     R                   1\n"
+            "RHS\n    B         R                  4\n"
+            "BOUNDS\n UP B         X 1 a              5\nENDATA\n",
+            12.0,
+        ),
         (
             "ROWS\n N  C\n G  MY ROW\nCOLUMNS\n"
             "    X 1       C                  3     MY ROW              1\n"
@@ -74,6 +84,14 @@ def test_files_that_are_right(text: str, best: float, tmp_path: Path) -> None:
         (mps("RHS\n R r five s 0\n"), "line 12: 'five' is no number"),
         (mps(" w cost 0x1 r 1\n"), "line 11: '0x1' is no number"),
         ("OBJSENSE BEST\n" + mps(), "line 1: the sense 'BEST' is neither MAX nor MIN"),
+        ("OBJSENSE\n  BEST\n" + mps(), "line 2: the sense 'BEST' is neither MAX nor MIN"),
+        ("OBJSENSE MIN\n" + mps("OBJSENSE\n MAX\n"), "line 13: a second sense 'MAX': leave one"),
+        ("ROWS\n N  z\n G  r1\nCOLUMNS\n    x y  z 1  r1 1\nENDATA\n", "read by fixed places"),
+        (
+            "ROWS\n N  C\n G  MY ROW\nCOLUMNS\n"
+            "    X         C       2            3   MY ROW              1\nENDATA\n",
+            "line 3: a row is N, L, G or E and a name, got 'G MY ROW'",
+        ),
         ("OBJNAME\n other\n" + mps(), "line 1: the section 'OBJNAME' is not supported"),
         (mps("SOS\n S1 SOS s1\n x:1\n"), "line 11: the section 'SOS' is not supported"),
         (mps("INDICATORS\n IF r x 1\n"), "the section 'INDICATORS' is not supported"),
