@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from concurrent import futures
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,12 @@ from cgboost.integer.decomposition.reformulation import (
 from cgboost.integer.decomposition.structure_files import read_structure
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.parallel.executors import Executor
+
+if TYPE_CHECKING:
+    import highspy
+
+TIGHT = 1e-9
+"""What rows and bounds may be missed by with the integers of a solution given."""
 
 
 class DecompositionError(CGBoostError):
@@ -203,7 +209,7 @@ class Decomposition:
         )  # fmt: skip
 
     def _cut(self, gap: float, time_limit: float | None, why: str) -> DecompositionResult:
-        """Plain branch and cut."""
+        """Plain branch and cut, and the linear program of its integers."""
         import highspy
 
         model, program, highs = self.model, self.model.program, quiet_highs()
@@ -234,15 +240,36 @@ class Decomposition:
             raise DecompositionError(f"HiGHS ends the model with {status.name}")
         has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
         known = has_point and reasons[status] is not StopReason.UNBOUNDED
-        x = np.array(highs.getSolution().col_value) if known else None
-        objective = math.inf if x is None else program.objective_value(x)
         own = info.mip_dual_bound if model.integer.any() else info.objective_function_value
+        x = np.array(highs.getSolution().col_value) if known else None
+        if x is not None and model.integer.any() and reasons[status] is not StopReason.TIME:
+            x = self._cleaned(highs, x)
+        objective = math.inf if x is None else program.objective_value(x)
         lower = own + program.constant
         bound: float | None = min(lower, objective) if math.isfinite(lower) else None
         if reasons[status] is StopReason.INFEASIBLE:
             bound = math.inf
         message = f"solved by branch and cut in HiGHS, without a decomposition: {why}"
         return self._result(objective, bound, x, reasons[status], message)
+
+    def _cleaned(self, highs: highspy.Highs, x: Vector) -> Vector:
+        """The best point with these integers made whole; the point as it is where none is there.
+
+        Branch and cut accepts integers and rows that are off by 1e-6, a linear program less.
+        """
+        model, n = self.model, len(self.model.names)
+        whole = np.round(x) + 0.0
+        lower, upper = model.program.lower, model.program.upper
+        ends = [np.where(model.integer, whole, own) for own in (lower, upper)]
+        every = np.arange(n, dtype=np.int32)
+        checked(highs.changeColsBounds(n, every, *ends), "the bounds of whole variables")
+        checked(highs.changeColsIntegrality(n, every, np.zeros(n, np.uint8)), "the integrality")
+        for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+            checked(highs.setOptionValue(name, TIGHT), f"the option {name}")
+        checked(run_highs(highs), "the linear program of whole variables")
+        if highs.getModelStatus().name != "kOptimal":
+            return x
+        return np.where(model.integer, whole, np.array(highs.getSolution().col_value))
 
     def _result(
         self,

@@ -78,6 +78,20 @@ def test_infeasible_models(changed: Any) -> None:
     assert result.objective == INF
 
 
+def test_solutions_of_branch_and_cut_are_whole() -> None:
+    """HiGHS alone returns x0 = 0.9999995 here, and an x1 that belongs to it."""
+    rows = [[1.0, 1.0], [1.0, 3.0], [3.0, 3.0]]
+    own = Program(
+        cost=[-2.0, -3.0], matrix=rows, row_lower=-INF, row_upper=[2.3, 4.7, 5.7],
+        lower=0.0, upper=[5.0, 3.7], integrality=np.array([1.0, 0.0]),
+    )  # fmt: skip
+    result = Decomposition(as_model(own), None, "").solve()
+    assert result.x["x0"] == 1.0
+    assert result.x["x1"] == pytest.approx(0.9, abs=1e-9)
+    assert result.bound is not None
+    assert result.bound <= result.objective == pytest.approx(-4.7, abs=1e-9)
+
+
 @pytest.mark.parametrize("block", [None, 0, 2])
 def test_rows_without_entries(block: int | None) -> None:
     """They change nothing where 0 is between their sides, in the master, a block, or as a block."""
