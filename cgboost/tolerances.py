@@ -25,6 +25,9 @@ LP_FEASIBILITY = 1e-7
 """What solvers of linear programs by default allow a row to be missed by, relative to its terms. A
 bound, a reduced cost or a sum over a row that comes from their answers is no more exact."""
 
+LARGE_ENTRY = 1e3
+"""Columns of this size, or of its inverse, are out of scale with margins of 1."""
+
 SMALLEST = 1e-300
 """Stands for 0 where it divides or under a logarithm: near the smallest float64, 2.2e-308."""
 

@@ -14,7 +14,7 @@ from cgboost.generation.columns import Column, least_of
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.rounding import FEW_ROUNDINGS, rounding_in_words, rounding_of
-from cgboost.tolerances import LP_FEASIBILITY
+from cgboost.tolerances import LARGE_ENTRY, LP_FEASIBILITY
 
 Vector = NDArray[np.float64]
 
@@ -233,8 +233,18 @@ def _open_gap(current: Round, tol: float) -> str:
     return (
         f"no column prices out, but the certified gap {current.gap:.1e} exceeds tol={tol:g}: "
         "either the master's bound is not tight at its optimum, or the duals of the restricted "
-        "master are too inaccurate (then scale the features or normalise the kernels, or use a "
-        f"more exact solver){_digits(current)}"
+        f"master are too inaccurate (then {_cure(current.state.columns)}){_digits(current)}"
+    )
+
+
+def _cure(columns: Sequence[Column]) -> str:
+    """What may make duals more exact: scales are to blame only where columns have an odd one."""
+    largest = max((float(np.abs(c.values).max(initial=0.0)) for c in columns), default=0.0)
+    if not largest or 1.0 / LARGE_ENTRY <= largest <= LARGE_ENTRY:
+        return "use a more exact solver, or allow a larger tol"
+    return (
+        "scale the features or normalise the kernels, for the largest value of a column is "
+        f"{largest:.3g}, or use a more exact solver"
     )
 
 

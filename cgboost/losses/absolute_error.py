@@ -20,6 +20,7 @@ class AbsoluteError(Loss):
     """Absolute error |y − f|, with its minimum at the median."""
 
     name: ClassVar[str] = "absolute_error"
+    of_residuals: ClassVar[bool] = True
 
     def in_units(self, unit: float) -> tuple[Loss, float]:
         """See :meth:`Loss.in_units`."""

@@ -237,6 +237,8 @@ class Loss(ABC):
     name: ClassVar[str] = ""
     classification: ClassVar[bool] = False
     attains_minimum: ClassVar[bool] = True
+    of_residuals: ClassVar[bool] = False
+    """Whether ℓ(y, f) depends on y − f alone: adding a number to both changes nothing."""
     log_odds: ClassVar[float | None] = None
     """Log-odds of y = 1 in one unit of f, where the expected loss is least there; else None."""
 
@@ -438,6 +440,10 @@ class WeightedLoss(DifferentiableLoss):
     def part(self, rows: NDArray[np.intp]) -> WeightedLoss:
         """The loss on some of the rows."""
         return self.loss.on(self.target[rows], self.weights[rows])
+
+    def shifted(self, by: float) -> WeightedLoss:
+        """The loss of y − ``by``, in place of y, which has the value of y at f − ``by``."""
+        return self.loss.on(self.target - by, self.weights)
 
     def to_cvxpy(self, f: Expression) -> Expression:
         """L(f) as a convex scalar expression."""

@@ -38,6 +38,7 @@ class EpsilonInsensitive(Loss):
     epsilon: float = 0.1
 
     name: ClassVar[str] = "epsilon_insensitive"
+    of_residuals: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_epsilon(self.epsilon)

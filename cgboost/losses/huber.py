@@ -33,6 +33,7 @@ class Huber(Loss):
     delta: float = 1.0
 
     name: ClassVar[str] = "huber"
+    of_residuals: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (isinstance(self.delta, Real) and 0 < self.delta < np.inf):

@@ -29,6 +29,7 @@ class Quantile(Loss):
     quantile: float = 0.5
 
     name: ClassVar[str] = "quantile"
+    of_residuals: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (isinstance(self.quantile, Real) and 0 < self.quantile < 1):

@@ -24,6 +24,7 @@ class SquaredError(Loss):
     """Squared error ½(y − f)²; the pseudo-response is the weighted residual."""
 
     name: ClassVar[str] = "squared_error"
+    of_residuals: ClassVar[bool] = True
 
     def in_units(self, unit: float) -> tuple[Loss, float]:
         """See :meth:`Loss.in_units`."""

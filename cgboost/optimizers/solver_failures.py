@@ -19,15 +19,13 @@ from cgboost._solvers import (
 )
 from cgboost.exceptions import MasterError, see
 from cgboost.losses import SupportVectorLoss
+from cgboost.tolerances import LARGE_ENTRY
 
 NOT_OF_NUMBERS = (OptionError, UnknownSolverError, MissingBackendError, UnsupportedProblemError)
 """Errors of solvers that have nothing to do with the numbers of the problem."""
 
 LARGE_COST = 1e8
 """Besides costs beyond this what solvers allow a row, 1e-7, is no longer small."""
-
-LARGE_ENTRY = 1e3
-"""Columns of this size, or of its inverse, are out of scale with margins of 1."""
 
 
 def advice(loss: Any, largest: float) -> str:

@@ -11,6 +11,7 @@ from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import MasterState
 from cgboost.generation.rounding import (
     allowance,
     lost_digits,
@@ -22,7 +23,7 @@ from cgboost.losses import AbsoluteError, SquaredError
 from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.penalties import L1, L2
 from cgboost.pricing import FeaturePricer
-from cgboost.tolerances import EPSILON
+from cgboost.tolerances import EPSILON, UNMOVED
 from tests.effort import examples
 from tests.generation.bound_fuzz import ALLOWED, fuzz
 
@@ -94,9 +95,20 @@ def test_columns_beyond_what_duals_can_tell_are_named() -> None:
 
 
 def _of_constant(value: float) -> SupportVectorMaster:
-    """A master of 44 weighted rows of one response, with no column."""
+    """A master of 44 weighted rows of one response, and no column, with the sizes of y itself."""
     weights = np.random.default_rng(0).uniform(0.05, 3.0, 44)
-    return SupportVectorMaster(AbsoluteError().on(np.full(44, value), weights), L1())
+    loss = AbsoluteError().on(np.full(44, value), weights)
+    master = SupportVectorMaster(loss, L1())
+    solve = master.solve
+
+    def solved(*, time_limit: float | None = None) -> MasterState:
+        state = solve(time_limit=time_limit)
+        assert state.magnitude == 0.0  # inside, y is less a constant
+        sizes = loss.box.magnitude(state.output, state.pseudo_response)
+        return replace(state, magnitude=sizes, scale=UNMOVED * sizes)
+
+    master.solve = solved  # type: ignore[method-assign]
+    return master
 
 
 @pytest.mark.parametrize("value", [0.1, 5.0, -1e6])

@@ -17,10 +17,20 @@ def test_an_open_gap_blames_the_bound_or_the_duals_or_names_the_missing_bound() 
     """Both causes of an open gap are named; without any bound the message says just that."""
     open_gap = run(CountingMaster(bound=1.0), Supply(3))
     assert "bound is not tight" in open_gap.message
+    assert "use a more exact solver, or allow a larger tol" in open_gap.message
     unbounded = run(CountingMaster(), Supply(3))
     assert unbounded.stop_reason is StopReason.STALLED
     assert "gives no bound" in unbounded.message
     assert "inaccurate" not in unbounded.message
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 2e5])
+def test_scales_are_blamed_only_where_columns_have_an_odd_one(size: float) -> None:
+    """Of values of 1, as of stumps, there is nothing to scale."""
+    master = CountingMaster(bound=1.0)
+    master.add([Column(np.array([size, 0.0]), "a")])
+    message = run(master, Supply(0)).message
+    assert ("the largest value of a column is" in message) == (size != 1.0)
 
 
 class FlatMaster(CountingMaster):

@@ -420,11 +420,6 @@ def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
     """Fitted attributes, in the units of the user's problem."""
     scaling: Scaling = self._scaling
     unit, runs = objective_unit(self), self._leaning(runs, rows)
-    if scaling.constant <= 0:  # constants meet every row, up to the rounding of y
-        runs = [
-            replace(run, objective=0.0, bound=0.0, gap=0.0) if run.is_trivial else run
-            for run in runs
-        ]
     BaseBoost._keep(self, [in_unit(run, unit) for run in runs], rows)
     del self._free_columns  # with the matrix that they are read from
     outputs = [output for run in runs for output in run.outputs]

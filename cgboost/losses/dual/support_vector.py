@@ -326,6 +326,10 @@ class SupportVectorLoss:
             curvature=None if self.curvature is None else self.curvature * curvature,
         )
 
+    def shifted(self, by: float) -> Self:
+        """The loss of targets less ``by``, which has the same value at f − ``by``."""
+        return replace(self, target=self.target - by)
+
     def at_level(self, level: float) -> Self:
         """The loss with its margin or tube fixed, less what the level itself costs.
 

@@ -22,6 +22,7 @@ from cgboost.losses.dual.constraint_rows import with_constraint_rows
 from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.constrained.merged_rows import MergedRows
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart
+from cgboost.optimizers.newton.smooth_loss import centred
 from cgboost.penalties import L1
 
 WORTH_MERGING = 0.5
@@ -72,6 +73,10 @@ class ConstrainedMaster:
         solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_rows = loss.n_rows
+        self._centre = 0.0  # of the offset: targets, limits and outputs inside are those without it
+        if constant is not None:
+            loss, self._centre = centred(loss)
+            limits = limits - self._centre * constant
         self.loss = with_constraint_rows(loss, limits, price) if len(limits) else loss
         self._constant = None if constant is None else np.append(np.ones(loss.n_rows), constant)
         self._options: dict[str, Any] = {
@@ -127,12 +132,14 @@ class ConstrainedMaster:
         if self._merges and self._merged is not None:
             output, slack = self._merged.on_rows(output), self._merged.on_rows(slack)
             response = self._merged.shared(response)
+        if self._constant is not None:
+            output = output + self._centre * self._constant
         self._master = master
         self._found = replace(
             state,
             columns=tuple(self.columns),
             coef=state.coef[n_free:],
-            intercept=float(state.coef[0]) if n_free else 0.0,
+            intercept=float(state.coef[0]) + self._centre if n_free else 0.0,
             output=output,
             pseudo_response=response,
             slack=slack,
@@ -155,7 +162,7 @@ class ConstrainedMaster:
         if same and state.pseudo_response is self._found.pseudo_response:  # type: ignore[union-attr]
             return self._master.bound(self._inner, priced)  # type: ignore[arg-type]
         n_free = self._n_free
-        coef = np.append(np.full(n_free, state.intercept), state.coef)
+        coef = np.append(np.full(n_free, state.intercept - self._centre), state.coef)
         return self._plain(self.columns).bound(replace(state, coef=coef), priced)
 
     @property
@@ -175,9 +182,9 @@ class ConstrainedMaster:
         if self._found is None or len(coef) != len(self._found.coef):
             return None
         n_free = self._n_free
-        own = np.append(np.full(n_free, intercept), coef)
+        own = np.append(np.full(n_free, intercept - self._centre), coef)
         vertex = self._master.crossover(own, 0.0, time_limit=time_limit)
         if vertex is None:
             return None
-        offset = float(vertex.coef[0]) if n_free else 0.0
+        offset = float(vertex.coef[0]) + self._centre if n_free else 0.0
         return Vertex(vertex.coef[n_free:], offset, vertex.objective)

@@ -12,16 +12,15 @@ as their multipliers in the dual do: of n(K − 1) few are tight at an optimum. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Vertex
+from cgboost.generation.protocols import Vertex
 from cgboost.losses.dual.noncrossing import NoncrossingLoss
-from cgboost.losses.dual.support_vector import Vector, weighted_median
+from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.support_vector.master import (
     Sign,
     SupportVectorMaster,
@@ -68,9 +67,7 @@ class NoncrossingMaster(SupportVectorMaster):
         solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         levels = np.array(quantiles, dtype=np.float64)
-        # solvers see what the offsets leave of a target far from 0
-        self._centre = weighted_median(target, cost) if np.any(cost > 0) else 0.0
-        loss = NoncrossingLoss.of(target - self._centre, cost, levels)
+        loss = NoncrossingLoss.of(target, cost, levels)
         super().__init__(
             loss, L1(), coef=coef, offset="free", solver=solver, solver_options=solver_options
         )
@@ -80,13 +77,6 @@ class NoncrossingMaster(SupportVectorMaster):
         self, loss: NoncrossingLoss, solver: str, options: Mapping[str, Any]
     ) -> RestrictedQuantiles:
         return RestrictedQuantiles(loss, self.form, solver, options)
-
-    def solve(self, *, time_limit: float | None = None) -> MasterState:
-        """Re-optimise the restricted problem; see :class:`SupportVectorMaster`."""
-        state = super().solve(time_limit=time_limit)
-        return replace(
-            state, intercept=state.intercept + self._centre, output=state.output + self._centre
-        )
 
     def crossover(
         self, coef: Vector, intercept: Any, *, time_limit: float | None = None
@@ -109,8 +99,7 @@ class NoncrossingMaster(SupportVectorMaster):
         coef, intercept = dual.polish(time_limit) or (coef, intercept - self._centre)
         with solver_errors_as_master_errors(self._advice):
             point = dual.vertex(coef, intercept + dual.columns.shift(coef), time_limit)
-        moved = self._moved(point, point.coef)
-        return replace(moved, intercept=moved.intercept + self._centre)
+        return self._moved(point, point.coef)
 
     def _expect(self, coef: Vector, intercept: Any) -> None:
         return

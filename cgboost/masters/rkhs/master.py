@@ -107,10 +107,10 @@ class RKHSMaster(SupportVectorMaster):
         """Take in the columns of a similar problem, before the first :meth:`solve`."""
         self.add(start.columns)
         if start.columns:
-            self._dual.expect(self._inside(start.coef), start.intercept)
+            self._expect(start.coef, start.intercept)
 
     def _expect(self, coef: Vector, intercept: Any) -> None:
-        self._dual.expect(self._inside(coef), intercept)
+        self._dual.expect(self._inside(coef), intercept - self._centre)
 
     @property
     def warm_start(self) -> WarmStart:
@@ -118,8 +118,8 @@ class RKHSMaster(SupportVectorMaster):
         if self._best is None:
             return WarmStart()
         coef = self._outside(self._best.coef)
-        used = np.flatnonzero(coef)
-        return WarmStart([self.columns[j] for j in used], coef[used], self._best.intercept)
+        used, intercept = np.flatnonzero(coef), self._best.intercept + self._centre
+        return WarmStart([self.columns[j] for j in used], coef[used], intercept)
 
     def solve(self, *, time_limit: float | None = None) -> RKHSState:
         """Re-optimise; the coefficients are those of the columns as they were added."""

@@ -39,6 +39,7 @@ from cgboost.optimizers.newton.smooth_loss import (
     DiagonalHessian,
     RowwiseLoss,
     as_master_loss,
+    centred,
 )
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.simplex.crossover import (
@@ -145,7 +146,12 @@ class SupportVectorMaster:
             if value not in get_args(choices):
                 raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
         self.penalty = penalty
-        self.loss = as_master_loss(penalty.dual_loss(loss))
+        own = penalty.dual_loss(loss)
+        self.loss = self._loss = as_master_loss(own)
+        self._centre = 0.0  # the offset is told less this, as are targets and outputs inside
+        if offset == "free":
+            own, self._centre = centred(own)
+            self._loss = as_master_loss(own)
         free = free_columns if isinstance(free_columns, FreeColumns) else FreeColumns(free_columns)
         self.form = DualForm(penalty, coef == "free", offset, len(free))
         if penalty.is_positively_homogeneous and not self.loss.shrinks:
@@ -162,7 +168,7 @@ class SupportVectorMaster:
         self._best: DualPoint | None = None
         self._best_bound = -np.inf
         self._setbacks, self._repriced = 0, False
-        self._unit, in_units = 1.0, self.loss
+        self._unit, in_units = 1.0, self._loss
         if self.loss.chooses_margin and not (self.form.threshold > 0 and self.form.quadratic > 0):
             # the scale of the prices p is arbitrary, and solvers need a mean of 1: r is then r/p;
             # under squares α and the output are scaled alike, since α = Hᵀr, under a ball not
@@ -170,8 +176,8 @@ class SupportVectorMaster:
             curvature = 1.0 if penalty.degree == 2 else self._unit
             in_units = self.loss.in_units(self._unit, curvature=curvature)
         self._of_dual = in_units, solver, options  # a bound method would keep the master alive
-        self._smooth = self._smooth_along_paths(penalty.dual_loss(loss))
-        walks = self._smooth is not None or PrimalSimplex.takes(self.loss, self.form)
+        self._smooth = self._smooth_along_paths(own)
+        walks = self._smooth is not None or PrimalSimplex.takes(self._loss, self.form)
         self._walks = solver == "auto" and walks
 
     @cached_property
@@ -229,7 +235,7 @@ class SupportVectorMaster:
         for column, value in zip(start.columns, start.coef, strict=True):
             coef[places.setdefault(column.key, len(places))] = value
         if start.columns:
-            self._dual.expect(coef, start.intercept)
+            self._dual.expect(coef, start.intercept - self._centre)
 
     def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
         """Take in the columns of a run, and begin near its last coefficients."""
@@ -241,7 +247,7 @@ class SupportVectorMaster:
     def _expect(self, coef: Vector, intercept: Any) -> None:
         """Begin near coefficients of all columns."""
         if len(coef) > self.form.n_free:
-            self._dual.expect(coef, intercept)
+            self._dual.expect(coef, intercept - self._centre)
 
     def _smooth_along_paths(self, loss: Any) -> RowwiseLoss | None:
         """The loss by its curvatures, where that is how to go on from one price to the next.
@@ -259,11 +265,11 @@ class SupportVectorMaster:
         """Take over the restricted problem of another price; False if it is of another kind."""
         loss, solver, options = self._of_dual
         loss = loss if self._smooth is None else self._smooth
-        if self._walks and not is_neighbour(self.loss, start.loss):
+        if self._walks and not is_neighbour(self._loss, start.loss):
             return False
         if self._walks and start.live is None:
             if self._smooth is None:
-                self._dual = PrimalSimplex(self.loss, self.form)
+                self._dual = PrimalSimplex(self._loss, self.form)
             else:
                 self._dual = self._make_dual(loss, solver, options)
         if start.live is None:
@@ -275,7 +281,7 @@ class SupportVectorMaster:
             self._repriced = True
             dual.reprice(loss)
         elif self._walks:
-            dual.reprice(self.loss)
+            dual.reprice(self._loss)
         else:
             return False
         self._dual, self.columns = dual, list(columns)
@@ -296,8 +302,9 @@ class SupportVectorMaster:
         used = np.flatnonzero(self._best.coef)
         columns, dual = [self.columns[j] for j in used], self._dual
         live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
-        own = self.loss if self._walks else None
-        return WarmStart(columns, self._best.coef[used], self._best.intercept, own, live)
+        own = self._loss if self._walks else None
+        intercept = self._best.intercept + self._centre
+        return WarmStart(columns, self._best.coef[used], intercept, own, live)
 
     def _solved(self, time_limit: float | None) -> DualPoint:
         """The dual solver's answer, of another one where the simplex of a path gives up."""
@@ -336,7 +343,7 @@ class SupportVectorMaster:
         objective = self._objective(point)
         scale, limited = self._scale(objective), getattr(self._dual, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
-            rounding = allowance(self.loss.magnitude(point.output, point.response))
+            rounding = allowance(self._loss.magnitude(point.output, point.response))
             serious = objective > least + max(UNMOVED * scale, rounding) and not limited
             point = self._after_setback(point, serious=serious)
             objective = least
@@ -347,19 +354,19 @@ class SupportVectorMaster:
 
     def _state(self, point: DualPoint, objective: float) -> MasterState:
         """What the loop sees of a point: its pseudo-response is one of the dual."""
-        response = self.loss.feasible(point.response, balanced=self.offset == "free")
-        level = self.loss.level(point.output) if self.loss.level_is_offset else 0.0
+        response = self._loss.feasible(point.response, balanced=self.offset == "free")
+        level = self._loss.level(point.output) if self._loss.level_is_offset else 0.0
         return MasterState(
             columns=tuple(self.columns),
             coef=point.coef,
-            intercept=point.intercept + level,
-            output=point.output + level,
+            intercept=point.intercept + (level + self._centre),
+            output=point.output + (level + self._centre),
             pseudo_response=response,
             objective=objective,
-            slack=self.loss.slack(point.output),
+            slack=self._loss.slack(point.output),
             entry=self._entry(objective, response),
             scale=self._scale(objective),
-            magnitude=self.loss.magnitude(point.output, response),
+            magnitude=self._loss.magnitude(point.output, response),
             solved=point.solved,
         )
 
@@ -373,7 +380,7 @@ class SupportVectorMaster:
         if imbalance > MOST_IMBALANCE * state.gap_scale:
             return None
         total = float(response.sum()) if self.form.charges_offset else 0.0
-        bound = self.penalty.bound(self.loss, response, state.entry, priced, offset_score=total)
+        bound = self.penalty.bound(self._loss, response, state.entry, priced, offset_score=total)
         bound -= imbalance
         if bound > self._best_bound + UNMOVED * state.gap_scale:
             self._best_bound, self._setbacks = bound, 0
@@ -405,7 +412,7 @@ class SupportVectorMaster:
         MasterError
             If the simplex gives no answer.
         """
-        used, dual = np.flatnonzero(coef), self._dual
+        used, dual, intercept = np.flatnonzero(coef), self._dual, intercept - self._centre
         if not (isinstance(dual, RestrictedDual) and dual.ends_inside):
             return None
         if dual.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
@@ -431,7 +438,8 @@ class SupportVectorMaster:
             polished = coef, intercept = np.where(rounding, 0.0, coef), intercept
         if self.form.n_free or self.form.quadratic > 0:  # inside the optimal face, if there is one
             output = dual.columns.combine(coef) + dual.columns.shift(coef) + intercept
-            value = self.form.value(coef, intercept) + float(self.loss.value(output))
+            value = self.form.value(coef, intercept) + float(self._loss.value(output))
+            intercept = intercept + self._centre
             return None if polished is None else Vertex(coef, intercept, value)
         chosen = np.arange(len(coef))
         if len(coef) < columns.count or len(columns.large):
@@ -448,7 +456,7 @@ class SupportVectorMaster:
         """The vertex with these coefficients of all columns, where the next round begins."""
         if self._best is not None and len(coef) == len(self._best.coef):
             self._best = replace(point, coef=coef, response=self._best.response)
-        return Vertex(coef, point.intercept, self._objective(point))
+        return Vertex(coef, point.intercept + self._centre, self._objective(point))
 
     def _entry(self, objective: float, response: Vector) -> EntryRule:
         largest = noise = 0.0
@@ -467,7 +475,7 @@ class SupportVectorMaster:
         elsewhere: there, it is not compared with 1 but with what a small margin would be worth.
         """
         if not self.loss.chooses_margin:
-            return self.form.gap_scale(self.loss, objective)
+            return self.form.gap_scale(self._loss, objective)
         # α·Hᵀr with Σ|r| = mass: a score is at most mass·max|h|, and a margin counts as often
         largest = self._dual.largest_entry or 1.0  # without a column as with one of ones
         score = self.loss.mass.amount * largest
@@ -478,7 +486,7 @@ class SupportVectorMaster:
         return advice(self.loss, self._dual.largest_entry)
 
     def _objective(self, point: DualPoint) -> float:
-        return self.form.value(point.coef, point.intercept) + float(self.loss.value(point.output))
+        return self.form.value(point.coef, point.intercept) + float(self._loss.value(point.output))
 
     def _after_setback(self, point: DualPoint, *, serious: bool) -> DualPoint:
         """The last point, which is still feasible, with the pseudo-response of a worse answer.
@@ -491,7 +499,7 @@ class SupportVectorMaster:
         if self._setbacks >= (SETBACKS if point.solved else COARSE_SETBACKS):
             raise MasterError(
                 f"neither objective nor bound move: {self._setbacks} answers of the solver were "
-                f"worse than the one before them; scale the features or normalise the kernels"
+                f"worse than the one before them; {self._advice()}"
                 f"{lost_digits(self.columns, point.response)}{see('solvers')}"
             )
         coef = np.zeros(len(point.coef))

@@ -33,6 +33,9 @@ OFFSET_STEPS = 5
 """Steps at most that bring Σr to 0 between Newton steps. Each but the first takes about as many
 digits as there were."""
 
+MOST_TARGETS = (0.05, 0.95)
+"""Targets between these shares are those that 0 may lie among: some outliers do not count."""
+
 SUM_BALANCE = 1e-12
 """Σr is 0 at this share of Σ|r|: its rounding over many rows, and a thousandth of what a gap
 allows."""
@@ -213,6 +216,23 @@ def balancing_shift(loss: RowwiseLoss, output: Vector) -> float:
             break
         shift += total / curvature
     return best
+
+
+def centred(loss: Any) -> tuple[Any, float]:
+    """The loss of y − c and f − c, and c: 0 where 0 lies among the targets, or for other losses.
+
+    With a free offset it is the same problem. Solvers, sums and bounds then have the digits that
+    targets far from 0 would take. What c is does not depend on prices, so that a path has one.
+    """
+    of_residuals = isinstance(loss, SupportVectorLoss) and not loss.chooses_margin
+    if not of_residuals and not getattr(getattr(loss, "loss", None), "of_residuals", False):
+        return loss, 0.0
+    box = loss if isinstance(loss, SupportVectorLoss) else loss.box
+    targets = box.target[box.upper > box.lower]
+    if not len(targets):
+        return loss, 0.0
+    centre = float(np.clip(0.0, *np.quantile(targets, MOST_TARGETS, method="nearest")))
+    return (loss.shifted(centre), centre) if centre else (loss, 0.0)
 
 
 def as_master_loss(loss: Any) -> Any:

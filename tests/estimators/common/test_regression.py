@@ -18,12 +18,16 @@ from cgboost import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     LPBoostRegressor,
+    MultiQuantileRegressor,
     SparseLinearRegressor,
     StagewiseRegressor,
 )
+from cgboost.constraints import MeanCalibration
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.kernels import RBF
 from cgboost.losses import (
+    AbsoluteError,
+    EpsilonInsensitive,
     Exponential,
     Hinge,
     Huber,
@@ -32,6 +36,8 @@ from cgboost.losses import (
     Multinomial,
     Poisson,
     Quantile,
+    SquaredEpsilonInsensitive,
+    SquaredError,
     get_loss,
 )
 from cgboost.losses.registry import CLASSIFICATION, REGRESSION
@@ -237,6 +243,62 @@ def test_targets_in_other_units_make_the_same_model(name: str, size: float) -> N
         return
     expected, found = plain.predict(X), other.predict(X) / size
     assert np.abs(found - expected).max() <= 1e-3 * np.ptp(expected)
+
+
+OF_RESIDUALS: dict[str, tuple[int, Callable[[float], Loss]]] = {
+    "absolute_error": (1, lambda t: AbsoluteError()),
+    "quantile": (1, lambda t: Quantile(0.8)),
+    "epsilon_insensitive": (1, lambda t: EpsilonInsensitive(0.1 * t)),
+    "squared_error": (2, lambda t: SquaredError()),
+    "squared_epsilon_insensitive": (2, lambda t: SquaredEpsilonInsensitive(0.1 * t)),
+    "huber": (2, lambda t: Huber(t)),
+}
+"""Losses of y − f, in units of t, and the power of t that they grow as."""
+
+CERTIFIED: dict[str, Callable[[float, int, Loss], tuple[Any, float]]] = {
+    "stumps": lambda t, d, loss: (LPBoostRegressor(loss=loss, C=0.1 * t ** (1 - d)), t),
+    "kernels": lambda t, d, loss: (CGBoostRegressor(RBF(0.3), loss=loss, C=t ** (1 - d)), t),
+    "functions": lambda t, d, loss: (
+        CGBoostRegressor(RBF(0.3), loss=loss, C=t ** (2 - d), penalty="rkhs"),
+        t**2,
+    ),
+    "limits": lambda t, d, loss: (
+        ConstrainedBoostRegressor([MeanCalibration(0, 0.1 * t)], loss=loss, C=0.1 * t ** (1 - d)),
+        t,
+    ),
+    "features": lambda t, d, loss: (
+        SparseLinearRegressor(loss=loss, alpha=0.05 * t ** (d - 1)),
+        t**d,
+    ),
+    "joint": lambda t, d, loss: (
+        MultiQuantileRegressor([0.2, 0.8], alpha=0.05, noncrossing=True),
+        t,
+    ),
+}
+"""Models of targets in units of t with such a loss, and the unit of their objectives."""
+
+FAR = [(1.0, -1e8), (1e-7, 1e6), (1e6, 1e12), (1e-12, 5.0)]
+"""Units of residuals, and what is added to them."""
+
+
+@pytest.mark.parametrize("kind", CERTIFIED)
+@pytest.mark.parametrize("name", OF_RESIDUALS)
+def test_a_number_added_to_y_is_added_to_the_model(name: str, kind: str) -> None:
+    """Objective and bound stay what they are, as far as y itself has the digits to say so."""
+    degree, loss_of = OF_RESIDUALS[name]
+    if (kind == "joint" and name != "quantile") or (kind == "limits" and degree == 2):
+        return
+    z, rows = X[:40, 0] + RNG.normal(size=40), np.column_stack([np.arange(40) % 2, X[:40]])
+    plain = CERTIFIED[kind](1.0, degree, loss_of(1.0))[0].fit(rows, z)
+    for t, shift in FAR[1:2] if kind == "functions" else FAR:
+        model, unit = CERTIFIED[kind](t, degree, loss_of(t))
+        model.fit(rows, t * z + shift)
+        digits = 1e-3 + 100.0 * np.spacing(abs(shift)) / t
+        for found in (model.objective_, model.dual_bound_):
+            assert found / unit == pytest.approx(plain.objective_, rel=digits)
+        assert model.gap_ <= 1e-4
+        expected = (model.predict(rows) - shift) / t
+        assert np.abs(expected - plain.predict(rows)).max() <= 0.5 * np.ptp(z) + digits
 
 
 OWN = {
