@@ -51,6 +51,7 @@ from cgboost.losses.registry import LOSSES, check_task, get_loss
 from cgboost.masters.support_vector.formulations import VERTICES, BudgetMaster, EntropyMaster
 from cgboost.masters.support_vector.master import SupportVectorMaster, WarmStart
 from cgboost.penalties import L1, L2, RKHS, GroupNorm, L1Ball, Penalty, SquaredGroupNorm
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 DEFAULT_SHARE = 0.02
 """Columns a round as a share of the training rows, measured best at 1 to 2 %."""
@@ -411,8 +412,10 @@ def residual_objective(penalty: Penalty, *, C: float, cost: Loss, nu: float | No
         return nu_insensitive(target, costs(C, weights), nu)
 
     epsilon = cost.epsilon if isinstance(cost, EpsilonInsensitive) else None
-    within = f"every y lies within epsilon={epsilon or 0.0:g} of a constant"
-    inside = f"{within}: try a smaller one, or {SCALE_Y}"
+    at_zero = "every y is met by a constant"
+    if nu is None and epsilon:
+        within = f"every y lies within epsilon={epsilon:g} of a constant"
+        at_zero = f"{within}: unless all are equal, try a smaller one, or {SCALE_Y}"
     has_tube = isinstance(cost, (EpsilonInsensitive, SquaredEpsilonInsensitive)) and nu is None
     return Objective(
         loss,
@@ -422,9 +425,25 @@ def residual_objective(penalty: Penalty, *, C: float, cost: Loss, nu: float | No
         level=None if epsilon is None else "epsilon_",
         default_level=epsilon,
         remedy=f"{LARGER}, or {SCALE_Y}",
-        remedy_at_zero=inside if nu is None and epsilon is not None else LARGER,
+        remedy_at_zero=at_zero,
         tube=getattr(cost, "epsilon", 0.0) if has_tube else 0.0,
     )
+
+
+def meets_every_row(loss: Any, constant: float) -> bool:
+    """Whether every row's loss is least at the constant, up to the rounding of mean and target.
+
+    Parameters
+    ----------
+    loss : WeightedLoss
+    constant : float
+    """
+    tube = loss.box.epsilon if "dual_box" in loss.abilities else 0.0
+    rounding = 10.0 * UNIT_ROUNDOFF * np.sqrt(loss.n_rows)
+    step = rounding * (np.abs(loss.target) + abs(constant) + tube)
+    falls = loss.pseudo_response(constant - step) >= 0
+    rises = loss.pseudo_response(constant + step) <= 0
+    return bool(np.all(falls & rises))
 
 
 def cost_by_noise(rows: Rows, loss: Loss) -> float:
@@ -433,11 +452,14 @@ def cost_by_noise(rows: Rows, loss: Loss) -> float:
     With the derivatives g of the loss at the best constant, what noise alone gains by a column is
     of the order √(Σ w g²). The price of a column is a fixed share of that, as λ is in the
     square-root lasso (Belloni, Chernozhukov, Wang, Biometrika 98, 2011), and C needs no knowledge
-    of rows or units.
+    of rows or units. Where a constant meets every y there is no noise, and C is that of g = 1.
     """
-    constant = np.broadcast_to(loss.best_constant(rows.y, rows.weights), rows.y.shape)
-    noise = rows.weights @ loss.gradient(rows.y, constant) ** 2
-    return LEVEL_OF_NOISE / math.sqrt(noise if noise > 0 else rows.weights.sum())
+    counts = rows.weights > 0
+    bound = loss.on(rows.y[counts], weights := rows.weights[counts])
+    constant = float(bound.constant())
+    response = bound.pseudo_response(np.full(len(weights), constant))  # w g
+    noise = 0.0 if meets_every_row(bound, constant) else float(response**2 @ (1.0 / weights))
+    return LEVEL_OF_NOISE / math.sqrt(noise or float(weights.sum()))
 
 
 def cost_of_labels(estimator: Any, rows: Rows, loss: Loss) -> float:

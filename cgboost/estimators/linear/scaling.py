@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import erf
 
+from cgboost.estimators.common.objective import meets_every_row
 from cgboost.estimators.common.rows import Vector
 from cgboost.losses import LogLoss, Loss, SquaredError
 from cgboost.losses.dual.support_vector import weighted_median
@@ -239,22 +240,6 @@ def unit_of(loss: Loss, y: NDArray[Any], weights: Vector) -> float:
         squares = np.average((deviations / largest) ** 2, weights=weights)
         return largest * float(np.sqrt(squares))
     return weighted_median(deviations[counts], weights[counts])
-
-
-def meets_every_row(loss: Any, constant: float) -> bool:
-    """Whether every row's loss is least at the constant, up to the rounding of mean and target.
-
-    Parameters
-    ----------
-    loss : WeightedLoss
-    constant : float
-    """
-    tube = loss.box.epsilon if "dual_box" in loss.abilities else 0.0
-    rounding = 10.0 * UNIT_ROUNDOFF * np.sqrt(loss.n_rows)
-    step = rounding * (np.abs(loss.target) + abs(constant) + tube)
-    falls = loss.pseudo_response(constant - step) >= 0
-    rises = loss.pseudo_response(constant + step) <= 0
-    return bool(np.all(falls & rises))
 
 
 def constant_model(loss: Any, *, offset: bool) -> tuple[float, Vector]:

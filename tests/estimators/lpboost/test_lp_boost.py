@@ -20,7 +20,7 @@ from cgboost import (
     LPBoostRegressor,
 )
 from cgboost.exceptions import TrivialModelWarning
-from cgboost.losses import AbsoluteError, Huber, Quantile
+from cgboost.losses import AbsoluteError, EpsilonInsensitive, Huber, Quantile
 from cgboost.pricing.features.stumps import StumpPool
 from tests.estimators.common.test_bad_input import BAD_DATA, BAD_PARAMETERS
 from tests.estimators.data import curve, three_classes, two_classes
@@ -284,6 +284,31 @@ def test_c_by_default_follows_rows_and_units(make) -> None:
     assert squared == pytest.approx(1.5 / (np.std(y) * np.sqrt(200)))
     with pytest.raises(ValueError, match="C must be a finite number > 0, got 0"):
         make(C=0).fit(X, y)
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0, 0.1, 1e-9, -1e30])
+@pytest.mark.parametrize(
+    "make", [LPBoostRegressor, ConstrainedBoostRegressor], ids=lambda m: m.__name__
+)
+def test_c_of_a_constant_y_is_no_rounding_noise(make, value) -> None:
+    """There is no noise to compare with: C is 1.5/√Σw, and no larger one is advised."""
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.full(60, value)
+    for loss in ("squared_error", "absolute_error", Huber(1.0)):
+        with pytest.warns(TrivialModelWarning, match="C=0.193649; every y is met by a constant"):
+            model = make(loss=loss).fit(X, y)
+        assert np.isclose(model.C_, 1.5 / np.sqrt(60))
+        np.testing.assert_allclose(model.predict(X), value, rtol=1e-12)
+    with pytest.warns(TrivialModelWarning, match="epsilon=0.1 of a constant: unless all are equal"):
+        make(epsilon=0.1).fit(X, y)
+
+
+@pytest.mark.parametrize("shift", [1e3, -1e6, 1e8])
+def test_c_by_default_does_not_depend_on_a_shift(shift) -> None:
+    """Rows on a kink of the loss at its best constant stay there, up to rounding."""
+    X, y = np.random.default_rng(1).normal(size=(2, 60, 1))
+    for loss in (EpsilonInsensitive(0.3), Quantile(0.35), "squared_error", Huber(0.5)):
+        found = [LPBoostRegressor(loss=loss).fit(X, y[:, 0] + by).C_ for by in (0.0, shift)]
+        assert found[1] == pytest.approx(found[0], rel=1e-6)
 
 
 @pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
