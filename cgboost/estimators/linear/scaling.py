@@ -31,6 +31,7 @@ from cgboost.estimators.common.rows import Vector
 from cgboost.losses import LogLoss, Loss, SquaredError
 from cgboost.losses.dual.support_vector import weighted_median
 from cgboost.losses.epsilon_insensitive import SquaredEpsilonInsensitive
+from cgboost.masters.support_vector.smooth_loss import centred
 from cgboost.penalties import L1, L2, ElasticNet, Penalty
 from cgboost.pricing.features.features import FeaturePool
 from cgboost.pricing.features.matrices import Indices
@@ -252,11 +253,13 @@ def constant_model(loss: Any, *, offset: bool) -> tuple[float, Vector]:
     loss : WeightedLoss
     offset : bool
     """
+    loss, centre = centred(loss) if offset else (loss, 0.0)
     constant = float(loss.constant()) if offset else 0.0
     output = np.full(loss.n_rows, constant)
     response = loss.pseudo_response(output)
     if offset and "dual_box" in loss.abilities:
         step = ON_CONSTANT * (1.0 + np.abs(loss.target) + abs(constant) + loss.box.epsilon)
+        step += 10.0 * UNIT_ROUNDOFF * abs(centre)
         most, least = loss.pseudo_response(output - step), loss.pseudo_response(output + step)
         room = most - least if loss.box.curvature is None else np.zeros(len(output))
         if (total := float(room.sum())) > 0:
@@ -264,4 +267,4 @@ def constant_model(loss: Any, *, offset: bool) -> tuple[float, Vector]:
             response = least + share * room
             rounding = 10.0 * UNIT_ROUNDOFF * np.maximum(np.abs(least), np.abs(most))
             response[np.abs(response) <= rounding] = 0.0
-    return constant, np.asarray(response, dtype=np.float64)
+    return constant + centre, np.asarray(response, dtype=np.float64)

@@ -445,6 +445,17 @@ def test_sparse_blocks_are_refused_by_name() -> None:
         SparseLinearRegressor().fit([(sparse.csr_matrix(X), y)])
 
 
+@pytest.mark.parametrize("loss", ["absolute_error", "epsilon_insensitive", "huber", Quantile(0.9)])
+def test_alpha_by_default_does_not_depend_on_a_shift(loss: Any) -> None:
+    """Rows on a kink of the loss at its best constant are the same, up to the rounding of y."""
+    X, y = rows(18)
+    for target in (y, np.round(y, 1)):  # rounded, ε = 0.1 puts many rows on kinks
+        wanted = SparseLinearRegressor(loss=loss).fit(X, target).alpha_
+        for shift in (1e3, -1e6, 1e9):
+            found = SparseLinearRegressor(loss=loss).fit(X, target + shift).alpha_
+            assert found == pytest.approx(wanted, rel=1e-6 + 1e2 * np.spacing(abs(shift)))
+
+
 def test_what_no_alpha_can_change_is_said() -> None:
     """Where a constant meets every y the warning does not ask for another alpha."""
     X, _ = rows(17)
