@@ -1,9 +1,9 @@
 """A forest of 200 trees thinned to 40 by the linear program of LPBoost, for five seeds.
 
 Each seed draws its own split into training, validation and test rows (50 : 25 : 25 %, stratified)
-and its own forest of depth-3 trees, fitted to the training rows. Then `reweight` chooses at most 40
-trees and their weights, on the same training rows, for every C below; the validation
-accuracy chooses among these. The test rows are looked at once, at the end: the choice makes the
+and its own forest of depth-3 trees, fitted to the training rows. Then the program chooses at most
+40 trees and their weights, on the same training rows, for every C below; the validation accuracy
+chooses among these. The test rows are looked at once, at the end: the choice makes the
 validation accuracy of the thinned forest look better than it is.
 
     python benchmarks/thin_forest.py [--data digits|cancer] [--trees 200] [--keep 40] [--seeds 5]
@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 from lpboost_stumps import rows
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from cgboost.estimators import reweight
+from cgboost import ThinnedEnsemble
 from cgboost.studies.scripts import options, timed
 
 PRICES = (0.01, 0.03, 0.1, 0.3, 1.0)
@@ -34,14 +35,18 @@ def one_seed(X: np.ndarray, y: np.ndarray, seed: int, trees: int, keep: int) -> 
     )
     forest = RandomForestClassifier(trees, max_depth=3, random_state=seed).fit(X_train, y_train)
 
+    votes = [lambda X, tree=tree: np.where(tree.predict(X) > 0, 1.0, -1.0) for tree in forest]
+    thin = ThinnedEnsemble(votes, size=keep, metric="accuracy", weights="program")
+    thin.set_params(fit_intercept=False)
+
     def thinned() -> list[Any]:
-        return [reweight(forest, X_train, y_train, C=C, max_members=keep) for C in PRICES]
+        return [clone(thin).set_params(C=C).fit(X_train, y_train) for C in PRICES]
 
     seconds, models = timed(thinned)
     scores = [model.score(X_valid, y_valid) for model in models]
     best = int(np.argmax(scores))
     tested = (forest.score(X_test, y_test), models[best].score(X_test, y_test))
-    kept = len(models[best].estimators_)
+    kept = models[best].n_members_
     found = np.array([forest.score(X_valid, y_valid), scores[best], *tested, kept])
     print(
         f"{seed:4d}  {100 * found[0]:10.2f}  {100 * found[1]:10.2f}  {100 * found[2]:10.2f}  "

@@ -40,7 +40,7 @@ import sys
 import cgboost
 assert not {"sklearn", "numpy", "scipy"} & set(sys.modules)
 assert "CGBoostClassifier" in dir(cgboost) and "RBF" in cgboost.__all__
-assert cgboost.linear.QuantileRegressor and cgboost.estimators.reweight
+assert cgboost.linear.QuantileRegressor and cgboost.generation.Column
 try:
     cgboost.CGBoostClasifier
 except AttributeError as error:

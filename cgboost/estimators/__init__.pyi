@@ -19,8 +19,6 @@ from .linear.sparse_linear import SparseLinearClassifier as SparseLinearClassifi
 from .linear.sparse_linear import SparseLinearRegressor as SparseLinearRegressor
 from .lpboost.lp_boost import LPBoostClassifier as LPBoostClassifier
 from .lpboost.lp_boost import LPBoostRegressor as LPBoostRegressor
-from .lpboost.reweighting import ReweightedEnsemble as ReweightedEnsemble
-from .lpboost.reweighting import reweight as reweight
 from .rules.rule_sets import RuleSetClassifier as RuleSetClassifier
 from .rules.rule_sets import RuleSetRegressor as RuleSetRegressor
 from .thinning.thinned_ensemble import ThinnedEnsemble as ThinnedEnsemble

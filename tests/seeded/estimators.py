@@ -13,7 +13,6 @@ import numpy as np
 import cgboost as cg
 from cgboost import constraints as rule
 from cgboost import losses, penalties
-from cgboost.estimators import reweight
 from cgboost.linear import (
     L1LinearSVC,
     L1LinearSVR,
@@ -544,21 +543,8 @@ def thinned() -> Iterator[Problem]:
     for metric in ["mae", "quantile"]:
         yield fit(of, "numbers", estimator=regressors, metric=metric, target="y")
     yield fit(of, "numbers", estimator=regressors, how=path(sizes=[3, 6]))
-    for coef, offset, data in [("nonneg", "none", "signs"), ("free", "free", "classes")]:
-        yield reweighted(data, coef=coef, offset=offset, C=0.1)
-
-
-def reweighted(data: str, **options: Any) -> Problem:
-    """Members of a forest, weighted anew."""
-
-    def solve(rng: Random) -> tuple[Values, Sizes]:
-        from sklearn.ensemble import RandomForestClassifier
-
-        rows = DATA[data](rng)
-        forest = RandomForestClassifier(15, max_depth=2, random_state=0).fit(rows.X, rows.y)
-        return read([reweight(forest, rows.X, rows.y, **options)], rows.new)
-
-    return Problem(named("reweight", data, **options), "ReweightedEnsemble", solve)
+    for data, options in [("signs", {}), ("classes", {"size": 4})]:
+        yield fit(of, data, estimator=forest, C=0.1, weights="program", **options)
 
 
 def table() -> Iterator[Problem]:

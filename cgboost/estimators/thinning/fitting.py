@@ -36,6 +36,7 @@ from cgboost.estimators.thinning.members import (
 from cgboost.estimators.thinning.problem import Problem, joint_margins
 from cgboost.exceptions import DataWarning, warn_caller
 from cgboost.losses import AbsoluteError, Hinge, LogLoss, Loss, Quantile, SquaredError
+from cgboost.masters.support_vector.master import Offset
 
 Aim = Literal["y", "ensemble"]
 Seen = Literal["out_of_bag", "leave_one_out", "training", "given", "held_out"]
@@ -112,7 +113,7 @@ def members_of(ensemble: Any) -> Members:
 
 
 def _common(members: Sequence[Member]) -> NDArray[Any] | None:
-    """The classes of a list of models: the same for all of them, or none."""
+    """The classes of a list of models: all that any of them knows, or none."""
     said = [member.classes for member in members]
     labelled = [classes for classes in said if classes is not None]
     if not labelled:
@@ -122,13 +123,14 @@ def _common(members: Sequence[Member]) -> NDArray[Any] | None:
             "estimator is a list of classifiers and of models without classes_ (regressors, "
             "functions): give members of one kind"
         )
+    first = np.asarray(labelled[0])
     for number, classes in enumerate(labelled):
-        if classes != labelled[0]:
+        if np.asarray(classes).dtype.kind != first.dtype.kind:
             raise ValueError(
                 f"the members disagree on the classes: the first knows {labelled[0]}, member "
-                f"{number} {classes}; fit all of them to rows of all classes"
+                f"{number} {classes}; fit all of them to labels of one type"
             )
-    return np.asarray(labelled[0])
+    return np.unique(np.concatenate(labelled))
 
 
 def _check_known(members: Sequence[Member], places: dict[Any, int]) -> None:
@@ -371,6 +373,7 @@ def problem_of(
     *,
     loss: Loss,
     aim: Aim,
+    fit_intercept: bool = True,
 ) -> Problem:
     """The program over the members.
 
@@ -389,15 +392,18 @@ def problem_of(
             total = total - total.mean(axis=1, keepdims=True)
         means = np.average(outputs, axis=0, weights=weights).astype(np.float64)
         centre = np.average(total, axis=0, weights=weights)
+        if not fit_intercept:
+            means, centre = np.zeros_like(means), np.zeros_like(centre)
         entries = _stacked(outputs - means.astype(np.float32))
         costs = _of_mean_one(np.repeat(weights, _used(width)))
         return Problem(entries, _ravelled(total - centre), costs, loss, "none", (means, centre))
+    offset: Offset = "free" if fit_intercept else "none"
     if members.classes is None:
         H = np.ascontiguousarray(outputs[:, :, 0])
-        return Problem(H, y.astype(np.float64), _of_mean_one(weights), loss, "free")
+        return Problem(H, y.astype(np.float64), _of_mean_one(weights), loss, offset)
     if width == 1:
         signs = np.where(y == 1, 1.0, -1.0)
-        return Problem(outputs[:, :, 0], signs, _of_mean_one(weights), loss, "free")
+        return Problem(outputs[:, :, 0], signs, _of_mean_one(weights), loss, offset)
     entries, rows = joint_margins(outputs, y)
     costs = _of_mean_one(weights[rows])
     return Problem(entries, np.ones(len(entries)), costs, loss, "none")

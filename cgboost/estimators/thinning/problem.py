@@ -25,7 +25,7 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Loss
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector.formulations import VERTICES
-from cgboost.masters.support_vector.master import Offset, Sign, SupportVectorMaster, WarmStart
+from cgboost.masters.support_vector.master import Offset, SupportVectorMaster, WarmStart
 from cgboost.penalties import L2
 from cgboost.pricing.features.features import STRATUM, Feature, FeaturePricer
 
@@ -131,7 +131,6 @@ def solve(
     tol: float,
     solver: str = "auto",
     solver_options: Mapping[str, Any] | None = None,
-    coef: Sign = "nonneg",
     max_columns: int | None = None,
     start: WarmStart | None = None,
 ) -> tuple[Choice, WarmStart]:
@@ -140,7 +139,7 @@ def solve(
     linear = "hessian_diag" not in problem.loss.abilities
     master = OneNormMaster(
         loss,
-        coef=coef,
+        coef="nonneg",
         offset=problem.offset,
         solver=VERTICES if solver == "auto" and linear else solver,
         solver_options=solver_options,
@@ -162,27 +161,26 @@ def solve(
 
 
 def path(
-    problem: Problem, size: int, *, tol: float, solver: str, values: Vector | None = None
+    problem: Problem,
+    size: int,
+    *,
+    tol: float,
+    solver: str,
+    solver_options: Mapping[str, Any] | None = None,
 ) -> list[Choice]:
-    """Optima for growing C, until far more than ``size`` members have a weight.
-
-    Parameters
-    ----------
-    values : ndarray or None
-        Other values of C, in increasing order; None: from the first at which a member comes in.
-    """
+    """Optima for growing C, from the first member until far more than ``size`` have a weight."""
+    own: dict[str, Any] = {"tol": tol, "solver": solver, "solver_options": solver_options}
     least = problem.least_cost
     if not np.isfinite(least):  # no member is of use at any C
-        return [solve(problem, 1.0, tol=tol, solver=solver)[0]]
-    grid = least * 1.01 * COST_STEP ** np.arange(MOST_COSTS) if values is None else values
+        return [solve(problem, 1.0, **own)[0]]
     choices: list[Choice] = []
     start: WarmStart | None = None
-    for C in grid:
-        choice, start = solve(problem, float(C), tol=tol, solver=solver, start=start)
+    for C in least * 1.01 * COST_STEP ** np.arange(MOST_COSTS):
+        choice, start = solve(problem, float(C), start=start, **own)
         choices.append(choice)
-        most = max(own.size for own in choices)
+        most = max(other.size for other in choices)
         still = len(choices) > STILL and choices[-1 - STILL].size == most > 1
-        if values is None and (choice.size > problem.beyond * size or still):
+        if choice.size > problem.beyond * size or still:
             break
     return choices
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -50,10 +50,12 @@ from cgboost.estimators.thinning.problem import (
     members_of_size,
     path,
     refit,
+    solve,
 )
 from cgboost.estimators.thinning.refitted_leaves import is_refittable, refitted
 from cgboost.estimators.thinning.thinning_path import ThinningPath
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
+from cgboost.optimizers.solver_options import checked_options
 
 KEPT_SHARE = 0.15
 """Of the members, that are kept if nothing else is asked for."""
@@ -104,9 +106,12 @@ class ThinnedEnsemble(ThinnedModel):
         LightGBM, XGBoost or CatBoost model. A fitted model is used unchanged; otherwise a clone is
         fitted.
     size : int, float or None, default=None
-        Number of members to keep, or their share if in (0, 1). None means 15 %.
+        Number of members to keep, or their share if in (0, 1). None means 15 %, or with a C all
+        that have a weight at its optimum.
     C : float or None, default=None
-        Instead of a size: the cost of one unit of loss. The optimum then determines the members.
+        The cost of one unit of loss, at which the optimum determines the members. With a size as
+        well, members come in one after the other, the best of the program first, until there are so
+        many: the weights are then optimal for these, and the bound holds for all members.
     metric : {"accuracy", "log_loss", "rmse", "mae", "quantile"} or None, default=None
         The metric to preserve. It determines ℓ: hinge, log loss, squared, absolute or quantile
         loss. None means "accuracy" for classification and "rmse" for regression.
@@ -129,6 +134,9 @@ class ThinnedEnsemble(ThinnedModel):
         "auto" never refits if you set a metric, target or weights, or with held-out rows.
     members : {"estimators", "leaves"}, default="estimators"
         Whether whole members are chosen, or the leaves of their trees, each with its own weight.
+    fit_intercept : bool, default=True
+        Whether numbers and scores (regression, boosting, functions) are moved by a constant.
+        Probabilities never are.
     training_rows : bool or None, default=None
         For a fitted ensemble: whether the rows passed to ``fit`` are its training rows. None:
         forests are recognised by their roots; for other ensembles, rows are assumed to be new.
@@ -137,7 +145,7 @@ class ThinnedEnsemble(ThinnedModel):
         members have neither left-out rows nor trees (Voting).
     tol : float, default=1e-6
         Certified gap at which the program counts as solved.
-    solver : str, default="auto"
+    solver, solver_options : str, default="auto"; dict or None, default=None
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None, default=None
         Determines the sample of rows if there are too many for the program, and the held-out rows.
@@ -198,10 +206,12 @@ class ThinnedEnsemble(ThinnedModel):
         weights: str = "auto",
         leaf_values: str = "auto",
         members: str = "estimators",
+        fit_intercept: bool = True,
         training_rows: bool | None = None,
         validation_fraction: float = 0.2,
         tol: float = 1e-6,
         solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -213,10 +223,12 @@ class ThinnedEnsemble(ThinnedModel):
         self.weights = weights
         self.leaf_values = leaf_values
         self.members = members
+        self.fit_intercept = fit_intercept
         self.training_rows = training_rows
         self.validation_fraction = validation_fraction
         self.tol = tol
         self.solver = solver
+        self.solver_options = solver_options
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -248,10 +260,14 @@ class ThinnedEnsemble(ThinnedModel):
         """
         with unchanged_on_failure(self):
             ready = self._prepare(X, y, sample_weight)
-            values = None if self.C is None else np.array([float(self.C)])
-            size = self._size(len(ready.members)) if self.C is None else len(ready.members)
-            choices = path(ready.problem, size, tol=self.tol, solver=self.solver, values=values)
-            self._take(ready, choices, None if self.C is not None else size)
+            count = len(ready.members)
+            if self.C is None:
+                size = self._size(count)
+                self._take(ready, path(ready.problem, size, **self._solving), size)
+            else:
+                most = None if self.size is None else self._size(count)
+                own = {"max_columns": most, **self._solving}
+                self._take(ready, [solve(ready.problem, float(self.C), **own)[0]], None)
         return self
 
     def path(
@@ -281,8 +297,7 @@ class ThinnedEnsemble(ThinnedModel):
             if not len(asked):
                 raise ValueError("sizes must have at least one size, got none")
             wanted = np.unique([self._size(count, size) for size in asked])
-            own = {"tol": self.tol, "solver": self.solver}
-            choices = path(ready.problem, int(wanted[-1]), **own)  # type: ignore[arg-type]
+            choices = path(ready.problem, int(wanted[-1]), **self._solving)
             models, scores = [], np.full(len(wanted), np.nan)
             for place, size in enumerate(wanted.tolist()):
                 model = copy.copy(self)
@@ -333,7 +348,16 @@ class ThinnedEnsemble(ThinnedModel):
         if not given.any():
             raise ValueError("sample_weight is 0 for all rows that can be used")
         loss = loss_of(self.metric, self.quantile, members, aim)
-        problem = problem_of(members, columns, X, places, given, loss=loss, aim=aim)
+        problem = problem_of(
+            members,
+            columns,
+            X,
+            places,
+            given,
+            loss=loss,
+            aim=aim,
+            fit_intercept=self.fit_intercept,
+        )
         return _Prepared(ensemble, members, columns, problem, aim, X, places, given)
 
     def _as_classes(self, members: Members, y: NDArray[Any]) -> Members:
@@ -406,7 +430,10 @@ class ThinnedEnsemble(ThinnedModel):
         self.C_, self.objective_, self.gap_ = program.C, result.objective, result.gap
         self.dual_bound_ = -np.inf if result.bound is None else result.bound
         self.converged_ = bool(result.gap <= self.tol)
-        if self.C is not None and not self.converged_:
+        if result.error is not None:
+            message = f"ThinnedEnsemble: {result.message}{see('stopped-early')}"
+            warn_caller(message, ConvergenceWarning)
+        elif self.C is not None and self.size is None and not self.converged_:
             warn_caller(
                 f"the program over the members has a gap of {result.gap:.1e} at C={program.C:.3g}, "
                 f"above tol={self.tol:g}: {result.stop_reason}; take a smaller C or a larger "
@@ -487,13 +514,13 @@ class ThinnedEnsemble(ThinnedModel):
             return max(1, round(KEPT_SHARE * count))
         return reading.checked_size(asked, count)
 
+    @property
+    def _solving(self) -> dict[str, Any]:
+        return {"tol": self.tol, "solver": self.solver, "solver_options": self.solver_options}
+
     def _check_parameters(self) -> None:
         check_number("C", self.C, above=0, optional=True)
-        if self.C is not None and self.size is not None:
-            raise ValueError(
-                f"give a size or a C, got size={self.size!r} and C={self.C!r}: each follows from "
-                "the other"
-            )
+        check_bool("fit_intercept", self.fit_intercept)
         check_number("quantile", self.quantile, above=0, below=1)
         if self.training_rows is not None:
             check_bool("training_rows", self.training_rows)
@@ -507,4 +534,5 @@ class ThinnedEnsemble(ThinnedModel):
         check_number("validation_fraction", self.validation_fraction, above=0, below=1)
         check_number("tol", self.tol, at_least=0)
         check_solver("solver", self.solver, "lp")
+        checked_options(self.solver, self.solver_options)
         check_seed("random_state", self.random_state)

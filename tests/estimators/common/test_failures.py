@@ -23,8 +23,8 @@ from cgboost import (
     KernelLibrary,
     LPBoostClassifier,
     LPBoostRegressor,
+    ThinnedEnsemble,
 )
-from cgboost.estimators import reweight
 from cgboost.exceptions import KernelError, MasterError, WorkerWarning
 from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.parallel import FuturesExecutor
@@ -333,20 +333,21 @@ def test_a_path_that_breaks_is_raised_or_kept_model_by_model(monkeypatch: Any) -
 
 
 def test_thinning_says_when_the_solver_has_failed(monkeypatch: Any) -> None:
-    """``reweight`` keeps the members so far and warns, or raises where there are none."""
+    """The members so far are kept, with a warning; where there are none, it raises."""
     X, y = two_classes(200)
     trees = [
         DecisionTreeClassifier(max_depth=1, max_features=1, random_state=k).fit(X[k::9], y[k::9])
         for k in range(9)
     ]
     real = OneNormSolve(monkeypatch)
-    with pytest.warns(ConvergenceWarning, match="reweight: toy: no pivot"):
-        thinned = reweight(trees, X, y, max_members=6)
-    assert len(thinned.members) > 0
-    assert not thinned.converged_
+    model = ThinnedEnsemble(trees, C=1.0, size=6, weights="program")
+    with pytest.warns(ConvergenceWarning, match="ThinnedEnsemble: toy: no pivot"):
+        model.fit(X, y)
+    assert len(model.members_) > 0
+    assert not model.converged_
     real.left = 1
     with pytest.raises(MasterError, match="no pivot"):
-        reweight(trees, X, y, max_members=6)
+        model.fit(X, y)
 
 
 class OneNormSolve:

@@ -36,7 +36,8 @@ TWO = classes(2)[1]
         ({"size": 11}, "size must be a whole number from 1 to 10.*got 11"),
         ({"size": 1.5}, "or a share of them in"),
         ({"size": True}, "size must be"),
-        ({"size": 3, "C": 1.0}, "give a size or a C"),
+        ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
+        ({"solver": "highs", "solver_options": {"x": 1}}, "HiGHS rejects the option x = 1"),
         ({"C": -1.0}, "C must be a finite number > 0"),
         ({"C": 1e-12}, "no member is worth its price at C=1e-12.*take C above"),
         ({"metric": "rmse"}, "metric must be one of"),
@@ -62,8 +63,8 @@ def mixed():
 
 
 def disagreeing():
-    """Two classifiers of different classes."""
-    return [LogisticRegression().fit(X, Y), LogisticRegression().fit(X[Y != "c"], Y[Y != "c"])]
+    """Two classifiers, of words and of numbers."""
+    return [LogisticRegression().fit(X, Y), LogisticRegression().fit(X, X[:, 0] > 0)]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, mean_pinball_loss
 
@@ -21,8 +22,10 @@ from cgboost.estimators.thinning.fitting import columns_of, members_of, problem_
 from cgboost.estimators.thinning.problem import solve
 from cgboost.exceptions import TrivialModelWarning
 from cgboost.losses import Hinge
+from tests.estimators.data import two_classes
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
 from tests.estimators.thinning.thinning_data import CLASSIFIERS, REGRESSORS, classes, numbers
+from tests.problems import Formulation, Problem
 
 FORESTS = (
     "the bootstrap samples of a forest, and its random splits, are drawn by rows: weights and "
@@ -97,6 +100,69 @@ def test_the_program_is_solved(count):
     assert model.dual_bound_ == pytest.approx(answer.fun, rel=1e-5)
     assert model.rows_ == "out_of_bag"
     assert solve(problem, 0.02, tol=1e-8)[0].size == len(model.indices_)
+
+
+@pytest.mark.parametrize("coef", ["free", "nonneg"])
+@pytest.mark.parametrize("offset", ["none", "penalized", "free"])
+def test_functions_solve_any_program_of_lpboost(coef, offset):
+    """Negated functions are weights of any sign, ±1 a penalized offset: CVXPY's optimum."""
+    X, y = two_classes()
+    forest = RandomForestClassifier(20, max_depth=3, random_state=0).fit(X, y)
+    members = [lambda X, t=t: np.where(t.predict(X) == 1, 1.0, -1.0) for t in forest.estimators_]
+    H, costs = np.stack([h(X) for h in members], axis=1), np.linspace(0.5, 2.0, 40)
+    optimum = Problem(H, 2.0 * y - 1.0, 0.3 * costs, 0.0).optimum(
+        Formulation("hinge", "l1", coef, offset)
+    )
+    if coef == "free":
+        members += [lambda X, h=h: -h(X) for h in members]
+    if offset == "penalized":
+        members += [lambda X: np.ones(len(X)), lambda X: -np.ones(len(X))]
+    model = ThinnedEnsemble(
+        members,
+        C=0.3 * costs.mean(),
+        metric="accuracy",
+        weights="program",
+        fit_intercept=offset == "free",
+    ).fit(X, y, costs)
+    assert model.objective_ == pytest.approx(optimum, rel=1e-5)
+    assert model.dual_bound_ <= optimum * (1 + 1e-6)
+    outputs = np.stack([h(X) for h in model.members_], axis=1) @ model.weights_ + model.intercept_
+    np.testing.assert_allclose(model.decision_function(X), outputs, atol=1e-6)
+
+
+def test_a_size_with_a_cost_is_the_most_members():
+    """They come in one by one; the objective falls to the optimum, the bound is of all members."""
+    X, y = classes(3)
+    forest = RandomForestClassifier(20, max_depth=2, random_state=0).fit(X, y)
+    thin = ThinnedEnsemble(forest, C=0.1, weights="program", leaf_values="keep")
+    whole = clone(thin).set_params(estimator=FrozenEstimator(forest)).fit(X, y)
+    objectives = []
+    for size in (1, 3, 6):
+        model = ThinnedEnsemble(forest, C=0.1, size=size, weights="program").fit(X, y)
+        assert model.n_members_ <= size < whole.n_members_
+        assert model.dual_bound_ <= whole.objective_ * (1 + 1e-9)
+        objectives.append(model.objective_)
+    assert objectives[0] > objectives[1] > objectives[2] > whole.objective_
+
+
+def test_without_an_intercept_outputs_are_sums_of_members():
+    """Of regressors, boosting for y and boosting for its own output."""
+    X, y = numbers()
+    boosting = REGRESSORS["gradient boosting"].fit(X, y)
+    for ensemble, target in ((REGRESSORS["forest"], "y"), (boosting, "y"), (boosting, "ensemble")):
+        model = ThinnedEnsemble(ensemble, size=5, target=target, fit_intercept=False).fit(X, y)
+        assert not np.any(model.intercept_)
+        assert ThinnedEnsemble(ensemble, size=5, target=target).fit(X, y).intercept_ != 0
+
+
+def test_members_of_a_list_may_know_different_classes():
+    """One for every pair of classes: together they know all three, each with shares of its own."""
+    X, y = classes(3)
+    pairs = [np.isin(y, pair) for pair in (["a", "b"], ["b", "c"], ["a", "c"])]
+    members = [LogisticRegression().fit(X[rows], y[rows]) for rows in pairs]
+    model = ThinnedEnsemble(members, size=3, training_rows=False).fit(X, y)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert model.score(X, y) > max(member.score(X, y) for member in members)
 
 
 def test_predictions_are_those_of_the_members_kept():
