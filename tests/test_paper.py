@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "paper"
 PAPER = (FOLDER / "paper.md").read_text(encoding="utf-8")
 BODY = PAPER.split("---\n", 2)[2]
-CHECKLIST = ROOT / "docs" / "development" / "checklist.md"
+CHECKLIST = ROOT / "docs" / "development" / "release_checklist.md"
 SECTIONS = [
     "Summary",
     "Statement of need",

@@ -40,6 +40,7 @@ from cgboost.optimizers.large_columns import FREE
 from cgboost.optimizers.restricted_dual import Basis, DualSolution, LiveDual
 from cgboost.optimizers.row_sample import NEXT_ROWS, sample_of
 from cgboost.optimizers.simplex.dual_session import DualSession
+from cgboost.optimizers.solver_choice import is_own, session_for
 from cgboost.penalties.base import DualForm
 
 logger = logging.getLogger(__name__)
@@ -143,21 +144,12 @@ class RestrictedDual:
             loss = replace(loss, from_lower=True)
         self.loss, self.variables, self.form = loss, loss.variables, form
         self._solver, self._options = solver, options
-        bounded = loss.mass is None and bool(np.isfinite(self.variables.cap).all())
-        own = solver == "auto" and bounded and form.radius is None
         if columns is None:
-            large = _least_large(loss, form) if own else np.inf
+            large = _least_large(loss, form) if is_own(loss, form, solver) else np.inf
             centred = form.offset == "free"
             columns = ColumnStore(loss.n_rows, centred=centred, large=large, free=free)
         self.columns = columns
-        self.session: LiveDual
-        sparse = form.quadratic == 0 or form.threshold > 0
-        if own and (sparse or (form.n_free and form.two_sided)):
-            self.session = InteriorSession(loss, self.columns, form)
-        elif own and not form.n_free:
-            self.session = ActiveSetSession(loss, self.columns, form)
-        else:
-            self.session = DualSession(loss, self.columns, form, solver, options)
+        self.session: LiveDual = session_for(loss, self.columns, form, solver, options)
         self.ends_inside = isinstance(self.session, InteriorSession)
         self.rate = self.variables.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(columns.count, dtype=np.intp)

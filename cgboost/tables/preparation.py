@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from cgboost.parallel.threads import Mapped
-from cgboost.tables.choice import (
+from cgboost.tables.holdout_choice import (
     Indices,
     Mask,
     chosen,

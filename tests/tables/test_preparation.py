@@ -33,7 +33,7 @@ def of_blocks(blocks: list, *, share: float = 0.3, seed: int = 0) -> Prepared:
 
 def test_blocks_in_any_order_give_the_same_preparation(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same rows are held out, the same are sampled, the same intervals made of them."""
-    monkeypatch.setattr("cgboost.tables.choice.SAMPLE", 500)
+    monkeypatch.setattr("cgboost.tables.holdout_choice.SAMPLE", 500)
     X, y, w = data()
     again = np.arange(2000) % 1200  # rows that come twice, with different weights
     X, y = X.iloc[again], y[again]
@@ -88,7 +88,7 @@ def test_few_equal_rows_are_not_all_held_out() -> None:
 
 def test_a_sample_has_all_values_of_a_feature(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that come often are sampled as often, so that intervals lie between their values."""
-    monkeypatch.setattr("cgboost.tables.choice.SAMPLE", 500)
+    monkeypatch.setattr("cgboost.tables.holdout_choice.SAMPLE", 500)
     rng = np.random.default_rng(0)
     X = rng.choice([1.0, 2.0, 5.0], p=[0.5, 0.4, 0.1], size=(5000, 1))
     y = rng.integers(0, 2, size=5000)

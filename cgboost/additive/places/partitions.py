@@ -48,7 +48,7 @@ from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 from cgboost.parallel.cluster import is_lazy
 from cgboost.parallel.executors import KeepingExecutor
-from cgboost.tables.choice import chosen, training_only
+from cgboost.tables.holdout_choice import chosen, training_only
 from cgboost.tables.preparation import (
     SAME,
     Groups,

@@ -24,7 +24,7 @@ from cgboost.forks import Lock
 from cgboost.losses.base import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
-from cgboost.tables.choice import Counts, Indices, Mask, counts_by_class, without_classes
+from cgboost.tables.holdout_choice import Counts, Indices, Mask, counts_by_class, without_classes
 from cgboost.tables.preparation import (
     BlocksRead,
     Groups,

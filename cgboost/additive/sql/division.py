@@ -25,7 +25,7 @@ from cgboost.additive.sql.expressions import (
 from cgboost.additive.sql.session import Session
 from cgboost.additive.sql.store import Store
 from cgboost.additive.sql.table import TARGET, WEIGHT, Copy
-from cgboost.tables import choice
+from cgboost.tables import holdout_choice as choice
 from cgboost.tables.preparation import Categories, Groups, Intervals
 from cgboost.tables.row_hashes import holdout_limit
 

@@ -14,7 +14,7 @@ from cgboost.additive.stage import Stage
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses import Huber, LogLoss, Loss, Quantile, SquaredError
 from cgboost.parallel import SerialExecutor, ThreadExecutor
-from cgboost.tables import choice
+from cgboost.tables import holdout_choice as choice
 from cgboost.tables.schema import Schema
 
 N_ROWS = 400

@@ -13,7 +13,7 @@ from cgboost import AdditiveRegressor, TransformClassifier, TransformRegressor
 from cgboost.additive.places import memory, spilled
 from cgboost.additive.places.spilled import Made, Spilled, slices
 from cgboost.estimators.transform.variants import VARIANTS
-from cgboost.tables import choice
+from cgboost.tables import holdout_choice as choice
 from tests.estimators.transform.transform_data import blocks, mixed, outputs, structure, target
 
 MODELS: dict[str, Any] = {

@@ -14,7 +14,7 @@ def test_the_same_rows_are_held_out_and_sampled_and_make_the_same_intervals(
     database: str, seed: int, sample: int, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Row by row, to the last bit, from all rows or a sample, with copies and weights."""
-    monkeypatch.setattr("cgboost.tables.choice.SAMPLE", sample)
+    monkeypatch.setattr("cgboost.tables.holdout_choice.SAMPLE", sample)
     data = mixed(seed)
     wanted = data.prepared(seed=seed)
     with place_of(database, server, data, seed=seed) as place:

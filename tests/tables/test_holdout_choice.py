@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cgboost.tables import choice
-from cgboost.tables.choice import (
+from cgboost.tables import holdout_choice as choice
+from cgboost.tables.holdout_choice import (
     chosen,
     counts_by_class,
     training_only,
