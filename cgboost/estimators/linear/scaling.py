@@ -31,7 +31,7 @@ from cgboost.estimators.common.rows import Vector
 from cgboost.losses import LogLoss, Loss, SquaredError
 from cgboost.losses.dual.support_vector import weighted_median
 from cgboost.losses.epsilon_insensitive import SquaredEpsilonInsensitive
-from cgboost.masters.support_vector.smooth_loss import centred
+from cgboost.optimizers.newton.smooth_loss import centred
 from cgboost.penalties import L1, L2, ElasticNet, Penalty
 from cgboost.pricing.features.features import FeaturePool
 from cgboost.pricing.features.matrices import Indices
