@@ -137,15 +137,19 @@ def response_of_step(self: Any, weights: Vector) -> Working:
     return BaseLearnerBoost._working(self, weights)
 
 
+def _offset_of(start: str) -> Literal["free", "none"]:
+    """Of masters that refit all coefficients: whether a constant is one of them."""
+    return "free" if start == "constant" else "none"
+
+
 def any_boost_tasks(self: Any, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
     """One run an output: a step along every learner, or all coefficients corrected."""
     for target in self._targets(rows.y):
         loss = bound_loss(self.loss, target, rows.weights)
         if self.corrective:
-            offset: Literal["free", "none"] = "free" if self.start == "constant" else "none"
             from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 
-            yield Task(CorrectiveMaster(loss, offset=offset), pool)
+            yield Task(CorrectiveMaster(loss, offset=_offset_of(self.start)), pool)
         else:
             master = StagewiseMaster(
                 loss,
@@ -293,9 +297,9 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
 class StagewiseRegressor(Regression, BaseLearnerBoost):
     """Adds one regressor per round, fitted to the residuals: f ← f + learning_rate·h.
 
-    The residuals y − f are the negative gradient of ½ Σ w_i (y_i − f_i)², starting at f = 0. A
-    regressor fitted by least squares needs no line search: the best step is 1 ([P] Table 1). The
-    model is therefore :class:`AnyBoostRegressor` with ``start="zero"`` and ``step=learning_rate``.
+    The residuals y − f are the negative gradient of ½ Σ w_i (y_i − f_i)². A regressor fitted by
+    least squares needs no line search: the best step is 1 ([P] Table 1). The model is therefore
+    :class:`AnyBoostRegressor` with ``step=learning_rate``.
 
     For other losses, the regressor is fitted to the pseudo-response and added with the best step
     times ``learning_rate``.
@@ -316,13 +320,17 @@ class StagewiseRegressor(Regression, BaseLearnerBoost):
         0.1, and 1 with ``orthogonalize=True``, which chooses the coefficients itself and takes no
         other value.
     orthogonalize : bool, default=False
-        Refit the coefficients of all stages in every round; there is no intercept. The residuals
-        are then orthogonal to all stages, and the run ends when a fit is a combination of them.
-        For losses other than the squared error, all coefficients are also refitted, by a linear
+        Refit the coefficients of all stages, and the constant, in every round. The residuals are
+        then orthogonal to all stages, and the run ends when a fit is a combination of them. For
+        losses other than the squared error, all coefficients are also refitted, by a linear
         program or Newton's method, for up to ``n_estimators`` rounds.
     feed_forward : bool, default=False
         Fit the learner of stage i to the features and the outputs of all earlier stages; it then
         has i − 1 more inputs than X has columns.
+    start : {"constant", "zero"}, default="constant"
+        f before the first round: the best constant, of the squared error the weighted mean, which
+        becomes ``intercept_``; or 0, as in [P], for targets whose mean is 0. From 0,
+        ``learning_rate=0.1`` leaves 0.9ᵏ of the mean of y after k rounds.
     n_estimators : int, default=100
         Maximum number of rounds; the run ends earlier if a fit cannot lower the loss.
     early_stopping, validation_fraction, n_iter_no_change, scoring, callbacks, verbose, \
@@ -350,6 +358,7 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
     learning_rate: float | None = field(default=None, kw_only=True)
     orthogonalize: bool = field(default=False, kw_only=True)
     feed_forward: bool = field(default=False, kw_only=True)
+    start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
     @property
     def _known_loss(self) -> Loss | None:
@@ -368,6 +377,7 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
             check_learning_rate(self.learning_rate)
         check_bool("orthogonalize", self.orthogonalize)
         check_bool("feed_forward", self.feed_forward)
+        check_choice("start", self.start, ("constant", "zero"))
         if self.orthogonalize and self._rate != 1.0:
             raise ValueError(
                 f"learning_rate must be 1.0 with orthogonalize=True, got {self.learning_rate!r}: "
@@ -380,15 +390,16 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
         for target in self._targets(rows.y):
             loss = bound_loss(self.loss, target, rows.weights)
             pricer: Pricer = FeedForwardPricer(pool) if self.feed_forward else pool
-            rate = self._rate
+            rate, offset = self._rate, _offset_of(self.start)
             if isinstance(loss, WeightedSquaredError):
                 if self.orthogonalize:
-                    yield Task(OrthogonalMaster(loss), IndependentPricer(pricer, loss))
+                    master = OrthogonalMaster(loss, offset=offset)
+                    yield Task(master, IndependentPricer(pricer, loss))
                 else:  # least squares have taken the best step
-                    yield Task(StagewiseMaster(loss, step=rate), pricer)
+                    yield Task(StagewiseMaster(loss, step=rate, start=self.start), pricer)
             elif self.orthogonalize:
                 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 
-                yield Task(CorrectiveMaster(loss), pricer)
+                yield Task(CorrectiveMaster(loss, offset=offset), pricer)
             else:
-                yield Task(StagewiseMaster(loss, learning_rate=rate), pricer)
+                yield Task(StagewiseMaster(loss, learning_rate=rate, start=self.start), pricer)

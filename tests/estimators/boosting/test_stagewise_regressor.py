@@ -42,19 +42,22 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
+@pytest.mark.parametrize("start", ["zero", "constant"])
 @pytest.mark.parametrize("learning_rate", [1.0, 0.1])
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_equal_to_the_published_algorithm(learner, learning_rate):
-    """The model of every round: residuals, a fit to them, a share of it added.
+def test_equal_to_the_published_algorithm(learner, learning_rate, start):
+    """The model of every round: residuals, a fit to them, a share of it added; from 0 or the mean.
 
     Ours ends where the next fit would no longer lower the squared error.
     """
     for X, y in (load_diabetes(return_X_y=True), curve(100), curve(80, seed=1)):
-        f, wanted = np.zeros(len(y)), []
+        f, wanted = np.full(len(y), y.mean() if start == "constant" else 0.0), []
         for _ in range(8):
             f = f + learning_rate * clone(learner).fit(X, y - f).predict(X)
             wanted.append(f)
-        model = StagewiseRegressor(learner, learning_rate=learning_rate, n_estimators=8).fit(X, y)
+        model = StagewiseRegressor(
+            learner, learning_rate=learning_rate, n_estimators=8, start=start
+        ).fit(X, y)
         stages = np.array(list(model.staged_predict(X)))
         np.testing.assert_allclose(stages, wanted[: len(stages)], rtol=1e-10, atol=1e-10)
         errors = np.sum((y - wanted) ** 2, axis=1)
@@ -62,13 +65,31 @@ def test_equal_to_the_published_algorithm(learner, learning_rate):
 
 
 def test_it_is_anyboost_with_constant_steps():
-    """The same model as AnyBoostRegressor from 0 with step=learning_rate, weights included."""
+    """The same model as AnyBoostRegressor with step=learning_rate, weights included."""
     X, y = load_diabetes(return_X_y=True)
     weights = np.random.default_rng(0).uniform(size=len(y))
     parameters = {"n_estimators": 5, "random_state": 0}
-    model = StagewiseRegressor(LEARNERS[0], learning_rate=0.3, **parameters).fit(X, y, weights)
-    other = AnyBoostRegressor(LEARNERS[0], step=0.3, start="zero", **parameters)
-    np.testing.assert_array_equal(model.predict(X), other.fit(X, y, weights).predict(X))
+    for start in ("constant", "zero"):
+        model = StagewiseRegressor(LEARNERS[0], learning_rate=0.3, start=start, **parameters)
+        other = AnyBoostRegressor(LEARNERS[0], step=0.3, start=start, **parameters)
+        found, wanted = (each.fit(X, y, weights).predict(X) for each in (model, other))
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("loss", ["squared_error", "huber", "absolute_error"])
+def test_a_number_added_to_y_is_added_to_predictions(loss, options):
+    """The constant is there from the beginning: no share of it is left over after any round."""
+    X, y = curve(120)
+    model = StagewiseRegressor(LEARNERS[0], loss=loss, n_estimators=10, random_state=0, **options)
+    plain = model.fit(X, y, np.linspace(0.5, 2.0, 120)).predict(X)
+    for shift in (1e4, -1e8):
+        found = model.fit(X, y + shift, np.linspace(0.5, 2.0, 120)).predict(X) - shift
+        assert np.abs(found - plain).mean() <= 0.02 * np.std(y)
+    if loss == "squared_error" and not options["orthogonalize"]:
+        assert model.intercept_ == pytest.approx(
+            np.average(y, weights=np.linspace(0.5, 2.0, 120)) + shift
+        )
 
 
 def test_least_squares_leaves_nothing_to_add():
@@ -103,6 +124,7 @@ def test_bad_parameters():
         ),
         ({"orthogonalize": "yes"}, "orthogonalize must be True or False, got 'yes'"),
         ({"feed_forward": 1}, "feed_forward must be True or False, got 1"),
+        ({"start": "mean"}, "start must be one of .*, got 'mean'"),
     ):
         with pytest.raises(ValueError, match=message):
             StagewiseRegressor(**parameters).fit(X, y)
@@ -153,7 +175,8 @@ def test_equal_to_each_of_the_published_tables(learner, weighted, options):
     weights = np.random.default_rng(0).uniform(0.2, 3.0, len(y)) if weighted else None
     n_rounds = 8
     wanted, _ = transcribed(learner, X, y, weights, n_rounds, **options)
-    model = StagewiseRegressor(learner, learning_rate=1.0, n_estimators=n_rounds, **options)
+    options = options | {"learning_rate": 1.0, "start": "zero"}
+    model = StagewiseRegressor(learner, n_estimators=n_rounds, **options)
     model.fit(X, y, weights)
     stages = np.array(list(model.staged_predict(X)))
     assert len(stages) == n_rounds
@@ -173,7 +196,11 @@ def test_residuals_are_orthogonal_to_every_stage(learner, feed_forward):
     X, y = load_diabetes(return_X_y=True)
     for orthogonalize in (False, True):
         model = StagewiseRegressor(
-            learner, n_estimators=6, orthogonalize=orthogonalize, feed_forward=feed_forward
+            learner,
+            n_estimators=6,
+            orthogonalize=orthogonalize,
+            feed_forward=feed_forward,
+            start="zero",
         ).fit(X, y)
         assert model.n_columns_ > 1
         inputs, left = X, []
@@ -201,11 +228,13 @@ def test_coordinate_descent_and_orthogonalised(correlation):
     X[:, 1] *= 1.5
     y = X.sum(axis=1)
     for feed_forward in (False, True):
-        model = StagewiseRegressor(OneInput(), orthogonalize=True, feed_forward=feed_forward)
+        options = {"orthogonalize": True, "feed_forward": feed_forward, "start": "zero"}
+        model = StagewiseRegressor(OneInput(), **options)
         model.fit(X, y)
         assert (model.n_iter_, model.stop_reason_) == (2, "no_column")
         np.testing.assert_allclose(model.predict(X), y, atol=1e-13)
-    plain = StagewiseRegressor(OneInput(), learning_rate=1.0, n_estimators=8).fit(X, y)
+    plain = StagewiseRegressor(OneInput(), learning_rate=1.0, n_estimators=8, start="zero")
+    plain.fit(X, y)
     errors = np.sqrt(2 * plain.history_["objective"])
     if correlation == 0.0:
         assert errors[2] < 1e-14
