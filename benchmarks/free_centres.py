@@ -34,8 +34,8 @@ from free_centres_page import Record, draw, records_of, tables
 from page_tables import refresh
 from study_data import read_data
 
-from cgboost import CGBoostClassifier, KernelLibrary
-from cgboost.kernels import RBF, Kernel, Normalized, Polynomial
+from cgboost import RBF, CGBoostClassifier, KernelLibrary, Polynomial
+from cgboost.kernels import Kernel, Normalized
 from cgboost.studies.datasets import load_digits, load_mnist
 
 ROOT = Path(__file__).resolve().parents[1]

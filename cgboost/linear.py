@@ -10,15 +10,12 @@ from cgboost.estimators.linear.drop_ins import (
     LADRegressor,
     QuantileRegressor,
 )
-from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
 
 __all__ = [
     "L1LinearSVC",
     "L1LinearSVR",
     "LADRegressor",
     "QuantileRegressor",
-    "SparseLinearClassifier",
     "SparseLinearClassifierCV",
-    "SparseLinearRegressor",
     "SparseLinearRegressorCV",
 ]

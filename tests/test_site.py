@@ -3,15 +3,10 @@
 `make docs` builds it, with warnings as errors, and looks at every page.
 """
 
-import importlib
-import pkgutil
 import re
 import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -34,9 +29,6 @@ PACKAGED = {
     "pydata_sphinx_theme": "pydata-sphinx-theme",
     "playwright": "playwright",
 }
-PUBLIC = ["generation", "masters", "pricing", "losses", "penalties", "kernels", "inspection"]
-PUBLIC += ["parallel", "integer", "persistence"]
-PLAIN = ["inspection.metrics", "studies.datasets", "integer.decomposition"]
 
 
 def settings() -> dict[str, object]:
@@ -79,52 +71,6 @@ def test_a_page_has_one_place_in_the_contents(tmp_path: Path) -> None:
         "a": {"one": "One", "folder/index": "Made"},
         "b": {},
     }
-
-
-def public_names(module: ModuleType) -> set[str]:
-    """The names that a module means for others."""
-    if hasattr(module, "__all__"):
-        return set(module.__all__)
-    return {
-        name
-        for name, thing in vars(module).items()
-        if not name.startswith("_")
-        and callable(thing)
-        and getattr(thing, "__module__", "") == module.__name__
-    }
-
-
-@pytest.mark.parametrize(
-    "module", ["cgboost", *[f"cgboost.{name}" for name in [*PUBLIC, *PLAIN]], "solvers"]
-)
-def test_every_public_name_has_a_place_in_the_reference(module: str) -> None:
-    """Each is named in a page of docs/api/."""
-    text = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "api").glob("*.rst"))
-    words = set(re.findall(r"\w+", text))
-    assert public_names(importlib.import_module(module)) <= words
-
-
-def test_the_reference_names_nothing_that_is_gone() -> None:
-    """Every name under a `currentmodule` can be imported from there."""
-    count = 0
-    for path in (DOCS / "api").glob("*.rst"):
-        module = None
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if found := re.match(r"\.\. currentmodule:: (\S+)", line):
-                module = importlib.import_module(found[1])
-            elif found := re.match(r"   (\w+)$", line):
-                assert hasattr(module, found[1]), f"{path.name}: {found[1]}"
-                count += 1
-    assert count > 100
-
-
-def test_no_part_of_the_package_is_forgotten() -> None:
-    """A new subpackage must be put into the reference, or be named here as internal."""
-    import cgboost
-
-    internal = {"additive", "estimators", "studies"}
-    found = {module.name for module in pkgutil.iter_modules(cgboost.__path__) if module.ispkg}
-    assert found - internal == set(PUBLIC)
 
 
 def test_links_of_the_root_are_led_to_the_same_files() -> None:

@@ -8,11 +8,11 @@ from .columns import Ensemble as Ensemble
 from .columns import Family as Family
 from .columns import Hypothesis as Hypothesis
 from .columns import Term as Term
+from .function_pricer import Duals as Duals
 from .function_pricer import FunctionPricer as FunctionPricer
 from .history import Result as Result
 from .history import Round as Round
 from .history import StopReason as StopReason
-from .loop import ColumnGeneration as ColumnGeneration
 from .progress import ProgressLine as ProgressLine
 from .protocols import EntryRule as EntryRule
 from .protocols import Master as Master

@@ -16,23 +16,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column, evaluate
 from cgboost.generation.history import Result, Round, StopReason
-from cgboost.generation.progress import IN_WORDS, ProgressLine
 from cgboost.generation.termination import blaming
-
-__all__ = [
-    "IN_WORDS",
-    "ChoosingCallback",
-    "ClosingCallback",
-    "EarlyStopping",
-    "FinishingCallback",
-    "ProgressLine",
-    "ReasoningCallback",
-    "Score",
-    "ValidationMonitor",
-    "error_rate",
-    "mean_absolute_error",
-    "mean_squared_error",
-]
 
 Vector = NDArray[np.float64]
 Score = Callable[[Any, Vector], float]

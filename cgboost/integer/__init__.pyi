@@ -1,4 +1,3 @@
-from .branch_and_price import BranchAndPrice as BranchAndPrice
 from .branching.checks import BranchingError as BranchingError
 from .branching.decisions import Apart as Apart
 from .branching.decisions import ComponentRow as ComponentRow

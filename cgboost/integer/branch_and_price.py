@@ -2,7 +2,7 @@
 
 Barnhart, Johnson, Nemhauser, Savelsbergh, Vance (Operations Research 46, 1998).
 
-A node is a :class:`~cgboost.generation.ColumnGeneration` run with the rows and the restrictions of
+A node is a :class:`~cgboost.ColumnGeneration` run with the rows and the restrictions of
 its decisions. Its certified bound holds for all integer solutions below it; the smallest bound of
 the open nodes holds for the problem. A search that is stopped at any time therefore has both: the
 best solution so far, and a bound on all solutions.
@@ -80,7 +80,7 @@ class BranchAndPrice:
     master : LinearMaster
         Its rows and columns are those of the root. It is not changed.
     pricer : Pricer or callable
-        As in :class:`~cgboost.generation.ColumnGeneration`. It declares the decisions it respects:
+        As in :class:`~cgboost.ColumnGeneration`. It declares the decisions it respects:
         ``@respects(Together, Apart)`` before a function, or an attribute ``respects``.
     branching : BranchingRule, sequence of these, or "auto"
         The first rule that finds a branch divides the node. "auto" uses those rules of

@@ -68,7 +68,7 @@ CutCallback = Callable[[NodeSolution], Sequence[Row]]
 
 @dataclass(frozen=True)
 class TreeOptions:
-    """What a search is made of; see :class:`~cgboost.integer.BranchAndPrice`."""
+    """What a search is made of; see :class:`~cgboost.BranchAndPrice`."""
 
     master: LinearMaster
     pricer: Pricer

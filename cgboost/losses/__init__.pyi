@@ -18,7 +18,7 @@ from .hinge import nu_hinge as nu_hinge
 from .huber import Huber as Huber
 from .log_loss import LogLoss as LogLoss
 from .multinomial import Multinomial as Multinomial
-from .pairs import PairwiseExponential as PairwiseExponential
+from .pairs.ranking import PairwiseExponential as PairwiseExponential
 from .poisson import Poisson as Poisson
 from .quantile import Quantile as Quantile
 from .registry import get_loss as get_loss

@@ -21,21 +21,6 @@ from cgboost.losses.quantile import Quantile
 from cgboost.losses.squared_error import SquaredError
 from cgboost.losses.squared_hinge import SquaredHinge
 
-__all__ = [
-    "AbsoluteError",
-    "EpsilonInsensitive",
-    "Exponential",
-    "Hinge",
-    "Huber",
-    "LogLoss",
-    "Poisson",
-    "Quantile",
-    "SquaredEpsilonInsensitive",
-    "SquaredError",
-    "SquaredHinge",
-    "get_loss",
-]
-
 Vector = NDArray[np.float64]
 LossMaker = Callable[[Vector, Vector], DifferentiableLoss]
 """``loss(target, weights)``, such as a subclass of DifferentiableLoss."""

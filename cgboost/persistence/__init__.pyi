@@ -1,11 +1,9 @@
 from .archive import Manifest as Manifest
-from .checkpoint import Checkpoint as Checkpoint
 from .codec import read as read
 from .codec import read_manifest as read_manifest
 from .codec import write as write
 from .files import replacing as replacing
 from .files import write_picture as write_picture
 from .files import write_text as write_text
-from .models import load as load
 from .models import save as save
 from .skops import trusted_types as trusted_types

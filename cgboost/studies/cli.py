@@ -17,7 +17,7 @@ from typing import Any
 
 import cgboost
 from cgboost._solvers import SolverError, load_highs
-from cgboost.estimators import CGBoostClassifier
+from cgboost.estimators.kernel.cg_boost import CGBoostClassifier
 from cgboost.exceptions import CGBoostError
 from cgboost.explain import explanation, sections
 from cgboost.generation.history import StopReason

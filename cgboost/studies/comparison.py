@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cgboost.estimators import CGBoostClassifier
+from cgboost.estimators.kernel.cg_boost import CGBoostClassifier
 from cgboost.inspection import drawing
 from cgboost.studies.datasets import Split
 from cgboost.studies.odd_even import KERNELS, Row, fit_best, parse_library, table_row

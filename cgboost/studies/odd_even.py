@@ -17,10 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cgboost.estimators import CGBoostClassifier
+from cgboost.estimators.kernel.cg_boost import CGBoostClassifier
 from cgboost.generation.history import StopReason
 from cgboost.generation.progress import ProgressLine
-from cgboost.kernels import RBF, Kernel, KernelLibrary, Linear, Normalized, Polynomial
+from cgboost.kernels import Kernel, Normalized
+from cgboost.kernels.features.products import Linear, Polynomial
+from cgboost.kernels.features.rbf import RBF
+from cgboost.kernels.library import KernelLibrary
 from cgboost.persistence import write_text
 from cgboost.studies.datasets import Split
 

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from cgboost import ColumnGeneration
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Priced
 from cgboost.losses import (
     AbsoluteError,

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from cgboost import ColumnGeneration
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.penalties.l1 import OneNormEntry
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cgboost import ColumnGeneration
 from cgboost.generation.callbacks import (
     EarlyStopping,
     ValidationMonitor,
@@ -15,7 +16,6 @@ from cgboost.generation.callbacks import (
 )
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced, Vertex
 from cgboost.pricing.features.features import Feature
 

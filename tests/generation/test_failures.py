@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cgboost import ColumnGeneration
 from cgboost.exceptions import BoundError, IndefiniteKernelError, MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced
 from tests.generation.loop_mocks import CountingMaster, Supply, run
 

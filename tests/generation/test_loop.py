@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cgboost import ColumnGeneration
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason, relative_gap
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced, Vertex, gap_scale
 from cgboost.generation.stabilization import NoSmoothing
 from cgboost.masters import LinearMaster

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from cgboost import RBF, KernelLibrary
+from cgboost import RBF, ColumnGeneration, KernelLibrary
 from cgboost.generation.history import StopReason
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses import Hinge
 from cgboost.masters.rkhs.master import RKHSMaster

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost import Checkpoint
+from cgboost import Checkpoint, ColumnGeneration
 from cgboost.exceptions import ResumeError, UnknownContentError
 from cgboost.generation import Column
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import Result, Round, StopReason
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.resuming import fingerprint, time_used
 from cgboost.generation.stabilization import Wentges
 from cgboost.losses import Hinge, SquaredError
@@ -205,7 +204,8 @@ def test_a_file_is_read_where_nothing_of_files_was_imported(tmp_path: Path) -> N
     code = """
 import sys
 import numpy as np
-from cgboost.generation import Column, ColumnGeneration
+from cgboost.generation import Column
+from cgboost import ColumnGeneration
 from cgboost.masters import LinearMaster
 master = LinearMaster(1, ">=", [3.0], least_cost=1.0)
 master.add([Column(np.ones(1), "one", cost=1.0)])

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost import ColumnGeneration
 from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState
 from cgboost.generation.rounding import (
     allowance,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.stabilization import NoSmoothing, Wentges
 from cgboost.pricing import FeaturePricer

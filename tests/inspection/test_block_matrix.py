@@ -5,8 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from cgboost import decompose
 from cgboost.inspection import plot_blocks
-from cgboost.integer.decomposition import Decomposition, decompose
+from cgboost.integer.decomposition import Decomposition
 from cgboost.integer.decomposition.blocks import MASTER, structure_of
 from solvers import Program
 

@@ -9,9 +9,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 
+from cgboost import decompose
 from cgboost.generation.history import StopReason
 from cgboost.inspection import plot_history, plot_search
-from cgboost.integer.decomposition import Decomposition, decompose
+from cgboost.integer.decomposition import Decomposition
 from cgboost.integer.result import TREE, BranchAndPriceResult
 
 from ..integer.decomposition.test_decomposition import assignment

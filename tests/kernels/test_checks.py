@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from cgboost import RBF, BLFRegressor, CGBoostClassifier, KernelLibrary, Polynomial
+from cgboost import (
+    RBF,
+    BLFRegressor,
+    CGBoostClassifier,
+    KernelLibrary,
+    On,
+    PairwiseKernel,
+    Polynomial,
+)
 from cgboost.exceptions import KernelError
-from cgboost.kernels import Kernel, On, PairwiseKernel, kernel_values
+from cgboost.kernels import Kernel, kernel_values
 from cgboost.kernels.checks import check_function
 
 RNG = np.random.default_rng(0)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from cgboost import RBF, Linear, Matern, On, Polynomial, Precomputed
 from cgboost.exceptions import IndefiniteKernelError, KernelError
-from cgboost.kernels import RBF, Linear, Matern, Normalized, On, Polynomial, Precomputed
+from cgboost.kernels import Normalized
 from cgboost.kernels.base import Kernel
 from cgboost.kernels.definite import MOST_CHECKED, check_definite, check_gram, is_known_definite
 from cgboost.kernels.precomputed import FunctionKernel

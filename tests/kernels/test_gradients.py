@@ -7,9 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost import RBF, KernelLibrary, Linear, On, Polynomial, RationalQuadratic
+from cgboost import (
+    RBF,
+    Cosine,
+    KernelLibrary,
+    Laplacian,
+    Linear,
+    Matern,
+    On,
+    Polynomial,
+    RationalQuadratic,
+)
 from cgboost.exceptions import KernelError
-from cgboost.kernels import Cosine, Kernel, Laplacian, Matern, Normalized, Power, Product, Sum
+from cgboost.kernels import Kernel, Normalized, Power, Product, Sum
 from cgboost.kernels.precomputed import FunctionKernel
 
 SHIFT = 1e-5

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from cgboost import RBF, Linear, Polynomial
-from cgboost.kernels import Kernel, Matern, Normalized, Precomputed
+from cgboost import RBF, Linear, Matern, Polynomial, Precomputed
+from cgboost.kernels import Kernel, Normalized
 from cgboost.kernels.parameters import changed, grouped, with_nested
 
 KERNELS = [

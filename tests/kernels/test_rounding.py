@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
-from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial
-from cgboost.kernels import FunctionKernel, Kernel, Normalized, Precomputed
+from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial, Precomputed
+from cgboost.kernels import FunctionKernel, Kernel, Normalized
 from cgboost.kernels.features.rbf import distance_sizes
 from tests.effort import examples
 from tests.kernels.conformance import arithmetic, rows

@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost import ColumnGeneration
 from cgboost.exceptions import MasterError
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Vertex
 from cgboost.losses import Quantile, hinge
-from cgboost.masters import OneNormMaster, TwoNormMaster
-from cgboost.masters.support_vector import SupportVectorMaster
+from cgboost.masters import OneNormMaster, SupportVectorMaster, TwoNormMaster
 from cgboost.masters.support_vector import master as master_module
 from cgboost.optimizers.restricted_dual import Basis
 from cgboost.optimizers.simplex import crossover as module

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import cgboost.optimizers.growing_prices as growing
-from cgboost import CGBoostClassifier, LPBoostClassifier
+from cgboost import RBF, CGBoostClassifier, ColumnGeneration, LPBoostClassifier
 from cgboost.generation.history import Result
-from cgboost.generation.loop import ColumnGeneration
-from cgboost.kernels import RBF
 from cgboost.losses import hinge, nu_hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.optimizers.growing_prices import GrowingPrices, outgrows

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgboost import RBF, Linear, Polynomial, Precomputed
 from cgboost.exceptions import IndefiniteKernelError, KernelError
 from cgboost.generation.columns import Column
-from cgboost.kernels import RBF, Linear, Polynomial, Precomputed
 from cgboost.kernels.base import Kernel
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 from cgboost.optimizers.whole_kernels.orthonormal_basis import (

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.generation.loop import ColumnGeneration
+from cgboost import ColumnGeneration
 from cgboost.losses import EpsilonInsensitive, Quantile, SupportVectorLoss, hinge
 from cgboost.masters import OneNormMaster
 from cgboost.optimizers.simplex import primal_simplex

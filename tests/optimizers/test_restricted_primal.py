@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.masters import LinearMaster
 from cgboost.optimizers.linear.restricted_primal import InactivePool
 from tests.masters.linear.linear_problems import bounded, convex, covering

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cgboost.generation.loop import ColumnGeneration
+from cgboost import ColumnGeneration
 from cgboost.losses import Exponential, LogLoss, Loss, Poisson, SquaredError
 from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss

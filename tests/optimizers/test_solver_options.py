@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import EpsilonInsensitive, Hinge, LogLoss, hinge
 from cgboost.losses.dual.entropic import entropic_nu_hinge
 from cgboost.losses.registry import bound_loss

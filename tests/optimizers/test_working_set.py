@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cgboost.optimizers.working_set as restricted_dual
+from cgboost import ColumnGeneration
 from cgboost.exceptions import SlowSolverWarning
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Quantile, epsilon_insensitive, hinge
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.optimizers.simplex.dual_session import DualSession

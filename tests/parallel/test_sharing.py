@@ -11,8 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 
-from cgboost import CGBoostClassifier, TransformClassifier
-from cgboost.kernels import RBF
+from cgboost import RBF, CGBoostClassifier, TransformClassifier
 
 X, Y = load_iris(return_X_y=True)
 

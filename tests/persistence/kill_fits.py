@@ -24,6 +24,7 @@ import numpy as np
 
 import cgboost.persistence.checkpoint as checkpoint
 from cgboost import (
+    RBF,
     BLFClassifier,
     BranchAndPrice,
     CGBoostClassifier,
@@ -33,7 +34,6 @@ from cgboost import (
 )
 from cgboost.generation.columns import Column
 from cgboost.integer import Apart, RyanFoster, Together, respects
-from cgboost.kernels import RBF
 from cgboost.masters import LinearMaster
 from solvers import Program, solve
 

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 import cgboost
 import cgboost.persistence.checkpoint as checkpoint
 from cgboost import (
+    RBF,
     AdaBoostClassifier,
     AdditiveRegressor,
     AnyBoostClassifier,
@@ -39,7 +40,6 @@ from cgboost import (
 from cgboost.constraints import Monotone
 from cgboost.exceptions import CheckpointWarning, CorruptFileError, ResumeError
 from cgboost.generation.history import Round
-from cgboost.kernels import RBF
 from tests.persistence.kill_fits import KINDS, outcomes
 
 RNG = np.random.default_rng(0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cgboost.generation.loop import ColumnGeneration
+from cgboost import ColumnGeneration
 from cgboost.generation.protocols import Master, MasterState, Priced
 from cgboost.pricing.features.correlation import CentredFeatures, CorrelationPricer, feature_of
 

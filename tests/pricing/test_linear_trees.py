@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost import ColumnGeneration
 from cgboost.additive.trees.boosted_rows import CodedRows
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import (
     AbsoluteError,
     Huber,

@@ -13,7 +13,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import cgboost
-from cgboost.generation.callbacks import ProgressLine
+from cgboost.generation import ProgressLine
 from cgboost.generation.history import Round
 from cgboost.studies import cli
 from cgboost.studies.cli import COMPARISON, EXAMPLES, FILES, _parser, main

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost.generation.callbacks import ProgressLine
+from cgboost.generation import ProgressLine
 from cgboost.generation.history import Round
 from cgboost.kernels import Normalized, Sum
 from cgboost.studies.datasets import Split, odd_even_split

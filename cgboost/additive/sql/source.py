@@ -14,8 +14,6 @@ from typing import Any, ClassVar
 from cgboost.additive.sql.engines import Engine, engine_of
 from cgboost.tables.rows import RowsElsewhere
 
-__all__ = ["SQLSource"]
-
 QUERIES = ("select", "with", "from", "values", "table")
 """Words that a query begins with."""
 

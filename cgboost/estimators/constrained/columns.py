@@ -18,7 +18,8 @@ from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.estimators.lpboost.lp_boost import FEWEST_STUMPS, LearnerColumns, StumpColumns
 from cgboost.exceptions import see
 from cgboost.generation.protocols import Pricer
-from cgboost.kernels import KernelLibrary, as_library
+from cgboost.kernels import as_library
+from cgboost.kernels.library import KernelLibrary
 from cgboost.losses import Loss
 from cgboost.pricing import StrataPricer
 from cgboost.pricing.constrained.hinges import FALLING, RISING, HingePool, ShapePool

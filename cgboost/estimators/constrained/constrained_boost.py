@@ -55,7 +55,8 @@ from cgboost.estimators.constrained.inputs import (
     without,
 )
 from cgboost.estimators.constrained.problem import Problem
-from cgboost.estimators.constrained.rules import Constraint, Own
+from cgboost.estimators.constrained.rules.base import Constraint
+from cgboost.estimators.constrained.rules.own import Own
 from cgboost.estimators.constrained.search import obeying_runs
 from cgboost.estimators.lpboost.lp_boost import stump_importances
 from cgboost.exceptions import see

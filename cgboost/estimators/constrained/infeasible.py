@@ -15,12 +15,14 @@ from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.rows import Vector
 from cgboost.estimators.constrained.data import Declarations
 from cgboost.estimators.constrained.problem import Problem
-from cgboost.estimators.constrained.rules import Convex, GroupBudget, Monotone
+from cgboost.estimators.constrained.rules.budget import GroupBudget
+from cgboost.estimators.constrained.rules.shape import Convex, Monotone
 from cgboost.exceptions import InfeasibleConstraintsError
 from cgboost.generation.history import StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.constrained import ConstrainedConvexMaster, ConstrainedMaster
+from cgboost.masters.constrained.convex import ConstrainedConvexMaster
+from cgboost.masters.constrained.master import ConstrainedMaster
 from cgboost.pricing.constrained.extended import ExtendedPricer
 
 PRICE = 1e6

@@ -19,11 +19,8 @@ from cgboost.estimators.constrained.rules.base import Constraint
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.losses import Loss, SupportVectorLoss
-from cgboost.masters.constrained import (
-    ConstrainedConvexMaster,
-    ConstrainedMaster,
-    ConvexConstraints,
-)
+from cgboost.masters.constrained.convex import ConstrainedConvexMaster, ConvexConstraints
+from cgboost.masters.constrained.master import ConstrainedMaster
 from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.masters.support_vector.master import Offset, SupportVectorMaster
 from cgboost.optimizers.newton.smooth_loss import as_master_loss

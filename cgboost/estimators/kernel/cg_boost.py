@@ -40,8 +40,8 @@ from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.families import family_of
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coefficients
 from cgboost.estimators.kernel.kernel_parameters import set_params
-from cgboost.kernels import AnyLibrary, KernelLibrary
-from cgboost.kernels.library import DEFAULT_LIBRARY
+from cgboost.kernels import AnyLibrary
+from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels import KernelLibrary
+from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.precomputed import Scaler
 from cgboost.masters.rkhs.staged import StagedMaster
 from cgboost.masters.support_vector.master import WarmStart

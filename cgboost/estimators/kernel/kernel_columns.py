@@ -25,8 +25,10 @@ from cgboost.estimators.common.rows import Rows
 from cgboost.exceptions import see
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Pricer
-from cgboost.kernels import KernelLibrary, Precomputed, as_library
+from cgboost.kernels import as_library
 from cgboost.kernels.definite import check_definite
+from cgboost.kernels.library import KernelLibrary
+from cgboost.kernels.precomputed import Precomputed
 from cgboost.kernels.rows import bits
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart

@@ -28,10 +28,11 @@ from sklearn.utils.validation import check_consistent_length
 from cgboost.estimators.common.inputs import is_float, validate_data
 from cgboost.estimators.common.rows import FLOATS, Rows, response_of
 from cgboost.exceptions import DataWarning, see, warn_caller
-from cgboost.kernels import Header, KernelLibrary, On, Precomputed
-from cgboost.kernels.columns import DAYS, are_numbers, is_time, kind_of_value
+from cgboost.kernels import Header
+from cgboost.kernels.columns import DAYS, On, are_numbers, is_time, kind_of_value
 from cgboost.kernels.combinations import Normalized
-from cgboost.kernels.library import DEFAULT_LIBRARY
+from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary
+from cgboost.kernels.precomputed import Precomputed
 from cgboost.kernels.rows import is_sparse
 from cgboost.pricing import KernelPool
 from cgboost.tables.table_columns import TIMES, check_frame, check_unmasked

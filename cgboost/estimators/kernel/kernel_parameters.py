@@ -9,8 +9,9 @@ import copy
 from typing import Any
 
 from cgboost.estimators.common.bases import BaseEstimator
-from cgboost.kernels import AnyLibrary, KernelLibrary, as_library
+from cgboost.kernels import AnyLibrary, as_library
 from cgboost.kernels.base import Kernel
+from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.parameters import SEPARATOR
 
 OWNERS = ("library", "kernel")

@@ -21,7 +21,9 @@ from cgboost.estimators.kernel.families import family_of
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coefficients
 from cgboost.estimators.kernel.kernel_parameters import set_params
 from cgboost.generation.callbacks import Score, error_rate
-from cgboost.kernels import RBF, AnyLibrary, KernelLibrary
+from cgboost.kernels import AnyLibrary
+from cgboost.kernels.features.rbf import RBF
+from cgboost.kernels.library import KernelLibrary
 from cgboost.losses import SupportVectorLoss, one_class
 from cgboost.penalties import Penalty, get_penalty
 

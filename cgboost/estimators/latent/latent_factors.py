@@ -42,8 +42,9 @@ from cgboost.estimators.kernel.kernel_parameters import set_params
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Master
-from cgboost.kernels import KernelLibrary, Precomputed
 from cgboost.kernels.checks import check_function
+from cgboost.kernels.library import KernelLibrary
+from cgboost.kernels.precomputed import Precomputed
 from cgboost.kernels.rows import relative_weights
 from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss

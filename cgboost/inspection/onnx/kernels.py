@@ -12,20 +12,16 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import ExportError
 from cgboost.inspection.onnx.graph import Graph, Name
-from cgboost.kernels import (
-    RBF,
-    Chi2,
-    Cosine,
-    Laplacian,
-    Linear,
-    Matern,
-    Normalized,
-    On,
-    Periodic,
-    Polynomial,
-    RationalQuadratic,
-)
+from cgboost.kernels import Normalized
 from cgboost.kernels.base import Kernel, Product, Sum
+from cgboost.kernels.columns import On
+from cgboost.kernels.combinations import Cosine
+from cgboost.kernels.features.laplacian import Chi2, Laplacian
+from cgboost.kernels.features.matern import Matern
+from cgboost.kernels.features.periodic import Periodic
+from cgboost.kernels.features.products import Linear, Polynomial
+from cgboost.kernels.features.rational_quadratic import RationalQuadratic
+from cgboost.kernels.features.rbf import RBF
 
 Centres = NDArray[np.float64]
 LEAST = 1e-300

@@ -2,7 +2,6 @@ from .blocks import Structure as Structure
 from .decomposition import Decomposition as Decomposition
 from .decomposition import DecompositionError as DecompositionError
 from .decomposition import DecompositionResult as DecompositionResult
-from .decomposition import decompose as decompose
 from .model import Model as Model
 from .model_text import ModelError as ModelError
 from .pricing.block import BlockError as BlockError

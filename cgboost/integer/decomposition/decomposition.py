@@ -157,7 +157,7 @@ class Decomposition:
             Solves the pricing problems of the blocks; see :mod:`cgboost.parallel`. None: one block
             after another.
         **options
-            Parameters of :class:`~cgboost.integer.BranchAndPrice`, instead of those chosen here.
+            Parameters of :class:`~cgboost.BranchAndPrice`, instead of those chosen here.
             Callbacks see objective and bound of the model.
 
         Raises

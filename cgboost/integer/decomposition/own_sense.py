@@ -18,7 +18,7 @@ class OwnSense:
     Attributes
     ----------
     callback : callable
-        As for :class:`~cgboost.integer.BranchAndPrice`.
+        As for :class:`~cgboost.BranchAndPrice`.
     value : callable
         The value in the model of one in the search, which minimises.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class TreeProgress:
     """One live line: nodes, the bound, the best solution, the gap between them, columns, time.
 
-    A callback of :class:`~cgboost.integer.BranchAndPrice`. It is also called between the rounds of
+    A callback of :class:`~cgboost.BranchAndPrice`. It is also called between the rounds of
     a node, and therefore updated during long ones; in the root, it shows the bound of the rounds so
     far. On a terminal, and in a notebook with
     ipywidgets, the line is redrawn in place; elsewhere a plain line is written at most once every

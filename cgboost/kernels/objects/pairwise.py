@@ -41,7 +41,7 @@ class PairwiseKernel(Kernel):
     Examples
     --------
     >>> import numpy as np
-    >>> from cgboost.kernels import PairwiseKernel
+    >>> from cgboost import PairwiseKernel
     >>> same_start = PairwiseKernel(lambda a, b: float(a[0] == b[0]))
     >>> same_start(np.array(["apple", "pear"]), np.array(["apricot"]))
     array([[1.],

@@ -1,5 +1,1 @@
 """Masters of models with limits on their output: by their dual, or in CVXPY."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

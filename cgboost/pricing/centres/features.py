@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.kernels import Columns, Kernel, On
+from cgboost.kernels import Columns, Kernel
+from cgboost.kernels.columns import On
 
 
 def columns_read(kernel: Kernel) -> Iterator[Columns | None]:

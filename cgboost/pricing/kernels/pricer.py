@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 
 from cgboost.generation.columns import Column
-from cgboost.kernels import AnyLibrary, KernelLibrary, Matrix, as_library
+from cgboost.kernels import AnyLibrary, Matrix, as_library
 from cgboost.kernels.checks import check_function
 from cgboost.kernels.expansions import Rounding, Weights
+from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
 from cgboost.kernels.rows import relative_weights, single
 from cgboost.kernels.scaling import FeatureScaler, Widened

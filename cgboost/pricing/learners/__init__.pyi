@@ -1,3 +1,2 @@
-from .learners import LearnerPricer as LearnerPricer
 from .learners import newton_response as newton_response
 from .learners import residuals as residuals

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from cgboost import (
+    RBF,
     AnyBoostClassifier,
     AnyBoostRegressor,
     BLFClassifier,
@@ -24,7 +25,6 @@ from cgboost import (
 )
 from cgboost.constraints import MeanCalibration
 from cgboost.exceptions import UnsupportedLossError
-from cgboost.kernels import RBF
 from cgboost.losses import (
     AbsoluteError,
     EpsilonInsensitive,

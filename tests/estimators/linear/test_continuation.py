@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost import SparseLinearClassifier, SparseLinearRegressor
+from cgboost import ColumnGeneration, SparseLinearClassifier, SparseLinearRegressor
 from cgboost.estimators.linear import continuation
 from cgboost.estimators.linear.continuation import warm_start_by_continuation
 from cgboost.generation.history import Result, StopReason
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import LogLoss, Loss, Quantile, SquaredError
 from cgboost.masters import SupportVectorMaster
 from cgboost.masters.support_vector.master import WarmStart

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from cgboost import TransformClassifier, TransformRegressor
 from tests.estimators.transform.transform_data import mixed, outputs
 
 BOTH = [TransformRegressor, TransformClassifier]

@@ -13,8 +13,8 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.metrics import log_loss, roc_auc_score
 
+from cgboost import TransformClassifier
 from cgboost.additive.stage import Stages
-from cgboost.estimators.transform.transform import TransformClassifier
 from cgboost.estimators.transform.variants import LARGEST_STEP, VARIANTS
 from cgboost.sources import Partitions
 from tests.estimators.transform.transform_data import blocks

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from cgboost import TransformClassifier, TransformRegressor
 from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.losses import Quantile
 from tests.effort import examples

@@ -16,8 +16,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost import AdditiveRegressor, LinearTreeRegressor
-from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from cgboost import AdditiveRegressor, LinearTreeRegressor, TransformClassifier, TransformRegressor
 from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.exceptions import ExecutorError, WorkerWarning
 from cgboost.parallel import DaskExecutor, FuturesExecutor, SerialExecutor, ThreadExecutor

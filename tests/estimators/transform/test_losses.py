@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cgboost.estimators.transform.transform import TransformRegressor
+from cgboost import TransformRegressor
 from cgboost.losses import Huber, Loss, Quantile, get_loss
 from cgboost.sources import Partitions, SQLSource
 from tests.estimators.transform.transform_data import mixed

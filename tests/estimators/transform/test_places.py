@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from cgboost import TransformClassifier, TransformRegressor
 from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.sources import SQLSource
 from tests.additive.sql.sql_tables import DATABASES, Data, connected, mixed, stored, write

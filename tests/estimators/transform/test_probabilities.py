@@ -11,7 +11,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
-from cgboost.estimators.transform.transform import TransformClassifier
+from cgboost import TransformClassifier
 from cgboost.estimators.transform.variants import VARIANTS
 
 CELLS = [(0.5, 1.0), (0.02, 0.9), (0.1, 0.3), (0.0, 0.4), (0.001, 1.0), (0.0, 1.0)]

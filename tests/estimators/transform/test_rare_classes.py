@@ -11,9 +11,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 
-from cgboost import LinearTreeBoostingClassifier
+from cgboost import LinearTreeBoostingClassifier, TransformClassifier
 from cgboost.estimators.transform.holdouts import seed_of
-from cgboost.estimators.transform.transform import TransformClassifier
 from cgboost.parallel import ThreadExecutor
 from cgboost.sources import Partitions, SQLSource
 from cgboost.tables.preparation import prepared

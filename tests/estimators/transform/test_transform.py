@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from cgboost import TransformClassifier, TransformRegressor
 from cgboost.estimators.transform.variants import VARIANTS
 from tests.estimators.data import at_round, three_classes
 from tests.estimators.transform.transform_data import (

@@ -8,8 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from cgboost.estimators.transform.linear_tree_boosting import LinearTreeBoostingClassifier
-from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from cgboost import LinearTreeBoostingClassifier, TransformClassifier, TransformRegressor
 from tests.estimators.transform.transform_data import mixed, product, surface, target
 
 BOTH = [TransformRegressor, TransformClassifier]

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cgboost.estimators.transform.transform import TransformClassifier, TransformRegressor
+from cgboost import TransformClassifier, TransformRegressor
 
 Block = tuple[pd.DataFrame, np.ndarray, np.ndarray]
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from cgboost import decompose
 from cgboost.generation.history import StopReason
-from cgboost.integer.decomposition.decomposition import Decomposition, decompose
+from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import Model, as_model, quiet_highs
 from cgboost.integer.decomposition.model_text import ModelError
 from cgboost.integer.decomposition.pricing.block import BlockError

@@ -7,10 +7,11 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from cgboost import decompose
 from cgboost.generation.history import StopReason
 from cgboost.integer import heuristics
 from cgboost.integer.decomposition.blocks import structure_of
-from cgboost.integer.decomposition.decomposition import Decomposition, decompose
+from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
 from cgboost.integer.decomposition.pricing.block import BlockError

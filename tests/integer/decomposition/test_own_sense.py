@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from cgboost import decompose
 from cgboost.integer import BranchAndPriceResult, TreeProgress, TreeState
-from cgboost.integer.decomposition import decompose
 
 from .test_decomposition import assignment
 

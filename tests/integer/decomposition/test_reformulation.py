@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from cgboost import decompose
 from cgboost.generation.history import StopReason
 from cgboost.integer import ComponentBranching, RyanFoster, VariableBranching
 from cgboost.integer.decomposition.blocks import Structure, structure_of
-from cgboost.integer.decomposition.decomposition import Decomposition, decompose
+from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.reformulation import NotDecomposableError, reformulated
 from solvers import Program

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cgboost import BranchAndPrice
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import as_pricer
 from cgboost.generation.history import StopReason
@@ -15,7 +16,6 @@ from cgboost.integer import (
     Apart,
     BestBound,
     Branch,
-    BranchAndPrice,
     BranchingError,
     CountBranching,
     DepthFirst,

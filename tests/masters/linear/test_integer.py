@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cgboost import ColumnGeneration
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.masters import LinearMaster, solve_integer
 from cgboost.masters.linear import integer
 from solvers import LimitError, Program, Solution, Status

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from cgboost import ColumnGeneration
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result, StopReason
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Priced
 from cgboost.generation.stabilization import NoSmoothing, Wentges
 from cgboost.masters import LinearMaster

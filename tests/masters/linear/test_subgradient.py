@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.generation import ColumnGeneration
+from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import as_pricer
 from cgboost.masters import LinearMaster

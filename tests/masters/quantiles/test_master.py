@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
 
+from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result, StopReason
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Quantile
 from cgboost.masters import OneNormMaster
 from cgboost.masters.quantiles.master import NoncrossingMaster

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import cvxpy as cp
 import numpy as np
 
-from cgboost.kernels import RBF, KernelLibrary, Linear, Polynomial
+from cgboost import RBF, KernelLibrary, Linear, Polynomial
 from cgboost.kernels.base import Kernel
 from cgboost.losses import Loss
 from cgboost.losses.registry import CLASSIFICATION

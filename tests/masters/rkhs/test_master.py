@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.generation.loop import ColumnGeneration
+from cgboost import ColumnGeneration
 from cgboost.losses import (
     AbsoluteError,
     EpsilonInsensitive,

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
-from cgboost import RBF, KernelLibrary, Linear, Polynomial
+from cgboost import RBF, ColumnGeneration, KernelLibrary, Linear, Polynomial
 from cgboost.generation.columns import Column
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Hinge, LogLoss, Loss, Poisson, Quantile, SquaredError
 from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
 from cgboost.penalties import GroupNorm, SquaredGroupNorm

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost import ColumnGeneration
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import entropic_nu_hinge, hinge
 from cgboost.masters import EntropyMaster
 from cgboost.pricing import FeaturePricer

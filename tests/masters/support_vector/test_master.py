@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost import ColumnGeneration
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Priced
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster

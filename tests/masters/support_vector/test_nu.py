@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cgboost.optimizers.working_set as restricted_dual
+from cgboost import ColumnGeneration
 from cgboost.generation.history import Result
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import (
     SupportVectorLoss,
     hinge,

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost import RBF, ColumnGeneration, KernelLibrary
 from cgboost.exceptions import MasterError, UnsupportedLossError
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Priced
-from cgboost.kernels import RBF, KernelLibrary
 from cgboost.losses import SupportVectorLoss, entropic_nu_hinge, nu_hinge
-from cgboost.masters import BudgetMaster, EntropyMaster, OneNormMaster
-from cgboost.masters.support_vector import SupportVectorMaster, WarmStart
+from cgboost.masters import BudgetMaster, EntropyMaster, OneNormMaster, SupportVectorMaster
+from cgboost.masters.support_vector.master import WarmStart
 from cgboost.penalties import L1, L2, ElasticNet, Entropy, L1Ball
 from cgboost.pricing import FeaturePricer, KernelPricer
 from tests import smooth_losses as smooth

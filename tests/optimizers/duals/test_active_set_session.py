@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import TwoNormMaster
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost import ColumnGeneration
 from cgboost.exceptions import MasterError
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Quantile, hinge
-from cgboost.masters import OneNormMaster
-from cgboost.masters.support_vector import SupportVectorMaster
+from cgboost.masters import OneNormMaster, SupportVectorMaster
 from cgboost.masters.support_vector.master import Offset, Sign
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.penalties import ElasticNet

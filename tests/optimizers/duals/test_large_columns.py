@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cgboost.generation.loop import ColumnGeneration
+from cgboost import ColumnGeneration
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.optimizers.large_columns import LargeColumns, levelled

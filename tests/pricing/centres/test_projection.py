@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cgboost import RBF, Polynomial
-from cgboost.kernels import Kernel, Matern, Normalized
+from cgboost import RBF, Matern, Polynomial
+from cgboost.kernels import Kernel, Normalized
 from cgboost.losses import Hinge, LogLoss, SquaredError
 from cgboost.pricing.centres.projection import Projection
 from cgboost.pricing.centres.smoothing import smoothed

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cgboost.generation.loop import ColumnGeneration
+from cgboost import ColumnGeneration
 from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cgboost.generation.loop import ColumnGeneration
+from cgboost import ColumnGeneration
 from cgboost.losses import LogLoss, SquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster

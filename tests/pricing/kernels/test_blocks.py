@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 
-from cgboost import RBF, KernelLibrary, Linear, On, Polynomial
+from cgboost import RBF, KernelLibrary, Linear, On, Polynomial, Precomputed
 from cgboost.exceptions import KernelError
-from cgboost.kernels import FunctionKernel, Kernel, Normalized, Precomputed
+from cgboost.kernels import FunctionKernel, Kernel, Normalized
 from cgboost.pricing.kernels import blocks
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.shared import SharedProducts

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cgboost.kernels import RBF, Linear, Polynomial
+from cgboost import RBF, Linear, Polynomial
 from cgboost.pricing.kernels.extended import EXTENDED_UNIT, extended_scores
 from cgboost.tolerances import UNIT_ROUNDOFF
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial
+from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Matern, On, Polynomial
 from cgboost.exceptions import KernelScaleWarning
-from cgboost.kernels import FunctionKernel, Matern, On, ProductKernel
+from cgboost.kernels import FunctionKernel, ProductKernel
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.sample import KernelSample
 

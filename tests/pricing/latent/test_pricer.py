@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.linalg import null_space
 
-from cgboost import Linear
+from cgboost import ColumnGeneration, Linear
 from cgboost.generation.history import StopReason
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses import LogLoss, SquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster

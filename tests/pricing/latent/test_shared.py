@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cgboost.kernels import RBF
+from cgboost import RBF
 from cgboost.pricing.latent import KernelSpace, LinearSpace
 
 RNG = np.random.default_rng(0)

@@ -5,8 +5,8 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from cgboost import ColumnGeneration
 from cgboost.generation.columns import evaluate
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Exponential
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.class_learners import (

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses import hinge, nu_hinge
 from cgboost.masters import BudgetMaster, OneNormMaster, TwoNormMaster

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from cgboost.generation.loop import ColumnGeneration
+from cgboost import RBF, ColumnGeneration, KernelLibrary, Linear, On, Polynomial
 from cgboost.generation.protocols import MasterState
-from cgboost.kernels import RBF, KernelLibrary, Linear, On, Polynomial
 from cgboost.kernels.base import Kernel
 from cgboost.losses import Hinge
 from cgboost.masters.rkhs.master import RKHSMaster

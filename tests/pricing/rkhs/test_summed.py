@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from cgboost import RBF, KernelLibrary, On, Polynomial, Precomputed
+from cgboost import RBF, ColumnGeneration, KernelLibrary, On, Polynomial, Precomputed
 from cgboost.generation.columns import Combination
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.kernels.base import Kernel
 from cgboost.losses import Hinge
 from cgboost.masters.rkhs.master import RKHSMaster

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.generation import ColumnGeneration
+from cgboost import ColumnGeneration
 from cgboost.losses import Hinge, SquaredError
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.pricing.rules import Literals, RulePricer

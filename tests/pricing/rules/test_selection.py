@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cgboost.generation import ColumnGeneration
+from cgboost import ColumnGeneration
 from cgboost.losses import LogLoss
 from cgboost.masters import TwoNormMaster
 from cgboost.pricing.rules import Literals, RuleSelection

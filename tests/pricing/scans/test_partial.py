@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cgboost import ColumnGeneration
 from cgboost.generation.history import StopReason
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.pricing import PartialPricing
 from tests.masters.linear.linear_problems import Family, convex, covering, full_optimum
 from tests.pricing.scripted import UNIT, Scripted, state

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Polynomial
-from cgboost.generation.loop import ColumnGeneration
+from cgboost import RBF, CGBoostClassifier, ColumnGeneration, KernelLibrary, Linear, Polynomial
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.penalties.l1 import OneNormEntry

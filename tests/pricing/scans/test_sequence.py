@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import Duals
 from cgboost.generation.history import StopReason
-from cgboost.generation.loop import ColumnGeneration
 from cgboost.masters import LinearMaster
 from cgboost.pricing import PricerSequence
 from tests.pricing.scripted import UNIT, Scripted, state

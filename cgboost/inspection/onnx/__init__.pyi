@@ -1,1 +1,0 @@
-from .models import to_onnx as to_onnx

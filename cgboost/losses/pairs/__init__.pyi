@@ -1,1 +1,0 @@
-from .ranking import PairwiseExponential as PairwiseExponential

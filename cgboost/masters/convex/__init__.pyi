@@ -1,1 +1,0 @@
-from .master import ConvexMaster as ConvexMaster

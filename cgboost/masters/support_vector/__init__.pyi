@@ -1,2 +1,0 @@
-from .master import SupportVectorMaster as SupportVectorMaster
-from .master import WarmStart as WarmStart
