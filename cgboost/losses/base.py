@@ -442,7 +442,7 @@ class WeightedLoss(DifferentiableLoss):
         return self.loss.on(self.target[rows], self.weights[rows])
 
     def shifted(self, by: float) -> WeightedLoss:
-        """The loss of y − ``by``, in place of y, which has the value of y at f − ``by``."""
+        """The loss of y − ``by`` instead of y, which has the value of y at f − ``by``."""
         return self.loss.on(self.target - by, self.weights)
 
     def to_cvxpy(self, f: Expression) -> Expression:
