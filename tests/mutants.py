@@ -315,8 +315,7 @@ class Catalogue:
         ):
             if few:
                 return how, self.best(few, wanted)
-        same = [s for s in parts if s.node == wanted["node"] and last(s.function) == name]
-        near = [s for s in same if alike(s.statement, wanted["statement"]) > 0.7]
+        near = [s for s in parts if last(s.function) == name and resembles(s, wanted) > 0.7]
         return ("statement changed", self.best(near, wanted)) if near else ("gone", None)
 
     @staticmethod
@@ -324,8 +323,8 @@ class Catalogue:
         """The one with the most alike statement, module and place in the function."""
 
         def closeness(site: Site) -> tuple[float, float, bool]:
-            alike_text = alike(site.statement, wanted["statement"])
-            return alike_text, alike(site.module, wanted["module"]), site.which == wanted["which"]
+            same_module = alike(site.module, wanted["module"])
+            return resembles(site, wanted), same_module, site.which == wanted["which"]
 
         return max(found, key=closeness)
 
@@ -333,6 +332,11 @@ class Catalogue:
 def last(name: str) -> str:
     """A name without what is before its last dot."""
     return name.rsplit(".", 1)[-1]
+
+
+def resembles(site: Site, wanted: dict[str, Any]) -> float:
+    """How alike the texts of a site are to those that are looked for, 0 to 1."""
+    return min(alike(site.statement, wanted["statement"]), alike(site.node, wanted["node"]))
 
 
 def alike(one: str, other: str) -> float:
