@@ -322,9 +322,10 @@ class Catalogue:
     def best(found: list[Site], wanted: dict[str, Any]) -> Site:
         """The one with the most alike statement, module and place in the function."""
 
-        def closeness(site: Site) -> tuple[float, float, bool]:
-            same_module = alike(site.module, wanted["module"])
-            return resembles(site, wanted), same_module, site.which == wanted["which"]
+        def closeness(site: Site) -> tuple[float, ...]:
+            same = site.function == wanted["function"]
+            module = alike(site.module, wanted["module"])
+            return same, resembles(site, wanted), module, site.which == wanted["which"]
 
         return max(found, key=closeness)
 
