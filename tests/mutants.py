@@ -721,14 +721,21 @@ class Work:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
 
-    def settle(self, hunts: list[tuple[int, list[str]]], seconds: dict[str, float]) -> None:
-        """Hunt mutants, two at a time, and keep every result."""
+    def has(self, test: str) -> bool:
+        """Whether the file of a test exists."""
+        return (self.tree / test.split("::")[0]).exists()
+
+    def settle(
+        self, hunts: list[tuple[int, list[str]]], seconds: dict[str, float], final: bool = True
+    ) -> None:
+        """Hunt mutants, two at a time, and keep every result; of a first try, only catches."""
 
         def one(hunt: tuple[int, list[str]]) -> None:
             k, tests = hunt
             result = self.hunt(k, tests, seconds)
             with self.lock:
-                self.results[str(k)] = result
+                if final or result["status"] != "survived":
+                    self.results[str(k)] = result
                 self.save()
                 said = f"{k}: {result['status']} {result.get('test', '')}"
                 print(f"{said} ({result['ran']} of {result['covering']} tests)", flush=True)
@@ -807,21 +814,13 @@ def compare(work: Work) -> int:
     """Hunt those that were caught, first with the tests that caught them; list what is lost."""
     caught = [k for k, m in work.mutants.items() if m["result"]["status"] in ("caught", "hangs")]
     there = [k for k in caught if work.found[k] not in ("gone", "overlaps another mutant")]
-    first = []
-    for k in there:
-        test = work.mutants[k]["result"]["test"]
-        if str(k) not in work.results and (work.tree / test.split("::")[0]).exists():
-            first.append((k, [test]))
-    work.settle(first, {})
-    for k in there:
-        result = work.results.get(str(k), {"all": True})
-        if result["status"] == "survived" and not result.get("all"):
-            del work.results[str(k)]
+    if "traced" not in work.state:
+        # A test that still catches its mutant needs no traced run.
+        left = [k for k in there if str(k) not in work.results]
+        killers = [(k, [work.mutants[k]["result"]["test"]]) for k in left]
+        work.settle([pair for pair in killers if work.has(*pair[1])], {}, final=False)
     if any(str(k) not in work.results for k in caught):
         work.run(caught)
-        for k in caught:
-            work.results[str(k)]["all"] = True
-        work.save()
     lost = [k for k in caught if work.results[str(k)]["status"] not in ("caught", "hangs")]
     for k in lost:
         mutant, result = work.mutants[k], work.results[str(k)]
