@@ -526,7 +526,7 @@ def pytest_configure(config: pytest.Config) -> None:
 # ---------------------------------------------------------------------------------- run
 
 STEPS = (15.0, 45.0, 90.0, 400.0)
-"""Seconds of tests, as measured without a mutant, up to which each step of a hunt goes."""
+"""Seconds of tests, as measured without a mutant: steps in which all mutants are hunted."""
 HANGS = (60.0, 20.0)
 """A test hangs that takes this long and this many times the longest one of its file."""
 MEMORY = 10 * 2**30
@@ -614,7 +614,7 @@ class Work:
         seconds = {test: line["seconds"] for test, line in passed.items()}
         by_file = defaultdict(list)
         for test in passed:
-            by_file[test.split("::")[0]].append(test)
+            by_file[file_of(test)].append(test)
         keeps = {
             file
             for file in by_file
@@ -624,29 +624,32 @@ class Work:
         for k, mutant in self.mutants.items():
             own = {test for test, line in passed.items() if k in line["call"] or k in line["setup"]}
             # A fixture or a cached function reaches a mutant once, for all tests of the file.
-            files = {test.split("::")[0] for test in own} & keeps
+            files = {file_of(test) for test in own} & keeps
             shared = {test for file in files for test in by_file[file]} - own
             reached[k] = ranked(own, seconds, mutant) + ranked(shared, seconds, mutant)
         return reached, seconds
 
-    def hunt(self, k: int, tests: list[str], seconds: dict[str, float]) -> dict[str, Any]:
-        """Run tests with one mutant until one fails."""
-        result: dict[str, Any] = {"covering": len(tests), "ran": 0, "cpu": 0.0, "wall": 0.0}
-        for batch in batches([test for test in tests if test not in self.state["unfit"]], seconds):
-            while batch:
-                said = self.attempt(k, batch, seconds)
-                result["cpu"] = round(result["cpu"] + said["cpu"], 1)
-                result["wall"] = round(result["wall"] + said["wall"], 1)
-                test = said.get("test")
-                if said["status"] == "survived":
-                    result["ran"] += len(batch)
-                    break
-                if said["status"] == "slow" or self.is_sound(test, seconds):
-                    result |= {key: said[key] for key in ("status", "test", "error")}
-                    result["ran"] += said["ran"]
-                    return result
-                batch = [other for other in batch if other != test]
-        return result | {"status": "survived" if tests else "uncovered"}
+    def hunt(
+        self, k: int, tests: list[str], seconds: dict[str, float], until: float
+    ) -> dict[str, Any]:
+        """Go on with one mutant until a test fails, or the tests so far take ``until`` seconds."""
+        new = {"status": "survived" if tests else "uncovered", "ran": 0, "cpu": 0.0, "wall": 0.0}
+        result: dict[str, Any] = {**new, "covering": len(tests), **self.results.get(str(k), {})}
+        first = first_of(tests, seconds, until)[result["ran"] :]
+        batch = sorted(
+            set(first) - set(self.state["unfit"]), key=lambda t: (file_of(t), seconds[t])
+        )
+        while batch:
+            said = self.attempt(k, batch, seconds)
+            result["cpu"] = round(result["cpu"] + said["cpu"], 1)
+            result["wall"] = round(result["wall"] + said["wall"], 1)
+            if said["status"] == "survived":
+                break
+            if said["status"] == "slow" or self.is_sound(said["test"], seconds):
+                result |= {key: said[key] for key in ("status", "test", "error")}
+                return result | {"ran": result["ran"] + said["ran"]}
+            batch = [test for test in batch if said["test"] not in (test, file_of(test))]
+        return result | {"ran": result["ran"] + len(first)}
 
     def is_sound(self, test: str, seconds: dict[str, float]) -> bool:
         """Whether a test that failed passes alone, without a mutant."""
@@ -664,7 +667,7 @@ class Work:
         place.mkdir(parents=True)
         report = place / "report"
         report.with_suffix(".wanted").write_text(json.dumps(tests))
-        files = list(dict.fromkeys(test.split("::")[0] for test in tests))
+        files = list(dict.fromkeys(file_of(test) for test in tests))
         start = time.monotonic()
         with (place / "log").open("w") as log, scratch() as temporary:
             process = subprocess.Popen(
@@ -705,7 +708,7 @@ class Work:
         # Any test of a file may be the one that has to wait for its fixtures.
         longest: dict[str, float] = defaultdict(float)
         for test, its_time in seconds.items():
-            longest[test.split("::")[0]] = max(longest[test.split("::")[0]], its_time)
+            longest[file_of(test)] = max(longest[file_of(test)], its_time)
         late = ""
         while True:
             done, code, usage = os.wait4(process.pid, os.WNOHANG)
@@ -716,7 +719,7 @@ class Work:
             since, test = start, "import"
             if now.exists():
                 since, test = now.stat().st_mtime, now.read_text()
-            patience = HANGS[0] + HANGS[1] * longest.get(test.split("::")[0], 5.0)
+            patience = HANGS[0] + HANGS[1] * longest.get(file_of(test), 5.0)
             if time.time() - since > patience + (120 if test == "import" else 0):
                 late = f"hangs: {time.time() - since:.0f} s, {seconds.get(test)} s without"
             elif time.time() - start > most:
@@ -727,16 +730,20 @@ class Work:
 
     def has(self, test: str) -> bool:
         """Whether the file of a test exists."""
-        return (self.tree / test.split("::")[0]).exists()
+        return (self.tree / file_of(test)).exists()
 
     def settle(
-        self, hunts: list[tuple[int, list[str]]], seconds: dict[str, float], final: bool = True
+        self,
+        hunts: list[tuple[int, list[str]]],
+        seconds: dict[str, float],
+        until: float,
+        final: bool = True,
     ) -> None:
         """Hunt mutants, two at a time, and keep every result; of a first try, only catches."""
 
         def one(hunt: tuple[int, list[str]]) -> None:
             k, tests = hunt
-            result = self.hunt(k, tests, seconds)
+            result = self.hunt(k, tests, seconds, until)
             with self.lock:
                 if final or result["status"] == "caught":
                     self.results[str(k)] = result
@@ -751,11 +758,16 @@ class Work:
         """Trace the suite, then hunt what is wanted and has no result."""
         self.trace()
         reached, seconds = self.covering()
-        left = [k for k in wanted if str(k) not in self.results]
+        left = [k for k in wanted if self.is_open(k)]
         planted = [k for k in left if self.found[k] not in ("gone", "overlaps another mutant")]
         self.results.update({str(k): {"status": "gone"} for k in left if k not in planted})
-        self.settle([(k, reached[k]) for k in planted], seconds)
-        self.save()
+        for until in STEPS:
+            self.settle([(k, reached[k]) for k in planted if self.is_open(k)], seconds, until)
+
+    def is_open(self, k: int) -> bool:
+        """Whether more tests may catch a mutant."""
+        result = self.results.get(str(k), {"status": "survived", "ran": 0, "covering": 1})
+        return result["status"] == "survived" and result["ran"] < result["covering"]
 
 
 @contextlib.contextmanager
@@ -786,7 +798,7 @@ def ranked(tests: set[str], seconds: dict[str, float], mutant: dict[str, Any]) -
     mirror = str(own.with_name(f"test_{own.name}"))
     by_file: dict[str, list[str]] = defaultdict(list)
     for test in sorted(tests, key=lambda test: (seconds[test], test)):
-        by_file[test.split("::")[0]].append(test)
+        by_file[file_of(test)].append(test)
     first = by_file.pop(mirror, [])
     turns: list[tuple[int, int, str]] = []
     for file, found in by_file.items():
@@ -795,20 +807,15 @@ def ranked(tests: set[str], seconds: dict[str, float], mutant: dict[str, Any]) -
     return first + [test for *_, test in sorted(turns, key=lambda t: (*t[:2], seconds[t[2]]))]
 
 
-def batches(tests: list[str], seconds: dict[str, float]) -> Iterator[list[str]]:
-    """Parts of a list of tests that take about the time of each step, sorted by file."""
-    done, step = 0.0, 0
-    batch: list[str] = []
-    for test in tests:
-        if done > STEPS[step]:
-            yield sorted(batch, key=lambda t: t.split("::")[0])
-            batch, step = [], step + 1
-            if step == len(STEPS):
-                return
-        batch.append(test)
-        done += seconds.get(test, 5.0) + 0.01
-    if batch:
-        yield sorted(batch, key=lambda t: t.split("::")[0])
+def first_of(tests: list[str], seconds: dict[str, float], until: float) -> list[str]:
+    """The tests at the start of a list that take some time together, at least one."""
+    times = itertools.accumulate(seconds[test] + 0.01 for test in tests)
+    return tests[: 1 + sum(time < until for time in times)]
+
+
+def file_of(test: str) -> str:
+    """The file of a test."""
+    return test.split("::")[0]
 
 
 # ----------------------------------------------------------------------------- commands
@@ -822,8 +829,9 @@ def compare(work: Work) -> int:
         # A test that still catches its mutant needs no traced run.
         left = [k for k in there if str(k) not in work.results]
         killers = [(k, [work.mutants[k]["result"]["test"]]) for k in left]
-        work.settle([pair for pair in killers if work.has(*pair[1])], {}, final=False)
-    if any(str(k) not in work.results for k in caught):
+        there_still = [(k, tests) for k, tests in killers if work.has(*tests)]
+        work.settle(there_still, defaultdict(lambda: 5.0), 1.0, final=False)
+    if any(str(k) not in work.results or work.is_open(k) for k in caught):
         work.run(caught)
     lost = [k for k in caught if work.results[str(k)]["status"] not in ("caught", "hangs")]
     for k in lost:
