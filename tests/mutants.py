@@ -302,7 +302,12 @@ class Catalogue:
 
     def find(self, mutant: dict[str, Any]) -> tuple[str, Site | None]:
         """How well a mutant was found, and where: the same function, or one that resembles it."""
-        wanted = {**mutant, **mutant.get("now", {})}
+        if "now" in mutant:
+            new = {name: text for name, text in mutant.items() if name != "now"} | mutant["now"]
+            found = self.find(new)
+            if found[0] == "exact":
+                return found
+        wanted = mutant
         name = last(wanted["function"])
         parts = [site for site in self.all if site.kind == wanted["kind"]]
         same = [site for site in parts if all(getattr(site, p) == wanted[p] for p in IDENTITY)]
