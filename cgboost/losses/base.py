@@ -258,6 +258,10 @@ class Loss(ABC):
     def check_target(self, y: Vector) -> None:  # noqa: B027 (most losses take any number)
         """Raise ValueError if the loss is not defined for a target."""
 
+    def attains_minimum_of(self, y: Vector) -> bool:
+        """Whether no sequence of f without end is better than all f for these targets."""
+        return self.attains_minimum
+
     def inverse_link(self, f: Vector) -> Vector:
         """The prediction of regressors: f, or e^f if f is a logarithm."""
         return f
@@ -358,7 +362,8 @@ class WeightedLoss(DifferentiableLoss):
         loss.check_target(target)
         super().__init__(target, weights)
         self.loss = loss
-        self.n_outputs, self.attains_minimum = loss.n_outputs, loss.attains_minimum
+        self.n_outputs = loss.n_outputs
+        self.attains_minimum = loss.attains_minimum_of(target[weights > 0])
 
     def __repr__(self) -> str:
         return f"{self.loss!r}.on({self.n_rows} rows)"

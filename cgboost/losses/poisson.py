@@ -25,7 +25,7 @@ class Poisson(Loss):
     """Half the Poisson deviance, e^f − y f + y log y − y, for y ≥ 0: f is the log of the mean."""
 
     name: ClassVar[str] = "poisson"
-    attains_minimum: ClassVar[bool] = False  # where all counts are 0
+    attains_minimum: ClassVar[bool] = False
 
     def check_target(self, y: Vector) -> None:
         """Counts must not be negative."""
@@ -35,6 +35,10 @@ class Poisson(Loss):
     def inverse_link(self, f: Vector) -> Vector:
         """The mean e^f."""
         return _exp(f)
+
+    def attains_minimum_of(self, y: Vector) -> bool:
+        """Where no count is 0: of rows with 0, f = −∞ is best."""
+        return bool(np.all(y > 0))
 
     def value(self, y: Vector, f: Vector) -> Vector:
         """e^f − y f + y log y − y, at least 0."""

@@ -344,7 +344,7 @@ class MemoryAggregates:
     @property
     def attains_minimum(self) -> bool:
         """See :attr:`Aggregates.attains_minimum`."""
-        return self._loss_of(self._slices[0]).training.attains_minimum
+        return all(self._loss_of(rows).training.attains_minimum for rows in self._slices)
 
     @property
     def is_smooth(self) -> bool:

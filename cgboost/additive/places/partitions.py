@@ -401,7 +401,7 @@ class PartitionedAggregates:
     @property
     def attains_minimum(self) -> bool:
         """See :attr:`Aggregates.attains_minimum`."""
-        return self.loss.attains_minimum
+        return self.loss.attains_minimum or bool(self._ask("attains_minimum"))
 
     @property
     def is_smooth(self) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
+from operator import and_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -414,6 +415,10 @@ def _weights(sums: AnySums) -> Vector:
     return np.array([sums.weight, sums.holdout_weight])
 
 
+def _attains_minimum(sums: MemoryAggregates) -> bool:
+    return sums.attains_minimum
+
+
 def _extremes(sums: MemoryAggregates, number: int) -> tuple[float, float]:
     return sums.extremes[number]
 
@@ -438,6 +443,7 @@ def _widest(one: tuple[float, float], other: tuple[float, float]) -> tuple[float
 
 QUERIES = {
     "weights": Query(_weights, np.add),
+    "attains_minimum": Query(_attains_minimum, and_),
     "by_group": Query(MemoryAggregates.by_group, _both_groups),
     "of_terms": Query(MemoryAggregates.of_terms, Parts.merged),
     "sum_sample": Query(MemoryAggregates.sum_sample, _both_samples),

@@ -105,7 +105,10 @@ class SQLPlace:
             loss.check_target(np.array([self.copy.least]))
         assert self._division is not None
         self._n_made += 1
-        return SQLAggregates(self._division, loss, target, f"o{self._n_made}")
+        made = SQLAggregates(self._division, loss, target, f"o{self._n_made}")
+        if self.classes is None:
+            made.attains_minimum = loss.attains_minimum_of(np.array([self.copy.least]))
+        return made
 
     def joint(self, loss: Multinomial, target: NDArray[Any]) -> JointSQLAggregates:
         """See :meth:`Place.joint`; y has the numbers of the classes."""

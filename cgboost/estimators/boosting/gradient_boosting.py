@@ -282,5 +282,6 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
 
     def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
         loss = bound_loss(self.loss, rows.y, rows.weights)
-        searched = loss.attains_minimum and not isinstance(loss, WeightedSquaredError)
+        kind = getattr(loss, "loss", loss)  # whatever the targets
+        searched = kind.attains_minimum and not isinstance(loss, WeightedSquaredError)
         return loss, search_leaves(loss) if searched else newton_leaves()

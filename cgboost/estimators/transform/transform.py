@@ -115,7 +115,8 @@ n_features_in_, feature_names_in_
         As in :class:`StagewiseRegressor`. ``stop_reason_`` is "no_column" if the search found no
         further stage accepted by the held-out rows (or the penalty), as in most fits; "gap" after a
         stage that gained less than ``tol``; "early_stopping" if stages no longer lowered the
-        holdout loss.
+        holdout loss; "unbounded" where a loss without a least value is next to 0: with counts that
+        are 0 wherever the model says so, or classes that the model separates.
 
     Examples
     --------

@@ -106,6 +106,25 @@ def test_counts_have_positive_predictions() -> None:
         TransformRegressor(loss="poisson").fit(X, y - 100.0)
 
 
+@pytest.mark.parametrize("value", [1e-12, 1e-9, 5.0, 1e6])
+def test_a_constant_count_has_a_mean(value: float) -> None:
+    """The best f is its logarithm, everywhere; only counts that are all 0 have none."""
+    x = np.arange(40.0)
+    connection = duckdb.connect()
+    connection.register("rows", pd.DataFrame({"x": x, "y": np.full(40, value)}))
+    parts = Partitions([(x[:15, None], np.full(15, value)), (x[15:, None], np.full(25, value))])
+    for rows in (
+        (x[:, None], np.full(40, value)),
+        (parts,),
+        (SQLSource(connection, "rows", target="y"),),
+    ):
+        model = TransformRegressor(loss="poisson", early_stopping=False).fit(*rows)
+        assert (model.stop_reason_, model.n_columns_) == ("no_column", 0)
+        assert model.intercept_ == pytest.approx(np.log(value), rel=1e-6)
+    zeros = TransformRegressor(loss="poisson", early_stopping=False).fit(x[:, None], 0.0 * x)
+    assert zeros.stop_reason_ == "unbounded"
+
+
 def test_shares_of_steps_are_taken() -> None:
     """The first stage is the same, and comes in by that share; then more are needed."""
     X, y, _ = mixed(5, 1500)
