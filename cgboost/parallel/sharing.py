@@ -8,51 +8,35 @@ Workers can neither be copied nor stored. So ``copy.copy``, ``copy.deepcopy`` an
 from __future__ import annotations
 
 from copy import copy, deepcopy
-from typing import Any, TypeVar
-
-T = TypeVar("T", bound=type)
+from typing import Any, Self
 
 
-def shares_executor(kind: T) -> T:
-    """Let estimators of a class, a scikit-learn estimator, be copied with their ``executor``.
+class SharesExecutor:
+    """Base class, before others, of an estimator that may have a parameter ``executor``."""
 
-    It need not have that parameter.
-    """
-    made: Any = kind
-    made.__sklearn_clone__ = _with_executor(made.__sklearn_clone__)
-    made.__getstate__ = _without_executor(made.__getstate__)
-    made.__copy__, made.__deepcopy__ = _copied, _deeply_copied
-    return kind
-
-
-def _without_executor(stored: Any) -> Any:
-    def state_of(self: Any) -> Any:
-        state = stored(self)
+    def __getstate__(self) -> dict[str, Any]:
+        above: Any = super()
+        state: dict[str, Any] = above.__getstate__()
         return {**state, "executor": None} if state.get("executor") is not None else state
 
-    return state_of
-
-
-def _with_executor(cloned: Any) -> Any:
-    def clone_of(self: Any) -> Any:
-        own = {"executor": vars(self)["executor"]} if "executor" in vars(self) else {}
-        without = copy(self)
-        vars(without).update(dict.fromkeys(own))
-        twin = cloned(without)
-        vars(twin).update(own)
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
         return twin
 
-    return clone_of
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        executor = self.__dict__.get("executor")
+        memo[id(executor)] = executor
+        memo[id(self)] = twin = copy(self)
+        twin.__dict__.update(deepcopy(self.__dict__, memo))
+        return twin
 
-
-def _copied(self: Any) -> Any:
-    twin = object.__new__(type(self))
-    vars(twin).update(vars(self))
-    return twin
-
-
-def _deeply_copied(self: Any, memo: dict[int, Any]) -> Any:
-    memo[id(self)] = twin = _copied(self)
-    own = {name: value for name, value in vars(self).items() if name != "executor"}
-    vars(twin).update(deepcopy(own, memo))
-    return twin
+    def __sklearn_clone__(self) -> Self:
+        without, executor = copy(self), self.__dict__.get("executor")
+        if executor is not None:
+            without.__dict__["executor"] = None
+        above: Any = super(SharesExecutor, without)
+        twin: Self = above.__sklearn_clone__()
+        if executor is not None:
+            twin.__dict__["executor"] = executor
+        return twin

@@ -76,12 +76,11 @@ from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import Callback, ColumnGeneration
 from cgboost.generation.progress import ProgressLine
 from cgboost.generation.resuming import RunRecord
-from cgboost.parallel.sharing import shares_executor
+from cgboost.parallel.sharing import SharesExecutor
 
 
-@shares_executor
 @dataclass(eq=False, repr=False)
-class BaseEnsemble(ReportedEstimator):
+class BaseEnsemble(SharesExecutor, ReportedEstimator):
     """Parameters, ``fit`` and fitted attributes shared by all estimators.
 
     The dataclass generates the ``__init__`` that scikit-learn requires: it names every parameter
