@@ -5,8 +5,8 @@ A pass is a map over parts, each with its own state, and a reduction of what the
     new_state, answer = task(data, state, message)      for every part
     combine([answer, …])                                 in the order of the parts
 
-The data goes out once. States stay where the tasks run, if the executor can leave them there. Tasks
-depend on their arguments alone, so that a lost one can run again.
+The data goes out once; states travel with the tasks. Tasks depend on their arguments alone, so that
+a lost one can run again.
 
 Rows that would be too much to travel are kept where tasks run, each part with one worker:
 

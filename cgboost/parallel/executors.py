@@ -9,18 +9,19 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent import futures
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import repeat
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import joblib
 
 from cgboost.exceptions import ExecutorError, WorkerWarning, warn_caller
 from cgboost.parallel.blas import available, blas_threads
+from cgboost.parallel.pickling import UNPICKLABLE, pickled, sendable, sending
+from cgboost.parallel.threads import Threads
 
 Task = Callable[[Any, Any, Any], tuple[Any, Any]]
 """(data, state, message) → (state, answer); of the top level of a module, to be found elsewhere."""
@@ -94,7 +95,26 @@ class KeepingExecutor(Executor, Protocol):
         ...
 
 
-class ThreadExecutor:
+class Asking:
+    """States go out with questions and come back with answers, like objects that are kept."""
+
+    ask: Callable[[Ask, Combine, Any, Sequence[Any], Any], Any]
+
+    def run(
+        self, task: Task, combine: Combine, shared: Any, states: Sequence[Any], message: Any
+    ) -> tuple[list[Any], Any]:
+        """See :meth:`Executor.run`."""
+        done: tuple[list[Any], Any] = self.ask(
+            task, partial(_in_order, combine), shared, states, message
+        )
+        return done
+
+    def __sklearn_clone__(self) -> Self:
+        """Itself: scikit-learn copies parameters, but workers cannot be copied."""
+        return self
+
+
+class ThreadExecutor(Asking):
     """Tasks on threads of this process; linear algebra within a task runs on one.
 
     Parameters
@@ -117,18 +137,6 @@ class ThreadExecutor:
         """The data itself."""
         return data
 
-    def run(
-        self, task: Task, combine: Combine, shared: Any, states: Sequence[Any], message: Any
-    ) -> tuple[list[Any], Any]:
-        """See :meth:`Executor.run`."""
-        count = 1 if self.n_threads == 1 else len(states)
-        arguments = repeat(shared), states, repeat(message)
-        with blas_threads(1):
-            if count == 1:
-                return in_order(list(map(task, *arguments)), combine)
-            with ThreadPoolExecutor(count) as pool:
-                return in_order(list(pool.map(task, *arguments)), combine)
-
     def keep(self, build: Build, items: Iterable[Any]) -> list[Any]:
         """See :meth:`KeepingExecutor.keep`."""
         return [build(item(), number) for number, item in enumerate(items)]
@@ -137,12 +145,7 @@ class ThreadExecutor:
         self, task: Ask, combine: Combine, shared: Any, kept: Sequence[Any], message: Any
     ) -> Any:
         """See :meth:`KeepingExecutor.ask`."""
-        arguments = repeat(shared), kept, repeat(message)
-        with blas_threads(1):
-            if self.n_tasks == 1 or len(kept) == 1:
-                return combine(list(map(task, *arguments)))
-            with ThreadPoolExecutor(self.n_tasks) as pool:
-                return combine(list(pool.map(task, *arguments)))
+        return combine(list(Threads(self.n_tasks)(lambda own: task(shared, own, message), kept)))
 
     def forget(self, kept: Sequence[Any]) -> None:
         """They go with whoever holds them."""
@@ -162,40 +165,17 @@ def at_least_one(name: str, count: int | None) -> int | None:
     return count
 
 
-def in_order(done: Sequence[tuple[Any, Any]], combine: Combine) -> tuple[list[Any], Any]:
+def _in_order(combine: Combine, done: Sequence[tuple[Any, Any]]) -> tuple[list[Any], Any]:
     """The states of all parts, and their answers combined in the order of the parts."""
     states, answers = zip(*done, strict=True)
     return list(states), combine(answers)
-
-
-UNPICKLABLE = (pickle.PicklingError, TypeError, AttributeError)
-"""What pickling raises, as other things do: only where nothing else happens they tell."""
-
-
-@contextmanager
-def sending(executor: Any) -> Iterator[None]:
-    """Raise an ExecutorError for what cannot be pickled; inside nothing but sending happens."""
-    try:
-        yield
-    except UNPICKLABLE as error:
-        raise unsendable(executor, error) from error
-
-
-def unsendable(executor: Any, error: Exception) -> ExecutorError:
-    """The error of something that other processes need and cannot get."""
-    return ExecutorError(
-        f"{type(executor).__name__} cannot send its tasks what they need ({error}): losses, "
-        "kernels and sources of blocks must be pickled for it. Use functions and classes of a "
-        "module, neither lambdas nor those within a function, and open files and connections in "
-        "__iter__; or give an executor of this process, ThreadExecutor()"
-    )
 
 
 DATA_SETS = 4
 """Data sets that a worker process keeps open."""
 
 
-class FuturesExecutor:
+class FuturesExecutor(Asking):
     """Tasks on an executor of ``concurrent.futures``, such as a ``ProcessPoolExecutor``.
 
     Data is written to a temporary file once, which every worker maps into its memory; states travel
@@ -220,20 +200,9 @@ class FuturesExecutor:
         self.n_tasks = at_least_one("n_tasks", n_tasks) or workers or available()
         self._replaced = self._serial = False
 
-    def __sklearn_clone__(self) -> FuturesExecutor:
-        """Itself: scikit-learn copies parameters, but workers cannot be copied."""
-        return self
-
     def share(self, data: Any) -> _File:
         """A file with the data, removed with the object that stands for it."""
         return _File(data, self.executor)
-
-    def run(
-        self, task: Task, combine: Combine, shared: _File, states: Sequence[Any], message: Any
-    ) -> tuple[list[Any], Any]:
-        """See :meth:`Executor.run`."""
-        on_file = partial(_on_file, task, shared.path, message)
-        return in_order(self._done(on_file, states), combine)
 
     def keep(self, build: Build, items: Iterable[Any]) -> list[_File]:
         """See :meth:`KeepingExecutor.keep`."""
@@ -245,8 +214,7 @@ class FuturesExecutor:
         self, task: Ask, combine: Combine, shared: _File, kept: Sequence[_File], message: Any
     ) -> Any:
         """See :meth:`KeepingExecutor.ask`."""
-        asked = partial(_asked, task, shared.path, message)
-        return combine(self._done(asked, [own.path for own in kept]))
+        return combine(self._done(partial(_asked, task, shared.path, message), kept))
 
     def forget(self, kept: Sequence[_File]) -> None:
         """Remove the files; every worker drops what it has made of them when it is next asked."""
@@ -258,12 +226,26 @@ class FuturesExecutor:
 
     def _done(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """What the tasks of all items return."""
+        own = pickled(work, self.executor)
+        sent = [pickled(item, self.executor) for item in items]
         while not self._serial:
             try:
-                return self._asked(work, items)
+                return [pickle.loads(answer) for answer in self._answers(own, sent)]
             except futures.BrokenExecutor as error:
                 self._replace(error)
         return [work(item) for item in items]
+
+    def _answers(self, work: bytes, items: Sequence[bytes]) -> Iterator[bytes]:
+        """What the tasks return, as long as there are workers."""
+        try:
+            return self.executor.map(_called, repeat(work), items)
+        except futures.BrokenExecutor:
+            raise
+        except RuntimeError as error:
+            raise ExecutorError(
+                f"{type(self.executor).__name__} takes no tasks ({error}): it was shut down. Give "
+                "one that is open as long as the fit lasts"
+            ) from error
 
     def _replace(self, error: Exception) -> None:
         """Take a new pool for one that is broken, the first time, and none after that."""
@@ -283,26 +265,19 @@ class FuturesExecutor:
             WorkerWarning,
         )
 
-    def _asked(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """What the tasks return, as long as there are workers."""
-        name = type(self.executor).__name__
-        try:
-            coming = self.executor.map(work, items)
-        except futures.BrokenExecutor:
+
+def _called(work: bytes, item: bytes) -> bytes:
+    """The pickled answer of a task; an error that cannot be pickled is told in words."""
+    try:
+        answer = pickle.loads(work)(pickle.loads(item))
+    except Exception as error:
+        if (own := sendable(error)) is error:
             raise
-        except RuntimeError as error:
-            raise ExecutorError(
-                f"{name} takes no tasks ({error}): it was shut down. Give one that is open as "
-                "long as the fit lasts"
-            ) from error
-        try:
-            return list(coming)
-        except UNPICKLABLE as error:
-            try:
-                pickle.dumps((work, list(items)))
-            except Exception as reason:
-                raise unsendable(self.executor, reason) from error
-            raise  # of a task
+        raise own from error
+    try:
+        return pickled(answer, None)
+    except ExecutorError as error:
+        raise ExecutorError(f"an answer cannot be sent back: {error.__cause__}") from None
 
 
 PREFIX = "cgboost-"
@@ -333,26 +308,34 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-class _File:
-    """Data in a temporary file, for an executor."""
+@dataclass(eq=False)
+class _Place:
+    """Where data is, for a worker."""
+
+    path: str
+
+
+class _File(_Place):
+    """Data in a temporary file, for an executor; workers are told its place."""
 
     def __init__(self, data: Any, executor: Any) -> None:
         remove_stale(tempfile.gettempdir())
         folder = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-")
         self.remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.path = str(Path(folder) / "data.joblib")
-        with sending(executor):
-            joblib.dump(data, self.path)
+        super().__init__(str(Path(folder) / "data.joblib"))
+        try:
+            joblib.dump(data, self.path)  # whose arrays can be mapped
+        except UNPICKLABLE:
+            with sending(executor):
+                joblib.dump(joblib.wrap_non_picklable_objects(data, False), self.path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Place, (self.path,)
 
 
 @lru_cache(DATA_SETS)
 def _read(path: str) -> Any:
     return joblib.load(path, mmap_mode="r")
-
-
-def _on_file(task: Task, path: str, message: Any, state: Any) -> tuple[Any, Any]:
-    with blas_threads(1):
-        return task(_read(path), state, message)
 
 
 @dataclass(frozen=True)
@@ -368,13 +351,15 @@ _made: dict[str, Any] = {}
 """Objects that this worker has made of files."""
 
 
-def _asked(task: Ask, shared: str, message: Any, path: str) -> Any:
-    """The answer of an object, made of its file if this worker has not been asked before."""
+def _asked(task: Ask, shared: str, message: Any, own: Any) -> Any:
+    """The answer of a state, or of an object, made of its file when this worker is first asked."""
     _swept()
     with blas_threads(1):
-        if (own := _made.get(path)) is None:
-            found = joblib.load(path, mmap_mode="r")
-            own = _made.setdefault(path, found.build(found.item, found.number))
+        if isinstance(own, _Place):
+            if (made := _made.get(own.path)) is None:
+                found = joblib.load(own.path, mmap_mode="r")
+                made = _made.setdefault(own.path, found.build(found.item, found.number))
+            own = made
         return task(_read(shared), own, message)
 
 

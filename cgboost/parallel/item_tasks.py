@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.exceptions import ExecutorError
 from cgboost.parallel.executors import Executor, KeepingExecutor, as_executor
 from cgboost.parallel.pickling import pickled, sendable
 
@@ -75,11 +74,8 @@ class ItemTasks:
             return [self._work(message, item) for item in self.items]
         if self._kept is None:
             self._shared, self._kept = executor.share(None), self._keep(executor)
-        if not executor.here:
-            message = pickled(message, executor, "a message to its items")
         answers = []
-        for part in executor.ask(_answered, list, self._shared, self._kept, message):
-            own, error = part if executor.here else pickle.loads(part)
+        for own, error in executor.ask(_answered, list, self._shared, self._kept, message):
             if error is not None:
                 raise error
             answers += own
@@ -124,19 +120,12 @@ def _unpickled(part: bytes, number: int) -> _Part:
     return own
 
 
-def _answered(shared: None, part: _Part, message: Any) -> Any:
+def _answered(shared: None, part: _Part, message: Any) -> tuple[list[Any], Exception | None]:
     """The answers of a part up to the first error, and this error."""
-    asked = message if part.here else pickle.loads(message)
     answers: list[Any] = []
-    error: Exception | None = None
     try:
         for item in part.items:
-            answers.append(part.work(asked, item))
-    except Exception as own:
-        error = own if part.here else sendable(own)
-    if part.here:
-        return answers, error
-    try:
-        return pickled((answers, error), shared, "")
-    except ExecutorError as own:
-        return pickle.dumps(([], RuntimeError(f"an answer cannot be sent back: {own.__cause__}")))
+            answers.append(part.work(message, item))
+    except Exception as error:
+        return answers, error if part.here else sendable(error)
+    return answers, None

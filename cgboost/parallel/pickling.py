@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import joblib
 
 from cgboost.exceptions import ExecutorError
 
+NEEDS = "its tasks what they need"
 
-def pickled(what: Any, executor: Any, described: str) -> bytes:
+UNPICKLABLE = (pickle.PicklingError, TypeError, AttributeError)
+"""What pickling raises, as other things do: only where nothing else happens they tell."""
+
+
+@contextmanager
+def sending(executor: Any, what: str = NEEDS) -> Iterator[None]:
+    """Raise an ExecutorError for what cannot be pickled; inside nothing but sending happens."""
+    try:
+        yield
+    except UNPICKLABLE as error:
+        raise _unsendable(executor, what, error) from error
+
+
+def pickled(what: Any, executor: Any, described: str = NEEDS) -> bytes:
     """Pickled with functions that are no module's, as pricers often are.
 
     Parameters
@@ -26,23 +42,32 @@ def pickled(what: Any, executor: Any, described: str) -> bytes:
     ExecutorError
         For what cannot be pickled.
     """
+    with suppress(Exception):
+        plain = pickle.dumps(what)  # in a tenth of the time
+        if b"__main__" not in plain:  # which another process may not have
+            return plain
     try:
         return pickle.dumps(joblib.wrap_non_picklable_objects(what, keep_wrapper=False))
     except Exception as error:
-        raise ExecutorError(
-            f"{type(executor).__name__} cannot send {described} ({_in_words(error)}): what a "
-            "pricer holds open, such as a solver's model, it has to make when it is first asked, "
-            "or its class has to say in __reduce__ how to make it"
-        ) from error
+        raise _unsendable(executor, described, error) from error
+
+
+def _unsendable(executor: Any, what: str, error: Exception) -> ExecutorError:
+    return ExecutorError(
+        f"{type(executor).__name__} cannot send {what} ({_in_words(error)}): files, connections, "
+        "locks and models of solvers stay where they are made. Make them in the tasks: in __iter__ "
+        "of a source of blocks, when a pricer is first asked, or as __reduce__ says; or give an "
+        "executor of this process, ThreadExecutor()"
+    )
 
 
 def sendable(error: Exception) -> Exception:
     """The error, or one with its words where it cannot be pickled."""
     try:
-        same: Exception = pickle.loads(pickle.dumps(error))
+        pickle.loads(pickle.dumps(error))
     except Exception:
         return RuntimeError(_in_words(error))
-    return same
+    return error
 
 
 def _in_words(error: Exception) -> str:

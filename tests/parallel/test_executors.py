@@ -29,7 +29,6 @@ from cgboost.parallel import (
     cluster,
     executors,
 )
-from cgboost.parallel.cluster import CHECKPOINT
 from cgboost.parallel.executors import remove_stale
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, StrataPricer
@@ -152,50 +151,67 @@ def divided(item: int, number: int) -> float:
     return number / item
 
 
-def unpicklable() -> Any:
-    """A function that no other process can find."""
-    return lambda: 0
-
-
 def failing(data: Any, own: Any, message: Any) -> None:
     """A task with an error of its own."""
     raise TypeError("of the task")
 
 
-def test_what_cannot_be_sent_to_processes_is_an_error_of_ours(processes: Any) -> None:
-    """Data, items and messages; errors of tasks are their own."""
-    executor = FuturesExecutor(processes, 2)
-    what = "ProcessPoolExecutor cannot send its tasks what they need .*lambda.*functions and cl"
-    with pytest.raises(ExecutorError, match=what):
-        executor.share(unpicklable())
-    with pytest.raises(ExecutorError, match=what):
-        executor.keep(Counter, [unpicklable])
-    kept, shared = executor.keep(Counter, [partial(int, 1)]), executor.share(0)
-    with pytest.raises(ExecutorError, match=what):
-        executor.ask(count, list, shared, kept, unpicklable())
-    with pytest.raises(ExecutorError, match=what):
-        executor.run(double, list, shared, [1], unpicklable())
-    with pytest.raises(TypeError, match="of the task"):
-        executor.ask(failing, list, shared, kept, 0)
-    executor.forget(kept)
-
-
-def test_what_cannot_be_sent_to_a_cluster_is_an_error_of_ours(client: Any) -> None:
+def test_what_cannot_be_sent_is_an_error_of_ours(processes: Any, client: Any) -> None:
     """A lock, which no way of pickling takes; errors of tasks are their own."""
-    executor = DaskExecutor(client)
-    what = "Client cannot send its tasks what they need .*functions and classes of a module"
-    with pytest.raises(ExecutorError, match=what):
-        executor.share(threading.Lock())
-    with pytest.raises(ExecutorError, match=what):
-        executor.keep(Counter, [threading.Lock])
-    kept, shared = executor.keep(Counter, [partial(int, 1)]), executor.share(0)
-    with pytest.raises(ExecutorError, match=what):
-        executor.ask(count, list, shared, kept, threading.Lock())
-    with pytest.raises(ExecutorError, match=what):
-        executor.run(double, list, shared, [1], threading.Lock())
-    with pytest.raises(TypeError, match="of the task"):
-        executor.ask(failing, list, shared, kept, 0)
-    executor.forget(kept)
+    for executor, name in (
+        (FuturesExecutor(processes, 2), "ProcessPoolExecutor"),
+        (DaskExecutor(client), "Client"),
+    ):
+        what = f"{name} cannot send its tasks what they need .*lock.*Make them in the tasks"
+        with pytest.raises(ExecutorError, match=what):
+            executor.share(threading.Lock())
+        with pytest.raises(ExecutorError, match=what):
+            executor.keep(Counter, [threading.Lock])
+        kept, shared = executor.keep(Counter, [partial(int, 1)]), executor.share(0)
+        with pytest.raises(ExecutorError, match=what):
+            executor.ask(count, list, shared, kept, threading.Lock())
+        with pytest.raises(ExecutorError, match=what):
+            executor.run(double, list, shared, [1], threading.Lock())
+        with pytest.raises(TypeError, match="of the task"):
+            executor.ask(failing, list, shared, kept, 0)
+        executor.forget(kept)
+
+
+def test_functions_within_functions_can_be_sent(processes: Any, client: Any) -> None:
+    """As data, items, messages, tasks and answers."""
+    for executor in (FuturesExecutor(processes, 2), DaskExecutor(client)):
+        shared = executor.share(lambda x, number=3: x + number)
+        kept = executor.keep(lambda item, k: item, [lambda: lambda x: 10 * x])
+        (answer,) = executor.ask(
+            lambda data, own, message: lambda: message(data(own(1))),
+            list,
+            shared,
+            kept,
+            lambda x: -x,
+        )
+        assert answer() == -13
+        executor.forget(kept)
+
+
+class OddError(Exception):
+    """An error that can be pickled, but not be made again of what was pickled."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(one + two)
+
+
+def odd(data: Any, own: Any, message: Any) -> None:
+    """A task with such an error."""
+    raise OddError("o", "dd")
+
+
+def test_an_error_that_cannot_come_back_does_not_break_the_pool(processes: Any) -> None:
+    """It is told in words; where distributed was imported, errors of all kinds can be pickled."""
+    executor = FuturesExecutor(processes, 2)
+    with pytest.raises((RuntimeError, OddError), match="odd"):
+        executor.run(odd, list, executor.share(0), [1], 0)
+    assert executor.executor is processes
+    assert processes.submit(pow, 2, 3).result() == 8
 
 
 @pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
@@ -369,17 +385,6 @@ def test_workers_killed_within_a_pass_change_nothing(client: Any) -> None:
     assert len(executor.killed) == 2
 
 
-def test_states_come_home_now_and_then(client: Any) -> None:
-    """Every CHECKPOINT passes a state is fetched, so that little has to be done again."""
-    executor = DaskExecutor(client)
-    shared, states = executor.share(0), [1]
-    for count in range(1, CHECKPOINT + 2):
-        states, answers = executor.run(double, list, shared, states, 1)
-        assert answers == [count]
-        assert len(states[0].tasks) == count % CHECKPOINT
-    assert states[0].base == 1 + CHECKPOINT
-
-
 def test_data_of_a_pool_leaves_no_file_behind(processes: Any) -> None:
     """The file that processes read is removed with what stands for it."""
     executor = FuturesExecutor(processes)
@@ -436,7 +441,7 @@ class Killing(DaskExecutor):
 
         def submit_and_kill(function: Any, *arguments: Any, **options: Any) -> Any:
             future = submit(function, *arguments, **options)
-            if function is combine and len(self.killed) < 1 + self.passes.index(self.count):
+            if function is not task and len(self.killed) < 1 + self.passes.index(self.count):
                 victim = min(self.original - self.killed)
                 self.killed.add(victim)
                 os.kill(victim, signal.SIGKILL)
