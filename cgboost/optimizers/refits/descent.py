@@ -47,6 +47,10 @@ AS_STEEP = 0.5
 """A step that leaves more than this share of the slope is lengthened. Newton's steps leave 0.37 of
 that of e^−f, which has no least: they go far enough."""
 
+FLAT = 1e-12
+"""Curvature that the model has at least along every axis, relative to the largest: of Huber's loss,
+bent at few rows, a Hessian may have none where the loss is steep. Rounding leaves 1e-15 or so."""
+
 DIAGONAL_SHARE = 1e-14
 """Added to the diagonal of a Hessian of unit diagonal: dependent columns do no harm, and steps that
 follow take away what it changes."""
@@ -87,6 +91,8 @@ def descended(
         slope = -float(here.gradient @ move)
         if slope <= 0.0 or here.value <= lowest:
             break
+        if slope > 2.0 * here.value > 0.0:  # more than there is: the model is nearly flat
+            move, slope = 2.0 * here.value / slope * move, 2.0 * here.value
         there = surface(point + move)
         if slope <= enough:  # whether it goes too far is a matter of rounding
             return point + move, there
@@ -147,7 +153,9 @@ def within(most: float) -> Model:
     """The least of the quadratic model where no variable is larger than ``most``."""
 
     def model(here: Quadratic, point: Vector) -> Vector:
-        return least_in_box(here.hessian, -here.gradient, -most - point, most - point)
+        bent = max(float(np.diag(here.hessian).max()), SMALLEST)
+        hessian = here.hessian + FLAT * bent * np.eye(len(point))
+        return least_in_box(hessian, -here.gradient, -most - point, most - point)
 
     return model
 

@@ -17,6 +17,7 @@ TARGET = 2.0 * H + 5.0 + RNG.standard_t(1, N_ROWS)
 LOSSES: dict[str, DifferentiableLoss] = {
     "squared_error": SquaredError().on(TARGET, WEIGHTS),
     "huber": Huber(0.5).on(TARGET, WEIGHTS),
+    "narrow huber": Huber(1e-3).on(TARGET, WEIGHTS),  # bent at one row or so
     "exponential": Exponential().on(LABELS, WEIGHTS),
     "log_loss": LogLoss().on(LABELS, WEIGHTS),
 }
