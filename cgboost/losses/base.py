@@ -57,7 +57,7 @@ TAKES: dict[str, tuple[Ability, ...]] = {
 LINE_SEARCH_STEPS = 100
 """Steps of a line search at most; Newton's method with bisection needs far fewer."""
 
-FLAT = 1e-14
+UNBENT = 1e-14
 """A slope this small compared with the first one ends a line search. The rounding of its sum over
 rows leaves little less: a smaller value might never be met."""
 
@@ -190,7 +190,7 @@ class DifferentiableLoss(ABC):
             if not low < step < high:
                 step = 0.5 * (low + high)
             here = sign * slope(sign * step)
-            if abs(here) <= FLAT * abs(first) or high - low <= np.spacing(high):
+            if abs(here) <= UNBENT * abs(first) or high - low <= np.spacing(high):
                 break
             low, high = (step, high) if here > 0 else (low, step)
             bend = float(np.vdot(self.curvature(output + sign * step * direction), direction**2))

@@ -34,7 +34,7 @@ from cgboost.parallel.executors import Executor
 if TYPE_CHECKING:
     import highspy
 
-TIGHT = 1e-9
+WHOLE_FEASIBILITY = 1e-9
 """What rows and bounds may be missed by with the integers of a solution given."""
 
 
@@ -265,7 +265,7 @@ class Decomposition:
         checked(highs.changeColsBounds(n, every, *ends), "the bounds of whole variables")
         checked(highs.changeColsIntegrality(n, every, np.zeros(n, np.uint8)), "the integrality")
         for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            checked(highs.setOptionValue(name, TIGHT), f"the option {name}")
+            checked(highs.setOptionValue(name, WHOLE_FEASIBILITY), f"the option {name}")
         checked(run_highs(highs), "the linear program of whole variables")
         if highs.getModelStatus().name != "kOptimal":
             return x

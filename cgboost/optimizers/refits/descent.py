@@ -43,9 +43,9 @@ SHORTENINGS = 60
 FLATTENED = 0.1
 """A shortened step may leave this share of the slope: the next Newton step does the rest."""
 
-AS_STEEP = 0.5
-"""A step that leaves more than this share of the slope is lengthened. Newton's steps leave 0.37 of
-that of e^−f, which has no least: they go far enough."""
+AS_STEEP = 0.9
+"""A step that leaves more than this share of the slope is lengthened: the loss is as good as linear
+there. Newton's steps leave 0.37 of that of e^−f, which has no least: they go far enough."""
 
 FLAT = 1e-12
 """Curvature that the model has at least along every axis, relative to the largest: of Huber's loss,

@@ -155,7 +155,7 @@ def test_stages_that_are_left_away_take_their_constants_along(
     wanted = TransformClassifier(variant=variant, n_estimators=1).fit(X, y)
     losses = [3.0, 1.0, 2.0, 2.0, 2.0]
     monkeypatch.setattr(
-        "cgboost.tables.rows.HoldoutLoss.__call__",
+        "cgboost.additive.holdout.HoldoutLoss.__call__",
         lambda self, turn: turn.scores.update(holdout_loss=losses[turn.number]),
     )
     model = TransformClassifier(variant=variant, tol=0.0).fit(X, y)

@@ -137,7 +137,7 @@ def test_the_best_holdout_stage_is_kept(monkeypatch: pytest.MonkeyPatch) -> None
     wanted = TransformRegressor(n_estimators=2).fit(X, y)
     assert wanted.stop_reason_ == "max_rounds"
     losses = [9.0, 5.0, 2.0, 3.0, 2.0, 2.5, 1.0]
-    score = "cgboost.tables.rows.HoldoutLoss.__call__"
+    score = "cgboost.additive.holdout.HoldoutLoss.__call__"
     monkeypatch.setattr(
         score, lambda self, turn: turn.scores.update(holdout_loss=losses[turn.number])
     )
