@@ -110,10 +110,21 @@ def circumstances() -> dict[str, str]:
 
 
 def write(path: Path, found: dict[str, Any]) -> None:
-    """A problem a line, all digits."""
-    lines = [f"{json.dumps(k, ensure_ascii=False)}: {json.dumps(v)}" for k, v in found.items()]
+    """A problem a line, with eleven digits: a comparison is to nine."""
+    lines = [
+        f"{json.dumps(k, ensure_ascii=False)}: {json.dumps(_short(v))}" for k, v in found.items()
+    ]
     made, text = json.dumps(circumstances()), ",\n".join(lines)
     path.write_text(f'{{"made": {made},\n"problems": {{\n{text}\n}}}}\n', encoding="utf-8")
+
+
+def _short(answer: Any) -> Any:
+    """The same with eleven significant digits."""
+    if isinstance(answer, float):
+        return float(f"{answer:.11g}")
+    if isinstance(answer, dict):
+        return {name: _short(own) for name, own in answer.items()}
+    return [_short(own) for own in answer] if isinstance(answer, list) else answer
 
 
 def problems_of(path: Path) -> dict[str, Any]:

@@ -165,7 +165,7 @@ class ReportedEstimator(StoredEstimator):
         ValueError
             If the path is a folder, its folder does not exist, or it cannot be written to.
         """
-        return above.write_report(self, path)
+        return above.write_report(self if self._reported is None else self._reported, path)
 
 
 class _Ordered(dict[Any, Any]):

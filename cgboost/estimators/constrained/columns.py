@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -52,9 +53,9 @@ class ConstrainedColumns(ColumnFamily):
         "columns; give a number of columns for a smaller gap"
     )
 
+    @abstractmethod
     def obeying(self, pool: Any, problem: Declarations, tol: float) -> tuple[Pricer, SignRule]:
         """A pricer of the columns that signs, shapes and budgets allow, and the rule for α."""
-        raise NotImplementedError
 
 
 def _oriented(

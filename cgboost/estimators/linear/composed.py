@@ -9,14 +9,11 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base import BaseEnsemble
 from cgboost.estimators.common.bases import ClassifierMixin, RegressorMixin
@@ -135,22 +132,6 @@ class BaseLinear(ReportedEstimator):
     def columns_(self) -> dict[str, NDArray[Any]]:
         """The features in the model, as of ``model_``."""
         return self.model_.columns_
-
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write all that there is to say about ``model_`` into one HTML file.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file; one that is there is replaced.
-
-        Returns
-        -------
-        pathlib.Path
-            The file.
-        """
-        check_is_fitted(self, "model_")
-        return self.model_.report(path)
 
     @property
     def _reported(self) -> Any:
