@@ -23,7 +23,7 @@ ALLOWED = {
     "losses": set(),
     "generation": {"above"},
     "penalties": {"losses", "generation"},
-    "kernels": {"generation"},
+    "kernels": {"generation", "tables"},
     "tables": {"parallel"},
     "additive": {"tables", "losses", "generation", "parallel"},
     "optimizers": {"losses", "penalties", "generation", "parallel", "solvers"},

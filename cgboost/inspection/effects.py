@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.class_outputs import output_place
 from cgboost.inspection import drawing
+from cgboost.tables.frames import frame_of, is_frame
 from cgboost.tables.table_columns import is_missing
 
 if TYPE_CHECKING:
@@ -95,10 +96,11 @@ def effects(
         If there is no such class.
     """
     check_is_fitted(model)
-    is_frame = hasattr(X, "iloc")
-    table: Any = X if is_frame else np.asarray(X)
-    rows = (table.iloc if is_frame else table)[:: max(1, -(-len(table) // DRAWN_FROM))]
-    names = [str(name) for name in rows.columns] if is_frame else None
+    has_names = is_frame(X)
+    # scikit-learn's partial dependence takes frames of pandas alone
+    table: Any = frame_of(X).to_pandas() if has_names else np.asarray(X)
+    rows = (table.iloc if has_names else table)[:: max(1, -(-len(table) // DRAWN_FROM))]
+    names = [str(name) for name in rows.columns] if has_names else None
     if features is None:
         order = np.argsort(-model.feature_importances_, kind="stable")[:top]
         features = [int(j) for j in order if model.feature_importances_[j] > 0]
@@ -110,7 +112,7 @@ def effects(
         if not isinstance(number, (int, np.integer)) or not 0 <= number < rows.shape[1]:
             known = f"0, …, {rows.shape[1] - 1}" if names is None else str(names)
             raise ValueError(f"features must be among {known}, got {feature!r}")
-        column = (rows.iloc if is_frame else rows)[:, number]
+        column = (rows.iloc if has_names else rows)[:, number]
         found.append(_effect(model, rows, column, int(number), names, place))
     return found
 

@@ -26,6 +26,7 @@ from cgboost.kernels.checks import failed
 from cgboost.kernels.expansions import Matrix, Weights
 from cgboost.kernels.gradients import no_gradient
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
+from cgboost.tables.frames import DAYS, is_frame, some_columns
 
 SHOWN_VALUES = 3
 """Values or names that a message shows."""
@@ -137,10 +138,8 @@ class Header:
             if (own := tuple(new[j] for j in wanted if j in new))
         }
         frame = self.frame
-        if hasattr(frame, "iloc"):
-            frame = frame.iloc[:, list(places)]
-        elif hasattr(frame, "dtypes") or isinstance(frame, np.ndarray):
-            frame = frame[:, list(places)]
+        if is_frame(frame) or isinstance(frame, np.ndarray):
+            frame = some_columns(frame, places)
         return Header(
             tuple(self.numeric[j] for j in places),
             groups,
@@ -457,7 +456,6 @@ def _given(name: str, kernel: Precomputed, header: Header) -> Kernel:
     return Precomputed(header.groups[kernel.first][0])
 
 
-DAYS = "make them numbers first, days since a first day say, (day - first_day).dt.days in pandas"
 """What to do with dates."""
 
 

@@ -1,4 +1,4 @@
-"""Columns of tables, of arrays and of frames of pandas and polars: their values and what they are.
+"""Columns of tables, of arrays and of data frames: their values and what they are.
 
 A column has numbers if its type has, or if it is one of Python objects that are all numbers (as
 frames have them after an ``astype(object)``); the same goes for dates. A column of a categorical
@@ -14,32 +14,34 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import see
 from cgboost.forks import cached_property
+from cgboost.tables.frames import (
+    NUMBERS,
+    TIMES,
+    FrameColumn,
+    check_frame,
+    frame_of,
+    has_numbers,
+    has_times,
+    is_frame,
+)
 
 Values = NDArray[Any]
-
-TIMES = "mM"
-"""Kinds of NumPy's types of times."""
 
 DATES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 """Types of objects that are dates, times or differences of them."""
 
-NUMBERS = "fiub"
-"""Kinds of NumPy's types of numbers."""
-
-NUMERIC = ("boolean", "decimal")
-"""How types of columns begin that arrive as objects and are numbers."""
-
-CATEGORICAL = ("category", "categorical", "enum")
-"""How types of columns begin that are categories, whatever their values are."""
+CATEGORICAL = "category"
+"""The type of columns that have categories, whatever their values are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,7 @@ class Column:
     @property
     def is_categorical(self) -> bool:
         """Whether its type says that it has categories, whatever they are."""
-        return self.dtype.lower().startswith(CATEGORICAL)
+        return self.dtype == CATEGORICAL
 
     @cached_property
     def types(self) -> set[type]:
@@ -183,35 +185,14 @@ def columns_of(X: Any) -> list[Column]:
         If two columns have the same name, or X is no table.
     """
     check_frame(X)
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        names = [str(name) for name in X.columns]
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            raise ValueError(f"X has several columns called {sorted(twice)[:5]}: rename them")
-        return [
-            Column(str(name), _array(X[name]), str(getattr(X[name], "dtype", "")))
-            for name in X.columns
-        ]
+    if is_frame(X):
+        return [_of_frame(own) for own in frame_of(X).iter_columns()]
     check_unmasked("X", X)
     array = np.asarray(X)
     if array.ndim != 2:
         raise ValueError(f"X must have 2 dimensions (rows, features), got shape {array.shape}")
     values = microseconds(array) if array.dtype.kind in TIMES else array
     return [Column(None, values[:, j], str(array.dtype)) for j in range(array.shape[1])]
-
-
-def check_frame(X: Any) -> None:
-    """Raise a ValueError for tables that are neither arrays nor frames of pandas or polars."""
-    if hasattr(type(X), "collect") and not hasattr(type(X), "shape"):
-        todo = "X.collect()"  # a frame that has not been read, of polars say
-    elif hasattr(X, "to_pandas") and not hasattr(X, "dtypes"):
-        todo = "X.to_pandas() or polars.from_arrow(X)"
-    else:
-        return
-    raise ValueError(
-        f"X must be an array or a data frame of pandas or polars, got a {type(X).__module__}."
-        f"{type(X).__name__}: give {todo}"
-    )
 
 
 def check_unmasked(name: str, values: Any) -> None:
@@ -262,36 +243,31 @@ def listed(types: Iterable[type]) -> str:
     return " and ".join(sorted(kind.__name__ for kind in types))
 
 
-def _array(column: Any) -> Values:
-    """A column of a data frame as an array: of numbers, of dates or times, or of objects."""
-    dtype = column.dtype
+def _of_frame(column: FrameColumn) -> Column:
+    """A column of a data frame: numbers, dates or times, or objects."""
+    name, native = str(column.name), column.to_native()
+    dtype = str(getattr(native, "dtype", column.dtype))
     try:
         values = np.asarray(column.to_numpy())
     except Exception as error:  # polars' own, for integers of 128 bits
         raise ValueError(
-            f"{called(str(column.name))} has values of type {dtype}, which NumPy does not have "
-            f"({error}): convert it to numbers of 64 bits, or to text"
+            f"{called(name)} has values of type {dtype}, which NumPy does not have ({error}): "
+            "convert it to numbers of 64 bits, or to text"
         ) from error
     if values.ndim > 1:
         raise ValueError(
-            f"{called(str(column.name))} has several values in a row, of type {dtype}: give a "
-            "column for each of them, as X.unnest in polars makes of a struct"
+            f"{called(name)} has several values in a row, of type {dtype}: give a column for each "
+            "of them, as X.unnest in polars makes of a struct"
         )
-    kind = getattr(dtype, "kind", values.dtype.kind)
-    if kind in TIMES:
-        if getattr(dtype, "tz", None) is not None:  # the same as objects takes long
-            values = np.asarray(column.to_numpy(dtype=f"{kind}8[us]"))
-        elif values.dtype.kind == "O":  # days of Arrow
+    if isinstance(column.dtype, (nw.Categorical, nw.Enum)):
+        times = values.dtype.kind in TIMES
+        return Column(name, (microseconds(values) if times else values).astype(object), CATEGORICAL)
+    if has_times(column):
+        if values.dtype.kind == "O":  # days of Arrow
+            kind = "m" if column.dtype == nw.Duration else "M"
             values = np.array([plain_time(value) for value in values], dtype=f"{kind}8[us]")
-        return microseconds(values)
-    if values.dtype.kind in TIMES:  # of a categorical type
-        return microseconds(values).astype(object)
-    if values.dtype.kind in NUMBERS and str(dtype) != "category":
-        return values
-    if kind in NUMBERS or str(dtype).lower().startswith(NUMERIC):
-        missing = column.isna() if hasattr(column, "isna") else column.is_null()
-        found = np.full(len(values), np.nan)
-        there = ~np.asarray(missing, dtype=bool)
-        found[there] = values[there].astype(np.float64)
-        return found
-    return values.astype(object)
+        return Column(name, microseconds(values), dtype)
+    if values.dtype.kind in NUMBERS:
+        return Column(name, values, dtype)
+    found = Column(name, values.astype(object), dtype)
+    return replace(found, values=found.as_floats()) if has_numbers(column) else found

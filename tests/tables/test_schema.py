@@ -233,7 +233,7 @@ BAD_BLOCKS = {
     "reordered": (ONE[["b", "a"]], r"another order, \['b', 'a'\].*those seen first, \['a', 'b'\]"),
     "array": (np.ones((1, 3)), "an array of 3 columns, and the first one, with 2 columns"),
     "vector": (np.ones(3), r"X must have 2 dimensions .* got shape \(3,\)"),
-    "twice": (pd.DataFrame([[1, 2]], columns=["a", "a"]), r"several columns called \['a'\]"),
+    "twice": (pd.DataFrame([[1, 2]], columns=["a", "a"]), "X has 2 columns called 'a'"),
 }
 
 

@@ -1,5 +1,6 @@
 """What the columns of tables are: numbers, categories, times, or nothing yet."""
 
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import numpy as np
@@ -73,10 +74,32 @@ def test_names_are_legible(name: object, shown: str) -> None:
     assert legible(name) == shown
 
 
-def test_arrow_tables_are_refused_with_advice() -> None:
-    """The message says how to make a frame of one."""
-    with pytest.raises(ValueError, match=r"got a pyarrow\.lib\.Table: give X\.to_pandas"):
-        columns_of(pa.table({"a": [1, 2]}))
+TABLE = {
+    "float": [1.0, None, 3.0],
+    "whole": [1, None, 3],
+    "truth": [True, None, False],
+    "word": ["a", None, "b"],
+    "day": [date(2020, 1, 1), None, date(2020, 1, 3)],
+    "time": [datetime(2020, 1, 1, 12, tzinfo=UTC), None, datetime(2020, 1, 3, tzinfo=UTC)],
+    "sum": [Decimal("1.5"), None, Decimal("2")],
+}
+"""One column of each kind, with a missing value."""
+
+
+def test_frames_of_all_libraries_are_the_same_table() -> None:
+    """Names, kinds and values are those of pandas for polars, for Arrow and for its types."""
+    arrow = pa.table(TABLE)
+    frames = [arrow, arrow.to_pandas(types_mapper=pd.ArrowDtype), pl.DataFrame(TABLE)]
+    facts = ("is_numeric", "has_times", "has_truths", "is_categorical", "is_empty")
+    for expected, *others in zip(*map(columns_of, [pd.DataFrame(TABLE), *frames]), strict=True):
+        for column in others:
+            for fact in ("name", *facts):
+                assert getattr(column, fact) == getattr(expected, fact), (column, fact)
+            if expected.is_numeric:
+                np.testing.assert_array_equal(column.as_floats(), expected.as_floats())
+            else:
+                found = [[v for v in c.categories if not is_missing(v)] for c in (column, expected)]
+                assert found[0] == found[1]
 
 
 def test_types_that_differ_between_blocks_are_found() -> None:

@@ -20,6 +20,7 @@ from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, 
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.resuming import FitSavingCallback, fingerprint
 from cgboost.losses import SupportVectorLoss
+from cgboost.tables.frames import frame_of, is_frame
 from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]
@@ -321,9 +322,9 @@ def _hashed(part: Any) -> str:
     """The same for the same values, however they lie in memory."""
     if part is None or hasattr(part, "tocsr"):
         return str(joblib.hash(None if part is None else part.tocsr()))
-    if hasattr(part, "columns") and hasattr(part, "dtypes"):
-        names = [str(name) for name in part.columns]
-        return str(joblib.hash([names, *(_hashed(part[name]) for name in part.columns)]))
+    if is_frame(part):
+        columns = [*frame_of(part).iter_columns()]
+        return str(joblib.hash([(str(own.name), _hashed(own.to_numpy())) for own in columns]))
     if isinstance(part, dict) or (isinstance(part, tuple) and part and np.ndim(part[0]) > 0):
         items = part.items() if isinstance(part, dict) else enumerate(part)
         return str(joblib.hash([(str(name), _hashed(own)) for name, own in items]))

@@ -14,14 +14,9 @@ from numpy.typing import NDArray
 from sklearn.utils import validation
 
 from cgboost.exceptions import DataWarning, see, warn_caller
+from cgboost.tables.frames import TIMES, check_frame, check_no_times, frame_of, is_frame
 from cgboost.tables.rows import RowsElsewhere
-from cgboost.tables.table_columns import (
-    DATES,
-    TIMES,
-    check_frame,
-    check_unmasked,
-    is_missing,
-)
+from cgboost.tables.table_columns import DATES, check_unmasked, is_missing
 from cgboost.tolerances import LARGEST_COST
 
 LEAST_COST = 1e-100
@@ -73,9 +68,10 @@ def validate_data(
     check_here(estimator, X, reset=how.get("reset", True))
     check_unmasked("X", X)
     check_frame(X)
-    _check_names(X)
+    if is_frame(X) and not frame_of(X).columns:
+        raise ValueError(f"X must have rows and columns, got a data frame of shape {X.shape}")
     if not how.get("skip_check_array"):
-        _check_times(X)
+        check_no_times(X, "X", "input-data")
     if not (y is None or (isinstance(y, str) and y == "no_validation")):
         check_response(estimator, y)
     try:
@@ -162,21 +158,6 @@ def _filled(X: Any) -> str:
         f"column {name!r} of X is sparse, and what it does not store is {fill!r}: give dense "
         f"columns, X.sparse.to_dense(), or sparse ones of fill value 0{see('input-data')}"
     )
-
-
-def _check_names(X: Any) -> None:
-    """Raise a ValueError for frames without columns, and for two columns of one name."""
-    if not (hasattr(X, "columns") and hasattr(X, "__getitem__")):
-        return
-    names = list(X.columns)
-    if not names:
-        raise ValueError(f"X must have rows and columns, got a data frame of shape {X.shape}")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(
-            f"X has {names.count(twice)} columns called {twice!r}: give every column another "
-            f"name{see('input-data')}"
-        )
 
 
 def _check_numbers(y: NDArray[Any]) -> None:
@@ -399,21 +380,6 @@ def costs(C: float, weights: NDArray[np.float64]) -> NDArray[np.float64]:
             f"from 1e-6 to 1e6{see('input-data')}"
         )
     return C * weights
-
-
-def _check_times(X: Any) -> None:
-    """Raise a ValueError for arrays, or columns of a frame, of dates or times."""
-    types = {"": getattr(X, "dtype", None)}
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        types = dict(zip(map(repr, X.columns), X.dtypes, strict=True))
-    for name, kind in types.items():
-        temporal = getattr(kind, "is_temporal", None)  # polars
-        if temporal() if temporal else getattr(kind, "kind", "O") in TIMES:
-            column = f"column {name} of X" if name else "X"
-            raise ValueError(
-                f"X must be numbers, but {column} has dates or times ({kind}): give numbers of "
-                f"days since a first day, (day - first_day).dt.days in pandas{see('input-data')}"
-            )
 
 
 def _are_times(values: NDArray[Any]) -> bool:

@@ -20,10 +20,10 @@ from cgboost.estimators.common.inputs import (
     validate_data,
 )
 from cgboost.exceptions import see, without_hint
+from cgboost.tables.frames import check_frame, is_frame
 from cgboost.tables.preparation import check_weight_size, numbers_of, read_source
 from cgboost.tables.rows import SourceRows
 from cgboost.tables.schema import Schema, SchemaMaker
-from cgboost.tables.table_columns import check_frame
 
 if TYPE_CHECKING:
     from cgboost.additive.places.partitions import PartitionedRows
@@ -189,7 +189,7 @@ def check_eval_set(estimator: Any, name: str, eval_set: EvalSet) -> tuple[Any, N
 
 def is_table(X: Any) -> bool:
     """Whether X is an array or a data frame, and neither a number nor a source of blocks."""
-    return getattr(X, "shape", ()) != () or hasattr(X, "dtypes")
+    return getattr(X, "shape", ()) != () or is_frame(X)
 
 
 def is_source(X: Any) -> bool:
@@ -209,7 +209,7 @@ def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     ------
     ValueError
         As scikit-learn's ``validate_data``; nan is allowed in X. If X is a source of blocks, or a
-        frame of another library than pandas or polars.
+        frame whose rows have not been read.
     """
     check_here(estimator, X, reset=reset)
     if is_source(X):
@@ -222,7 +222,7 @@ def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     if numeric and y is not None:
         check_response(estimator, y)
         y = _numbers(y)
-    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
+    if not is_frame(X):
         how: dict[str, Any] = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
         if y is None:
             return validate_data(estimator, X, reset=reset, **how), None

@@ -50,7 +50,6 @@ from cgboost.estimators.constrained.inputs import (
     check_labels,
     dropped_places,
     group_values,
-    is_frame,
     known_groups,
     without,
 )
@@ -69,6 +68,7 @@ from cgboost.losses.registry import (
     get_loss,
 )
 from cgboost.penalties import L1
+from cgboost.tables.frames import frame_of, is_frame, some_columns
 
 ROUNDS_TO_THE_LIMIT = 6
 """A number of columns that the user allows is reached in so many rounds, or fewer columns come at
@@ -164,7 +164,8 @@ def read_new(self: Any, X: Any, y: Any = None) -> Any:
     places = self._dropped
     if places and is_frame(X):
         known = set(map(str, getattr(self, "feature_names_in_", ())))
-        X = X[[name for name in X.columns if name in known]] if known else X
+        names = frame_of(X).columns
+        X = some_columns(X, [j for j, name in enumerate(names) if name in known]) if known else X
     elif places and np.ndim(X) == 2 and np.shape(X)[1] == self.n_features_in_ + len(places):
         X = without(X, places)
     own: dict[str, Any] = {"reset": False, "dtype": FLOATS}

@@ -13,6 +13,7 @@ from cgboost.estimators.constrained.data import Features, Grouping
 from cgboost.estimators.constrained.rules.base import Constraint
 from cgboost.estimators.constrained.rules.own import Own
 from cgboost.exceptions import DataWarning, see, warn_caller, without_hint
+from cgboost.tables.frames import frame_of, is_frame, some_columns
 
 
 @dataclass
@@ -37,15 +38,10 @@ class Inputs:
     held: Any = None
 
 
-def is_frame(X: Any) -> bool:
-    """Whether X is a data frame with names of columns."""
-    return hasattr(X, "columns") and hasattr(X, "iloc")
-
-
 def names_of(X: Any) -> Features:
     """The columns of what the user gives as X."""
     if is_frame(X):
-        names = list(X.columns)
+        names = frame_of(X).columns
         words = names if all(isinstance(name, str) for name in names) else None
         return Features(words, len(names))
     shape = np.shape(X)
@@ -74,9 +70,8 @@ def without(X: Any, places: Sequence[int]) -> Any:
     """X without some columns."""
     if not places:
         return X
-    if is_frame(X):
-        return X.drop(columns=[X.columns[place] for place in places])
-    return np.delete(np.asarray(X), places, axis=1)
+    X = X if is_frame(X) else np.asarray(X)
+    return some_columns(X, [place for place in range(X.shape[1]) if place not in places])
 
 
 def _one_a_row(X: Any, name: Any, given: Any) -> NDArray[Any]:
@@ -90,15 +85,14 @@ def _one_a_row(X: Any, name: Any, given: Any) -> NDArray[Any]:
 
 
 def _column(X: Any, place: int) -> NDArray[Any]:
-    values: NDArray[Any] = X.iloc[:, place].to_numpy() if is_frame(X) else np.asarray(X)[:, place]
-    return values
+    return frame_of(X)[:, place].to_numpy() if is_frame(X) else np.asarray(X)[:, place]
 
 
 def _groups_that_are_dropped(X: Any, dropped: Sequence[int]) -> dict[Any, NDArray[Any]]:
     """The columns of X that are no features, as far as they are groups: by name, or number."""
     found: dict[Any, NDArray[Any]] = {}
     for place in dropped:
-        name, values = X.columns[place] if is_frame(X) else place, _column(X, place)
+        name, values = frame_of(X).columns[place] if is_frame(X) else place, _column(X, place)
         try:
             Grouping.of(str(name), values)
         except ValueError:  # missing values, or one group alone

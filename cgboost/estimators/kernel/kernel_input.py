@@ -29,13 +29,23 @@ from cgboost.estimators.common.inputs import is_float, validate_data
 from cgboost.estimators.common.rows import FLOATS, Rows, response_of
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels import Header
-from cgboost.kernels.columns import DAYS, On, are_numbers, is_time, kind_of_value
+from cgboost.kernels.columns import On, are_numbers, is_time, kind_of_value
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary
 from cgboost.kernels.precomputed import Precomputed
 from cgboost.kernels.rows import is_sparse
 from cgboost.pricing import KernelPool
-from cgboost.tables.table_columns import TIMES, check_frame, check_unmasked
+from cgboost.tables.frames import (
+    DAYS,
+    check_frame,
+    check_no_times,
+    filled,
+    frame_of,
+    has_numbers,
+    is_frame,
+    objects_of,
+)
+from cgboost.tables.table_columns import check_unmasked
 
 Kind = Literal["floats", "table", "objects", "matrices"]
 
@@ -167,13 +177,13 @@ def kind_of(library: KernelLibrary, X: Any) -> Kind:
         check_frame(X)
     if not library.takes_objects or hasattr(X, "toarray"):
         return "floats"
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+    if is_frame(X):
         return "floats" if 0 in X.shape or all(_numeric_columns(X)) else "table"
     if isinstance(X, (list, tuple)):
         return _kind_of_list(X)
     if not (isinstance(X, np.ndarray) or hasattr(X, "to_list")):
         return "floats"
-    values = X if isinstance(X, np.ndarray) else _filled(X.to_list())  # of a series
+    values = X if isinstance(X, np.ndarray) else filled(X.to_list())  # of a series
     if values.dtype.kind in "fiubc" or values.ndim not in (1, 2) or not values.size:
         return "floats"
     if values.dtype.kind == "O" and are_numbers(values.ravel().tolist()):
@@ -197,7 +207,7 @@ def _kind_of_list(X: Sequence[Any]) -> Kind:
 def _floats(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     how: dict[str, Any] = {"reset": reset, "dtype": FLOATS}
     how["accept_sparse"] = estimator._accept_sparse
-    _check_times(X)
+    check_no_times(X, "X of these kernels", "kernels-on-columns")
     try:
         if y is None and not (reset and _needs_target(estimator)):
             return validate_data(estimator, X, **how), None
@@ -222,40 +232,26 @@ def _floats(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     return checked
 
 
-def _check_times(X: Any) -> None:
-    """Raise ValueError for columns of dates: scikit-learn takes some for nanoseconds."""
-    types = {"0": getattr(X, "dtype", None)}
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        types = dict(zip(map(repr, X.columns), X.dtypes, strict=True))
-    for name, kind in types.items():
-        temporal = getattr(kind, "is_temporal", None)  # polars
-        if temporal() if temporal else getattr(kind, "kind", "O") in TIMES:
-            raise ValueError(
-                f"the kernels of this library take numbers, but column {name} of X has dates or "
-                f"times ({kind}): {DAYS}{see('kernels-on-columns')}"
-            )
-
-
 def _wrong_column(X: Any) -> tuple[str, Any] | None:
     """The first column with words or dates that are no numbers, and one of these."""
-    frame = hasattr(X, "columns") and hasattr(X, "dtypes")
-    if not frame:
+    check_frame(X)
+    if not is_frame(X):
         with suppress(ValueError):
             X = np.asarray(X, dtype=object)
         if np.ndim(X) != 2:
             return None
-    check_frame(X)
-    for j in range(X.shape[1]):
-        for value in _column(X, j) if frame else X[:, j]:
+    named = _columns(X) if is_frame(X) else [(str(j), X[:, j]) for j in range(X.shape[1])]
+    for name, values in named:
+        for value in values:
             if is_time(value) or (isinstance(value, str) and not is_float(value)):
-                return repr(X.columns[j]) if frame else str(j), value
+                return name, value
     return None
 
 
 def _objects(X: Any) -> NDArray[Any]:
     """Objects as the rows of a table of one column."""
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        values: Any = _column(X, 0) if X.shape[1] == 1 else None
+    if is_frame(X):
+        values: Any = _columns(X)[0][1] if X.shape[1] == 1 else None
     elif isinstance(X, np.ndarray):
         values = X if X.ndim == 1 else X[:, 0] if X.ndim == 2 and X.shape[1] == 1 else None
     elif isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__"):
@@ -270,20 +266,20 @@ def _objects(X: Any) -> NDArray[Any]:
         )
     if not len(values):
         raise ValueError("X must have at least one row, got none")
-    return _filled(values)[:, None]
+    return filled(values)[:, None]
 
 
 def _table(estimator: Any, X: Any, *, reset: bool) -> tuple[Header, NDArray[Any]]:
     """What the columns of a table are, and the table as an array of objects."""
     check_frame(X)
-    if not hasattr(X, "dtypes"):
+    if not is_frame(X):
         X = check_array(X, dtype=object, ensure_all_finite=False)
     elif 0 in X.shape:
         raise ValueError(f"X must have rows and columns, got a data frame of shape {X.shape}")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if isinstance(X, np.ndarray):
         return Header.of_array(X), X
-    columns = [_column(X, j) for j in range(X.shape[1])]
+    columns = [values for _, values in _columns(X)]
     names = getattr(estimator, "feature_names_in_", ())
     numeric = _numeric_columns(X)
     examples = [None if ok else own[0] for ok, own in zip(numeric, columns, strict=True)]
@@ -361,27 +357,12 @@ def _named_matrices(library: KernelLibrary) -> list[str]:
 
 def _numeric_columns(frame: Any) -> tuple[bool, ...]:
     """For every column of a data frame, whether it holds numbers."""
-    return tuple(map(_is_numeric, list(frame.dtypes)))
+    return tuple(map(has_numbers, frame_of(frame).iter_columns()))
 
 
-def _is_numeric(dtype: Any) -> bool:
-    if hasattr(dtype, "is_numeric"):  # polars
-        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
-    return getattr(dtype, "kind", "O") in "fiub"
-
-
-def _column(frame: Any, place: int) -> NDArray[Any]:
-    """A column of a data frame as an array of objects."""
-    column = frame.iloc[:, place] if hasattr(frame, "iloc") else frame.to_series(place)
-    return _filled(column.to_list())
-
-
-def _filled(values: Sequence[Any]) -> NDArray[Any]:
-    """An array of objects, whatever these are."""
-    objects = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        objects[place] = value
-    return objects
+def _columns(frame: Any) -> list[tuple[str, NDArray[Any]]]:
+    """The names of the columns of a data frame, for messages, and their values."""
+    return [(repr(own.name), objects_of(own)) for own in frame_of(frame).iter_columns()]
 
 
 def _shapes(groups: Names) -> str:

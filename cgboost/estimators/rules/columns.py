@@ -26,6 +26,7 @@ from cgboost.estimators.common.rows import (
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.protocols import Pricer
 from cgboost.pricing.rules import Literals, RulePricer
+from cgboost.tables.frames import is_frame
 from cgboost.tables.schema import Schema
 from cgboost.tables.table_columns import columns_of, is_missing
 
@@ -167,7 +168,7 @@ def encoded(schema: Schema, X: Any) -> NDArray[Any]:
 
 def check_words(X: Any) -> None:
     """Raise a ValueError for an array with words: the columns of arrays are numbers."""
-    if hasattr(X, "dtypes") or (array := np.asarray(X)).ndim != 2 or array.dtype.kind not in "OU":
+    if is_frame(X) or (array := np.asarray(X)).ndim != 2 or array.dtype.kind not in "OU":
         return
     for j in range(array.shape[1]):
         for value in array[:, j].tolist():
@@ -181,7 +182,7 @@ def check_words(X: Any) -> None:
 
 def warn_of_numbers(self: Any, X: Any) -> None:
     """Warn of columns of a data frame whose categories are numbers, written as words."""
-    if not isinstance(self.categorical_features, str) or not hasattr(X, "dtypes"):
+    if not isinstance(self.categorical_features, str) or not is_frame(X):
         return
     for column, known in zip(columns_of(X), self._schema.categories, strict=True):
         if not known or column.is_categorical:

@@ -37,6 +37,7 @@ from cgboost.estimators.thinning.problem import Problem, joint_margins
 from cgboost.exceptions import DataWarning, warn_caller
 from cgboost.losses import AbsoluteError, Hinge, LogLoss, Loss, Quantile, SquaredError
 from cgboost.masters.support_vector.master import Offset
+from cgboost.tables.frames import some_rows
 
 Aim = Literal["y", "ensemble"]
 Seen = Literal["out_of_bag", "leave_one_out", "training", "given", "held_out"]
@@ -221,7 +222,7 @@ def columns_of(
     rows = np.arange(n_rows)
     if n_rows > most:
         rows = np.sort(rng.choice(n_rows, most, replace=False))
-    part = rows_of(X, rows) if len(rows) < n_rows else X
+    part = some_rows(X, rows) if len(rows) < n_rows else X
     if training and aim == "y" and unseen is None and is_forest_of_all_rows(ensemble, members):
         assert isinstance(members, EstimatorMembers)
         outputs = without_own(members, part, y[rows], weights[rows])
@@ -247,11 +248,6 @@ def _of_leaves(members: LeafMembers, outputs: Cube, unseen: Mask, rows: Indices)
     factors = unseen[known] / shares[known, None]
     outputs = outputs[known] * factors[:, members.tree_of, None].astype(np.float32)
     return Columns(outputs, None, rows[known], "out_of_bag")
-
-
-def rows_of(X: Any, rows: Indices) -> Any:
-    """Some rows of an array or data frame."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _warn_of_another_order(ensemble: Any, n_rows: int) -> bool:

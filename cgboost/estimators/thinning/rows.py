@@ -23,6 +23,7 @@ from sklearn.utils.validation import (
 from cgboost.estimators.common.inputs import check_response, validate_data
 from cgboost.estimators.thinning.boosted import library_of
 from cgboost.estimators.thinning.members import Indices, Members, Vector
+from cgboost.tables.frames import is_frame, some_rows
 
 LIBRARIES = ("lightgbm", "xgboost", "catboost")
 
@@ -70,7 +71,7 @@ def training_rows(self: Any, X: Any, y: Any, *, fitted: bool) -> tuple[Any, NDAr
         raise ValueError(
             "requires y to be passed, but the target y is None: give the targets of the rows"
         )
-    if hasattr(X, "iloc"):
+    if is_frame(X):
         validate_data(self, X, skip_check_array=True)
         check_response(self, y)
         y = column_or_1d(y, warn=True)
@@ -88,7 +89,7 @@ def training_rows(self: Any, X: Any, y: Any, *, fitted: bool) -> tuple[Any, NDAr
 
 def new_rows(self: Any, X: Any) -> Any:
     """X of a prediction, checked against the training rows; a data frame stays one."""
-    if hasattr(X, "iloc"):
+    if is_frame(X):
         validate_data(self, X, reset=False, skip_check_array=True)
         return X
     return validate_data(self, X, reset=False, **_allowed(self))
@@ -176,11 +177,6 @@ def checked_size(size: Any, count: int) -> int:
     )
 
 
-def take(X: Any, rows: Indices) -> Any:
-    """Some rows of an array or data frame."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-
-
 def fitted_ensemble(
     self: Any, X: Any, y: NDArray[Any], weights: Vector | None, rng: np.random.RandomState
 ) -> tuple[Any, Indices, bool]:
@@ -208,7 +204,7 @@ def fitted_ensemble(
     own, held = train_test_split(
         rows, test_size=self.validation_fraction, stratify=labels, random_state=rng
     )
-    _fit(model, take(X, own), y[own], None if weights is None else weights[own])
+    _fit(model, some_rows(X, own), y[own], None if weights is None else weights[own])
     return model, np.sort(held), False
 
 

@@ -56,6 +56,7 @@ from cgboost.estimators.thinning.refitted_leaves import is_refittable, refitted
 from cgboost.estimators.thinning.thinning_path import ThinningPath
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.optimizers.solver_options import checked_options
+from cgboost.tables.frames import some_rows
 
 KEPT_SHARE = 0.15
 """Of the members, that are kept if nothing else is asked for."""
@@ -326,7 +327,7 @@ class ThinnedEnsemble(ThinnedModel):
             ensemble, chosen, training = reading.fitted_ensemble(self, X, y, weighted, rng)
         members = members_of(ensemble)
         if isinstance(members, BoostedMembers):
-            members.check(reading.take(X, np.arange(min(len(y), ROWS_TO_CHECK))))
+            members.check(some_rows(X, np.arange(min(len(y), ROWS_TO_CHECK))))
         members = self._as_classes(members, y)
         members = LeafMembers(members) if self.members == "leaves" else members
         names = getattr(self, "feature_names_in_", None)
@@ -336,14 +337,14 @@ class ThinnedEnsemble(ThinnedModel):
         places = reading.places(y, members)
         aim = aim_of(self.target, self.metric, members)
         part = chosen if len(chosen) < len(y) else None
-        X = X if part is None else reading.take(X, part)
+        X = X if part is None else some_rows(X, part)
         places, given = places[chosen], given[chosen]
         own = given if not fitted and sample_weight is not None else np.ones(len(places))
         columns = columns_of(
             ensemble, members, X, places, weights=own, training=training, aim=aim, rng=rng
         )
         used = columns.rows
-        X = reading.take(X, used) if len(used) < len(places) else X
+        X = some_rows(X, used) if len(used) < len(places) else X
         places, given = places[used], given[used]
         if not given.any():
             raise ValueError("sample_weight is 0 for all rows that can be used")

@@ -471,7 +471,7 @@ def _wrong() -> dict[str, tuple[dict[str, Any], Any, str]]:
         "an array of dates": (
             {"k": RBF()},
             data[["day"]].to_numpy(),
-            "column 0 of X has dates or times",
+            "but X has dates or times",
         ),
         "an array of objects with dates": (
             {"k": RBF()},
