@@ -1,3 +1,4 @@
+from .callbacks import Callback as Callback
 from .callbacks import EarlyStopping as EarlyStopping
 from .callbacks import ValidationMonitor as ValidationMonitor
 from .callbacks import error_rate as error_rate
@@ -14,6 +15,7 @@ from .history import Result as Result
 from .history import Round as Round
 from .history import StopReason as StopReason
 from .progress import ProgressLine as ProgressLine
+from .protocols import Abilities as Abilities
 from .protocols import EntryRule as EntryRule
 from .protocols import Master as Master
 from .protocols import MasterState as MasterState

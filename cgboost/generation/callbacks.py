@@ -1,21 +1,23 @@
 """Callbacks of the loop: validation scores, early stopping; progress is in progress.py.
 
-A callback is any callable that takes a :class:`~cgboost.generation.Round`. It can read the round's
-numbers and its full state and write to ``round.scores``; it stops the loop by returning a true
-value. Callbacks run in order: place a monitor before callbacks that read its score.
+A callback is a :class:`Callback`, or any callable that takes a :class:`~cgboost.generation.Round`.
+It can read the round's numbers and its full state and write to ``round.scores``; it stops the loop
+by returning a true value. Callbacks run in order: place a monitor before callbacks that read its
+score.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column, evaluate
 from cgboost.generation.history import Result, Round, StopReason
+from cgboost.generation.protocols import completed
 from cgboost.generation.termination import blaming
 
 Vector = NDArray[np.float64]
@@ -45,45 +47,61 @@ def mean_squared_error(response: Vector, output: Vector) -> float:
     return float(np.mean((response - output) ** 2))
 
 
-@runtime_checkable
-class FinishingCallback(Protocol):
-    """A callback that is notified of the end."""
+class Callback:
+    """What a run of the loop, and a search of a tree, tell while they last.
 
-    def finish(self, result: Result) -> None:
-        """Called once with the result, if there is one."""
-        ...
+    A subclass has those of these methods that it needs; a function of a
+    :class:`~cgboost.generation.Round` is a callback as well.
 
+    Attributes
+    ----------
+    stop_reason : StopReason
+        Why the run ends, where the callback stops it.
+    best_round : int or None
+        The round whose model is returned; None leaves the choice to others.
+    """
 
-@runtime_checkable
-class ClosingCallback(Protocol):
-    """A callback with a resource, such as a terminal, that it must release."""
+    stop_reason: StopReason = StopReason.CALLBACK
+    best_round: int | None = None
+
+    def begin_fit(
+        self, fingerprint: str, *, functions: Mapping[str, Callable[..., Any]] | None = None
+    ) -> None:
+        """A fit of several runs begins, with names for functions that the estimator holds."""
+
+    def begin(self, fingerprint: str) -> None:
+        """A run begins, of data with this fingerprint; for callbacks that keep records."""
+
+    def __call__(self, current: Any) -> Any:
+        """A round, or a node, is done; a true value stops the run."""
+
+    def waiting(self, state: Any) -> None:
+        """A round of a node of a tree is done, which may have many."""
+
+    def save(self, record: Callable[[], Any], *, ended: bool) -> None:
+        """A round, or a node, is complete, or all has ended; ``record()`` is where to go on."""
+
+    def finish(self, result: Any) -> None:
+        """The end, once, where there is a result."""
 
     def close(self) -> None:
-        """Called at every end of the loop, including exceptions."""
-        ...
+        """Every end, exceptions among them: what is held, such as a terminal, is released."""
+
+    def end_fit(self) -> None:
+        """The runs that follow are no part of the fit."""
 
 
-@runtime_checkable
-class ChoosingCallback(Protocol):
-    """A callback that may choose the round to return."""
-
-    @property
-    def best_round(self) -> int | None:
-        """Number of the round; None leaves the choice to others."""
-        ...
+def as_callback(given: Callable[..., Any]) -> Callback:
+    """A callback; a function, or an object with some of its members, as one."""
+    return given if isinstance(given, Callback) else completed(given, Callback())
 
 
-@runtime_checkable
-class ReasoningCallback(Protocol):
-    """A callback with a reason for stopping the loop; otherwise it is ``StopReason.CALLBACK``."""
-
-    @property
-    def stop_reason(self) -> StopReason:
-        """The reason given in the result."""
-        ...
+def keeps_records(callback: Callback) -> bool:
+    """Whether a callback has a method of its own for records, which take time to make."""
+    return getattr(callback.save, "__func__", None) is not Callback.save
 
 
-class ValidationMonitor:
+class ValidationMonitor(Callback):
     """Score the model on held-out rows after every round.
 
     Each generated column is evaluated on these rows once; a round then costs one matrix-vector
@@ -161,7 +179,7 @@ class ValidationMonitor:
         self._count = needed
 
 
-class EarlyStopping:
+class EarlyStopping(Callback):
     """Stop when a score has not improved for some rounds, and return its best round.
 
     Parameters

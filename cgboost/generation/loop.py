@@ -24,33 +24,22 @@ from numpy.typing import NDArray
 
 from cgboost.above import read_records
 from cgboost.exceptions import CGBoostError, MasterError, ResumeError
-from cgboost.generation.callbacks import (
-    ChoosingCallback,
-    ClosingCallback,
-    FinishingCallback,
-    ReasoningCallback,
-)
+from cgboost.generation.callbacks import Callback, as_callback, keeps_records
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import FunctionPricer, PriceFunction
 from cgboost.generation.history import Result, Round, StopReason, Trace
 from cgboost.generation.protocols import (
-    AdjustableMaster,
-    AnticipatingMaster,
-    DescendingOrNot,
+    Abilities,
     Master,
     MasterState,
     Priced,
     Pricer,
-    ProvingOrNot,
-    ReplacingMaster,
     TimedPricer,
-    VertexMaster,
+    completed,
 )
 from cgboost.generation.resuming import (
     RememberingPricer,
-    ResumableMaster,
     RunRecord,
-    SavingCallback,
     check_resumable,
     fingerprint_of,
     recalled,
@@ -93,15 +82,6 @@ Both are optimal up to rounding, which must not decide between them."""
 OVERTIME = 0.1
 """A crossover may take this share of the time limit, beyond it."""
 
-Callback = Callable[[Round], Any]
-"""Called after every round; a true return value stops the loop.
-
-What it may have beyond that: :class:`~cgboost.generation.callbacks.ChoosingCallback`,
-:class:`~cgboost.generation.callbacks.ReasoningCallback`,
-:class:`~cgboost.generation.callbacks.FinishingCallback` and
-:class:`~cgboost.generation.callbacks.ClosingCallback`.
-"""
-
 
 class ColumnGeneration:
     """Column generation for any master and pricer.
@@ -123,7 +103,7 @@ class ColumnGeneration:
         Maximum number of rounds; the first has only the initial columns of the master.
     time_limit : float or None
         Seconds for the whole run, including those of earlier runs if it is resumed.
-    callbacks : sequence of callables
+    callbacks : sequence of Callback or callable
         Each is called with every :class:`Round`, in order; a true return value stops the loop.
     smoothing : Smoothing, default=NoSmoothing()
         Where to price; see :mod:`cgboost.generation.stabilization`.
@@ -142,7 +122,7 @@ class ColumnGeneration:
         columns_reason: StopReason = StopReason.MAX_COLUMNS,
         max_rounds: int | None = None,
         time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
+        callbacks: Sequence[Callable[[Round], Any]] = (),
         smoothing: Smoothing | None = None,
         start_duals: Vector | None = None,
     ) -> None:
@@ -171,9 +151,8 @@ class ColumnGeneration:
         if isinstance(smoothing, type):
             raise TypeError(f"smoothing must be an object such as {smoothing.__name__}()")
         self.master = master
-        # asked for once: in Python 3.11 such a question takes as long as a short round
-        self._adjustable = master if isinstance(master, AdjustableMaster) else None
-        self._proving = master if isinstance(master, ProvingOrNot) else None
+        self._able = completed(master, Abilities())
+        self._adjusts = hasattr(master, "columns") and hasattr(master, "accuracy")
         self.pricer = pricer if isinstance(pricer, Pricer) else FunctionPricer(pricer)
         self._timed = self.pricer if isinstance(self.pricer, TimedPricer) else None
         self.tol = tol
@@ -181,7 +160,7 @@ class ColumnGeneration:
         self.max_columns, self.columns_reason = max_columns, columns_reason
         self.max_rounds = max_rounds
         self.time_limit = time_limit
-        self.callbacks = tuple(callbacks)
+        self.callbacks = tuple(map(as_callback, callbacks))
         self.smoothing = NoSmoothing() if smoothing is None else smoothing
         self.start_duals = start_duals
         self._offered: list[Column] = []
@@ -194,10 +173,9 @@ class ColumnGeneration:
         return Limits(self.max_columns, self.max_rounds, self.time_limit, self.columns_reason)
 
     @property
-    def _saving(self) -> list[SavingCallback]:
+    def _saving(self) -> list[Callback]:
         """The callbacks that keep records."""
-        callbacks: tuple[Any, ...] = self.callbacks
-        return [callback for callback in callbacks if isinstance(callback, SavingCallback)]
+        return [callback for callback in self.callbacks if keeps_records(callback)]
 
     def run(self, *, resume: RunRecord | str | os.PathLike[str] | None = None) -> Result:
         """Generate columns until one of the stopping rules holds.
@@ -237,14 +215,13 @@ class ColumnGeneration:
             return self._run(record)
         finally:
             for callback in self.callbacks:
-                if isinstance(callback, ClosingCallback):
-                    callback.close()
+                callback.close()
 
     def _run(self, resume: RunRecord | None) -> Result:
         """All rounds."""
         trace = Trace(self.tol)
-        if self._adjustable is not None:
-            trace.coming = len(self._adjustable.columns)
+        if self._adjusts:
+            trace.coming = len(self._able.columns)
         if self.start_duals is None:
             self.smoothing.start()
         else:
@@ -287,16 +264,13 @@ class ColumnGeneration:
             logger.warning("%s", words.removeprefix("; "))
             result = replace(result, message=result.message + words)
         for callback in self.callbacks:
-            if isinstance(callback, FinishingCallback):
-                callback.finish(result)
+            callback.finish(result)
         return result
 
     def _anticipate(self, trace: Trace) -> None:
         """Columns for the first round, where the solution of a neighbour shows some."""
-        if not isinstance(self.master, AnticipatingMaster):
-            return
         with blaming(StopReason.MASTER_FAILED):
-            state = self.master.anticipated()
+            state = self._able.anticipated()
         if state is None:
             return
         trace.hold(state.columns)
@@ -328,8 +302,7 @@ class ColumnGeneration:
         # 2. pricing: the columns that help most, and a lower bound; all that a search may still do
         # in a last round is to prove something
         priced, bound = Priced(columns=()), None
-        proves = self._proving is None or self._proving.proves
-        searched = proves or not limits.last(state.n_held, len(trace.rows))
+        searched = self._able.proves or not limits.last(state.n_held, len(trace.rows))
         if searched:
             limit = limits.room(state.n_held, self.columns_per_round)
             priced, bound = self._price(trace, state, self.smoothing.points(state), limit)
@@ -353,8 +326,8 @@ class ColumnGeneration:
             trace.rounding = rounding_of(state) / state.gap_scale
             return stop
         with blaming(StopReason.MASTER_FAILED):
-            if priced.replaces and isinstance(self.master, ReplacingMaster):
-                self.master.replace(fresh)
+            if priced.replaces and hasattr(self.master, "replace"):
+                self._able.replace(fresh)
             else:
                 self.master.add(fresh)
         trace.coming = held + len(fresh)
@@ -378,8 +351,8 @@ class ColumnGeneration:
         if not begun.rows:
             return fresh, None
         with blaming(StopReason.MASTER_FAILED):
-            if isinstance(self.master, ResumableMaster) and not self._is_cut_short:
-                take_up(self.master, begun, near=record.path[-1])
+            if hasattr(self.master, "take_up") and not self._is_cut_short:
+                take_up(self._able, begun, near=record.path[-1])
             else:
                 self._walk_again(begun)
         vars(self.smoothing).update(begun.smoothing)
@@ -388,7 +361,7 @@ class ColumnGeneration:
     @property
     def _is_cut_short(self) -> bool:
         """Whether something other than its certificate may end the run: its model has a past."""
-        chosen = any(isinstance(callback, ChoosingCallback) for callback in self.callbacks)
+        chosen = any(callback.best_round is not None for callback in self.callbacks)
         return chosen or self.max_columns is not None or self.max_rounds is not None
 
     def _walk_again(self, record: RunRecord) -> None:
@@ -426,11 +399,11 @@ class ColumnGeneration:
         or is known to be the last round, should not depend on a coarse answer; a warm start is no
         more than a beginning.
         """
-        if self._adjustable is None:
+        if not self._adjusts:
             return
         rough = (number == 0 and columns > 0) or bound > -np.inf
         rough = rough and not self.limits.last(columns, number)
-        self._adjustable.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
+        self._able.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
 
     def _price(
         self, trace: Trace, state: MasterState, points: Iterable[Vector], limit: int
@@ -480,11 +453,9 @@ class ColumnGeneration:
     def _cross_over(self, trace: Trace, number: int) -> None:
         """Move the round to be returned to a vertex, where the master's answers are none."""
         coef, intercept = trace.path[number]
-        if not isinstance(self.master, VertexMaster):
-            return
         left = None if self.time_limit is None else OVERTIME * self.time_limit
         try:
-            vertex = self.master.crossover(coef, intercept, time_limit=left)
+            vertex = self._able.crossover(coef, intercept, time_limit=left)
         except MasterError as failure:
             logger.info("the coefficients stay as they are: %s", failure)
             return
@@ -497,11 +468,7 @@ class ColumnGeneration:
     def _stop(self, current: Round, stopping: list[Callback], priced: Priced) -> Stop | None:
         """The callback or the limit that ends the run with this round."""
         if stopping:
-            asking: object = stopping[0]
-            reason = StopReason.CALLBACK
-            if isinstance(asking, ReasoningCallback):
-                reason = asking.stop_reason
-            return reason, f"asked to stop after round {current.number}"
+            return stopping[0].stop_reason, f"asked to stop after round {current.number}"
         limits = self.limits
         if priced.replaces:  # there is room for columns that take the place of all
             limits = replace(limits, max_columns=None)
@@ -513,13 +480,11 @@ class ColumnGeneration:
         The objective falls from round to round, unless the solver's answers are inexact. A master
         whose steps may go up says so (``descends = False``); its model is the last round.
         """
-        callback: object
         for callback in self.callbacks:
-            if isinstance(callback, ChoosingCallback):
-                number = callback.best_round
-                if number is not None and number < len(trace.rows):
-                    return int(number)
-        if isinstance(self.master, DescendingOrNot) and not self.master.descends:
+            number = callback.best_round
+            if number is not None and number < len(trace.rows):
+                return int(number)
+        if not self._able.descends:
             return len(trace.rows) - 1
         objectives = np.array([row["objective"] for row in trace.rows])
         lowest = objectives.min() + 1e-9 * trace.scales[int(objectives.argmin())]

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.live_line import (
     bar_of_width,
@@ -55,7 +56,7 @@ NARROWEST, WIDEST = 6, 40
 """Characters of a bar; where there is less room it is left out."""
 
 
-class ProgressLine:
+class ProgressLine(Callback):
     """One live line: rounds, columns, the gap on its way to ``tol``, a score, the time left.
 
     The bar shows the progress of the run, on a logarithmic scale of the gap, or towards the limit

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,8 @@ class EntryRule(Protocol):
         """Whether the bound uses the sum of the excesses (2-norm) or the largest one (1-norm).
 
         It determines which of the two must be accurate in a search in single precision. Rules that
-        do not define it (see :class:`SumsOrNot`) use the sum, which is always accurate enough but
-        may need a pass in double precision.
+        do not define it use the sum, which is always accurate enough but may need a pass in double
+        precision.
         """
         ...
 
@@ -50,16 +50,6 @@ class EntryRule(Protocol):
 
     def settled(self, score: float) -> float:
         """The score nearest to this one at which a column no longer prices out."""
-        ...
-
-
-@runtime_checkable
-class SumsOrNot(Protocol):
-    """An entry rule that says on what the bound rests."""
-
-    @property
-    def additive(self) -> bool:
-        """See :attr:`EntryRule.additive`."""
         ...
 
 
@@ -256,9 +246,7 @@ class Vertex:
 class Master(Protocol):
     """The restricted problem over the columns generated so far.
 
-    Optional features have separate protocols, which the loop recognises:
-    :class:`AdjustableMaster`, ``AnticipatingMaster``, :class:`VertexMaster`,
-    ``ReplacingMaster``, :class:`DescendingOrNot`, :class:`ProvingOrNot`.
+    What it may have beyond that is listed in :class:`Abilities`.
     """
 
     def add(self, columns: Sequence[Column]) -> None:
@@ -274,36 +262,36 @@ class Master(Protocol):
         ...
 
 
-@runtime_checkable
-class AdjustableMaster(Protocol):
-    """A master that can return earlier if less accuracy is needed."""
+class Abilities:
+    """What a master may have beyond :class:`Master`; where it has not, the loop takes these.
 
-    columns: Sequence[Column]
-    """The columns in the problem, from a warm start or added."""
+    Attributes
+    ----------
+    columns : sequence of Column
+        The columns in the problem, from a warm start or added. With ``accuracy`` only.
+    accuracy : float or None
+        The relative gap to which the restricted problem need be solved in the end (0: as well as
+        can be). The loop sets it before every solve of a master that has it; above 0 an answer may
+        come sooner, with ``solved=False``, once it is good enough to find columns.
+    descends : bool
+        False: the objective may increase, and a run returns the last round, not the best.
+    proves : bool
+        False: no bound before the end; a round known to be the last is then not priced.
+    """
 
-    accuracy: float
-    """The relative gap to which the restricted problem need be solved in the end (0: as well as can
-    be). The loop sets it before every solve; above 0 an answer may come sooner, with
-    ``solved=False``, once it is good enough to find columns."""
-
-
-@runtime_checkable
-class AnticipatingMaster(Protocol):
-    """A master that may know the solution of a neighbour before it is solved."""
+    columns: Sequence[Column] = ()
+    accuracy: float | None = None
+    descends: bool = True
+    proves: bool = True
 
     def anticipated(self) -> MasterState | None:
-        """The neighbour's solution with the pseudo-response of this problem, or None.
+        """A neighbour's solution with the pseudo-response of this problem, or None.
 
         The loop prices there first, so that the first solve has the columns that come next (the
         sequential strong rule: Tibshirani and others, J. Royal Statistical Society B 74, 2012). No
         bound rests on it.
         """
-        ...
-
-
-@runtime_checkable
-class VertexMaster(Protocol):
-    """A master with solutions inside the optimal face that can move them to a vertex."""
+        return None
 
     def crossover(
         self, coef: Vector, intercept: Any, *, time_limit: float | None = None
@@ -313,36 +301,45 @@ class VertexMaster(Protocol):
         The loop calls this once, at the end, for the returned round, and uses the vertex if its
         objective is no worse.
         """
-        ...
-
-
-@runtime_checkable
-class ReplacingMaster(Protocol):
-    """A master whose columns may all be replaced at once."""
+        return None
 
     def replace(self, columns: Sequence[Column]) -> None:
-        """Take new columns into the problem; those that were in it leave."""
-        ...
+        """Take new columns into the problem; those that were in it leave.
+
+        For pricers whose columns replace all others; a master without it keeps them.
+        """
+        raise NotImplementedError
+
+    def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
+        """Take in all columns of a run at once, with coefficients of the first ones to begin at.
+
+        For masters whose optimum does not depend on the way that led to it; with the others, a run
+        that is resumed repeats its rounds.
+        """
+        raise NotImplementedError
 
 
-@runtime_checkable
-class DescendingOrNot(Protocol):
-    """A master that declares whether its objective decreases; without the member it does."""
-
-    @property
-    def descends(self) -> bool:
-        """False: the objective may increase, and a run returns the last round, not the best."""
-        ...
+Given = TypeVar("Given")
 
 
-@runtime_checkable
-class ProvingOrNot(Protocol):
-    """A master that declares whether it has a bound in every round; without the member it has."""
+def completed(given: Any, defaults: Given) -> Given:
+    """An object, with the defaults for members that it does not have."""
+    return cast("Given", _Completed(given, defaults))
 
-    @property
-    def proves(self) -> bool:
-        """False: no bound before the end; a round known to be the last is then not priced."""
-        ...
+
+class _Completed:
+    def __init__(self, given: Any, defaults: Any) -> None:
+        vars(self).update(given=given, defaults=defaults)
+
+    def __getattr__(self, name: str) -> Any:
+        own = vars(self)["given"]
+        return getattr(own if hasattr(own, name) else vars(self)["defaults"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(vars(self)["given"], name, value)
+
+    def __call__(self, *given: Any) -> Any:
+        return vars(self)["given"](*given)
 
 
 @runtime_checkable

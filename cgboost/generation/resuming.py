@@ -9,7 +9,7 @@ or, where coefficients depend on the way, takes the rounds again without searchi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cgboost.exceptions import ResumeError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason, Trace
-from cgboost.generation.protocols import Master, MasterState, Pricer
+from cgboost.generation.protocols import Abilities, Master, MasterState, Pricer
 
 Vector = NDArray[np.float64]
 
@@ -94,15 +94,6 @@ class RunRecord:
 
 
 @runtime_checkable
-class ResumableMaster(Protocol):
-    """A master whose optimum does not depend on the way that led to it."""
-
-    def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
-        """Take in all columns of a run at once, with coefficients of the first ones to begin at."""
-        ...
-
-
-@runtime_checkable
 class RememberingPricer(Protocol):
     """A pricer that can be interrupted: what it remembers, besides what the state says."""
 
@@ -124,32 +115,6 @@ class Memoryless:
 
     def recall(self, memory: Any) -> None:
         """Nothing to go on from."""
-
-
-@runtime_checkable
-class SavingCallback(Protocol):
-    """A callback that keeps records of runs."""
-
-    def begin(self, fingerprint: str) -> None:
-        """A run of data with this fingerprint begins, perhaps one of many of a fit."""
-        ...
-
-    def save(self, record: Callable[[], Any], *, ended: bool) -> None:
-        """A round, or a node, is complete, or all has ended; ``record()`` is where to go on."""
-        ...
-
-
-@runtime_checkable
-class FitSavingCallback(SavingCallback, Protocol):
-    """One that keeps the runs of a fit together."""
-
-    def begin_fit(self, fingerprint: str, *, functions: Any = None) -> None:
-        """A fit of several runs begins, with names for functions that the estimator holds."""
-        ...
-
-    def end_fit(self) -> None:
-        """The runs that follow are no part of it."""
-        ...
 
 
 def fingerprint(*parts: Any) -> str:
@@ -234,9 +199,7 @@ def recalled(pricer: Pricer, record: RunRecord) -> None:
     pricer.recall(record.memory)
 
 
-def take_up(
-    master: ResumableMaster, record: RunRecord, *, near: tuple[Vector, float | Vector]
-) -> None:
+def take_up(master: Abilities, record: RunRecord, *, near: tuple[Vector, float | Vector]) -> None:
     """Give a new master all columns of a record, and coefficients near the optimum.
 
     Raises

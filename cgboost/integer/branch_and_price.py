@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from cgboost.above import read_records
 from cgboost.exceptions import ResumeError
+from cgboost.generation.callbacks import as_callback
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.protocols import Pricer
@@ -178,7 +179,7 @@ class BranchAndPrice:
             start=_start(start),
             columns_per_round=int(columns_per_round),
             smoothing=Wentges(0.5, decay=1.0) if smoothing is None else smoothing,
-            callbacks=_callables("callbacks", callbacks),
+            callbacks=[*map(as_callback, _callables("callbacks", callbacks))],
             strong_branching=strong_branching,
             executor=None if executor is None else as_executor(executor),
             subgradient=_or_auto(subgradient, "subgradient", _subgradient(master)),

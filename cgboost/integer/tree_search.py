@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from cgboost.exceptions import BoundError, CGBoostError, ExecutorError, MasterError, see
-from cgboost.generation.callbacks import ClosingCallback
+from cgboost.generation.callbacks import Callback, keeps_records
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Pricer
-from cgboost.generation.resuming import SavingCallback, fingerprint_of, time_used
+from cgboost.generation.resuming import fingerprint_of, time_used
 from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described, rows_missed
 from cgboost.integer.branching.checks import check_branches, check_cuts
@@ -42,7 +42,7 @@ from cgboost.integer.branching.variable_fixing import Probes, VariableFixing
 from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
-from cgboost.integer.reporting.callbacks import FinishingCallback, TreeState, WaitingCallback
+from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.undivided import missing_copies, wanted_bound, why_undivided
 from cgboost.integer.result import BranchAndPriceResult, tree_table
 from cgboost.integer.resuming import SearchRecord
@@ -80,7 +80,7 @@ class TreeOptions:
     start: Sequence[Column]
     columns_per_round: int
     smoothing: Smoothing | None
-    callbacks: Sequence[Callable[[TreeState], Any]]
+    callbacks: Sequence[Callback]
     strong_branching: StrongBranching | None = None
     executor: Executor | None = None
     subgradient: Subgradient | None = None
@@ -183,8 +183,7 @@ class TreeSearch:
             return self._result(resume)
         finally:
             for callback in self.what.callbacks:
-                if isinstance(callback, ClosingCallback):
-                    callback.close()
+                callback.close()
 
     def _result(self, resume: SearchRecord | None) -> BranchAndPriceResult:
         error = None
@@ -223,8 +222,7 @@ class TreeSearch:
         logger.info("stopped after %d nodes: %s (%s)", len(self.tree.rows), reason, message)
         result = self._outcome(reason, message, error)
         for callback in self.what.callbacks:
-            if isinstance(callback, FinishingCallback):
-                callback.finish(result)
+            callback.finish(result)
         return result
 
     def _outcome(
@@ -586,14 +584,12 @@ class TreeSearch:
         search = self.search
         bound = min(max(self._bound(), search.rounded(search.root_bound)), search.objective)
         for callback in self.what.callbacks:
-            if isinstance(callback, WaitingCallback):
-                callback.waiting(self._state(bound))
+            callback.waiting(self._state(bound))
 
     @property
-    def _saving(self) -> list[SavingCallback]:
+    def _saving(self) -> list[Callback]:
         """The callbacks that keep records."""
-        callbacks: Sequence[Any] = self.what.callbacks
-        return [callback for callback in callbacks if isinstance(callback, SavingCallback)]
+        return [callback for callback in self.what.callbacks if keeps_records(callback)]
 
     def _save(self) -> None:
         """Offer the search to callbacks that keep it."""

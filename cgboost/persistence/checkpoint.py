@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 from cgboost.exceptions import CheckpointWarning, ResumeError, see, warn_caller
+from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import Round
 from cgboost.persistence import codec
 
@@ -27,7 +28,7 @@ OF_A_RUN = (
 """What has to be the same. The fingerprint of a fit has named parts, that of a run has none."""
 
 
-class Checkpoint:
+class Checkpoint(Callback):
     """Keeps a fit, a run of the loop or a tree search in a file, from which it can go on.
 
     A callback: ``callbacks=[Checkpoint("fit.ckpt")]``, and later ``fit(X, y, resume="fit.ckpt")``.

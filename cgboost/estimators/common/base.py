@@ -73,7 +73,7 @@ from cgboost.estimators.common.subproblems import Task
 from cgboost.estimators.common.wording import Wording
 from cgboost.generation.callbacks import EarlyStopping, Score, ValidationMonitor
 from cgboost.generation.history import Round, StopReason
-from cgboost.generation.loop import Callback, ColumnGeneration
+from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.progress import ProgressLine
 from cgboost.generation.resuming import RunRecord
 from cgboost.parallel.sharing import SharesExecutor
@@ -413,8 +413,10 @@ class BaseEnsemble(SharesExecutor, ReportedEstimator):
             output.hypotheses[:] = islice(shared, len(output.hypotheses))
         return runs
 
-    def _callbacks(self, monitors: Sequence[ValidationMonitor], label: str) -> list[Callback]:
-        callbacks: list[Callback] = [*monitors]
+    def _callbacks(
+        self, monitors: Sequence[ValidationMonitor], label: str
+    ) -> list[Callable[[Round], Any]]:
+        callbacks: list[Callable[[Round], Any]] = [*monitors]
         if monitors and self.early_stopping and self._stops_by_eval_set:
             metric = watched(self.early_stopping, self._monitored)
             rising = self._monitored[metric]
@@ -424,7 +426,7 @@ class BaseEnsemble(SharesExecutor, ReportedEstimator):
         callbacks.extend(self.callbacks or ())
         return callbacks
 
-    def _progress(self, label: str, aims: dict[str, Any]) -> list[Callback]:
+    def _progress(self, label: str, aims: dict[str, Any]) -> list[Callable[[Round], Any]]:
         """The line that shows how a run gets on, if it is asked for."""
         if not self.verbose:
             return []

@@ -16,9 +16,10 @@ from sklearn.base import BaseEstimator
 from cgboost.above import is_storable, read_records
 from cgboost.estimators.common.subproblems import Task
 from cgboost.exceptions import ResumeError
+from cgboost.generation.callbacks import Callback, as_callback, keeps_records
 from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
 from cgboost.generation.history import Result, Round, StopReason
-from cgboost.generation.resuming import FitSavingCallback, fingerprint
+from cgboost.generation.resuming import fingerprint
 from cgboost.losses import SupportVectorLoss
 from cgboost.tables.frames import frame_of, is_frame
 from cgboost.tolerances import RESIDUE, SMALLEST
@@ -288,7 +289,7 @@ def resumed(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[None]:
         What the fit was given.
     path : str, path or None
     """
-    kept = [c for c in estimator.callbacks or () if isinstance(c, FitSavingCallback)]
+    kept = [c for c in map(as_callback, estimator.callbacks or ()) if keeps_records(c)]
     if path is None and not kept:
         yield
         return
@@ -363,7 +364,7 @@ def _is_data(part: Any) -> bool:
     return isinstance(part, (list, tuple)) or hasattr(part, "shape")
 
 
-class Interruption:
+class Interruption(Callback):
     """A callback that ends a run at once, for the runs that follow a Ctrl-C."""
 
     stop_reason = StopReason.INTERRUPTED

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from cgboost.estimators.common.rows import Vector
-from cgboost.generation.loop import Callback
+from cgboost.generation.history import Round
 from cgboost.generation.protocols import Master, Pricer
 
 
@@ -35,6 +36,6 @@ class Task:
     n_outputs: int = 1
     columns_per_round: int = 1
     level: Callable[[Vector], float] | None = None
-    callbacks: Sequence[Callback] = ()
+    callbacks: Sequence[Callable[[Round], Any]] = ()
     max_rounds: int | None = None
     max_columns: int | None = None

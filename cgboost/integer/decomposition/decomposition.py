@@ -20,7 +20,7 @@ from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.detection import detect
 from cgboost.integer.decomposition.model import Model, Vector, as_model, checked, quiet_highs
-from cgboost.integer.decomposition.own_sense import OwnSense
+from cgboost.integer.decomposition.own_sense import in_own_sense
 from cgboost.integer.decomposition.pricing.block import BlockError
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,
@@ -187,7 +187,7 @@ class Decomposition:
         def value(cost: float) -> float:
             return self.model.in_own_sense(cost + constant)
 
-        own["callbacks"] = [OwnSense(each, value) for each in options.pop("callbacks", ())]
+        own["callbacks"] = [in_own_sense(each, value) for each in options.pop("callbacks", ())]
         try:
             search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
             tree = search.run(gap, time_limit)

@@ -3,49 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from cgboost.generation.callbacks import ClosingCallback
-from cgboost.integer.reporting.callbacks import FinishingCallback, TreeState, WaitingCallback
+from cgboost.generation.callbacks import Callback, as_callback, keeps_records
+from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
 
 
-@dataclass(frozen=True)
-class OwnSense:
+def in_own_sense(callback: Callable[[TreeState], Any], value: Callable[[float], float]) -> Callback:
     """A callback whose objective and bound have the sense and the constant of the model.
 
-    Attributes
+    One that keeps records gets those of the search, from which this goes on.
+
+    Parameters
     ----------
     callback : callable
         As for :class:`~cgboost.BranchAndPrice`.
     value : callable
         The value in the model of one in the search, which minimises.
     """
+    own = as_callback(callback)
+    return own if keeps_records(own) else OwnSense(own, value)
 
-    callback: Callable[[TreeState], Any]
-    value: Callable[[float], float]
 
-    def __call__(self, state: TreeState) -> Any:
+class OwnSense(Callback):
+    """See :func:`in_own_sense`."""
+
+    def __init__(self, callback: Callback, value: Callable[[float], float]) -> None:
+        self.callback, self.value = callback, value
+
+    def __call__(self, current: TreeState) -> Any:
         """A node is done."""
-        return self.callback(self._translated(state))
+        return self.callback(self._translated(current))
 
     def waiting(self, state: TreeState) -> None:
         """A round of a node is done."""
-        if isinstance(self.callback, WaitingCallback):
-            self.callback.waiting(self._translated(state))
+        self.callback.waiting(self._translated(state))
 
     def finish(self, result: BranchAndPriceResult) -> None:
         """The search has ended."""
-        if isinstance(self.callback, FinishingCallback):
-            bound = None if result.bound is None else self.value(result.bound)
-            objective = self.value(result.objective)
-            self.callback.finish(replace(result, objective=objective, bound=bound))
+        bound = None if result.bound is None else self.value(result.bound)
+        objective = self.value(result.objective)
+        self.callback.finish(replace(result, objective=objective, bound=bound))
 
     def close(self) -> None:
         """Give back what it holds."""
-        if isinstance(self.callback, ClosingCallback):
-            self.callback.close()
+        self.callback.close()
 
     def _translated(self, state: TreeState) -> TreeState:
         bound, objective = self.value(state.bound), self.value(state.objective)

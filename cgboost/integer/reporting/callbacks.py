@@ -1,11 +1,8 @@
-"""What a tree search tells while it runs: its state after every node, and the end."""
+"""What a tree search tells while it runs: its state after every node."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
-
-from cgboost.integer.result import BranchAndPriceResult
 
 
 @dataclass(frozen=True)
@@ -31,21 +28,3 @@ class TreeState:
     gap: float
     n_columns: int
     seconds: float
-
-
-@runtime_checkable
-class WaitingCallback(Protocol):
-    """A callback that is called between the rounds of a node, too: one node may take long."""
-
-    def waiting(self, state: TreeState) -> None:
-        """Called after every round of every relaxation."""
-        ...
-
-
-@runtime_checkable
-class FinishingCallback(Protocol):
-    """A callback that is told of the end."""
-
-    def finish(self, result: BranchAndPriceResult) -> None:
-        """Called once with the result, where there is one."""
-        ...

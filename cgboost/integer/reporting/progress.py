@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from cgboost.generation.callbacks import Callback
 from cgboost.generation.live_line import (
     bar_of_width,
     can_redraw,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
-class TreeProgress:
+class TreeProgress(Callback):
     """One live line: nodes, the bound, the best solution, the gap between them, columns, time.
 
     A callback of :class:`~cgboost.BranchAndPrice`. It is also called between the rounds of

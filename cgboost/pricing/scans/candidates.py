@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import EntryRule, SumsOrNot
+from cgboost.generation.protocols import EntryRule
 
 Vector = NDArray[np.float64]
 
@@ -179,7 +179,7 @@ class Candidates:
 
 def adds_up(rule: EntryRule) -> bool:
     """Whether the bound rests on the sum of the violations; yes, where the rule does not say."""
-    return not isinstance(rule, SumsOrNot) or rule.additive
+    return getattr(rule, "additive", True)
 
 
 def search_scores(

@@ -1,12 +1,13 @@
 """What callbacks of a decomposed model see: its own objective and bound."""
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from cgboost import decompose
+from cgboost import Checkpoint, decompose
 from cgboost.integer import BranchAndPriceResult, TreeProgress, TreeState
 
 from .test_decomposition import assignment
@@ -65,3 +66,10 @@ def test_a_progress_line() -> None:
     line = TreeProgress(console=Console(file=stream, width=200))
     result = decompose(model, blocks).solve(callbacks=[line])
     assert f"objective {result.objective:.8g}, bound {result.objective:.8g}" in stream.getvalue()
+
+
+def test_a_search_of_a_model_is_kept(tmp_path: Path) -> None:
+    """A checkpoint gets the records of the search behind the model."""
+    model, blocks = assignment(3)
+    decompose(model, blocks).solve(callbacks=[Checkpoint(tmp_path / "search.ckpt", every=0)])
+    assert (tmp_path / "search.ckpt").stat().st_size > 0

@@ -7,7 +7,6 @@ import pytest
 
 from cgboost import RBF, KernelLibrary
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import AdjustableMaster, ReplacingMaster
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 from cgboost.losses import Hinge
 from cgboost.masters.rkhs.master import RKHSMaster
@@ -92,11 +91,3 @@ def test_the_bound_is_that_of_the_whole_space() -> None:
         state = master.solve()
         assert master.bound(state, pricer.price(state, 0)) <= optimum + 1e-8
         assert state.objective >= optimum - 1e-8
-
-
-def test_the_loop_knows_what_it_can_do() -> None:
-    """It can replace its columns, and answer sooner where less accuracy will do."""
-    master: Any = StagedMaster(make)
-    assert isinstance(master, ReplacingMaster)
-    assert isinstance(master, AdjustableMaster)
-    assert not isinstance(make(), ReplacingMaster)
