@@ -10,6 +10,7 @@ from .epsilon_insensitive import EpsilonInsensitive as EpsilonInsensitive
 from .epsilon_insensitive import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
 from .epsilon_insensitive import epsilon_insensitive as epsilon_insensitive
 from .epsilon_insensitive import nu_insensitive as nu_insensitive
+from .expectile import Expectile as Expectile
 from .exponential import Exponential as Exponential
 from .hinge import Hinge as Hinge
 from .hinge import hinge as hinge

@@ -239,6 +239,10 @@ class Loss(ABC):
     attains_minimum: ClassVar[bool] = True
     of_residuals: ClassVar[bool] = False
     """Whether ℓ(y, f) depends on y − f alone: adding a number to both changes nothing."""
+    squares_outliers: ClassVar[bool] = False
+    """Whether it grows with the square of a large residual: one may be nearly all of the loss."""
+    is_score: ClassVar[bool] = False
+    """Whether models are compared by it: mean errors say little of what it asks for."""
     log_odds: ClassVar[float | None] = None
     """Log-odds of y = 1 in one unit of f, where the expected loss is least there; else None."""
 

@@ -81,6 +81,7 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
     """
 
     name: ClassVar[str] = "squared_epsilon_insensitive"
+    squares_outliers: ClassVar[bool] = True
 
     def in_units(self, unit: float) -> tuple[Loss, float]:
         """See :meth:`Loss.in_units`."""

@@ -25,6 +25,7 @@ class Poisson(Loss):
     """Half the Poisson deviance, e^f − y f + y log y − y, for y ≥ 0: f is the log of the mean."""
 
     name: ClassVar[str] = "poisson"
+    is_score: ClassVar[bool] = True
     attains_minimum: ClassVar[bool] = False
 
     def check_target(self, y: Vector) -> None:

@@ -30,6 +30,7 @@ class Quantile(Loss):
 
     name: ClassVar[str] = "quantile"
     of_residuals: ClassVar[bool] = True
+    is_score: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (isinstance(self.quantile, Real) and 0 < self.quantile < 1):

@@ -12,6 +12,7 @@ from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses.absolute_error import AbsoluteError
 from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
+from cgboost.losses.expectile import Expectile
 from cgboost.losses.exponential import Exponential
 from cgboost.losses.hinge import Hinge
 from cgboost.losses.huber import Huber
@@ -35,6 +36,7 @@ LOSSES: dict[str, type[Loss]] = {
         SquaredError,
         AbsoluteError,
         Quantile,
+        Expectile,
         Huber,
         EpsilonInsensitive,
         SquaredEpsilonInsensitive,
@@ -48,6 +50,7 @@ RegressionLoss = Literal[
     "squared_error",
     "absolute_error",
     "quantile",
+    "expectile",
     "huber",
     "epsilon_insensitive",
     "squared_epsilon_insensitive",

@@ -25,6 +25,7 @@ class SquaredError(Loss):
 
     name: ClassVar[str] = "squared_error"
     of_residuals: ClassVar[bool] = True
+    squares_outliers: ClassVar[bool] = True
 
     def in_units(self, unit: float) -> tuple[Loss, float]:
         """See :meth:`Loss.in_units`."""

@@ -261,8 +261,9 @@ class AnyBoostRegressor(Regression, BaseLearnerBoost):
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`AnyBoostClassifier`; early stopping watches the mean absolute error, or the
         loss for quantiles and counts.
-    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
-"squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
+    loss : {"squared_error", "absolute_error", "quantile", "expectile", "huber", \
+"epsilon_insensitive", "squared_epsilon_insensitive", "poisson"}, Loss or callable, \
+default="squared_error"
         A name, a :class:`~cgboost.losses.Loss` with parameters, such as ``Quantile(0.9)``, or a
         callable ``loss(target, weights)``. Piecewise linear losses (absolute, quantile and
         ε-insensitive) have no Newton steps. With ``corrective=True`` they are refitted by a linear
@@ -312,8 +313,9 @@ class StagewiseRegressor(Regression, BaseLearnerBoost):
     ----------
     estimator : regressor or None
         Any regressor of scikit-learn; None means ``DecisionTreeRegressor(max_depth=3)``.
-    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
-"squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
+    loss : {"squared_error", "absolute_error", "quantile", "expectile", "huber", \
+"epsilon_insensitive", "squared_epsilon_insensitive", "poisson"}, Loss or callable, \
+default="squared_error"
         As in :class:`AnyBoostRegressor`.
     learning_rate : float or None, default=None
         Multiplies every fit. Must be below 2; from 2 on, steps no longer lower the loss. None means

@@ -242,8 +242,9 @@ class GradientBoostingRegressor(Regression, BaseGradientBoosting):
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
-"squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
+    loss : {"squared_error", "absolute_error", "quantile", "expectile", "huber", \
+"epsilon_insensitive", "squared_epsilon_insensitive", "poisson"}, Loss or callable, \
+default="squared_error"
         A name, a :class:`~cgboost.losses.Loss` with parameters, such as ``Huber(1.5)`` or
         ``Quantile(0.9)``, or a callable ``loss(target, weights)`` that returns a
         :class:`~cgboost.losses.base.DifferentiableLoss`. With "poisson", f is the log of the mean,

@@ -20,7 +20,7 @@ from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.scoring import bare
 from cgboost.exceptions import see
 from cgboost.generation.callbacks import Score, error_rate, mean_absolute_error, mean_squared_error
-from cgboost.losses import LogLoss, Loss, Poisson, Quantile
+from cgboost.losses import LogLoss, Loss
 from cgboost.losses.registry import known_loss
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
@@ -333,13 +333,13 @@ class Regression(RegressorMixin, BaseEnsemble):
 
     @property
     def _scores(self) -> dict[str, Score]:  # type: ignore[override]
-        """Errors of predictions; for quantiles and counts the mean loss comes first."""
+        """Errors of predictions; where the loss is the score, its mean comes first."""
         scores: dict[str, Score] = {
             "mae": lambda y, f: mean_absolute_error(y, self._predicted(f)),
             "mse": lambda y, f: mean_squared_error(y, self._predicted(f)),
         }
         loss = self._known_loss
-        if isinstance(loss, (Quantile, Poisson)):
+        if loss is not None and loss.is_score:
             return {"loss": lambda y, f: float(np.mean(loss.value(y, f)))} | scores
         return scores
 

@@ -346,7 +346,7 @@ class CGBoostRegressor(Regression, BaseBoost):
         Other forms as in :class:`CGBoostClassifier`.
     loss : str or Loss, default="epsilon_insensitive"
         "epsilon_insensitive", "squared_epsilon_insensitive", "squared_error" (kernel ridge
-        regression), "absolute_error", "quantile", "huber", "poisson", or a
+        regression), "absolute_error", "quantile", "expectile", "huber", "poisson", or a
         :class:`~cgboost.losses.Loss` with its parameters, such as ``Quantile(0.9)``, including
         your own. See docs/methods/losses.md.
     epsilon : float, default=0.1

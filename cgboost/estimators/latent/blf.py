@@ -30,9 +30,6 @@ from cgboost.losses import (
     Loss,
     Multinomial,
     Poisson,
-    Quantile,
-    SquaredEpsilonInsensitive,
-    SquaredError,
 )
 from cgboost.losses.registry import (
     CLASSIFICATION,
@@ -69,8 +66,9 @@ class BLFRegressor(Regression, BaseBLF):
     ----------
     n_components : int or "cv", default=2
         Maximum number of factors. With "cv", cross-validation within the training rows chooses it.
-    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
-"squared_epsilon_insensitive", "poisson"}, Loss or callable, default="squared_error"
+    loss : {"squared_error", "absolute_error", "quantile", "expectile", "huber", \
+"epsilon_insensitive", "squared_epsilon_insensitive", "poisson"}, Loss or callable, \
+default="squared_error"
         A name, a :class:`~cgboost.losses.Loss` with parameters, or a callable
         ``loss(target, weights)`` that returns a :class:`~cgboost.losses.base.DifferentiableLoss`,
         such as :class:`~cgboost.losses.PairwiseExponential`, which only depends on the order of y.
@@ -261,9 +259,9 @@ class BLFRegressor(Regression, BaseBLF):
         loss = self._known_loss
         if isinstance(loss, Poisson):  # predictions are means, not f
             return loss.value(y, np.log(np.maximum(output, np.finfo(float).tiny)))
-        if isinstance(loss, Quantile):
+        if loss is not None and loss.is_score:
             return loss.value(y, output)
-        squares = isinstance(loss, (SquaredError, Huber, SquaredEpsilonInsensitive))
+        squares = isinstance(loss, Huber) or (loss is not None and loss.squares_outliers)
         return (y - output) ** 2 if squares else np.abs(y - output)
 
 

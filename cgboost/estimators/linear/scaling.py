@@ -28,9 +28,8 @@ from scipy.special import erf
 
 from cgboost.estimators.common.objective import meets_every_row
 from cgboost.estimators.common.rows import Vector
-from cgboost.losses import LogLoss, Loss, SquaredError
+from cgboost.losses import LogLoss, Loss
 from cgboost.losses.dual.support_vector import weighted_median
-from cgboost.losses.epsilon_insensitive import SquaredEpsilonInsensitive
 from cgboost.optimizers.newton.smooth_loss import centred
 from cgboost.penalties import L1, L2, ElasticNet, Penalty
 from cgboost.pricing.features.features import FeaturePool
@@ -43,10 +42,6 @@ LOSS_OF_CONSTANT = 1000.0
 ON_CONSTANT = 1e-9
 """Rows this near to the constant, relative to the sizes of both, lie on it: losses take rows that
 are a hundredth of that away for rows on a kink."""
-
-SQUARED = (SquaredError, SquaredEpsilonInsensitive)
-"""Losses of which one outlier can be nearly all: with one of 1e12 among sixty rows, gaps were up to
-0.98 in units of the median deviation, and are below 1e-10 in those of the root mean square."""
 
 LARGEST_SIZE = 1e120
 """X and y are between its inverse and it, or 0. Squares, and sums of them, are then inside the
@@ -236,7 +231,7 @@ def unit_of(loss: Loss, y: NDArray[Any], weights: Vector) -> float:
     counts = (deviations > 0) & (weights > 0)
     if not counts.any():
         return 1.0
-    if isinstance(loss, SQUARED):
+    if loss.squares_outliers:  # with 1e12 among sixty rows, gaps were up to 0.98 in median units
         largest = float(deviations[counts].max())
         squares = np.average((deviations / largest) ** 2, weights=weights)
         return largest * float(np.sqrt(squares))

@@ -65,7 +65,7 @@ class SparseLinearRegressor(Regression, BaseBoost):
     Parameters
     ----------
     loss : {"quantile", "absolute_error", "epsilon_insensitive", "squared_epsilon_insensitive", \
-"huber", "squared_error", "poisson"} or Loss, default="quantile"
+"huber", "squared_error", "expectile", "poisson"} or Loss, default="quantile"
         ℓ; a :class:`~cgboost.losses.Loss` has its own parameters, such as ``Huber(1.5)``.
     quantile : float, default=0.5
         For loss="quantile": the share of the rows that should lie below the model, in (0, 1).

@@ -48,8 +48,8 @@ class TransformRegressor(BaseTransform, Regression):
     ----------
     n_estimators : int, default=10
         Maximum number of rounds. Each has one stage, or several if ``interaction_cst`` needs them.
-    loss : {"squared_error", "absolute_error", "quantile", "huber", "epsilon_insensitive", \
-"squared_epsilon_insensitive", "poisson"} or Loss, default="squared_error"
+    loss : {"squared_error", "absolute_error", "quantile", "expectile", "huber", \
+"epsilon_insensitive", "squared_epsilon_insensitive", "poisson"} or Loss, default="squared_error"
         A name, or a :class:`~cgboost.losses.Loss` with parameters, such as ``Quantile(0.9)``.
         Stages are fitted to its pseudo-residuals, and added with the step and the change of the
         constant that together lower it most. With "poisson", the output is the log of the mean.

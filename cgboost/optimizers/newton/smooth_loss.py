@@ -224,11 +224,14 @@ def centred(loss: Any) -> tuple[Any, float]:
     With a free offset it is the same problem. Solvers, sums and bounds then have the digits that
     targets far from 0 would take. What c is does not depend on prices, so that a path has one.
     """
-    of_residuals = isinstance(loss, SupportVectorLoss) and not loss.chooses_margin
-    if not of_residuals and not getattr(getattr(loss, "loss", None), "of_residuals", False):
+    if isinstance(loss, SupportVectorLoss):
+        of_residuals, counts = not loss.chooses_margin, loss.upper > loss.lower
+    else:
+        of_residuals = getattr(getattr(loss, "loss", None), "of_residuals", False)
+        counts = loss.weights > 0 if of_residuals else None
+    if not of_residuals:
         return loss, 0.0
-    box = loss if isinstance(loss, SupportVectorLoss) else loss.box
-    targets = box.target[box.upper > box.lower]
+    targets = loss.target[counts]
     if not len(targets):
         return loss, 0.0
     centre = float(np.clip(0.0, *np.quantile(targets, MOST_TARGETS, method="nearest")))
