@@ -225,12 +225,12 @@ def centred(loss: Any) -> tuple[Any, float]:
     targets far from 0 would take. What c is does not depend on prices, so that a path has one.
     """
     if isinstance(loss, SupportVectorLoss):
-        of_residuals, counts = not loss.chooses_margin, loss.upper > loss.lower
+        of_residuals = not loss.chooses_margin
     else:
         of_residuals = getattr(getattr(loss, "loss", None), "of_residuals", False)
-        counts = loss.weights > 0 if of_residuals else None
     if not of_residuals:
         return loss, 0.0
+    counts = loss.upper > loss.lower if isinstance(loss, SupportVectorLoss) else loss.weights > 0
     targets = loss.target[counts]
     if not len(targets):
         return loss, 0.0
