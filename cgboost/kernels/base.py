@@ -387,6 +387,18 @@ def cost_of_expansion(kernel: Kernel, X: Matrix, n_centres: int, n_rows: int) ->
     return kernel.expansion_cost(n_centres, round(entries(X)), n_rows)
 
 
+def check_kernels(what: str, parts: Any) -> None:
+    """Raise ValueError unless the parts of what is made of kernels are kernels."""
+    if not isinstance(parts, (list, tuple)):
+        raise ValueError(f"{what} of kernels must have a tuple of them, got {parts!r}")
+    for kernel in parts:
+        if not isinstance(kernel, Kernel):
+            raise ValueError(
+                f"{what} must be of kernels such as RBF(), got {kernel!r}: a function k(X, Z) is a "
+                "kernel of a KernelLibrary"
+            )
+
+
 @dataclass(frozen=True)
 class Sum(Kernel):
     """Σ weight·kernel: a composite kernel in the sense of [B] eq. 2."""
@@ -394,6 +406,13 @@ class Sum(Kernel):
     terms: tuple[tuple[float, Kernel], ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.terms, tuple) or any(
+            not isinstance(term, tuple) or len(term) != 2 for term in self.terms
+        ):
+            raise ValueError(
+                f"the terms of a sum must be a tuple of pairs (weight, kernel), got {self.terms!r}"
+            )
+        check_kernels("a sum", [kernel for _, kernel in self.terms])
         if any(kernel.is_precomputed for _, kernel in self.terms):
             raise ValueError("Precomputed cannot be part of a sum: add the matrices instead")
 
@@ -505,6 +524,7 @@ class Product(Kernel):
     factors: tuple[Kernel, ...]
 
     def __post_init__(self) -> None:
+        check_kernels("a product", self.factors)
         if any(kernel.is_precomputed for kernel in self.factors):
             raise ValueError(
                 "Precomputed cannot be a factor of a product: multiply the matrices instead"
@@ -588,6 +608,7 @@ class Power(Kernel):
             raise ValueError(
                 f"the exponent of a kernel must be a whole number ≥ 1, got {self.exponent!r}"
             )
+        check_kernels("a power", [self.kernel])
         if self.kernel.is_precomputed:
             raise ValueError("Precomputed has no powers: take those of its matrix instead")
 

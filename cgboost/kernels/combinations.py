@@ -21,6 +21,7 @@ from cgboost.exceptions import KernelError, see
 from cgboost.kernels.base import (
     Kernel,
     Norms,
+    check_kernels,
     cost_of_expansion,
     fitted,
     values_of_products,
@@ -251,6 +252,7 @@ class Normalized(Kernel):
     name: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_kernels("a normalised kernel", [self.kernel])
         if self.kernel.is_precomputed:
             raise ValueError("a Precomputed kernel cannot be normalised: normalise its matrix")
 
