@@ -83,6 +83,10 @@ class BoundError(CGBoostError):
     section = "bounds"
 
 
+class CheckError(CGBoostError, AssertionError):
+    """A loss, penalty, kernel or pricer of yours breaks a law, which the message names."""
+
+
 class KernelError(CGBoostError, ValueError):
     """A kernel returned something that is not a finite matrix of the right shape."""
 

@@ -8,6 +8,7 @@ from .checks import kernel_values as kernel_values
 from .columns import Columns as Columns
 from .columns import Header as Header
 from .combinations import Normalized as Normalized
+from .conformance import check_kernel as check_kernel
 from .expansions import Arithmetic as Arithmetic
 from .expansions import Expansion as Expansion
 from .expansions import Matrix as Matrix

@@ -1,6 +1,7 @@
 from .absolute_error import AbsoluteError as AbsoluteError
 from .base import Loss as Loss
 from .base import WeightedLoss as WeightedLoss
+from .conformance import check_loss as check_loss
 from .dual.entropic import EntropicLoss as EntropicLoss
 from .dual.entropic import entropic_nu_hinge as entropic_nu_hinge
 from .dual.support_vector import Mass as Mass

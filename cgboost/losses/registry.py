@@ -113,7 +113,7 @@ def known_loss(loss: str | Loss | type[Loss] | LossMaker, **parameters: Any) -> 
     return None
 
 
-def check_loss(loss: Any, names: Collection[str]) -> None:
+def check_known_loss(loss: Any, names: Collection[str]) -> None:
     """Raise ValueError unless it is one of the names, a :class:`Loss` or a callable.
 
     Raises

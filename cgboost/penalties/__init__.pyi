@@ -1,4 +1,5 @@
 from .base import Penalty as Penalty
+from .conformance import check_penalty as check_penalty
 from .elastic_net import ElasticNet as ElasticNet
 from .entropy import Entropy as Entropy
 from .function_norm import FunctionNorm as FunctionNorm

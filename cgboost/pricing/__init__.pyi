@@ -1,4 +1,5 @@
 from .blockwise import BlockwisePricer as BlockwisePricer
+from .conformance import check_pricer as check_pricer
 from .features.correlation import CentredFeatures as CentredFeatures
 from .features.correlation import CorrelationPricer as CorrelationPricer
 from .features.correlation import GramPricer as GramPricer

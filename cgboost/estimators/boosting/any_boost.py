@@ -42,7 +42,7 @@ from cgboost.losses.registry import (
     LossMaker,
     RegressionLoss,
     bound_loss,
-    check_loss,
+    check_known_loss,
     known_loss,
 )
 from cgboost.losses.squared_error import WeightedSquaredError
@@ -117,7 +117,7 @@ class BaseLearnerBoost(BaseEnsemble):
 def check_any_boost(self: Any) -> None:
     """Check the parameters of AnyBoost."""
     BaseLearnerBoost._check_parameters(self)
-    check_loss(self.loss, self._losses)
+    check_known_loss(self.loss, self._losses)
     if isinstance(self.step, str):
         check_choice("step", self.step, ("line-search", "newton"))
     else:
@@ -374,7 +374,7 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_loss(self.loss, REGRESSION)
+        check_known_loss(self.loss, REGRESSION)
         if self.learning_rate is not None:
             check_learning_rate(self.learning_rate)
         check_bool("orthogonalize", self.orthogonalize)

@@ -46,7 +46,7 @@ from cgboost.losses.registry import (
     LossMaker,
     RegressionLoss,
     bound_loss,
-    check_loss,
+    check_known_loss,
     get_loss,
     known_loss,
 )
@@ -279,7 +279,7 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_loss(self.loss, REGRESSION)
+        check_known_loss(self.loss, REGRESSION)
 
     def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
         loss = bound_loss(self.loss, rows.y, rows.weights)

@@ -48,7 +48,7 @@ from cgboost.kernels.precomputed import Precomputed
 from cgboost.kernels.rows import relative_weights
 from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
-from cgboost.losses.registry import bound_loss, check_loss, known_loss
+from cgboost.losses.registry import bound_loss, check_known_loss, known_loss
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, Subgradient
 from cgboost.masters.stagewise.shared import Outputs, Responses, SharedMaster
@@ -189,7 +189,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
                 "to_the_letter=True has no penalty: set l2_regularization to 0, got "
                 f"{self.l2_regularization!r}"
             )
-        check_loss(self.loss, self._losses)
+        check_known_loss(self.loss, self._losses)
         self._check_shared()
         if self.n_components == "cv" and self.early_stopping:
             raise ValueError(

@@ -57,7 +57,7 @@ from cgboost.losses.registry import (
     LossMaker,
     RegressionLoss,
     bound_loss,
-    check_loss,
+    check_known_loss,
     known_loss,
 )
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
@@ -376,7 +376,7 @@ n_features_in_, feature_names_in_
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_loss(self.loss, REGRESSION)
+        check_known_loss(self.loss, REGRESSION)
 
     def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
         return bound_loss(self.loss, target, weights)

@@ -26,7 +26,7 @@ from cgboost.losses.base import Loss
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
-from cgboost.losses.registry import REGRESSION, RegressionLoss, check_loss, get_loss
+from cgboost.losses.registry import REGRESSION, RegressionLoss, check_known_loss, get_loss
 from cgboost.losses.squared_error import SquaredError
 
 
@@ -144,7 +144,7 @@ n_features_in_, feature_names_in_
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_loss(self.loss, REGRESSION)
+        check_known_loss(self.loss, REGRESSION)
         if not isinstance(self.loss, (str, Loss)):
             raise ValueError(f"loss must be one of {REGRESSION} or a Loss, got {self.loss!r}")
         smooth = "hessian_diag" in self._fitted_loss.abilities
