@@ -46,11 +46,17 @@ def plain_outputs(model, X: np.ndarray) -> np.ndarray:
 def test_predictions_are_the_sums_of_the_columns(model, data, dtype) -> None:
     """For one row or many, before and after pickle, as at the last stage: the plain evaluation.
 
-    Every kernel, width and degree is a stratum with its own name and count of columns.
+    So is the last score of an eval_set. Every kernel, width and degree is a stratum with its own
+    name and count of columns.
     """
     X, y = data()
     X = X.astype(dtype)
-    model = clone(model).fit(X, y)
+    model = clone(model).fit(X, y, eval_set=(X[:30], y[:30]))
+    if "class" not in model.history_:
+        apart = model.predict(X[:30]) - y[:30]
+        scores = {"validation_error": np.mean(apart != 0), "validation_mae": np.abs(apart).mean()}
+        (name,) = scores.keys() & model.history_.keys()
+        assert model.history_[name][-1] == pytest.approx(scores[name], rel=1e-5)
     names = NAMES if len(model.library_.names) > 2 else [*TWO]
     assert list(model.columns_per_kernel_) == names
     assert set(model.columns_["kernel"]) <= set(names)
