@@ -144,7 +144,7 @@ class SplitSearch:
         may_meet : ndarray of bool, shape (n_regressors, n_features)
             Whether a slope may change with a feature.
         lost : ndarray of shape (n_features,)
-            What a split on a feature has to gain beside, since the branches lose it.
+            What a split on a feature has to gain in addition, since its branches lose it.
         """
         (_, h, r), x = histogram[:3], self.means
         sums = np.vstack([histogram[:3], h * x, r * x, h * x * x, histogram[3:]])
