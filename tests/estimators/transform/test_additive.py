@@ -146,9 +146,10 @@ def test_smoothers_see_weights_and_blocks(method):
     X, y = additive(600)
     weights = np.random.default_rng(2).integers(1, 3, size=len(y))
     many = np.repeat(np.arange(len(y)), weights)
-    model = AdditiveRegressor(method, smoother=Kernel(), tol=1e-2, early_stopping=False)
-    weighted = model.fit(X, y, weights).predict(X)
-    np.testing.assert_allclose(weighted, model.fit(X[many], y[many]).predict(X), atol=1e-8)
+    for smoother in (Kernel(), SPLINES):
+        model = AdditiveRegressor(method, smoother=smoother, tol=1e-2, early_stopping=False)
+        weighted = model.fit(X, y, weights).predict(X)
+        np.testing.assert_allclose(weighted, model.fit(X[many], y[many]).predict(X), atol=1e-8)
     blocks = [(X[a:b], y[a:b]) for a, b in pairwise([0, 100, 101, 400, 600])]
     model = AdditiveRegressor(method, smoother=SPLINES, tol=1e-3)
     wanted = model.fit(X, y).predict(X)

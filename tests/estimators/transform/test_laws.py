@@ -133,7 +133,7 @@ FEW: dict[str, Any] = {
     "backfitting": AdditiveRegressor("backfitting"),
     "tree": LinearTreeRegressor(min_samples_leaf=1),
     "tree of all rows": LinearTreeRegressor(min_samples_leaf=1, validation_fraction=0.0),
-    "boosted trees": LinearTreeBoostingRegressor(),
+    "boosted trees": LinearTreeBoostingRegressor(n_estimators=20),
 }
 
 

@@ -151,6 +151,8 @@ def test_a_failed_fit_changes_nothing():
     np.testing.assert_allclose(before, LinearTreeRegressor().fit(X, y, weights).predict(X))
     with pytest.raises(ValueError, match="weights of a source"):
         model.fit(blocks, sample_weight=weights)
+    with pytest.raises(ValueError, match="at least 2 rows"):
+        model.fit(X[:1], y[:1])
     with pytest.raises(ValueError, match="y"):
         model.fit(np.ones((4, 3)), [1.0, 2.0, np.nan, 0.0])
     np.testing.assert_array_equal(model.predict(X), before)
