@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
 from cgboost.additive.trees.boosted_rows import CodedRows, Working, sums_by_group
 from cgboost.additive.trees.model_tree import ModelTree, Node
-from cgboost.additive.trees.split_search import BinarySplit, Interactions, SplitSearch
+from cgboost.additive.trees.split_search import BinarySplit, Interactions, Mask, SplitSearch
 from cgboost.parallel.threads import Mapped
 from cgboost.tables.rows import BLOCK
 from cgboost.tolerances import RESIDUE, SMALLEST
@@ -164,7 +164,8 @@ class TreeGrower:
                     self.interactions.after(path),
                     self.interactions.beside(path, features),
                 )
-                split = self._search.best(histogram, features, least, after, beside)
+                lost = self._lost(nodes[number])
+                split = self._search.best(histogram, features, least, after, beside, lost)
                 if split is not None:
                     coming.extend(self._divide(nodes, number, split, place))
             if not (waiting := coming):
@@ -210,15 +211,38 @@ class TreeGrower:
 
     def _set_model(self, node: GrowingNode, moments: Moments) -> None:
         """The ridge regression of a node; slopes that are rounding, given the others, are 0."""
-        S, mean = moments.scatter[0], moments.mean[0]
+        mean = moments.mean[0]
         node.moments, node.coef = moments, np.zeros(len(self._mean))
         node.level = float(mean[-1])
         if len(node.chosen):
-            A = S[:-1, :-1] + self.ridge * np.diag(self._variance[node.chosen])
-            slopes = np.linalg.lstsq(A, S[:-1, -1], rcond=SINGULAR)[0]
+            slopes = self._slopes(node, np.ones(len(node.chosen), dtype=bool))
             slopes[np.abs(slopes) <= RESIDUE * float(np.abs(slopes).max())] = 0.0
             node.coef[node.chosen] = slopes
             node.level -= float(mean[:-1] @ slopes)
+
+    def _slopes(self, node: GrowingNode, kept: Mask) -> Vector:
+        """The ridge regression on some of a node's regressors."""
+        A = node.moments.scatter[0, :-1, :-1] + self.ridge * np.diag(self._variance[node.chosen])
+        b = node.moments.scatter[0, :-1, -1]
+        return np.asarray(np.linalg.lstsq(A[np.ix_(kept, kept)], b[kept], rcond=SINGULAR)[0])
+
+    def _lost(self, node: GrowingNode) -> Vector:
+        """What a split on each feature loses: slopes of the node's model that must not meet it.
+
+        The gain of a split is over this model, of which the branches keep what may be there.
+        """
+        lost = np.zeros(len(self.rows.groups))
+        if self.interactions.sets.all() or not len(node.chosen):
+            return lost
+        features = self.rows.regressors.features[node.chosen]
+        paths = [(*node.path, j) for j in range(len(lost))]
+        keeps = np.array([self.interactions.after(path)[features] for path in paths])
+        b = node.moments.scatter[0, :-1, -1]
+        for kept in np.unique(keeps[~keeps.all(axis=1)], axis=0):
+            left = b[kept] @ self._slopes(node, kept) if kept.any() else 0.0
+            whole = b @ self._slopes(node, np.ones(len(kept), dtype=bool))
+            lost[(keeps == kept).all(axis=1)] = whole - left
+        return lost
 
     def _finished(self, nodes: list[GrowingNode], place: Places, working: Working) -> GrownTree:
         counts = np.bincount(place, weights=working.counts, minlength=len(nodes))

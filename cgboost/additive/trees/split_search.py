@@ -122,7 +122,13 @@ class SplitSearch:
         return _Layout.of_all(self.groups, self.starts)
 
     def best(
-        self, histogram: Vector, regressors: Indices, least: float, may_split: Mask, may_meet: Mask
+        self,
+        histogram: Vector,
+        regressors: Indices,
+        least: float,
+        may_split: Mask,
+        may_meet: Mask,
+        lost: Vector,
     ) -> BinarySplit | None:
         """The split that gains most; of equals that of the first feature, at its first place.
 
@@ -137,6 +143,8 @@ class SplitSearch:
         may_split : ndarray of bool, shape (n_features,)
         may_meet : ndarray of bool, shape (n_regressors, n_features)
             Whether a slope may change with a feature.
+        lost : ndarray of shape (n_features,)
+            What a split on a feature has to gain in addition, since its branches lose it.
         """
         (_, h, r), x = histogram[:3], self.means
         sums = np.vstack([histogram[:3], h * x, r * x, h * x * x, histogram[3:]])
@@ -151,10 +159,11 @@ class SplitSearch:
             gains = self._gains(groups, missing, self.ridge * self.variance[layout.features])
             tops[layout.features] = gains.max(axis=(1, 2))
             found.append((layout, order, gains))
-        most = float(tops[may_split].max(initial=-np.inf))
+        worth = tops - lost
+        most = float(worth[may_split].max(initial=-np.inf))
         if not most > least:
             return None
-        feature = int(np.argmax(may_split & (tops >= most - least)))
+        feature = int(np.argmax(may_split & (worth >= most - least)))
         first, end = self.starts[feature : feature + 2]
         left = np.zeros(0, dtype=np.intp)
         beside = 0

@@ -5,53 +5,23 @@ import pandas as pd
 import pytest
 from scipy.special import softmax
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.datasets import load_digits
 from sklearn.ensemble import AdaBoostClassifier as Reference
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from cgboost import AdaBoostClassifier
+from tests.estimators.boosting.boosting_data import breast_cancer, iris, overlapping, wine
 from tests.estimators.data import three_classes, two_classes, without_ties
-from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 TREE = DecisionTreeClassifier(max_depth=1, random_state=0)
 DEEPER = DecisionTreeClassifier(max_depth=2, random_state=0)
-
-WEIGHTS = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "repeated rows move the ties between equally good stumps, or splits of a tree"
-    )
-}
-
-
-@scikit_learn_checks(
-    [AdaBoostClassifier()],
-    variants=[AdaBoostClassifier(TREE, n_estimators=20)],
-    expected_failed_checks=lambda _: WEIGHTS,
-    xfail_strict=False,  # how ties fall depends on the machine
-)
-def test_scikit_learn_check(estimator, check):
-    """Every check of scikit-learn passes, apart from the expected failures with their reason."""
-    check(estimator)
-
-
-def breast_cancer():
-    """569 rows, 30 features, labels ±1."""
-    X, y = load_breast_cancer(return_X_y=True)
-    return X, 2 * y - 1
 
 
 def odd_even():
     """Digits, pixels of few values, odd against even."""
     X, y = load_digits(return_X_y=True)
     return X[:600], 2 * (y[:600] % 2) - 1
-
-
-def overlapping():
-    """Three features that do not tell the classes apart."""
-    X, y = two_classes(120)
-    return X, 2 * y - 1
 
 
 BINARY = [breast_cancer, odd_even, overlapping]
@@ -61,13 +31,12 @@ class BestStump:
     """The stump with the fewest weighted errors, by trying every value of every feature."""
 
     def fit(self, X, y, sample_weight):
-        best = np.inf
-        for f in range(X.shape[1]):
-            for t in np.unique(X[:, f])[:-1]:
-                wrong = sample_weight[np.where(X[:, f] > t, 1, -1) != y].sum()
-                for sign, error in ((1, wrong), (-1, sample_weight.sum() - wrong)):
-                    if error < best - 1e-9 * sample_weight.sum():
-                        best, self.rule = error, (f, t, sign)
+        total, best = sample_weight.sum(), np.inf
+        for f, t in [(f, t) for f, x in enumerate(X.T) for t in np.unique(x)[:-1]]:
+            wrong = sample_weight[np.where(X[:, f] > t, 1, -1) != y].sum()
+            for sign, error in ((1, wrong), (-1, total - wrong)):
+                if error < best - 1e-9 * total:
+                    best, self.rule = error, (f, t, sign)
         return self
 
     def predict(self, X):
@@ -118,38 +87,20 @@ def test_default_stumps_are_the_published_algorithm_with_the_best_stump(data):
 
 
 @pytest.mark.parametrize("learning_rate", [1.0, 0.3])
-@pytest.mark.parametrize(
-    "data",
-    [breast_cancer, overlapping, three_classes, load_iris, load_wine],
-    ids=lambda function: function.__name__,
-)
+@pytest.mark.parametrize("data", [breast_cancer, overlapping, three_classes, iris, wine])
 def test_equal_to_scikit_learn(data, learning_rate):
-    """Weights, errors, labels and probabilities of every round; SAMME with several classes."""
-    X, y = data() if data in (breast_cancer, overlapping, three_classes) else data(return_X_y=True)
+    """Weights, errors and labels of every round; SAMME with several classes."""
+    X, y = data()
     X = without_ties(X)
     weights = np.random.default_rng(1).uniform(0.5, 1.5, size=len(y))
     parameters = {"n_estimators": 15, "learning_rate": learning_rate, "random_state": 0}
     reference = Reference(TREE, **parameters).fit(X, y, weights)
     model = AdaBoostClassifier(TREE, **parameters).fit(X, y, weights)
     assert model.n_iter_ == len(reference.estimator_weights_)
-    np.testing.assert_allclose(
-        model.estimator_weights_, reference.estimator_weights_, rtol=0, atol=1e-10
-    )
-    np.testing.assert_allclose(
-        model.estimator_errors_, reference.estimator_errors_, rtol=0, atol=1e-10
-    )
+    for name in ("estimator_weights_", "estimator_errors_"):
+        np.testing.assert_allclose(getattr(model, name), getattr(reference, name), atol=1e-10)
     for ours, theirs in zip(model.staged_predict(X), reference.staged_predict(X), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-
-
-def test_probabilities_of_several_classes():
-    """p_k ∝ exp(f_k/(K − 1)), and the largest output decides."""
-    X, y = three_classes()
-    model = AdaBoostClassifier(n_estimators=10).fit(X, y)
-    outputs = model.decision_function(X)
-    np.testing.assert_allclose(outputs.sum(axis=1), 0.0, atol=1e-12)
-    np.testing.assert_allclose(model.predict_proba(X), softmax(outputs / 2, axis=1))
-    np.testing.assert_array_equal(model.predict(X), outputs.argmax(axis=1))
 
 
 def test_a_learner_worse_than_guessing_is_turned_round():
@@ -193,47 +144,27 @@ def test_nothing_better_than_guessing():
 
 @pytest.mark.parametrize("data", [two_classes, three_classes])
 def test_the_table_of_stumps_is_the_model(data):
-    """columns_ rebuilds the outputs."""
+    """columns_ rebuilds the outputs; importances are shares of the loss that is taken off.
+
+    Of several classes p_k ∝ exp(f_k/(K − 1)), and the largest output decides.
+    """
     X, y = data()
     model = AdaBoostClassifier(n_estimators=12).fit(X, y)
-    table = pd.DataFrame(model.columns_)
+    table, outputs = pd.DataFrame(model.columns_), model.decision_function(X)
     if "class" not in table:
         table = table.assign(above=1.0, below=-1.0, **{"class": 1})
+    else:
+        np.testing.assert_allclose(outputs.sum(axis=1), 0.0, atol=1e-12)
+        np.testing.assert_allclose(model.predict_proba(X), softmax(outputs / 2, axis=1))
+        np.testing.assert_array_equal(model.predict(X), outputs.argmax(axis=1))
     over = X[:, table["feature"]] > table["threshold"].to_numpy()
     values = np.where(over, table["above"], table["below"]) * table["coefficient"].to_numpy()
     parts = [values[:, table["class"] == k].sum(axis=1) for k in np.unique(table["class"])]
-    np.testing.assert_allclose(np.squeeze(np.transpose(parts)), model.decision_function(X))
-    assert not hasattr(model, "estimators_")
-
-
-@pytest.mark.parametrize("data", [two_classes, three_classes])
-def test_feature_importances(data):
-    """Stumps: shares of the loss taken off; learners without importances have none."""
-    X, y = data()
-    model = AdaBoostClassifier(n_estimators=12).fit(X, y)
+    np.testing.assert_allclose(np.squeeze(np.transpose(parts)), outputs)
     gains = -np.diff(model.history_["objective"])
-    features = model.columns_["feature"][:12]
-    shares = np.bincount(features, weights=gains, minlength=X.shape[1])
+    shares = np.bincount(table["feature"][:12], weights=gains, minlength=X.shape[1])
     np.testing.assert_allclose(model.feature_importances_, shares / shares.sum())
+    assert not hasattr(model, "estimators_")
     trees = AdaBoostClassifier(DEEPER, n_estimators=3).fit(X, y)
     assert trees.feature_importances_.sum() == pytest.approx(1.0)
     assert not hasattr(AdaBoostClassifier(GaussianNB()).fit(X, y), "feature_importances_")
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"estimator": DecisionTreeRegressor()}, "estimator must be a classifier, got Decision"),
-        ({"estimator": KNeighborsClassifier()}, "estimator must take sample_weight in its fit"),
-        ({"estimator": "stump"}, "estimator must be a scikit-learn classifier or regressor"),
-        ({"n_estimators": 0}, "n_estimators must be a whole number ≥ 1, got 0"),
-        ({"learning_rate": 0}, "learning_rate must be a finite number > 0 and < 2, got 0"),
-        ({"max_bins": 1}, "max_bins must be at least 2, got 1"),
-        ({"max_bins": 2.5}, "max_bins must be a whole number ≥ 1, got 2.5"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    """Each error names the parameter and its value."""
-    X, y = two_classes()
-    with pytest.raises(ValueError, match=message):
-        AdaBoostClassifier(**parameters).fit(X, y)

@@ -8,9 +8,7 @@ from sklearn.ensemble import GradientBoostingClassifier as ScikitClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 from cgboost import GradientBoostingClassifier, GradientBoostingRegressor
-from cgboost.exceptions import UnsupportedLossError
 from tests.estimators.data import curve, three_classes, two_classes
-from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 LARGEST_SEED = 2**31 - 1
 
@@ -50,37 +48,30 @@ def transcription(X, y, X_new, n_rounds: int, rate: float, **tree_parameters) ->
     return path, path_new
 
 
-def assert_same_path(staged, path) -> None:
+def same_path(model, X, path) -> bool:
     """The scores of every round; one output is the score of the second of two classes."""
+    staged = model.staged_decision_function(X)
     found = [np.column_stack([-f, f]) if f.ndim == 1 else f for f in staged]
     np.testing.assert_allclose(found, path, rtol=1e-10, atol=1e-10)
+    return True
 
 
-@pytest.mark.parametrize("rate", [0.1, 1.0])
+@pytest.mark.parametrize(("rate", "leaf"), [(0.1, 1), (1.0, 1), (0.1, 12)])
 @pytest.mark.parametrize("name", DATA)
-def test_every_round_is_that_of_the_pseudo_code(name: str, rate: float) -> None:
-    """Scores agree to 1e-10, round by round, for two classes and for more; they add up to 0."""
-    X, y = DATA[name]
-    model = GradientBoostingClassifier(
-        n_estimators=12, learning_rate=rate, start="zero", random_state=0
-    )
-    path, _ = transcription(X, y, X, 12, rate)
-    assert_same_path(model.fit(X, y).staged_decision_function(X), path)
+def test_every_round_is_that_of_the_pseudo_code(name: str, rate: float, leaf: int) -> None:
+    """Scores agree to 1e-10, round by round, for two classes and for more; they add up to 0.
 
-
-@pytest.mark.parametrize("name", DATA)
-def test_new_rows_fall_into_the_regions_of_the_pseudo_code(name: str) -> None:
-    """So do the scores of rows that no tree has seen.
-
-    Leaves are large here: in small ones several splits divide the rows alike, and rounding would
-    choose between them.
+    So do those of rows that no tree has seen, where leaves are large: in small ones several splits
+    divide the rows alike, and rounding would choose between them.
     """
-    X, y = DATA[name]
+    (X, y), large = DATA[name], leaf > 1
+    X_new, X, y = (X[1::2], X[::2], y[::2]) if large else (X[:1], X, y)
     model = GradientBoostingClassifier(
-        n_estimators=12, min_samples_leaf=12, start="zero", random_state=0
-    )
-    _, path = transcription(X[::2], y[::2], X[1::2], 12, 0.1, min_samples_leaf=12)
-    assert_same_path(model.fit(X[::2], y[::2]).staged_decision_function(X[1::2]), path)
+        n_estimators=12, learning_rate=rate, min_samples_leaf=leaf, start="zero", random_state=0
+    ).fit(X, y)
+    path, path_new = transcription(X, y, X_new, 12, rate, min_samples_leaf=leaf)
+    assert same_path(model, X, path)
+    assert not large or same_path(model, X_new, path_new)
 
 
 def regression(X, y, X_new, loss: str, n_rounds: int) -> list:
@@ -100,7 +91,7 @@ def regression(X, y, X_new, loss: str, n_rounds: int) -> list:
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_regression_is_that_of_the_pseudo_code(loss: str, seed: int) -> None:
     """Leaves hold means or medians of the residuals; predictions agree to 1e-10."""
     X, y = curve(120, seed=seed)
@@ -123,7 +114,10 @@ def test_two_classes_of_scikit_learn_are_the_same_trees(loss: str, scale: float)
 
 
 def test_importances_are_gains_of_splits() -> None:
-    """I²_lk by hand, from the impurities of every node; the overall one is their mean."""
+    """I²_lk by hand, from the impurities of every node; the overall one is their mean.
+
+    Of several classes probabilities are the softmax of the scores, and the largest decides.
+    """
     X, y = DATA["wine"]
     model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y)
     squared = np.zeros((3, X.shape[1]))
@@ -136,25 +130,13 @@ def test_importances_are_gains_of_splits() -> None:
     np.testing.assert_allclose(model.class_importances_, np.sqrt(squared), rtol=1e-8, atol=1e-8)
     overall = squared.mean(axis=0)
     np.testing.assert_allclose(model.feature_importances_, overall / overall.sum(), rtol=1e-8)
-
-
-def test_importances_find_what_matters() -> None:
-    """The feature that makes y gets most; of two classes both have the same importances."""
-    X, y = curve(150)
-    shares = GradientBoostingRegressor(random_state=0).fit(X, y).feature_importances_
-    assert shares[0] > 0.8
-    assert shares.sum() == pytest.approx(1.0)
-    classifier = GradientBoostingClassifier(random_state=0).fit(X, y > 0)
-    np.testing.assert_array_equal(*classifier.class_importances_)
-
-
-def test_probabilities() -> None:
-    """Of several classes they are the softmax of the scores, and the largest decides."""
-    X, y = three_classes()
-    model = GradientBoostingClassifier(n_estimators=4, random_state=0).fit(X, y)
     shares = softmax(model.decision_function(X), axis=1)
     np.testing.assert_allclose(model.predict_proba(X), shares)
     np.testing.assert_array_equal(model.predict(X), shares.argmax(axis=1))
+    X, y = curve(150)
+    assert GradientBoostingRegressor(random_state=0).fit(X, y).feature_importances_[0] > 0.8
+    classifier = GradientBoostingClassifier(random_state=0).fit(X, y > 0)
+    np.testing.assert_array_equal(*classifier.class_importances_)
 
 
 def test_subsamples_are_reproducible_and_differ() -> None:
@@ -181,59 +163,6 @@ def test_parameters_reach_the_trees() -> None:
         assert leaves.sum() <= 4
         assert tree.tree_.n_node_samples[leaves].min() >= 10
         assert tree.max_features_ == 3
-
-
-BAD = [
-    ({"learning_rate": -1}, r"learning_rate must be a finite number > 0 and < 2, got -1"),
-    ({"subsample": 1.5}, r"subsample must be a number > 0 and ≤ 1, got 1.5"),
-    ({"subsample": 0}, r"subsample must be a finite number > 0, got 0"),
-    ({"max_depth": 0}, r"'max_depth' parameter of DecisionTreeRegressor must be .* Got 0"),
-    ({"max_features": "two"}, r"'max_features' parameter .* Got 'two'"),
-    ({"n_estimators": 2.5}, r"n_estimators must be a whole number ≥ 1, got 2.5"),
-]
-
-
-@pytest.mark.parametrize(("parameters", "message"), BAD)
-def test_bad_parameters(parameters: dict, message: str) -> None:
-    """The error names the parameter and its value."""
-    for make, data in (
-        (GradientBoostingClassifier, two_classes()),
-        (GradientBoostingRegressor, curve()),
-    ):
-        with pytest.raises(ValueError, match=message):
-            make(**parameters).fit(*data)
-
-
-def test_bad_loss_and_rows() -> None:
-    """A loss that there is not, and features beyond float32, are refused by name."""
-    X, y = curve()
-    with pytest.raises(ValueError, match=r"loss must be one of .*got 'log_loss'"):
-        GradientBoostingRegressor(loss="log_loss").fit(X, y)
-    with pytest.raises(ValueError, match=r"loss must be one of .*got 'hinge'"):
-        GradientBoostingClassifier(loss="hinge").fit(*two_classes())
-    with pytest.raises(UnsupportedLossError, match=r"'exponential' is for two classes, got 3"):
-        GradientBoostingClassifier(loss="exponential").fit(X, np.arange(len(X)) % 3)
-    with pytest.raises(ValueError, match=r"X must fit into float32, .* got 1e\+300"):
-        GradientBoostingRegressor().fit(np.vstack([X[1:], [1e300, 0.0]]), y)
-
-
-EXPECTED_FAILURES = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "splits on several features may divide the rows that count alike; rounding, which differs "
-        "between weights and repetition, chooses between them, and the rows of weight 0 that are "
-        "predicted fall on either side"
-    )
-}
-
-
-@scikit_learn_checks(
-    [GradientBoostingClassifier(n_estimators=10), GradientBoostingRegressor(n_estimators=10)],
-    expected_failed_checks=lambda _: EXPECTED_FAILURES,
-    xfail_strict=False,  # how ties fall depends on the machine
-)
-def test_scikit_learn_check(estimator, check):
-    """Every check of scikit-learn passes, apart from the expected failure with its reason."""
-    check(estimator)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -51,7 +51,10 @@ def test_the_estimator_keeps_what_it_was_given(estimator, library):
 
 
 def test_models_that_share_a_library_do_not_change_each_other():
-    """A parameter of a kernel is that of one model; clones have a library of their own."""
+    """A parameter of a kernel is that of one model; clones have a library of their own.
+
+    A search may try whole kernels by their names, through a pipeline as well.
+    """
     library = KernelLibrary({"rbf": RBF(1.0)})
     one, two = CGBoostClassifier(library), CGBoostRegressor(library)
     copy = clone(one)
@@ -61,6 +64,10 @@ def test_models_that_share_a_library_do_not_change_each_other():
     assert one.get_params()["library__rbf__gamma"] == 0.1
     assert two.library.kernels["rbf"] == RBF(1.0)
     assert not two.library.normalize
+    model = make_pipeline(StandardScaler(), CGBoostClassifier("rbf", penalty="l1"))
+    grid = {"cgboostclassifier__library__rbf": [RBF(0.1), Linear()]}
+    search = GridSearchCV(model, grid, cv=2).fit(*two_classes())
+    assert search.best_params_["cgboostclassifier__library__rbf"] in [RBF(0.1), Linear()]
 
 
 @pytest.mark.parametrize("library", STANDS_FOR_RBF, ids=repr)
@@ -74,29 +81,28 @@ def test_a_search_over_kernels(library):
     best = search.best_estimator_
     assert search.best_params_["library__rbf__gamma"] == best.library.kernels["rbf"].gamma
     assert len(search.cv_results_["params"]) == 4
-    drawn = RandomizedSearchCV(CGBoostClassifier("rbf"), grid, n_iter=2, cv=2, random_state=0)
-    assert drawn.fit(X, y).best_params_.keys() == grid.keys()
-
-
-def test_whole_kernels_and_pipelines():
-    """A search may try whole kernels by their names, through a pipeline as well."""
-    X, y = two_classes()
-    model = make_pipeline(StandardScaler(), CGBoostClassifier("rbf", penalty="l1"))
-    grid = {"cgboostclassifier__library__rbf": [RBF(0.1), Linear()]}
-    search = GridSearchCV(model, grid, cv=2).fit(X, y)
-    assert search.best_params_["cgboostclassifier__library__rbf"] in [RBF(0.1), Linear()]
 
 
 def test_one_kernel_has_its_own_parameters():
-    """Of a model with one kernel they have no name of a kernel before them; so has BLF's."""
+    """Of a model with one kernel they have no name of a kernel before them; so has BLF's.
+
+    Whose kernel_ is that of the fit; a linear model has none, and no parameters of one.
+    """
     for model, name in (
         (CGBoostClassifier(RBF(0.1)), "library"),
-        (BLFRegressor(kernel=RBF()), "kernel"),
+        (BLFRegressor(2, kernel=RBF()), "kernel"),
     ):
         given = getattr(model, name)
         model.set_params(**{f"{name}__gamma": 0.5})
         assert getattr(model, name) == RBF(0.5)
         assert given != RBF(0.5)
+    X, y = two_classes()
+    assert model.set_params(kernel=RBF()).fit(X, y).kernel_ == RBF().fit(X)
+    assert not hasattr(model.set_params(kernel=None).fit(X, y), "kernel_")
+    with pytest.raises(ValueError, match=r"kernel=None has no parameters by name, got \['gamma'\]"):
+        model.set_params(kernel__gamma=1.0)
+    library = with_parameters("rbf", {"rbf__gamma": 1.0}, KernelLibrary({"x": RBF()}))
+    assert library.names == ("rbf",)
 
 
 @pytest.mark.parametrize(
@@ -112,15 +118,6 @@ def test_bad_names(params, message):
     """The error names what is wrong and lists what there is, as in scikit-learn."""
     with pytest.raises((ValueError, AttributeError), match=message):
         CGBoostClassifier().set_params(**params)
-
-
-def test_a_kernel_that_is_no_kernel():
-    """Parameters of what has none are an error that says what was given."""
-    with pytest.raises(ValueError, match=r"kernel=None has no parameters by name, got \['gamma'\]"):
-        BLFRegressor().set_params(kernel__gamma=1.0)
-    assert with_parameters("rbf", {"rbf__gamma": 1.0}, KernelLibrary({"x": RBF()})).names == (
-        "rbf",
-    )
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -152,11 +149,3 @@ def test_models_of_a_path_have_their_library_and_calibration_leaves_it():
     assert [model.library_.kernels["rbf"] for model in path] == [expected, expected]
     calibrated = CGBoostClassifier({"rbf": RBF()}, probability=True).fit(X, y)
     assert calibrated.library_.kernels["rbf"] == expected
-
-
-def test_the_width_of_a_kernel_of_latent_factors_can_be_seen():
-    """kernel_ is the kernel as fitted; a linear model has none, after another fit neither."""
-    X, y = two_classes()
-    model = BLFRegressor(2, kernel=RBF()).fit(X, y)
-    assert model.kernel_ == RBF().fit(X)
-    assert not hasattr(model.set_params(kernel=None).fit(X, y), "kernel_")

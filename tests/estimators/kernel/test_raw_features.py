@@ -2,6 +2,7 @@
 
 import warnings
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,6 +66,15 @@ CASES = [
 ]
 
 
+def proven(model: CGBoostClassifier | CGBoostRegressor, X: np.ndarray, y: np.ndarray) -> bool:
+    """Whether a fit without a warning of its convergence has a gap below 1e-4."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", ConvergenceWarning)
+        model.fit(X, y)
+    return bool(model.converged_) and bool(np.all(np.asarray(model.gap_) <= 1e-4))
+
+
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
 @pytest.mark.parametrize(("name", "kernels", "C"), CASES)
 @pytest.mark.slow
@@ -72,13 +82,7 @@ def test_raw_features_end_with_a_certified_gap(
     name: str, kernels: dict, C: float, penalty: str
 ) -> None:
     """No solver gives up, whatever the sizes of the kernels' values."""
-    X, y = DATA[name]()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("error", ConvergenceWarning)
-        model = CGBoostClassifier(KernelLibrary(kernels), penalty=penalty, C=C).fit(X, y)
-    assert model.converged_
-    assert np.all(np.asarray(model.gap_) <= 1e-4)
+    assert proven(CGBoostClassifier(KernelLibrary(kernels), penalty=penalty, C=C), *DATA[name]())
 
 
 @pytest.mark.parametrize("penalty", PLAIN, ids=repr)
@@ -87,13 +91,7 @@ def test_whole_kernels_of_raw_features_end_with_a_certified_gap(
     name: str, penalty: GroupNorm
 ) -> None:
     """A linear kernel with values up to 10⁷ beside a Gaussian one does not stop the cone method."""
-    X, y = DATA[name]()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("error", ConvergenceWarning)
-        model = CGBoostClassifier(TWO, penalty=penalty).fit(X, y)
-    assert model.converged_
-    assert np.all(np.asarray(model.gap_) <= 1e-4)
+    assert proven(CGBoostClassifier(TWO, penalty=penalty), *DATA[name]())
 
 
 @pytest.mark.parametrize("penalty", PLAIN, ids=repr)
@@ -116,11 +114,7 @@ def test_whole_kernels_of_raw_features_have_a_model_at_any_price(
 def test_raw_regression_ends_with_a_certified_gap(kernels: dict, C: float) -> None:
     """Features from 1 to 300, with and without prices that leave the penalty next to no weight."""
     X, y = load_diabetes(return_X_y=True, scaled=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("error", ConvergenceWarning)
-        model = CGBoostRegressor(KernelLibrary(kernels), C=C, epsilon=10.0).fit(X, y)
-    assert model.converged_
+    assert proven(CGBoostRegressor(KernelLibrary(kernels), C=C, epsilon=10.0), X, y)
 
 
 def test_where_float64_has_too_few_digits_the_message_says_so() -> None:
@@ -136,46 +130,36 @@ def test_where_float64_has_too_few_digits_the_message_says_so() -> None:
         assert any("float64 leaves their scores an error" in str(w.message) for w in caught)
 
 
-def test_a_model_worse_than_a_constant_is_recognised() -> None:
-    """What counts are the prices of the rows that are wrong, against those of the smaller class."""
-    labels, prices = np.array([1.0, 1.0, 1.0, -1.0]), np.array([1.0, 1.0, 1.0, 2.0])
-    master = SimpleNamespace(loss=hinge(labels, prices))
-    for output, beaten in [
-        ([1.0, 1.0, 1.0, 1.0], False),
-        ([-1.0, 1.0, 1.0, -1.0], False),
-        ([-1.0, 1.0, 1.0, 1.0], True),
-    ]:
-        assert _beaten(master, SimpleNamespace(output=np.array(output), intercept=0.0)) is beaten
-    assert not _beaten(SimpleNamespace(), SimpleNamespace(output=labels, intercept=0.0))
+LABELS = np.array([1.0, 1.0, 1.0, -1.0])
+PRICES = np.array([1.0, 1.0, 1.0, 2.0])
+OUTPUTS: list[tuple[Any, list[float], bool]] = [
+    (hinge(LABELS, PRICES), [1.0, 1.0, 1.0, 1.0], False),
+    (hinge(LABELS, PRICES), [-1.0, 1.0, 1.0, -1.0], False),
+    (hinge(LABELS, PRICES), [-1.0, 1.0, 1.0, 1.0], True),
+    (hinge(np.ones(4), np.ones(4)), [-1.0, 1.0, 1.0, 1.0], False),  # of pairs
+    (one_class(np.ones(4), 0.5), [-1.0, 1.0, 1.0, 1.0], False),
+]
 
 
-def test_prices_of_boxes_without_ends_are_in_their_curvature() -> None:
+@pytest.mark.parametrize(("loss", "output", "beaten"), OUTPUTS)
+def test_a_model_worse_than_a_constant_is_recognised(
+    loss: Any, output: list[float], beaten: bool
+) -> None:
+    """What counts are the prices of the rows that are wrong, against those of the smaller class.
+
+    Of rows and classes in pairs, or of normal rows, no constant is a model that errs less.
+    """
+    result = SimpleNamespace(output=np.array(output), intercept=0.0)
+    assert _beaten(SimpleNamespace(loss=loss), result) is beaten
+    assert not _beaten(SimpleNamespace(), result)
+
+
+@pytest.mark.parametrize(("own", "beaten"), [(2.0, True), (3.0, False)])
+def test_prices_of_boxes_without_ends_are_in_their_curvature(own: float, beaten: bool) -> None:
     """The squared hinge: an error at a price of 3 outweighs the one at 2 that a constant makes."""
-    labels = np.array([-1.0, 1.0, 1.0, 1.0])
-    for prices, beaten in [([2.0, 1.0, 1.0, 3.0], True), ([3.0, 1.0, 1.0, 2.0], False)]:
-        loss = SquaredHinge().on(labels, np.array(prices)).box
-        wrong = SimpleNamespace(output=np.array([-1.0, 1.0, 1.0, -1.0]), intercept=0.0)
-        assert _beaten(SimpleNamespace(loss=loss), wrong) is beaten
-
-
-def test_models_of_pairs_and_of_one_class_are_not_beaten_by_a_constant() -> None:
-    """Of rows and classes in pairs, or of normal rows, no constant is a model that errs less."""
-    ones = np.ones(4)
-    wrong = SimpleNamespace(output=np.array([-1.0, 1.0, 1.0, 1.0]), intercept=0.0)
-    for loss in (hinge(ones, ones), one_class(ones, 0.5)):
-        assert not _beaten(SimpleNamespace(loss=loss), wrong)
-
-
-def test_a_model_worse_than_a_constant_is_not_returned_in_silence(monkeypatch) -> None:
-    """Where a fit is cut short, the warning says so."""
-    X, y = moons()
-    monkeypatch.setattr(fit_loop, "_beaten", lambda master, result: True)
-    halt = Halt()
-    model = CGBoostClassifier(
-        KernelLibrary(TWO), penalty="l2", columns_per_round=2, callbacks=[halt]
-    )
-    with pytest.warns(ConvergenceWarning, match="a constant makes fewer errors"):
-        model.fit(X, y)
+    loss = SquaredHinge().on(np.array([-1.0, 1.0, 1.0, 1.0]), np.array([own, 1.0, 1.0, 5.0 - own]))
+    wrong = SimpleNamespace(output=np.array([-1.0, 1.0, 1.0, -1.0]), intercept=0.0)
+    assert _beaten(SimpleNamespace(loss=loss.box), wrong) is beaten
 
 
 class Halt:
@@ -185,3 +169,12 @@ class Halt:
 
     def __call__(self, current: Round) -> bool:
         return current.number == 3
+
+
+def test_a_model_worse_than_a_constant_is_not_returned_in_silence(monkeypatch) -> None:
+    """Where a fit is cut short, the warning says so."""
+    monkeypatch.setattr(fit_loop, "_beaten", lambda master, result: True)
+    cut_short = {"columns_per_round": 2, "callbacks": [Halt()]}
+    model = CGBoostClassifier(KernelLibrary(TWO), penalty="l2", **cut_short)
+    with pytest.warns(ConvergenceWarning, match="a constant makes fewer errors"):
+        model.fit(*moons())

@@ -1,13 +1,10 @@
 """Estimators with penalty="rkhs" are the support vector machines of the summed kernels."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
-from sklearn.preprocessing import scale
-from sklearn.svm import SVC, SVR, NuSVC, OneClassSVM
+from sklearn.svm import NuSVC, OneClassSVM
 
 from cgboost import (
     RBF,
@@ -23,84 +20,63 @@ from cgboost.exceptions import IndefiniteKernelError
 from cgboost.kernels.base import Kernel
 from cgboost.parallel import ThreadExecutor
 from cgboost.penalties import RKHS
-
-EXACT = {"kernel": "precomputed", "tol": 1e-10, "cache_size": 1000}
-
-
-def data(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Features of scale 1, and labels 0 and 1 or a y of scale 1."""
-    if name == "breast cancer":
-        X, y = load_breast_cancer(return_X_y=True)
-        return scale(X), y
-    if name == "digits":
-        X, y = load_digits(return_X_y=True)
-        return X[:500] / 16.0, (y[:500] % 2).astype(int)
-    X, y = load_diabetes(return_X_y=True)
-    return scale(X), scale(y)
+from tests.estimators.kernel.kernel_data import (
+    EXACT,
+    assert_certified,
+    cancer,
+    diabetes,
+    odd,
+    svc,
+    svr,
+)
 
 
-def assert_certified(model: Any, optimum: float) -> None:
-    """The optimum is reached to 1e-6, and bound ≤ optimum ≤ objective in every round to 1e-8."""
-    slack = 1e-8 * max(1.0, abs(optimum))
-    assert model.objective_ == pytest.approx(optimum, rel=1e-6)
-    assert model.converged_
-    assert np.nanmax(model.history_["bound"]) <= optimum + slack
-    assert model.history_["objective"].min() >= optimum - slack
-
-
-def svc(gram: np.ndarray, y: np.ndarray, C: float, weights: Any = None) -> tuple[float, Any]:
-    """Dual objective and model of scikit-learn."""
-    peer = SVC(C=C, **EXACT).fit(gram, y, weights)
-    a = np.zeros(len(y))
-    a[peer.support_] = peer.dual_coef_[0]
-    return float(np.abs(a).sum() - 0.5 * a @ gram @ a), peer
-
-
-@pytest.mark.parametrize("name", ["breast cancer", "digits"])
+@pytest.mark.parametrize("rows", [cancer, odd])
 @pytest.mark.parametrize(
     ("kernel", "C"),
     [(RBF(0.03), 1.0), (RBF(0.03), 10.0), (Polynomial(3, gamma=0.05, coef0=1.0), 0.1)],
     ids=str,
 )
-def test_one_kernel_is_svc(name: str, kernel: Kernel, C: float) -> None:
-    """Objective, bounds and decision function are those of SVC."""
-    X, y = data(name)
+def test_one_kernel_is_svc(rows: Any, kernel: Kernel, C: float) -> None:
+    """Objective, bounds and decision function are those of SVC.
+
+    So they are of rows of few digits, on threads and without memory, and of given values.
+    """
+    X, y = rows()
     optimum, peer = svc(gram := kernel(X, X), y, C)
-    model = CGBoostClassifier({"k": kernel}, penalty="rkhs", C=C, tol=1e-7).fit(X, y)
+    options: dict[str, Any] = {"penalty": "rkhs", "C": C, "tol": 1e-7}
+    model = CGBoostClassifier({"k": kernel}, **options).fit(X, y)
     assert_certified(model, optimum)
     apart = model.decision_function(X) - peer.decision_function(gram)
     assert np.abs(apart).max() <= 5e-3
     assert np.mean(apart**2) <= 1e-6
     assert model.n_columns_ <= 1.05 * len(peer.support_)  # others have left, up to rounding
+    if rows is odd and C == 1.0:
+        single = X.astype(np.float32)
+        alike = kernel(single.astype(float), single.astype(float))
+        model = CGBoostClassifier({"k": kernel}, **options).fit(single, y)
+        assert_certified(model, svc(alike, y, C)[0])
+    elif C == 1.0:
+        for own in ({"executor": ThreadExecutor(2)}, {"cache_size": 0}):
+            assert_certified(CGBoostClassifier({"k": kernel}, **options | own).fit(X, y), optimum)
+        given = CGBoostClassifier({"k": Precomputed()}, **options).fit(gram, y)
+        assert_certified(given, optimum)
+        assert given.decision_function(gram) == pytest.approx(model.decision_function(X), abs=1e-2)
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.05), Polynomial(2, gamma=0.1, coef0=1.0)], ids=str)
 def test_one_kernel_is_svr(kernel: Kernel) -> None:
     """Objective, bounds and predictions are those of SVR."""
-    X, y = data("diabetes")
-    gram, epsilon = kernel(X, X), 0.1
-    peer = SVR(C=1.0, epsilon=epsilon, **EXACT).fit(gram, y)
-    a = np.zeros(len(y))
-    a[peer.support_] = peer.dual_coef_[0]
-    optimum = y @ a - epsilon * np.abs(a).sum() - 0.5 * a @ gram @ a
-    model = CGBoostRegressor({"k": kernel}, penalty="rkhs", epsilon=epsilon, tol=1e-7)
-    model.fit(X, y)
+    X, y = diabetes()
+    optimum, peer = svr(gram := kernel(X, X), y)
+    model = CGBoostRegressor({"k": kernel}, penalty="rkhs", epsilon=0.1, tol=1e-7).fit(X, y)
     assert_certified(model, optimum)
     assert model.predict(X) == pytest.approx(peer.predict(gram), abs=5e-3)
 
 
-def test_float32_rows_have_a_bound_that_holds() -> None:
-    """With rows of few digits, bound ≤ SVC's optimum ≤ objective in every round, too."""
-    X, y = data("digits")
-    X = X.astype(np.float32)
-    optimum, _ = svc(RBF(0.03)(X.astype(float), X.astype(float)), y, 1.0)
-    model = CGBoostClassifier({"k": RBF(0.03)}, penalty="rkhs", tol=1e-7).fit(X, y)
-    assert_certified(model, optimum)
-
-
 def test_weights_of_rows_and_of_kernels() -> None:
     """Several weighted kernels are SVC with Σ K_p/w_p, and rows weigh as they do there."""
-    X, y = data("breast cancer")
+    X, y = cancer()
     weights = np.random.default_rng(0).uniform(0.1, 2.0, size=len(y))
     kernels = {"rbf": RBF(0.03), "linear": Linear(), "poly": Polynomial(2, gamma=0.05)}
     gram = RBF(0.03)(X, X) / 0.5 + Linear()(X, X) / 4.0 + Polynomial(2, gamma=0.05)(X, X)
@@ -122,9 +98,9 @@ def test_weights_of_rows_and_of_kernels() -> None:
 
 def test_many_kernels_need_no_more_columns_than_one() -> None:
     """With a dozen widths the master holds a column for each row at most, by default."""
-    X, y = data("digits")
+    X, y = odd()
     widths = RBF.family(np.geomspace(1e-3, 10.0, 12).tolist())
-    optimum, _ = svc(sum(kernel(X, X) for kernel in widths.values()), y, 1.0)
+    optimum, _ = svc(sum(kernel(X, X) for kernel in widths.values()), y)
     model = CGBoostClassifier(widths, penalty="rkhs", tol=1e-7).fit(X, y)
     assert_certified(model, optimum)
     assert model.history_["columns"].max() <= len(X)
@@ -134,10 +110,10 @@ def test_many_kernels_need_no_more_columns_than_one() -> None:
 @pytest.mark.parametrize("kernels", [1, 2])
 def test_a_kernel_next_to_the_identity_is_certified(kernels: int) -> None:
     """All rows are needed, and rounding of squared distances times gamma hides no gap."""
-    X, y = data("digits")
+    X, y = odd()
     model = CGBoostClassifier({f"narrow {k}": RBF(1e6 + k) for k in range(kernels)}, penalty="rkhs")
     model.fit(X, y)
-    optimum, _ = svc(kernels * np.eye(len(X)), y, 1.0)
+    optimum, _ = svc(kernels * np.eye(len(X)), y)
     assert model.stop_reason_ in ("optimal", "gap")
     assert model.dual_bound_ <= optimum * (1 + 1e-8) <= model.objective_ * (1 + 2e-8)
     assert model.gap_ <= 1e-4
@@ -145,7 +121,7 @@ def test_a_kernel_next_to_the_identity_is_certified(kernels: int) -> None:
 
 def test_nu_is_nu_svc() -> None:
     """Labels and, up to the scale of the margin, outputs are those of NuSVC."""
-    X, y = data("breast cancer")
+    X, y = cancer()
     gram = RBF(0.03)(X, X)
     peer = NuSVC(nu=0.2, **EXACT).fit(gram, y)
     model = CGBoostClassifier({"k": RBF(0.03)}, penalty="rkhs", nu=0.2, tol=1e-6).fit(X, y)
@@ -156,7 +132,7 @@ def test_nu_is_nu_svc() -> None:
 
 def test_nu_of_regression_chooses_the_tube() -> None:
     """With ν the tube is the one with which the model with ε has the same outputs."""
-    X, y = data("diabetes")
+    X, y = diabetes()
     options: dict[str, Any] = {"penalty": "rkhs", "tol": 1e-6}
     model = CGBoostRegressor({"k": RBF(0.05)}, nu=0.3, **options).fit(X, y)
     fixed = CGBoostRegressor({"k": RBF(0.05)}, epsilon=model.epsilon_, **options).fit(X, y)
@@ -165,7 +141,7 @@ def test_nu_of_regression_chooses_the_tube() -> None:
 
 def test_one_class_is_that_of_scikit_learn() -> None:
     """The level and the outliers are those of OneClassSVM, whose costs sum to νn."""
-    X = data("diabetes")[0]
+    X, _ = diabetes()
     gram = RBF(0.05)(X, X)
     peer = OneClassSVM(nu=0.2, **EXACT).fit(gram)
     model = CGBoostOutlierDetector({"k": RBF(0.05)}, penalty="rkhs", nu=0.2, tol=1e-6).fit(X)
@@ -173,22 +149,10 @@ def test_one_class_is_that_of_scikit_learn() -> None:
     assert outputs == pytest.approx(peer.decision_function(gram), abs=1e-3 * model.offset_)
 
 
-def test_a_path_has_the_models_of_each_c() -> None:
-    """Started from each other, they reach the optima of separate fits."""
-    X, y = data("breast cancer")
-    gram = RBF(0.03)(X, X)
-    path = CGBoostClassifier({"k": RBF(0.03)}, penalty="rkhs", tol=1e-6).path(X, y, [10.0, 0.1, 1])
-    for C, model in zip([10.0, 0.1, 1.0], path, strict=True):
-        optimum, _ = svc(gram, y, C)
-        assert model.gap_ <= 1e-6
-        assert model.dual_bound_ <= optimum * (1 + 1e-8)
-        assert optimum * (1 - 1e-8) <= model.objective_ <= optimum * (1 + 2e-6)
-
-
 @pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
 def test_new_rows_and_rounds(loss: Any) -> None:
     """Predictions of new rows are Σ α K(x, z) + b; the last of the rounds is the model."""
-    X, y = data("breast cancer")
+    X, y = cancer()
     model = CGBoostClassifier({"k": RBF(0.03)}, loss=loss, penalty="rkhs", max_columns=40)
     model.fit(X[::2], y[::2])
     centres = X[::2][model.columns_["row"]]
@@ -199,26 +163,8 @@ def test_new_rows_and_rounds(loss: Any) -> None:
     assert model.score(X[1::2], y[1::2]) > 0.9
 
 
-def test_given_values() -> None:
-    """A Precomputed kernel has the model of the kernel whose values it has."""
-    X, y = data("breast cancer")
-    gram = RBF(0.03)(X, X)
-    one = CGBoostClassifier({"k": RBF(0.03)}, penalty="rkhs", tol=1e-6).fit(X, y)
-    other = CGBoostClassifier({"k": Precomputed()}, penalty="rkhs", tol=1e-6).fit(gram, y)
-    assert other.objective_ == pytest.approx(one.objective_, rel=1e-6)
-    assert other.decision_function(gram) == pytest.approx(one.decision_function(X), abs=1e-2)
-
-
-def test_several_classes() -> None:
-    """One against the rest, each with its bound."""
-    X, y = load_digits(return_X_y=True)
-    model = CGBoostClassifier(penalty="rkhs", tol=1e-3).fit(X[:300], y[:300])
-    assert model.converged_
-    assert model.score(X[300:600], y[300:600]) > 0.85
-
-
 @pytest.mark.parametrize(
-    ("parameters", "message"),
+    ("parameters", "words"),
     [
         ({"coef": "nonneg"}, "norm of functions"),
         ({"penalty": RKHS({"linear": 1.0})}, "weights of RKHS name kernel 'linear'"),
@@ -226,17 +172,15 @@ def test_several_classes() -> None:
         ({"centers": "means"}, "centers must be one of"),
     ],
 )
-def test_bad_parameters(parameters: Mapping[str, Any], message: str) -> None:
+def test_bad_parameters(parameters: dict[str, Any], words: str) -> None:
     """What does not go together is an error that says why."""
-    X, y = data("breast cancer")
-    options: dict[str, Any] = {"penalty": "rkhs"} | dict(parameters)
-    with pytest.raises(ValueError, match=message):
-        CGBoostClassifier({"rbf": RBF(0.03)}, **options).fit(X, y)
+    with pytest.raises(ValueError, match=words):
+        CGBoostClassifier({"rbf": RBF(0.03)}, **{"penalty": "rkhs"} | parameters).fit(*cancer())
 
 
 def test_a_kernel_without_rkhs_is_an_error() -> None:
     """It is named with its smallest eigenvalue before there is a bound; the 1-norm takes it."""
-    X, y = data("breast cancer")
+    X, y = cancer()
     kernels = KernelLibrary({"sigmoid": lambda A, B: np.tanh(0.1 * A @ B.T - 1.0)})
     with pytest.raises(IndefiniteKernelError, match="'sigmoid' is not positive semi-definite"):
         CGBoostClassifier(kernels, penalty="rkhs").fit(X, y)
@@ -245,7 +189,7 @@ def test_a_kernel_without_rkhs_is_an_error() -> None:
 
 def test_what_a_part_of_the_rows_does_not_show_ends_the_fit() -> None:
     """Two rows of 569 with impossible values are found as columns: there is no model, no bound."""
-    X, y = data("breast cancer")
+    X, y = cancer()
     gram = RBF(0.03)(X, X)
     checked = np.random.default_rng(0).permutation(len(X))[:200]
     others = np.setdiff1d(svc(gram, y, 1.0)[1].support_, checked)
@@ -261,7 +205,7 @@ def test_nearly_dependent_columns(C: float) -> None:
 
     The objective is that of the coefficients themselves, to rounding.
     """
-    X, y = data("breast cancer")
+    X, y = cancer()
     kernels: dict[str, Kernel] = {"linear": Linear(), "wide": RBF(1e-7)}
     model = CGBoostClassifier(kernels, loss="squared_hinge", penalty="rkhs", C=C, tol=1e-7)
     model.fit(X, y)
@@ -277,29 +221,10 @@ def test_nearly_dependent_columns(C: float) -> None:
 @pytest.mark.parametrize("size", [1e-9, 1e9])
 def test_kernels_of_any_scale(size: float) -> None:
     """A kernel times s with C/s is the same problem with an objective divided by s."""
-    X, y = data("breast cancer")
+    X, y = cancer()
     optimum, _ = svc(RBF(0.03)(X, X), y, 1e3)
     loss = {"tol": 1e-6 * min(1.0, 1.0 / size)}  # gaps are relative to 1 at least
     model = CGBoostClassifier({"k": size * RBF(0.03)}, penalty="rkhs", C=1e3 / size, **loss)
     model.fit(X, y)
     assert model.objective_ * size == pytest.approx(optimum, rel=2e-2 if size > 1 else 2e-6)
     assert model.dual_bound_ * size <= optimum * (1 + 1e-8)
-
-
-def test_passes_on_threads_and_without_memory() -> None:
-    """Where and how scores are computed does not matter."""
-    X, y = data("breast cancer")
-    models = [
-        CGBoostClassifier({"k": RBF(0.03)}, penalty="rkhs", **options).fit(X, y)
-        for options in ({}, {"executor": ThreadExecutor(2)}, {"cache_size": 0})
-    ]
-    for other in models[1:]:
-        assert other.objective_ == pytest.approx(models[0].objective_, rel=1e-4)
-        assert other.converged_
-
-
-def test_few_rows() -> None:
-    """Two rows have a model."""
-    model = CGBoostClassifier({"k": RBF(1.0)}, penalty="rkhs").fit([[0.0], [1.0]], [0, 1])
-    assert model.predict([[0.0], [1.0]]).tolist() == [0, 1]
-    assert model.converged_

@@ -129,51 +129,34 @@ def test_standardised_features() -> None:
     np.testing.assert_allclose(dense.decision_function(own), dense.decision_function(DENSE))
 
 
-def test_weights_and_executors() -> None:
-    """Weights count rows, and passes on threads over blocks find the same optimum."""
-    own = sp.csr_array(DENSE)
-    weights = RNG.integers(0, 3, size=len(DENSE))
-    weighted = CGBoostClassifier(LIBRARY, tol=1e-7).fit(own, Y, weights)
-    threads = CGBoostClassifier(LIBRARY, tol=1e-7, executor=ThreadExecutor(2), cache_size=0)
-    same(weighted, CGBoostClassifier(LIBRARY, tol=1e-7).fit(DENSE, Y, weights))
-    same(weighted, threads.fit(own, Y, weights))
+GRAM = DENSE @ DENSE.T
+NEAR = np.exp(-((DENSE[:, None] - DENSE) ** 2).sum(axis=2))
+WAYS: dict[str, tuple[Any, np.ndarray, dict[str, Any]]] = {
+    "weights": (LIBRARY, DENSE, {}),
+    "threads": (LIBRARY, DENSE, {"executor": ThreadExecutor(2), "cache_size": 0}),
+    "values": ({"given": Precomputed()}, GRAM, {}),
+    "values side by side": (
+        {"a": Precomputed(), "b": Precomputed(first=len(DENSE))},
+        np.hstack([GRAM, GRAM**2]),
+        {},
+    ),
+    "row numbers": (
+        {"linear": On(Linear(), slice(0, -1)), "given": On(Precomputed("given", NEAR), -1)},
+        np.hstack([DENSE, np.arange(len(DENSE))[:, None]]),
+        {},
+    ),
+}
 
 
-def test_a_sparse_matrix_of_kernel_values() -> None:
-    """Precomputed values may be sparse."""
-    gram = DENSE @ DENSE.T
-    library = KernelLibrary({"given": Precomputed()})
-    model, expected = (
-        CGBoostClassifier(library, tol=1e-7).fit(K, Y) for K in (sp.csr_array(gram), gram)
-    )
-    same(model, expected)
-    np.testing.assert_array_equal(model.predict(sp.csr_array(gram)), model.predict(gram))
-
-
-def test_several_sparse_matrices_of_kernel_values() -> None:
-    """Sparse matrices side by side give the model that dense ones give."""
-    grams = np.hstack([DENSE @ DENSE.T, (DENSE @ DENSE.T) ** 2])
-    library = KernelLibrary({"a": Precomputed(), "b": Precomputed(first=len(DENSE))})
-    model, expected = (
-        CGBoostClassifier(library, tol=1e-7).fit(K, Y) for K in (sp.csr_array(grams), grams)
-    )
-    same(model, expected)
-
-
-def test_row_numbers_among_sparse_features() -> None:
-    """A given matrix is looked up by a sparse column as by a dense one."""
-    rows = np.hstack([DENSE, np.arange(len(DENSE))[:, None]])
-    gram = np.exp(-((DENSE[:, None] - DENSE) ** 2).sum(axis=2))
-    library = KernelLibrary(
-        {"linear": On(Linear(), slice(0, -1)), "given": On(Precomputed("given", gram), -1)}
-    )
-    model, expected = (
-        CGBoostClassifier(library, tol=1e-7).fit(X, Y) for X in (sp.csr_array(rows), rows)
-    )
-    same(model, expected)
-    np.testing.assert_allclose(
-        model.decision_function(sp.csr_array(rows)), model.decision_function(rows), atol=1e-9
-    )
+@pytest.mark.parametrize("name", WAYS)
+def test_weights_threads_and_given_values(name: str) -> None:
+    """In every way that rows are read, sparse ones have the optimum of dense ones."""
+    library, X, parameters = WAYS[name]
+    weights = RNG.integers(0, 3, size=len(X)) if name == "weights" else None
+    model = CGBoostClassifier(library, tol=1e-7, **parameters).fit(sp.csr_array(X), Y, weights)
+    same(model, CGBoostClassifier(library, tol=1e-7).fit(X, Y, weights))
+    found = model.decision_function(sp.csr_array(X))
+    np.testing.assert_allclose(found, model.decision_function(X), atol=1e-9)
 
 
 def test_functions_get_sparse_blocks() -> None:

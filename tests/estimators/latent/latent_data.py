@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 from sklearn.datasets import (
     load_breast_cancer,
@@ -14,6 +15,7 @@ from sklearn.datasets import (
 
 from cgboost import BLFClassifier, BLFRegressor
 from cgboost.generation.history import Round
+from cgboost.losses import Loss, get_loss
 
 Vector = np.ndarray
 
@@ -113,3 +115,18 @@ class Watching:
 
     def __call__(self, turn: Round) -> None:
         self.responses.append(turn.state.pseudo_response)
+
+
+def known(loss: str) -> Loss:
+    """The loss with the parameter that models of it have here."""
+    own = {"alpha": "quantile"}
+    return get_loss(loss, **{own.get(name, name): v for name, v in options_of(loss).items()})
+
+
+def optimum(loss: Loss, T: Vector, target: Vector, weights: Vector, ridge: float) -> float:
+    """The least of loss + ½λ‖c‖² over f = μ + Tc, by Clarabel."""
+    c, mu = cp.Variable(T.shape[1]), cp.Variable()
+    cost = weights @ loss.to_cvxpy(target, T @ c + mu)
+    problem = cp.Problem(cp.Minimize(cost + 0.5 * ridge * cp.sum_squares(c)))
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return float(problem.value)

@@ -20,25 +20,29 @@ from tests.estimators.latent.latent_data import (
 )
 
 
-def test_smoothed_is_the_three_point_moving_average() -> None:
-    """In the middle of three, at the ends of two; one or two values stay as they are."""
-    np.testing.assert_allclose(smoothed(np.array([3.0, 6.0, 0.0, 9.0])), [4.5, 3.0, 5.0, 4.5])
-    np.testing.assert_array_equal(smoothed(np.array([2.0])), [2.0])
-    np.testing.assert_array_equal(smoothed(np.array([2.0, 4.0])), [2.0, 4.0])
+def test_curves_of_errors_are_added_up_and_smoothed() -> None:
+    """A fold that stopped early stays at its last error, what is beyond the size is left out.
 
-
-def test_a_fold_that_stopped_early_stays_at_its_last_error() -> None:
-    """Curves of different lengths add up; what is beyond the size is left out."""
+    Means are of three in the middle, of two at the ends; one or two values stay as they are.
+    """
     curves = iter([[5.0, 4.0, 3.0, 2.0], [1.0]])
     pairs = [(np.array([0]), np.array([1])), (np.array([1]), np.array([0]))]
-    np.testing.assert_array_equal(
-        error_curve(pairs, lambda train, test: next(curves), 3), [6.0, 5.0, 4.0]
-    )
+    found = error_curve(pairs, lambda train, test: next(curves), 3)
+    np.testing.assert_array_equal(found, [6.0, 5.0, 4.0])
+    for errors, wanted in (
+        ([3.0, 6.0, 0.0, 9.0], [4.5, 3.0, 5.0, 4.5]),
+        ([2.0], [2.0]),
+        ([2.0, 4.0], [2.0, 4.0]),
+    ):
+        np.testing.assert_allclose(smoothed(np.array(errors)), wanted)
 
 
 @pytest.mark.parametrize("classes", [True, False])
 def test_folds_hold_every_row_out_once(classes: bool) -> None:
-    """Shuffled, repeatable, and for classes with all of them in every part."""
+    """Shuffled, repeatable, and for classes with all of them in every part.
+
+    Their number is lowered to the smallest class, or the rows; of one there is nothing to hold out.
+    """
     y = np.repeat([0, 1], [40, 10])
     pairs = folds(5, y, 0, classes=classes)
     assert len(pairs) == 5
@@ -48,22 +52,11 @@ def test_folds_hold_every_row_out_once(classes: bool) -> None:
         np.testing.assert_array_equal(test, same)
         assert not set(train) & set(test)
         assert not classes or y[test].sum() == 2
-
-
-def test_a_number_of_folds_is_lowered_to_the_smallest_class() -> None:
-    """With three rows of a class there are three folds; of regression, as many as rows."""
-    assert len(folds(10, np.repeat([0, 1], [40, 3]), 0, classes=True)) == 3
-    assert len(folds(10, np.arange(4.0), 0, classes=False)) == 4
-
-
-@pytest.mark.parametrize(
-    ("y", "classes", "what"),
-    [([0, 0, 0, 1], True, "a class with 1 row"), ([1.0], False, "1 row")],
-)
-def test_what_cannot_be_held_out_is_refused(y: Any, classes: bool, what: str) -> None:
-    """A class of one row, or one row at all, says what to do."""
+    few, one = (np.repeat([0, 1], [40, 3]), [0, 0, 0, 1]) if classes else (np.arange(3.0), [1.0])
+    assert len(folds(10, few, 0, classes=classes)) == 3
+    what = "a class with 1 row" if classes else "1 row"
     with pytest.raises(ValueError, match=f"got {what}: give a number of components"):
-        folds(10, np.array(y), 0, classes=classes)
+        folds(10, np.array(one), 0, classes=classes)
 
 
 def test_a_splitter_that_leaves_one_class_is_named() -> None:
@@ -96,10 +89,12 @@ def test_the_number_is_that_of_least_smoothed_error() -> None:
 
 
 @pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "log_loss", "exponential"])
-def test_every_loss_may_choose(loss: str) -> None:
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_every_loss_may_choose(loss: str, ridge: float) -> None:
     """The number lies within its limits, and the errors are of the right kind."""
     X, y = data_of(loss)
-    model = model_of(loss, "cv", cv=4, max_components=3, random_state=0).fit(X, y)
+    model = model_of(loss, "cv", cv=4, max_components=3, random_state=0, l2_regularization=ridge)
+    model.fit(X, y)
     assert 1 <= model.n_components_ <= 3
     assert model.cv_errors_.shape == (3,)
     assert model.n_components_ == 1 + np.argmin(smoothed(model.cv_errors_))
@@ -125,14 +120,10 @@ def test_a_precomputed_kernel_is_cut_on_both_sides(first: int, named: bool) -> N
     """The errors are those of the kernel itself, also in a library and beside other columns."""
     X, y = overlapping()
     K = np.hstack([np.full((len(X), first), 1e3), RBF(0.1)(X, X)])
-    kernel: Any = Precomputed(first)
-    given = BLFClassifier(
-        "cv", kernel=KernelLibrary({"rbf": kernel}) if named else kernel,
-        cv=4, max_components=5, random_state=0,
-    ).fit(K, y)  # fmt: skip
-    direct = BLFClassifier(
-        "cv", kernel=RBF(0.1), cv=4, max_components=5, random_state=0
-    ).fit(X, y)  # fmt: skip
+    kernel: Any = KernelLibrary({"rbf": Precomputed(first)}) if named else Precomputed(first)
+    how = {"cv": 4, "max_components": 5, "random_state": 0}
+    given = BLFClassifier("cv", kernel=kernel, **how).fit(K, y)
+    direct = BLFClassifier("cv", kernel=RBF(0.1), **how).fit(X, y)
     np.testing.assert_allclose(given.cv_errors_, direct.cv_errors_)
     assert given.n_components_ == direct.n_components_
     np.testing.assert_allclose(given.predict_proba(K), direct.predict_proba(X), atol=1e-9)

@@ -19,3 +19,9 @@ def people(n=240, seed=0):
     rich = (frame["income"] > 52) & (frame["work"] != "state") & frame["work"].notna()
     score = 2.0 * rich + 1.0 * frame["age"].isna() - 1.0 * frame["married"]
     return frame, np.where(score + 0.3 * rng.normal(size=n) > 0.5, "yes", "no"), score.to_numpy()
+
+
+def rows_of(model, rule, frame):
+    """For which rows of a frame a rule holds."""
+    X = model._read_new(frame)
+    return np.all([condition.holds(X) for condition in rule.conjunction.conditions], axis=0)

@@ -9,7 +9,7 @@ from cgboost import RuleSetClassifier
 from cgboost.estimators.rules.budget import capacity, second_derivative
 from cgboost.losses import Hinge, LogLoss, SquaredError
 from cgboost.masters import TwoNormMaster
-from tests.estimators.rules.people import people
+from tests.estimators.rules.people import people, rows_of
 
 
 @pytest.mark.parametrize(
@@ -29,20 +29,14 @@ def test_capacity_is_the_most_that_budgets_allow(rules, conditions, costs, expec
     assert capacity(estimator, np.zeros(4)) == expected
 
 
-@pytest.mark.parametrize("loss", [LogLoss(), SquaredError()])
+@pytest.mark.parametrize("loss", [LogLoss(), SquaredError(), Hinge()])
 def test_second_derivatives_are_those_of_the_loss(loss):
-    """Whether a master keeps the loss as it is or by its dual box."""
+    """Whether a master keeps the loss as it is or by its dual box; of a hinge sizes of kinks."""
     y, w = np.array([1.0, -1.0, 1.0]), np.array([0.5, 1.0, 2.0])
-    master = TwoNormMaster(loss.on(y, w))
     output = np.array([0.3, 0.2, -1.0])
-    expected = w * loss.hessian_diag(y, output)
-    np.testing.assert_allclose(second_derivative(master)(output), expected)
-
-
-def test_a_hinge_counts_its_kinks():
-    """A loss without curvature has the sizes of its kinks in place of it."""
-    master = TwoNormMaster(Hinge().on(np.array([1.0, -1.0]), np.array([0.5, 2.0])))
-    np.testing.assert_allclose(second_derivative(master)(np.zeros(2)), [0.5, 2.0])
+    found = second_derivative(TwoNormMaster(loss.on(y, w)))(output)
+    expected = w if isinstance(loss, Hinge) else w * loss.hessian_diag(y, output)
+    np.testing.assert_allclose(found, expected)
 
 
 @pytest.mark.parametrize("budgets", [{"max_rules": 3}, {"max_total_conditions": 5}])
@@ -77,35 +71,24 @@ def test_no_rule_says_what_another_one_says():
     frame, labels, _ = people()
     for selection in ("loss", "errors"):
         model = RuleSetClassifier(20, max_conditions=1, selection=selection, C=1.0)
-        X = model.fit(frame, labels)._read_new(frame)
-        covers = [
-            np.all([c.holds(X) for c in r.conjunction.conditions], axis=0) for r in model.rules_
-        ]
-        marks = {min(tuple(own), tuple(~own)) for own in covers}
-        assert len(marks) == len(model.rules_)
+        model.fit(frame, labels)
+        covers = [rows_of(model, rule, frame) for rule in model.rules_]
+        assert len({min(tuple(own), tuple(~own)) for own in covers}) == len(model.rules_)
 
 
-def test_progress_goes_on_with_the_bound(capsys):
-    """With verbose=1 the relaxations have lines of their own, for each class."""
-    frame, labels, _ = people(120)
-    RuleSetClassifier(6, verbose=1).fit(frame, labels)
-    assert "bound: gap reached" in capsys.readouterr().err
+def test_rounds_and_limits_reach_the_bound(capsys):
+    """Relaxations have lines of their own with verbose=1, and tighten with the search.
 
-
-def test_the_bound_tightens_with_the_search():
-    """One condition a rule allows less than two, and the bounds say so."""
+    Without time there is no bound; a model there is.
+    """
     frame, labels, _ = people(120)
     one, two = (
         RuleSetClassifier(6, max_conditions=k, C=0.3).fit(frame, labels).dual_bound_ for k in (1, 2)
     )
     assert two <= one + 1e-9
-
-
-def test_columns_per_round_and_time_limits_reach_the_bound():
-    """Without time there is no bound; a model there is."""
-    frame, labels, _ = people(120)
-    model = RuleSetClassifier(6, columns_per_round=3).fit(frame, labels)
+    model = RuleSetClassifier(6, columns_per_round=3, verbose=1).fit(frame, labels)
     assert np.isfinite(model.gap_)
+    assert "bound: gap reached" in capsys.readouterr().err
     with pytest.warns(UserWarning, match="stopped before"):
         late = RuleSetClassifier(6, time_limit=1e-9).fit(frame, labels)
     assert late.gap_ == np.inf
@@ -136,12 +119,3 @@ def test_three_classes_have_rules_by_errors_each() -> None:
     assert model.score(X, y) > 0.95
     weights = np.where(y == 1, 0.0, 1.0)
     assert RuleSetClassifier(3).fit(X, y, weights).score(X[y != 1], y[y != 1]) > 0.97
-
-
-def test_how_rules_are_chosen_is_one_of_three_words() -> None:
-    """By errors there has to be a budget."""
-    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
-    with pytest.raises(ValueError, match="selection must be one of"):
-        RuleSetClassifier(selection="votes").fit(X, y)
-    with pytest.raises(ValueError, match="selection='errors' needs a budget"):
-        RuleSetClassifier(None, selection="errors").fit(X, y)

@@ -2,10 +2,12 @@
 
 import pickle
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from cgboost import RuleSetClassifier, RuleSetRegressor
@@ -61,15 +63,25 @@ def test_without_a_budget_the_model_is_the_optimum_of_all_rules(costs):
 
 
 def test_the_objective_within_a_budget_is_what_is_said():
-    """Loss and half the squares of the weights, at the weights that are best for these rules."""
+    """Loss and half the squares of the weights, at the weights that are best for these rules.
+
+    Stored, or fitted again, the model has the same rules and outputs; a feature without a condition
+    has no share of the importances.
+    """
     frame, labels, _ = people()
+    frame["nothing"] = 1.0
     model = RuleSetClassifier(8, C=0.2).fit(frame, labels)
-    y = np.where(labels == "yes", 1.0, -1.0)
-    loss = np.logaddexp(0.0, -2.0 * y * model.decision_function(frame)).sum()
+    y, output = np.where(labels == "yes", 1.0, -1.0), model.decision_function(frame)
+    loss = np.logaddexp(0.0, -2.0 * y * output).sum()
     weights = np.array([rule.weight for rule in model.rules_])
     assert model.objective_ == pytest.approx(0.2 * loss + 0.5 * weights @ weights, rel=1e-6)
     assert model.n_conditions_ == sum(len(rule.conditions) for rule in model.rules_) <= 8
     assert model.stop_reason_ == "column_limit"
+    for other in (clone(model).fit(frame, labels), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.decision_function(frame), output)
+        assert [str(rule) for rule in other.rules_] == [str(rule) for rule in model.rules_]
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert model.feature_importances_[-1] == 0.0
 
 
 @pytest.mark.slow
@@ -108,33 +120,27 @@ def test_unknown_and_missing_values_when_predicting():
     assert np.isnan(values[1])
 
 
-def test_constant_features_leave_a_constant():
-    """Without a condition there is no rule, and the larger class wins."""
-    with pytest.warns(TrivialModelWarning, match="within tol=0.001 of the optimum|is optimal"):
-        model = RuleSetClassifier().fit(np.ones((10, 2)), [0] * 7 + [1] * 3)
-    assert model.rules_ == []
-    assert model.predict(np.ones((2, 2))).tolist() == [0, 0]
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"max_conditions": None}, "max_conditions must be a whole number ≥ 1, got None"),
+    ({"max_conditions": 0}, "max_conditions must be a whole number ≥ 1, got 0"),
+    ({"max_total_conditions": 0}, "max_total_conditions must be a whole number ≥ 1, got 0"),
+    ({"max_rules": 0}, "max_rules must be a whole number ≥ 1, got 0"),
+    ({"max_bins": 1}, "max_bins must be at least 2, got 1"),
+    ({"min_support": 0}, "min_support must be a whole number"),
+    ({"min_support": 1.5}, "min_support must be a whole number"),
+    ({"rule_cost": -1}, "rule_cost must be a finite number ≥ 0"),
+    ({"condition_cost": 0, "rule_cost": 0}, "must not both be 0"),
+    ({"pricing": "best"}, "pricing must be one of"),
+    ({"search_limit": 0}, "search_limit must be a finite number > 0"),
+    ({"C": 0}, "C must be a finite number > 0"),
+    ({"loss": "squared_error"}, "loss"),
+    ({"categorical_features": "all"}, "categorical_features must be"),
+    ({"selection": "votes"}, "selection must be one of"),
+    ({"max_total_conditions": None, "selection": "errors"}, "selection='errors' needs a budget"),
+]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"max_conditions": None}, "max_conditions must be a whole number ≥ 1, got None"),
-        ({"max_conditions": 0}, "max_conditions must be a whole number ≥ 1, got 0"),
-        ({"max_total_conditions": 0}, "max_total_conditions must be a whole number ≥ 1, got 0"),
-        ({"max_rules": 0}, "max_rules must be a whole number ≥ 1, got 0"),
-        ({"max_bins": 1}, "max_bins must be at least 2, got 1"),
-        ({"min_support": 0}, "min_support must be a whole number"),
-        ({"min_support": 1.5}, "min_support must be a whole number"),
-        ({"rule_cost": -1}, "rule_cost must be a finite number ≥ 0"),
-        ({"condition_cost": 0, "rule_cost": 0}, "must not both be 0"),
-        ({"pricing": "best"}, "pricing must be one of"),
-        ({"search_limit": 0}, "search_limit must be a finite number > 0"),
-        ({"C": 0}, "C must be a finite number > 0"),
-        ({"loss": "squared_error"}, "loss"),
-        ({"categorical_features": "all"}, "categorical_features must be"),
-    ],
-)
+@pytest.mark.parametrize(("parameters", "words"), BAD)
 def test_bad_parameters_are_named(parameters, words):
     """A parameter that cannot be is an error that names it."""
     with pytest.raises(ValueError, match=words):
@@ -215,16 +221,21 @@ def test_a_budget_of_rules_alone_counts_rules():
 
 
 def test_advice_for_models_without_rules():
-    """Without conditions C is of no use; without a budget costs may be too high."""
+    """Without conditions C is of no use; without a budget costs may be too high.
+
+    Where no feature varies there is no rule, and the larger class wins.
+    """
     X, y = np.arange(20.0)[:, None], np.arange(20) >= 5
-    for parameters, words in [
-        ({"min_support": 20}, "no condition holds .* min_support=20"),
-        ({"max_total_conditions": None, "C": 1e-6}, "a smaller rule_cost or condition_cost"),
+    for model, rows, words in [
+        (RuleSetClassifier(min_support=20), (X, y), "no condition holds .* min_support=20"),
+        (RuleSetClassifier(None, C=1e-6), (X, y), "a smaller rule_cost or condition_cost"),
+        (RuleSetRegressor(), (np.ones((20, 1)), X[:, 0]), "no condition holds"),
+        (RuleSetClassifier(), (np.ones((20, 1)), y), "within tol=0.001 of the opt|is optimal"),
     ]:
         with pytest.warns(TrivialModelWarning, match=words):
-            RuleSetClassifier(**parameters).fit(X, y)
-    with pytest.warns(TrivialModelWarning, match="no condition holds"):
-        RuleSetRegressor().fit(np.ones((20, 1)), X[:, 0])
+            model.fit(*rows)
+    assert model.rules_ == []
+    assert model.predict(np.ones((2, 1))).tolist() == [True, True]
 
 
 @pytest.mark.slow
@@ -284,19 +295,6 @@ def test_other_losses_of_regression(loss):
         assert model.dual_bound_ <= model.objective_
 
 
-def test_models_are_stored_and_repeated():
-    """A stored model predicts the same; so does a second fit."""
-    frame, labels, _ = people()
-    model = RuleSetClassifier(6).fit(frame, labels)
-    again = RuleSetClassifier(6).fit(frame, labels)
-    back = pickle.loads(pickle.dumps(model))
-    for other in (again, back):
-        np.testing.assert_array_equal(
-            other.decision_function(frame), model.decision_function(frame)
-        )
-    assert [str(rule) for rule in back.rules_] == [str(rule) for rule in model.rules_]
-
-
 def test_early_stopping_keeps_fewer_rules():
     """With noise for labels the rules of the best round are fewer than the budget allows."""
     rng = np.random.default_rng(0)
@@ -306,15 +304,6 @@ def test_early_stopping_keeps_fewer_rules():
     model.fit(X, y, eval_set=held)
     assert model.n_conditions_ < 30
     assert len(model.rules_) == model.best_round_
-
-
-def test_importances_are_shares():
-    """Features without a condition have none."""
-    frame, labels, _ = people()
-    frame["nothing"] = 1.0
-    shares = RuleSetClassifier(6).fit(frame, labels).feature_importances_
-    assert shares.sum() == pytest.approx(1.0)
-    assert shares[-1] == 0.0
 
 
 @pytest.mark.parametrize("selection", ["loss", "errors"])

@@ -80,8 +80,12 @@ class CatBoost(ClassifierMixin, BaseEstimator):
         return sum(stage(X, k) for k in range(ntree_start, ntree_end))
 
 
-def test_xgboost():
-    """The base score, which is in each range of trees, ends in the intercept once."""
+def test_boosters_of_other_libraries():
+    """XGBoost: the base score, which is in each range of trees, ends in the intercept once.
+
+    CatBoost: raw values of single trees, and probabilities from their sum. LightGBM: a booster is
+    recognised and its iterations add up; nothing is taken for one by its attributes alone.
+    """
     model = ThinnedEnsemble(XGBoost(), size=6).fit(X, Y)
     np.testing.assert_allclose(model.predict(X), XGBoost().predict(X), atol=0.05)
     thin = ThinnedEnsemble(XGBoost(), size=3).fit(X, Y)
@@ -89,31 +93,15 @@ def test_xgboost():
     assert thin.n_members_ == 3
     with pytest.raises(ValueError, match="xgboost has no counterpart"):
         thin.to_sklearn()
-
-
-def test_catboost():
-    """Raw values of single trees, and probabilities from their sum."""
-    y = (stage(X, 0) + stage(X, 1) > 0).astype(int)
-    model = ThinnedEnsemble(CatBoost(), size=4).fit(X, y)
+    model = ThinnedEnsemble(CatBoost(), size=4).fit(X, (stage(X, 0) + stage(X, 1) > 0).astype(int))
     assert model.predict_proba(X).shape == (len(X), 2)
-    whole = CatBoost().predict(X) > 0
-    assert np.mean(model.predict(X) == whole) > 0.85
-
-
-def test_lightgbm_members():
-    """A booster is recognised, has no classes, and its iterations add up."""
+    assert np.mean(model.predict(X) == (CatBoost().predict(X) > 0)) > 0.85
     members = boosted_members(Booster())
-    assert len(members) == 6
-    assert members.kind == "value"
+    assert (len(members), members.kind) == (6, "value")
     outputs = members.outputs(X)
     np.testing.assert_allclose(members.total(X, outputs), Booster().predict(X)[:, None], atol=1e-5)
     assert members.outputs(X, np.array([], dtype=int)).shape == (len(X), 0, 1)
-
-
-def test_other_models_are_no_boosters():
-    """Nothing is taken for a booster by its attributes alone."""
-    assert boosted_members(object()) is None
-    assert boosted_members([1, 2]) is None
+    assert boosted_members(object()) is boosted_members([1, 2]) is None
 
 
 @pytest.mark.parametrize("loss", ["poisson", "gamma"])

@@ -22,40 +22,32 @@ from cgboost.estimators.thinning.boosted import _parts, _weighted
 from cgboost.exceptions import DataWarning
 from tests.estimators.thinning.thinning_data import CLASSIFIERS, REGRESSORS, classes, numbers
 
+KINDS = [*((name, n) for name in CLASSIFIERS for n in (2, 3)), *((name, 0) for name in REGRESSORS)]
+
 
 @pytest.mark.parametrize("weights", ["program", "refit", "equal"])
-@pytest.mark.parametrize("name", CLASSIFIERS)
-@pytest.mark.parametrize("count", [2, 3])
-def test_classifiers(name, weights, count):
-    """A model of scikit-learn with the same probabilities, of the kept members alone."""
-    X, y = classes(count)
+@pytest.mark.parametrize(("name", "count"), KINDS)
+def test_an_exported_model_predicts_what_the_thinned_one_does(name, count, weights):
+    """A model of scikit-learn with the same probabilities or numbers, of the kept members alone.
+
+    Their intercept is folded into leaves; an ensemble that was fitted before is left as it is.
+    """
+    X, y = classes(count) if count else numbers()
     size = 2 if name == "voting" else 5
-    model = ThinnedEnsemble(CLASSIFIERS[name], size=size, weights=weights, random_state=0)
-    model.fit(X, y)
+    ensemble = clone((CLASSIFIERS if count else REGRESSORS)[name])
+    is_forest = name == "forest" and count > 0
+    before = ensemble.fit(X, y).predict_proba(X) if is_forest else None
+    model = ThinnedEnsemble(ensemble, size=size, weights=weights, random_state=0).fit(X, y)
     exported = model.to_sklearn()
+    assert not hasattr(exported, "n_estimators") or exported.n_estimators == model.n_members_
+    if not count:
+        np.testing.assert_allclose(exported.predict(X), model.predict(X), rtol=1e-5)
+        return
     np.testing.assert_allclose(exported.predict_proba(X), model.predict_proba(X), atol=2e-6)
     np.testing.assert_array_equal(exported.predict(X), model.predict(X))
-    assert not hasattr(exported, "n_estimators") or exported.n_estimators == model.n_members_
-
-
-@pytest.mark.parametrize("weights", ["program", "refit", "equal"])
-@pytest.mark.parametrize("name", REGRESSORS)
-def test_regressors(name, weights):
-    """The same numbers, the intercept folded into leaves."""
-    X, y = numbers()
-    model = ThinnedEnsemble(REGRESSORS[name], size=5, weights=weights, random_state=0).fit(X, y)
-    exported = model.to_sklearn()
-    np.testing.assert_allclose(exported.predict(X), model.predict(X), rtol=1e-5)
-
-
-def test_the_ensemble_is_left_as_it_is():
-    """The values of the trees given do not change."""
-    X, y = classes(2)
-    forest = clone(CLASSIFIERS["forest"]).fit(X, y)
-    before = forest.predict_proba(X)
-    ThinnedEnsemble(forest, size=4, weights="program").fit(X, y).to_sklearn()
-    np.testing.assert_array_equal(forest.predict_proba(X), before)
-    assert isinstance(ThinnedEnsemble(forest, size=4).fit(X, y).export(), RandomForestClassifier)
+    if is_forest:
+        np.testing.assert_array_equal(ensemble.predict_proba(X), before)
+        assert isinstance(model.export(), RandomForestClassifier)
 
 
 def test_what_cannot_be_exported_says_why():

@@ -1,6 +1,7 @@
 """Bad input of ThinnedEnsemble: each is a clear error, or a warning that says what is wrong."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,125 +30,127 @@ FOREST = RandomForestClassifier(10, random_state=0).fit(X, Y)
 TWO = classes(2)[1]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"size": 0}, "size must be a whole number from 1 to 10"),
-        ({"size": 11}, "size must be a whole number from 1 to 10.*got 11"),
-        ({"size": 1.5}, "or a share of them in"),
-        ({"size": True}, "size must be"),
-        ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
-        ({"solver": "highs", "solver_options": {"x": 1}}, "HiGHS rejects the option x = 1"),
-        ({"C": -1.0}, "C must be a finite number > 0"),
-        ({"C": 1e-12}, "no member is worth its price at C=1e-12.*take C above"),
-        ({"metric": "rmse"}, "metric must be one of"),
-        ({"metric": "beauty"}, "metric must be one of"),
-        ({"weights": "none"}, "weights must be one of"),
-        ({"target": "x"}, "target must be one of"),
-        ({"members": "roots"}, "members must be one of"),
-        ({"quantile": 1.0}, "quantile must be"),
-        ({"validation_fraction": 0.0}, "validation_fraction must be"),
-        ({"solver": "abacus"}, "abacus"),
-    ],
-    ids=str,
-)
-def test_parameters(parameters, message):
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"size": 0}, "size must be a whole number from 1 to 10"),
+    ({"size": 11}, "size must be a whole number from 1 to 10.*got 11"),
+    ({"size": 1.5}, "or a share of them in"),
+    ({"size": True}, "size must be"),
+    ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
+    ({"training_rows": "yes"}, "training_rows must be True or False, got 'yes'"),
+    ({"solver": "highs", "solver_options": {"x": 1}}, "HiGHS rejects the option x = 1"),
+    ({"solver": "abacus"}, "abacus"),
+    ({"C": -1.0}, "C must be a finite number > 0"),
+    ({"C": 1e-12}, "no member is worth its price at C=1e-12.*take C above"),
+    ({"metric": "rmse"}, "metric must be one of"),
+    ({"weights": "none"}, "weights must be one of"),
+    ({"target": "x"}, "target must be one of"),
+    ({"members": "roots"}, "members must be one of"),
+    ({"leaf_values": "new"}, "leaf_values"),
+    ({"quantile": 1.0}, "quantile must be"),
+    ({"validation_fraction": 0.0}, "validation_fraction must be"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "words"), BAD, ids=str)
+def test_parameters(parameters: dict[str, Any], words: str) -> None:
     """Each error names the parameter, its value and what to do."""
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=words):
         ThinnedEnsemble(FOREST, **parameters).fit(X, Y)
 
 
-def mixed():
-    """A classifier and a regressor."""
-    return [LogisticRegression().fit(X, Y), LinearRegression().fit(X, X[:, 0])]
+class Unweighted(RandomForestClassifier):
+    """Takes no weights."""
+
+    def fit(self, X, y):
+        return super().fit(X, y)
 
 
-def disagreeing():
-    """Two classifiers, of words and of numbers."""
-    return [LogisticRegression().fit(X, Y), LogisticRegression().fit(X, X[:, 0] > 0)]
+A, NUMBERS = numbers()
+LINE = LogisticRegression().fit(X, Y)
+TREES = RandomForestRegressor(5, random_state=0).fit(A, NUMBERS)
+SAME = np.full(len(Y), "a")
+FRAME = pd.DataFrame(X, columns=list("pqrs"))
+NAMED = RandomForestClassifier(10, random_state=0).fit(FRAME, Y)
+ONES = np.ones(len(Y))
+STACK = StackingClassifier([("a", LogisticRegression()), ("b", DecisionTreeClassifier())])
+ON_TOP = GradientBoostingRegressor(n_estimators=5, init=LinearRegression())
+REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
+    "no member": ([], (X, Y), "empty list"),
+    "unfitted": ([LogisticRegression()], (X, Y), "member 0 of the list is not fitted"),
+    "mixed": ([LINE, LinearRegression().fit(X, X[:, 0])], (X, Y), "and of models without classes_"),
+    "disagreeing": (
+        [LINE, LogisticRegression().fit(X, X[:, 0] > 0)],
+        (X, Y),
+        "the members disagree on the classes: the first knows",
+    ),
+    "numbers": ([1, 2], (X, Y), "a member that cannot predict"),
+    "number": (42, (X, Y), "estimator must be an ensemble or a list"),
+    "alone": (SVC().fit(X, Y), (X, Y), "estimator must be an ensemble with estimators_"),
+    "short": ([lambda X: np.zeros(3)], (X, X[:, 0]), "gives 3 values for 240 rows"),
+    "stack": (STACK.fit(X, Y), (X, Y), r"(?s)is a stack.*estimator\.estimators_ .*and new rows"),
+    "init": (ON_TOP.fit(A, NUMBERS), (A, NUMBERS), "a part besides its trees"),
+    "outputs": (
+        RandomForestClassifier(5).fit(X, np.column_stack([Y, Y])),
+        (X, Y),
+        "several outputs",
+    ),
+    "features": (FOREST, (X[:, :3], Y), "X has 3 features, the ensemble was fitted to 4"),
+    "order": (NAMED, (FRAME[list("srqp")], Y), "same columns in the same order"),
+    "infinite": (FOREST, (np.full_like(X, np.inf), Y), "infinity"),
+    "lengths": (FOREST, (X[:5], Y[:4]), "inconsistent"),
+    "labels": (
+        FOREST,
+        (X, np.where(Y == "a", "z", Y)),
+        "labels that the ensemble does not know.*z",
+    ),
+    "nan": (FOREST, (X, np.full(len(Y), np.nan)), "NaN"),
+    "no y": (FOREST, (X, None), "target y is None"),
+    "words": (TREES, (A, Y), "y must hold numbers"),
+    "nan of numbers": (TREES, (A, np.where(NUMBERS > 10, np.nan, NUMBERS)), "NaN"),
+    "one class": (RandomForestClassifier(5), (X, SAME), "at least two classes, got only one class"),
+    "fitted to one class": (
+        RandomForestClassifier(5).fit(X, SAME),
+        (X, SAME),
+        "at least two classes, got only one class",
+    ),
+    "negative": (FOREST, (X, Y, -ONES), "[Ss]ample.weight"),
+    "weights of 0": (FOREST, (X, Y, 0 * ONES), "[Ss]ample.weight"),
+    "unweighted": (Unweighted(5), (X, Y, ONES), "Unweighted takes no sample_weight"),
+}
 
 
-@pytest.mark.parametrize(
-    ("estimator", "message"),
-    [
-        ([], "empty list"),
-        ([LogisticRegression()], "member 0 of the list is not fitted"),
-        (mixed(), "classifiers and of models without classes_"),
-        (disagreeing(), "the members disagree on the classes: the first knows"),
-        ([1, 2], "a member that cannot predict"),
-        (42, "estimator must be an ensemble or a list"),
-        (SVC().fit(X, Y), "estimator must be an ensemble with estimators_"),
-        ([lambda X: np.zeros(3)], "gives 3 values for 240 rows"),
-    ],
-    ids=["empty", "unfitted", "mixed", "disagreeing", "numbers", "number", "alone", "short"],
-)
-def test_ensembles(estimator, message):
-    """What cannot be thinned is named."""
-    with pytest.raises(ValueError, match=message):
-        ThinnedEnsemble(estimator, size=1).fit(X, X[:, 0] if "values" in message else Y)
+@pytest.mark.parametrize("name", REFUSED)
+def test_ensembles_and_rows_that_are_refused(name: str) -> None:
+    """What cannot be thinned, rows that do not fit the ensemble, and targets that are none."""
+    estimator, rows, words = REFUSED[name]
+    with pytest.raises(ValueError, match=words):
+        ThinnedEnsemble(estimator).fit(*rows)
 
 
-@pytest.mark.parametrize(
-    ("X_given", "y_given", "message"),
-    [
-        (X[:, :3], Y, "X has 3 features, the ensemble was fitted to 4"),
-        (X, np.where(Y == "a", "z", Y), "labels that the ensemble does not know.*z"),
-        (X, np.full(len(Y), np.nan), "NaN"),
-        (X, None, "target y is None"),
-        (X[:5], Y[:4], "inconsistent"),
-        (np.full_like(X, np.inf), Y, "infinity"),
-    ],
-    ids=["features", "labels", "nan", "none", "lengths", "infinite"],
-)
-def test_rows(X_given, y_given, message):
-    """Rows that do not fit the ensemble, and targets that are none."""
-    with pytest.raises(ValueError, match=message):
-        ThinnedEnsemble(FOREST).fit(X_given, y_given)
-
-
-def test_numbers_are_needed_for_regressors():
-    """Words, missing and infinite values are no targets of a regression."""
-    A, y = numbers()
-    forest = RandomForestRegressor(5, random_state=0).fit(A, y)
-    with pytest.raises(ValueError, match="y must hold numbers"):
-        ThinnedEnsemble(forest).fit(A, np.where(y > 10, "high", "low"))
-    with pytest.raises(ValueError, match="NaN"):
-        ThinnedEnsemble(forest).fit(A, np.where(y > 10, np.nan, y))
-    with pytest.raises(ValueError, match="needs a classifier|metric must be one of"):
-        ThinnedEnsemble(forest, metric="accuracy").fit(A, y)
-
-
-def test_one_class():
-    """An ensemble to be fitted, or that was fitted, to one class."""
-    same = np.full(len(Y), "a")
-    with pytest.raises(ValueError, match="at least two classes, got only one class"):
-        ThinnedEnsemble(RandomForestClassifier(5)).fit(X, same)
-    with pytest.raises(ValueError, match="at least two classes, got only one class"):
-        ThinnedEnsemble(RandomForestClassifier(5).fit(X, same)).fit(X, same)
-
-
-def test_weights_of_rows():
-    """Negative weights, or weights that are all 0, or of an ensemble that takes none."""
-    for weights in (-np.ones(len(Y)), np.zeros(len(Y))):
-        with pytest.raises(ValueError, match=r"[Ss]ample.weight"):
-            ThinnedEnsemble(FOREST).fit(X, Y, weights)
-
-    class Unweighted(RandomForestClassifier):
-        def fit(self, X, y):
-            return super().fit(X, y)
-
-    with pytest.raises(ValueError, match="Unweighted takes no sample_weight"):
-        ThinnedEnsemble(Unweighted(5)).fit(X, Y, np.ones(len(Y)))
-
-
-def test_not_fitted():
-    """Predicting comes after fitting."""
+def test_choices_that_an_ensemble_does_not_have() -> None:
+    """A metric of classes for numbers, leaves without trees, a part of the rows of its fit."""
+    bagging = BaggingClassifier(LogisticRegression(), 3).fit(X, Y)
+    few = X[:100], Y[:100]
+    for estimator, parameters, rows, words in (
+        (TREES, {"metric": "accuracy"}, (A, NUMBERS), "needs a classifier|metric must be one of"),
+        (bagging, {"members": "leaves"}, (X, Y), "needs an ensemble of scikit-learn's trees"),
+        (FOREST, {"training_rows": True}, few, r"all rows of the fit in their order, \d+ of them"),
+        (TREES, {"leaf_values": "refit"}, (A, NUMBERS), "'refit' needs a classifier of trees"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            ThinnedEnsemble(estimator, **parameters).fit(*rows)
+    model = ThinnedEnsemble(FOREST, members="leaves", size=5)
     for method in ("predict", "predict_proba", "decision_function"):
         with pytest.raises(NotFittedError):
-            getattr(ThinnedEnsemble(FOREST), method)(X)
-    for method in ("to_sklearn", "export"):
-        with pytest.raises(NotFittedError):
-            getattr(ThinnedEnsemble(FOREST), method)()
+            getattr(model, method)(X)
+    with pytest.raises(NotFittedError):
+        model.to_sklearn()
+    with pytest.raises(ValueError, match="not trees of scikit-learn"):
+        model.fit(X, Y).to_sklearn()
+    with pytest.raises(ValueError, match="sizes must be a sequence of sizes, got 3"):
+        ThinnedEnsemble(FOREST).path(X, Y, sizes=3)
+    places = np.unique(Y, return_inverse=True)[1]
+    assert ThinnedEnsemble(STACK.estimators_, size=1).fit(X, places).n_members_ == 1
 
 
 def test_members_that_know_the_rows_by_heart():
@@ -159,39 +162,25 @@ def test_members_that_know_the_rows_by_heart():
 
 
 def test_how_rows_are_recognised():
-    """A forest knows its own rows by its roots; what is said otherwise counts."""
-    assert ThinnedEnsemble(FOREST).fit(X, Y).rows_ == "out_of_bag"
-    assert ThinnedEnsemble(FOREST).fit(X[::-1], Y[::-1]).rows_ == "given"
-    assert ThinnedEnsemble(FOREST).fit(X[:100], Y[:100]).rows_ == "given"
-    assert ThinnedEnsemble(FOREST, training_rows=False).fit(X, Y).rows_ == "held_out"
+    """A forest knows its own rows by its roots; what is said otherwise counts.
+
+    Boosting on its own rows is no forest whose rows were shuffled: there is no warning.
+    """
     extra = ExtraTreesClassifier(10, random_state=0).fit(X, Y)
-    assert ThinnedEnsemble(extra).fit(X, Y).rows_ == "leave_one_out"
-    assert ThinnedEnsemble(extra, training_rows=False).fit(X[:50], Y[:50]).rows_ == "held_out"
-
-
-def test_an_init_that_differs_from_row_to_row():
-    """Boosting on top of another model cannot be thinned without it."""
-    A, y = numbers()
-    model = GradientBoostingRegressor(n_estimators=5, init=LinearRegression()).fit(A, y)
-    with pytest.raises(ValueError, match="a part besides its trees"):
-        ThinnedEnsemble(model).fit(A, y)
-
-
-def test_an_ensemble_of_several_outputs():
-    """Several targets at once are refused."""
-    forest = RandomForestClassifier(5).fit(X, np.column_stack([Y, Y]))
-    with pytest.raises(ValueError, match="several outputs"):
-        ThinnedEnsemble(forest).fit(X, Y)
-
-
-def test_leaves_need_trees():
-    """Leaves of members that have none, or of too many."""
-    bagging = BaggingClassifier(LogisticRegression(), 3).fit(X, Y)
-    with pytest.raises(ValueError, match="needs an ensemble of scikit-learn's trees"):
-        ThinnedEnsemble(bagging, members="leaves").fit(X, Y)
-    model = ThinnedEnsemble(FOREST, members="leaves", size=5).fit(X, Y)
-    with pytest.raises(ValueError, match="not trees of scikit-learn"):
-        model.to_sklearn()
+    for forest, rows, said, wanted in (
+        (FOREST, slice(None), "auto", "out_of_bag"),
+        (FOREST, slice(100), "auto", "given"),
+        (FOREST, slice(None, None, -1), "auto", "given"),
+        (FOREST, slice(None), False, "held_out"),
+        (extra, slice(None), "auto", "leave_one_out"),
+        (extra, slice(50), False, "held_out"),
+    ):
+        how = {} if said == "auto" else {"training_rows": said}
+        assert ThinnedEnsemble(forest, **how).fit(X[rows], Y[rows]).rows_ == wanted
+    boosting = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        assert ThinnedEnsemble(boosting, size=10).fit(X, Y).rows_ == "given"
 
 
 def test_rows_are_drawn_where_there_are_too_many(monkeypatch):
@@ -199,16 +188,6 @@ def test_rows_are_drawn_where_there_are_too_many(monkeypatch):
     monkeypatch.setattr("cgboost.estimators.thinning.fitting.MOST_ENTRIES", 2000)
     first, second = (ThinnedEnsemble(FOREST, random_state=3).fit(X, Y) for _ in range(2))
     np.testing.assert_array_equal(first.indices_, second.indices_)
-
-
-def test_a_frame_in_another_order_is_an_error():
-    """A fitted forest knows its columns by name; others, or another order, are not taken."""
-    X, y = classes(2)
-    frame = pd.DataFrame(X, columns=[f"f{k}" for k in range(X.shape[1])])
-    forest = RandomForestClassifier(20, random_state=0).fit(frame, y)
-    with pytest.raises(ValueError, match="same columns in the same order"):
-        ThinnedEnsemble(forest).fit(frame[frame.columns[::-1]], y)
-    ThinnedEnsemble(forest).fit(frame, y)
 
 
 @pytest.mark.parametrize(
@@ -233,24 +212,6 @@ def test_a_forest_that_does_not_recognise_its_rows_says_so(forest, order):
     if order == "same":
         told = ThinnedEnsemble(forest, training_rows=True).fit(X, Y)
         assert told.rows_ in ("out_of_bag", "leave_one_out")
-
-
-def test_ensembles_whose_members_are_not_weighed_one_by_one_are_refused():
-    """A stack, with what may be given in its place."""
-    stack = StackingClassifier([("a", LogisticRegression()), ("b", DecisionTreeClassifier())])
-    with pytest.raises(ValueError, match=r"(?s)is a stack.*estimator\.estimators_ .*and new rows"):
-        ThinnedEnsemble(stack.fit(X, Y), size=1).fit(X, Y)
-    places = np.unique(Y, return_inverse=True)[1]
-    model = ThinnedEnsemble(stack.estimators_, size=1).fit(X, places)
-    assert model.n_members_ == 1
-
-
-def test_sizes_and_flags_have_their_types():
-    """One size is no sequence of them, and a word is no flag."""
-    with pytest.raises(ValueError, match="sizes must be a sequence of sizes, got 3"):
-        ThinnedEnsemble(FOREST).path(X, Y, sizes=3)
-    with pytest.raises(ValueError, match="training_rows must be True or False, got 'yes'"):
-        ThinnedEnsemble(FOREST, training_rows="yes").fit(X, Y)
 
 
 def test_a_program_that_is_not_solved_says_so():
@@ -293,18 +254,3 @@ def test_a_part_of_the_rows_of_the_fit_is_noticed(regression):
         ThinnedEnsemble(forest).fit(X[count + 1 :], y[count + 1 :])
         ThinnedEnsemble(forest, training_rows=False).fit(X[: count // 2], y[: count // 2])
         ThinnedEnsemble(forest).fit(X[:count], y[:count])
-
-
-def test_training_rows_are_all_of_them():
-    """A part of them, called training rows, is an error that says how many there are."""
-    with pytest.raises(ValueError, match=r"needs all rows of the fit in their order, \d+ of them"):
-        ThinnedEnsemble(FOREST, training_rows=True).fit(X[:100], Y[:100])
-
-
-def test_boosting_has_no_order_of_rows():
-    """AdaBoost on its own rows is no forest whose rows were shuffled: there is no warning."""
-    X, y = load_breast_cancer(return_X_y=True)
-    boosting = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DataWarning)
-        assert ThinnedEnsemble(boosting, size=10).fit(X, y).rows_ == "given"

@@ -72,19 +72,8 @@ def test_the_values_are_the_optimum_of_the_ridge(n_classes: int) -> None:
     assert 0 <= own.gap < 1e-4
 
 
-def test_a_weight_of_two_is_two_rows() -> None:
-    """Rows that stand twice have the values of rows of the weight 2."""
-    forest, X, y = small(2)
-    members, places = members_of(forest), np.arange(4)
-    weights = np.where(np.arange(60) < 20, 2.0, 1.0)
-    once = refitted(members, places, X, y, weights).outputs(X).sum(axis=1)[:, 0]
-    twice = refitted(members, places, np.vstack([X, X[:20]]), np.r_[y, y[:20]], np.ones(80))
-    found = twice.outputs(X).sum(axis=1)[:, 0]  # in a unit that other folds have chosen
-    np.testing.assert_allclose(found / np.std(found), once / np.std(once), atol=2e-3)
-
-
 def test_leaves_without_rows_say_nothing_and_classes_without_rows_are_not_predicted() -> None:
-    """A value of 0, and a score of −1 of the class that no row has."""
+    """A value of 0, and a score of −1 of the class that no row has; a weight of 2 is two rows."""
     forest, X, y = small(3)
     part = np.flatnonzero(y != 1)[:12]
     own = refitted(members_of(forest), np.arange(4), X[part], y[part], np.ones(12))
@@ -95,6 +84,13 @@ def test_leaves_without_rows_say_nothing_and_classes_without_rows_are_not_predic
     assert not (total.argmax(axis=1) == 1).any()
     with pytest.raises(ValueError, match="two classes at least, y has one"):
         refitted(members_of(forest), np.arange(4), X[:3], np.zeros(3, dtype=int), np.ones(3))
+    forest, X, y = small(2)
+    members, places = members_of(forest), np.arange(4)
+    weights = np.where(np.arange(60) < 20, 2.0, 1.0)
+    once = refitted(members, places, X, y, weights).outputs(X).sum(axis=1)[:, 0]
+    twice = refitted(members, places, np.vstack([X, X[:20]]), np.r_[y, y[:20]], np.ones(80))
+    found = twice.outputs(X).sum(axis=1)[:, 0]  # in a unit that other folds have chosen
+    np.testing.assert_allclose(found / np.std(found), once / np.std(once), atol=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -135,23 +131,20 @@ def test_by_default_trees_that_have_learnt_their_task_get_new_values(
     assert held.leaf_values_ == "keep"
 
 
-def test_what_the_user_names_is_kept_to() -> None:
-    """A metric, a target or weights of the user's leave the values as they are."""
-    forest = RandomForestClassifier(30, random_state=0).fit(CANCER, MALIGN)
-    for given in ({"metric": "log_loss"}, {"target": "y"}, {"weights": "refit"}):
-        assert ThinnedEnsemble(forest, **given).fit(CANCER, MALIGN).leaf_values_ == "keep"
-
-
 def test_new_values_are_refused_where_there_are_none() -> None:
-    """Regression, and members that are no trees on all features."""
-    forest = RandomForestRegressor(10, random_state=0).fit(CANCER, MALIGN)
+    """Regression, and members that are no trees on all features.
+
+    A metric, a target or weights of the user's leave the values as they are.
+    """
     bagging = BaggingClassifier(DecisionTreeClassifier(), 10, max_features=0.5, random_state=0)
-    for ensemble in (forest, bagging.fit(CANCER, MALIGN)):
+    for ensemble in (RandomForestRegressor(10, random_state=0), bagging):
+        ensemble.fit(CANCER, MALIGN)
         assert not is_refittable(members_of(ensemble))
         with pytest.raises(ValueError, match="leaf_values='refit' needs a classifier of trees"):
             ThinnedEnsemble(ensemble, leaf_values="refit").fit(CANCER, MALIGN)
-    with pytest.raises(ValueError, match="leaf_values"):
-        ThinnedEnsemble(forest, leaf_values="new").fit(CANCER, MALIGN)
+    forest = RandomForestClassifier(30, random_state=0).fit(CANCER, MALIGN)
+    for given in ({"metric": "log_loss"}, {"target": "y"}, {"weights": "refit"}):
+        assert ThinnedEnsemble(forest, **given).fit(CANCER, MALIGN).leaf_values_ == "keep"
 
 
 @pytest.mark.parametrize("kind", ["forest", "adaboost", "histograms"])

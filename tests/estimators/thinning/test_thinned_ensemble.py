@@ -9,7 +9,6 @@ from scipy.optimize import linprog
 from sklearn.base import clone
 from sklearn.ensemble import (
     ExtraTreesRegressor,
-    GradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -51,20 +50,24 @@ def test_scikit_learn(estimator, check):
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_classifiers(name, count):
-    """Whether fitted or not, few members are left that are nearly as good as all."""
+    """Whether fitted or not, few members are left that are nearly as good as all; pickled, too."""
     X, y = classes(count)
     whole = clone(CLASSIFIERS[name]).fit(X[:160], y[:160])
     size = 1 if name == "voting" else 6
     for given in (whole, clone(whole)):
-        model = ThinnedEnsemble(given, size=size, random_state=0).fit(X[:160], y[:160])
+        model = ThinnedEnsemble(given, size=size, random_state=0)
+        assert "members" not in repr(model)
+        model.fit(X[:160], y[:160])
         assert model.n_members_ == len(model.members_) == len(model.weights_) <= size
         assert model.converged_
         assert model.dual_bound_ <= model.objective_ * (1 + 1e-9)
         assert set(model.predict(X)) <= set(y)
         assert model.score(X[160:], y[160:]) >= whole.score(X[160:], y[160:]) - 0.12
-        shape = (len(X),) if count == 2 else (len(X), 3)
-        assert model.decision_function(X).shape == shape
-        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-5)
+        assert model.decision_function(X).shape == ((len(X),) if count == 2 else (len(X), 3))
+        shares = model.predict_proba(X)
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-5)
+    assert f"{model.n_members_} of " in repr(model)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), shares)
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
@@ -145,38 +148,28 @@ def test_a_size_with_a_cost_is_the_most_members():
     assert objectives[0] > objectives[1] > objectives[2] > whole.objective_
 
 
-def test_without_an_intercept_outputs_are_sums_of_members():
-    """Of regressors, boosting for y and boosting for its own output."""
-    X, y = numbers()
-    boosting = REGRESSORS["gradient boosting"].fit(X, y)
-    for ensemble, target in ((REGRESSORS["forest"], "y"), (boosting, "y"), (boosting, "ensemble")):
-        model = ThinnedEnsemble(ensemble, size=5, target=target, fit_intercept=False).fit(X, y)
-        assert not np.any(model.intercept_)
-        assert ThinnedEnsemble(ensemble, size=5, target=target).fit(X, y).intercept_ != 0
-
-
-def test_members_of_a_list_may_know_different_classes():
-    """One for every pair of classes: together they know all three, each with shares of its own."""
-    X, y = classes(3)
-    pairs = [np.isin(y, pair) for pair in (["a", "b"], ["b", "c"], ["a", "c"])]
-    members = [LogisticRegression().fit(X[rows], y[rows]) for rows in pairs]
-    model = ThinnedEnsemble(members, size=3, training_rows=False).fit(X, y)
-    assert model.classes_.tolist() == ["a", "b", "c"]
-    assert model.score(X, y) > max(member.score(X, y) for member in members)
-
-
 def test_predictions_are_those_of_the_members_kept():
-    """The weighted mean of the kept trees' probabilities, and nothing else."""
+    """The weighted mean of the kept trees' probabilities, and nothing else.
+
+    The score is that of members that have not seen a row, far below that on rows known by heart.
+    """
     X, y = classes(3)
     forest = RandomForestClassifier(20, random_state=0).fit(X, y)
     model = ThinnedEnsemble(forest, C=0.05, weights="program").fit(X, y)
-    expected = sum(
-        weight * forest.estimators_[j].predict_proba(X)
-        for j, weight in zip(model.indices_, model.weights_, strict=True)
-    )
+    kept = list(zip(model.indices_, model.weights_, strict=True))
+    expected = sum(weight * forest.estimators_[j].predict_proba(X) for j, weight in kept)
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-6)
     assert model.members_ == [forest.estimators_[j] for j in model.indices_]
     assert len(model._members.members) == model.n_members_ < 20
+    model = ThinnedEnsemble(forest, size=8).fit(X, y)
+    votes = np.zeros((len(y), 3))
+    for j in model.indices_:
+        out = np.setdiff1d(np.arange(len(y)), forest.estimators_samples_[j])
+        votes[out] += forest.estimators_[j].predict_proba(X[out])
+    known = votes.any(axis=1)
+    own = accuracy_score(y[known], forest.classes_[votes[known].argmax(axis=1)])
+    assert model.own_score_ == pytest.approx(own)
+    assert model.score(X, y) > own
 
 
 @pytest.mark.parametrize("weights", ["program", "refit", "equal"])
@@ -188,8 +181,24 @@ def test_weights_and_metrics_of_classes(weights, metric):
     model.fit(X, y)
     assert model.n_members_ <= 5
     assert model.score(X, y) > 0.75
-    if weights == "equal":
-        np.testing.assert_allclose(model.weights_, 0.2)
+    assert weights != "equal" or model.weights_ == pytest.approx(0.2)
+
+
+def test_boosting_aims_at_its_own_output_unless_there_is_a_metric():
+    """With all stages the thinned model is the whole one; without an intercept it has none."""
+    X, y = numbers()
+    whole = REGRESSORS["gradient boosting"].fit(X, y)
+    model = ThinnedEnsemble(whole, size=20).fit(X, y)
+    assert model.target_ == "ensemble"
+    error = np.sqrt(np.mean((model.predict(X) - whole.predict(X)) ** 2))
+    assert error < 0.02 * whole.predict(X).std()
+    assert ThinnedEnsemble(whole, size=5, metric="rmse").fit(X, y).target_ == "y"
+    forest = REGRESSORS["forest"]
+    assert ThinnedEnsemble(forest, size=5, target="ensemble").fit(X, y).target_ == "ensemble"
+    for ensemble, target in ((forest, "y"), (whole, "y"), (whole, "ensemble")):
+        model = ThinnedEnsemble(ensemble, size=5, target=target, fit_intercept=False).fit(X, y)
+        assert not np.any(model.intercept_)
+        assert model.set_params(fit_intercept=True).fit(X, y).intercept_ != 0
 
 
 def test_quantiles():
@@ -204,36 +213,39 @@ def test_quantiles():
     assert losses["quantile"] < min(losses["rmse"], losses["mae"])
 
 
-def test_boosting_reproduces_its_own_output():
-    """With all stages the thinned model is the whole one; a metric makes it aim at y."""
-    X, y = numbers()
-    whole = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
-    model = ThinnedEnsemble(whole, size=20).fit(X, y)
-    assert model.target_ == "ensemble"
-    error = np.sqrt(np.mean((model.predict(X) - whole.predict(X)) ** 2))
-    assert error < 0.02 * whole.predict(X).std()
-    assert ThinnedEnsemble(whole, size=5, metric="rmse").fit(X, y).target_ == "y"
-    forest = ThinnedEnsemble(REGRESSORS["forest"], size=5, target="ensemble").fit(X, y)
-    assert forest.target_ == "ensemble"
-
-
 def test_functions_and_lists():
-    """Functions are members of a regression, or scores of two classes; models vote."""
+    """Functions are members of a regression, or scores of two classes; models vote.
+
+    They may know different classes, one for every pair: together they know all three. Members that
+    say the same everywhere are kept with equal weights, and a warning.
+    """
     X, y = classes(2)
-    stumps = [lambda X, j=j: np.where(X[:, j] > 0, 1.0, -1.0) for j in range(4)]
-    stumps += [lambda X, j=j: np.where(X[:, j] > 0, -1.0, 1.0) for j in range(4)]
+    stumps = [
+        lambda X, j=j, s=s: np.where(X[:, j] > 0, s, -s) for j in range(4) for s in (1.0, -1.0)
+    ]
     model = ThinnedEnsemble(stumps, size=4, metric="accuracy").fit(X, y)
     assert model.score(X, y) > 0.7
     assert not hasattr(model, "predict_proba")
-    linear = ThinnedEnsemble(stumps, size=4).fit(X, X[:, 0])
-    assert linear.n_members_ <= 4
+    assert ThinnedEnsemble(stumps, size=4).fit(X, X[:, 0]).n_members_ <= 4
     models = [LogisticRegression(C=C).fit(X, y) for C in (0.01, 0.1, 1.0)]
     voting = ThinnedEnsemble(models, size=2, random_state=0).fit(X, y)
     assert voting.predict_proba(X).shape == (len(X), 2)
+    X, y = classes(3)
+    pairs = [np.isin(y, pair) for pair in (["a", "b"], ["b", "c"], ["a", "c"])]
+    members = [LogisticRegression().fit(X[rows], y[rows]) for rows in pairs]
+    model = ThinnedEnsemble(members, size=3, training_rows=False).fit(X, y)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert model.score(X, y) > max(member.score(X, y) for member in members)
+    constants = [lambda X: np.zeros(len(X)), lambda X: np.ones(len(X))]
+    with pytest.warns(TrivialModelWarning, match="no member predicts better than a constant"):
+        assert ThinnedEnsemble(constants, size=1).fit(X, X[:, 0]).n_members_ == 1
 
 
-def test_data_frames():
-    """Names of features are kept and checked, and the numbers are those of arrays."""
+def test_data_frames_and_weights():
+    """Names of features are kept and checked, and the numbers are those of arrays.
+
+    Rows of a large weight count: the class that they are of gains.
+    """
     X, y = classes(3)
     frame = pd.DataFrame(X, columns=list("pqrs"))
     model = ThinnedEnsemble(CLASSIFIERS["forest"], size=5).fit(frame, pd.Series(y))
@@ -242,24 +254,10 @@ def test_data_frames():
     np.testing.assert_array_equal(model.predict(frame), plain.predict(X))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame.rename(columns={"p": "z"}))
-
-
-@pytest.mark.parametrize("name", ["forest", "gradient boosting", "histograms"])
-def test_pickling(name):
-    """A stored model predicts the same."""
-    X, y = classes(3)
-    model = ThinnedEnsemble(CLASSIFIERS[name], size=4).fit(X, y)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
-
-
-def test_sample_weight():
-    """Rows of a large weight count: the class that they are of gains."""
     X, y = classes(2)
-    weights = np.where(y == "a", 20.0, 1.0)
     plain = ThinnedEnsemble(CLASSIFIERS["AdaBoost"], size=3, random_state=0)
-    heavy = clone(plain).fit(X, y, weights).predict(X)
-    assert np.mean(heavy == "a") > np.mean(clone(plain).fit(X, y).predict(X) == "a")
+    heavy = clone(plain).fit(X, y, np.where(y == "a", 20.0, 1.0)).predict(X)
+    assert np.mean(heavy == "a") > np.mean(plain.fit(X, y).predict(X) == "a")
 
 
 def test_leaves_are_members():
@@ -274,35 +272,3 @@ def test_leaves_are_members():
     labels = np.where(y > np.median(y), "high", "low")
     forest = RandomForestClassifier(20, max_leaf_nodes=12, random_state=0).fit(X, labels)
     assert ThinnedEnsemble(forest, members="leaves", size=40).fit(X, labels).score(X, labels) > 0.8
-
-
-def test_nothing_to_choose_by():
-    """Members that say the same everywhere are kept with equal weights, and a warning."""
-    X, y = numbers()
-    constants = [lambda X: np.zeros(len(X)), lambda X: np.ones(len(X))]
-    with pytest.warns(TrivialModelWarning, match="no member predicts better than a constant"):
-        model = ThinnedEnsemble(constants, size=1).fit(X, y)
-    assert model.n_members_ == 1
-
-
-def test_own_score_is_that_of_members_that_have_not_seen_a_row():
-    """Out of bag, by hand; and far below the score on rows that members know by heart."""
-    X, y = classes(3)
-    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
-    model = ThinnedEnsemble(forest, size=8).fit(X, y)
-    votes = np.zeros((len(y), 3))
-    for j in model.indices_:
-        out = np.setdiff1d(np.arange(len(y)), forest.estimators_samples_[j])
-        votes[out] += forest.estimators_[j].predict_proba(X[out])
-    known = votes.any(axis=1)
-    own = accuracy_score(y[known], forest.classes_[votes[known].argmax(axis=1)])
-    assert model.own_score_ == pytest.approx(own)
-    assert model.score(X, y) > own
-
-
-def test_repr_says_what_is_left():
-    """A fitted model names its size."""
-    X, y = classes(2)
-    model = ThinnedEnsemble(CLASSIFIERS["forest"], size=4).fit(X, y)
-    assert "4 of 30 members" in repr(model)
-    assert "members" not in repr(clone(model))

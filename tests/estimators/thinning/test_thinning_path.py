@@ -23,7 +23,10 @@ def test_each_model_is_that_of_a_fit():
 
 
 def test_scores_choose():
-    """The best model is that of the best score, on rows of one's own or out of bag."""
+    """The best model is that of the best score, on rows of one's own or out of bag.
+
+    Training rows alone say nothing; and a path has a size at least.
+    """
     X, y = numbers()
     model = ThinnedEnsemble(REGRESSORS["forest"], random_state=0)
     path = model.path(X[:160], y[:160], eval_set=(X[160:], y[160:]))
@@ -34,13 +37,8 @@ def test_scores_choose():
     assert own.best.own_score_ == own.scores.max()
     assert len(own) == len(own.table()["n_members"])
     assert "of 30 members" in repr(own)
-
-
-def test_without_scores():
-    """Training rows alone say nothing; and a path has a size at least."""
-    X, y = classes(2)
-    path = ThinnedEnsemble(CLASSIFIERS["gradient boosting"]).path(X, y, sizes=[2, 4])
+    with pytest.raises(ValueError, match="at least one size"):
+        model.path(X, y, sizes=[])
+    path = ThinnedEnsemble(REGRESSORS["gradient boosting"]).path(X, y, sizes=[2, 4])
     with pytest.raises(ValueError, match="give path\\(\\) an eval_set"):
         path.best  # noqa: B018
-    with pytest.raises(ValueError, match="at least one size"):
-        ThinnedEnsemble(CLASSIFIERS["forest"]).path(X, y, sizes=[])

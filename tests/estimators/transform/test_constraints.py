@@ -1,21 +1,19 @@
 """Constraints on f hold everywhere: which features meet in it, and along which it is monotone."""
 
 import itertools
-import pickle
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost import TransformClassifier, TransformRegressor
+from cgboost import LinearTreeBoostingRegressor, TransformClassifier, TransformRegressor
 from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.losses import Quantile
 from tests.effort import examples
-from tests.estimators.transform.transform_data import blocks, mixed
+from tests.estimators.transform.transform_data import mixed
 
 NUMBERS = [0, 1, 2, 5]
 """The features of ``mixed`` that are numbers; 3 and 4 are categories."""
@@ -28,21 +26,27 @@ CHOICES: list[dict[str, Any]] = [
     {"variant": "gradient"},
     {"loss": Quantile(0.8), "learning_rate": 0.3},
     {"loss": "poisson"},
-    {"log_loss": True},
+    {"classes": 2},
 ]
+OTHERS: list[dict[str, Any]] = [
+    {"classes": 4},
+    {"trees": True, "learning_rate": 0.5, "n_estimators": 30},
+]
+"""Several classes jointly, and boosted trees, know no directions."""
 
 
-def fitted(
-    seed: int, choices: dict[str, Any], **rules: Any
-) -> tuple[pd.DataFrame, TransformRegressor | TransformClassifier]:
+def fitted(seed: int, choices: dict[str, Any], **rules: Any) -> tuple[pd.DataFrame, Any]:
     """A model of features that all meet, on rows with gaps, categories and weights."""
     X, y, weights = mixed(seed, 500)
     y = y + 2 * np.nan_to_num(X["x"]) * X["far"].sub(1e6) * (X["gaps"] == "p")
     own = {"n_estimators": 6} | choices | rules
-    if own.pop("log_loss", False):
-        return X, TransformClassifier(**own).fit(X, y > np.median(y), weights)
+    n_classes, trees = own.pop("classes", 0), own.pop("trees", False)
+    if n_classes:
+        labels = np.digitize(y, np.quantile(y, np.linspace(0, 1, n_classes + 1)[1:-1]))
+        return X, TransformClassifier(**own).fit(X, labels, weights)
     target = np.round(np.exp(np.clip(y, -5, 4) / 2)) if own.get("loss") == "poisson" else y
-    return X, TransformRegressor(**own).fit(X, target, weights)
+    kind = LinearTreeBoostingRegressor if trees else TransformRegressor
+    return X, kind(**own).fit(X, target, weights)
 
 
 def f_of(model: TransformRegressor | TransformClassifier, X: pd.DataFrame) -> np.ndarray:
@@ -69,7 +73,7 @@ def moved(X: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 @settings(max_examples=examples(20))
 @given(
     seed=st.integers(0, 99),
-    choices=st.sampled_from(CHOICES),
+    choices=st.sampled_from(CHOICES + OTHERS),
     sets=st.one_of(
         st.sampled_from(["pairwise", "no_interactions"]),
         st.lists(st.sets(st.integers(0, 5), min_size=1, max_size=3), min_size=1, max_size=4),
@@ -78,40 +82,27 @@ def moved(X: pd.DataFrame, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 def test_features_of_no_common_set_do_not_meet(
     seed: int, choices: dict[str, Any], sets: Any
 ) -> None:
-    """Mixed differences f(a, b) − f(a', b) − f(a, b') + f(a', b') are 0 to rounding."""
+    """Mixed differences f(a, b) − f(a', b) − f(a, b') + f(a', b') are 0 to rounding.
+
+    Of pairs those of three features are.
+    """
     X, model = fitted(seed, choices, interaction_cst=sets)
     first, second = moved(X, seed)
-    rest = set(range(6)).difference(*sets) if not isinstance(sets, str) else set()
-    allowed = (
-        set()
-        if sets == "no_interactions"
-        else {
-            frozenset(pair)
-            for own in ([] if isinstance(sets, str) else [*sets, rest])
-            for pair in itertools.combinations(sorted(own), 2)
-        }
-    )
-    if sets == "pairwise":
-        check_triples(model, first, second)
-        return
-    for a, b in itertools.combinations(range(6), 2):
-        if frozenset([a, b]) not in allowed:
-            corners = [first, with_column(first, a, second)]
-            corners += [with_column(own, b, second) for own in corners]
-            f = [f_of(model, own) for own in corners]
-            size = 1 + np.abs(f).max()
-            np.testing.assert_allclose(f[0] - f[1] - f[2] + f[3], 0.0, atol=1e-11 * size)
-
-
-def check_triples(model: Any, first: pd.DataFrame, second: pd.DataFrame) -> None:
-    """No three features meet: the third differences are 0."""
-    for triple in itertools.combinations(range(6), 3):
+    allowed: set[frozenset[int]] = set()
+    if not isinstance(sets, str):
+        rest = set(range(6)).difference(*sets)
+        pairs = (itertools.combinations(own, 2) for own in [*sets, rest])
+        allowed = {frozenset(pair) for own in pairs for pair in own}
+    for features in itertools.combinations(range(6), 3 if sets == "pairwise" else 2):
+        if frozenset(features) in allowed:
+            continue
         corners, signs = [first], [1]
-        for j in triple:
+        for j in features:
             corners += [with_column(own, j, second) for own in corners]
             signs += [-sign for sign in signs]
         f = np.array([f_of(model, own) for own in corners])
-        np.testing.assert_allclose(np.array(signs) @ f, 0.0, atol=1e-11 * (1 + np.abs(f).max()))
+        apart = np.tensordot(signs, f, 1)
+        np.testing.assert_allclose(apart, 0.0, atol=1e-11 * (1 + np.abs(f).max()))
 
 
 @settings(max_examples=examples(20))
@@ -164,19 +155,26 @@ def test_names_and_numbers_are_the_same() -> None:
     np.testing.assert_array_equal(models[0], models[2])
 
 
-def test_what_may_meet_does() -> None:
-    """A product is found where its features have a set, and not where they have none."""
+@pytest.mark.parametrize("kind", [TransformRegressor, LinearTreeBoostingRegressor])
+def test_what_may_meet_does(kind: type) -> None:
+    """A product is found where its features have a set, and not where they have none.
+
+    What features say alone is found whatever their sets, of a sum in all of them.
+    """
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(3000, 4))
-    y = X[:, 0] + X[:, 1] + 3 * X[:, 0] * X[:, 1] + X[:, 2] + 0.1 * rng.normal(size=3000)
-    scores = {
-        name: TransformRegressor(interaction_cst=sets)
-        .fit(X[:2000], y[:2000])
-        .score(X[2000:], y[2000:])
-        for name, sets in {"met": [(0, 1)], "pairs": "pairwise", "apart": [(0, 2), (1, 3)]}.items()
-    }
-    assert min(scores["met"], scores["pairs"]) > 0.95
-    assert scores["apart"] < 0.6
+    noise = 0.1 * rng.normal(size=3000)
+    y = X[:, 0] + X[:, 1] + 3 * X[:, 0] * X[:, 1] + X[:, 2] + noise
+    met, pairs, apart, alone = (
+        kind(interaction_cst=sets).fit(X[:2000], target[:2000]).score(X[2000:], target[2000:])
+        for sets, target in (
+            ([(0, 1)], y),
+            ("pairwise", y),
+            ([(0, 2), (1, 3)], y),
+            ("no_interactions", X.sum(axis=1) + noise),
+        )
+    )
+    assert apart < 0.6 < 0.95 < min(met, pairs, alone)
 
 
 def test_monotone_curves_follow_monotone_truth() -> None:
@@ -193,51 +191,29 @@ def test_monotone_curves_follow_monotone_truth() -> None:
     assert errors[-1, -1] > 0.3 > errors[0, 0]
 
 
-def test_what_models_can_do_constrained_ones_can_too() -> None:
-    """Pickles, text, SQL, the graph of stages, importances, blocks of rows."""
-    X, y, weights = mixed(7, 600)
-    rules = {"interaction_cst": "pairwise", "monotonic_cst": {"x": 1}, "n_holdouts": 2}
-    model = TransformRegressor(**rules).fit(X, y, weights)
-    wanted = model.predict(X)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), wanted)
-    assert f"stage_{len(model.stages_) - 1}:" in model.text()
-    assert len(model.stages_) == model.n_columns_ > model.n_iter_
-    assert sum(isinstance(node, int) for node in model.stage_graph()) == len(model.stages_)
-    assert model.feature_importances_.sum() == pytest.approx(1.0)
-    connection = duckdb.connect()
-    connection.register("people", X.assign(row=np.arange(len(X))))
-    answer = connection.sql(model.to_sql("people", keep="row")).df().sort_values("row")
-    np.testing.assert_allclose(answer["prediction"], wanted, rtol=1e-9, atol=1e-9)
-    parts = TransformRegressor(**rules).fit(blocks(X, y, weights, 5, 0))
-    np.testing.assert_allclose(parts.predict(X), wanted, rtol=1e-8, atol=1e-8)
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"interaction_cst": "triples"}, "interaction_cst must be .* got 'triples'"),
+    ({"interaction_cst": 3}, "interaction_cst must be .* a list of sets .* got 3"),
+    ({"interaction_cst": ["x"]}, r"interaction_cst must be .* got \['x'\]"),
+    ({"interaction_cst": [("x", "colour")]}, "names the feature 'colour'.*'group'"),
+    ({"interaction_cst": [(0, 6)]}, "names the feature 6; numbers go from 0 to 5"),
+    ({"interaction_cst": [(0, True)]}, "names the feature True"),
+    ({"monotonic_cst": [1, 0]}, r"a value for each of the 6 features.* got \[1, 0\]"),
+    ({"monotonic_cst": 1}, "a value for each of the 6 features.* got 1"),
+    ({"monotonic_cst": {"colour": 1}}, "monotonic_cst names the feature 'colour'"),
+    ({"monotonic_cst": {"x": 2}}, "values of -1, 0 and 1, got 2 for feature 'x'"),
+    ({"monotonic_cst": {"x": "up"}}, "values of -1, 0 and 1, got 'up' for feature 'x'"),
+    ({"monotonic_cst": {"group": 1}}, "feature 'group' has categories, which have no order"),
+    ({"monotonic_cst": {"x": 1}, "variant": "initial"}, "monotonic_cst does not work .*'initial'"),
+    ({"interaction_cst": "pairwise", "variant": "orthogonal"}, "interaction_cst does not work"),
+]
 
 
-@pytest.mark.parametrize(
-    ("rules", "message"),
-    [
-        ({"interaction_cst": "triples"}, "interaction_cst must be .* got 'triples'"),
-        ({"interaction_cst": 3}, "interaction_cst must be .* a list of sets .* got 3"),
-        ({"interaction_cst": ["x"]}, r"interaction_cst must be .* got \['x'\]"),
-        ({"interaction_cst": [("x", "colour")]}, "names the feature 'colour'.*'group'"),
-        ({"interaction_cst": [(0, 6)]}, "names the feature 6; numbers go from 0 to 5"),
-        ({"interaction_cst": [(0, True)]}, "names the feature True"),
-        ({"monotonic_cst": [1, 0]}, r"a value for each of the 6 features.* got \[1, 0\]"),
-        ({"monotonic_cst": 1}, "a value for each of the 6 features.* got 1"),
-        ({"monotonic_cst": {"colour": 1}}, "monotonic_cst names the feature 'colour'"),
-        ({"monotonic_cst": {"x": 2}}, "values of -1, 0 and 1, got 2 for feature 'x'"),
-        ({"monotonic_cst": {"x": "up"}}, "values of -1, 0 and 1, got 'up' for feature 'x'"),
-        ({"monotonic_cst": {"group": 1}}, "feature 'group' has categories, which have no order"),
-        (
-            {"monotonic_cst": {"x": 1}, "variant": "initial"},
-            "monotonic_cst does not work .*'initial'",
-        ),
-        ({"interaction_cst": "pairwise", "variant": "orthogonal"}, "interaction_cst does not work"),
-    ],
-)
-def test_bad_constraints_are_refused(rules: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(("rules", "words"), BAD)
+def test_bad_constraints_are_refused(rules: dict[str, Any], words: str) -> None:
     """By name, value and what there is."""
     X, y, _ = mixed(0, 60)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=words):
         TransformRegressor(**rules).fit(X, y)
 
 

@@ -1,7 +1,6 @@
 """Transform regression of rows in partitions: the same model wherever they are."""
 
 import os
-import pickle
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -17,17 +16,14 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost import AdditiveRegressor, LinearTreeRegressor, TransformClassifier, TransformRegressor
-from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.exceptions import ExecutorError, WorkerWarning
-from cgboost.parallel import DaskExecutor, FuturesExecutor, SerialExecutor, ThreadExecutor
+from cgboost.parallel import DaskExecutor, FuturesExecutor, SerialExecutor
 from cgboost.sources import Partitions
 from tests.estimators.transform.transform_data import (
     Parquet,
+    assert_same,
     blocks,
-    few_values,
     mixed,
-    outputs,
-    structure,
     target,
 )
 
@@ -75,51 +71,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def assert_same(model: Any, wanted: Any, X: Any) -> None:
-    """Both predict the same to 1e-8, from the same stages."""
-    np.testing.assert_allclose(outputs(model, X), outputs(wanted, X), rtol=0, atol=1e-8)
-    assert structure(model) == structure(wanted)
-    assert model.n_iter_ == wanted.n_iter_
-    assert model.stop_reason_ == wanted.stop_reason_
-    np.testing.assert_allclose(model.objective_, wanted.objective_, rtol=1e-9)
-    np.testing.assert_allclose(
-        model.history_["holdout_loss"], wanted.history_["holdout_loss"], rtol=1e-9
-    )
-    np.testing.assert_allclose(model.importances_, wanted.importances_, atol=1e-8)
-
-
 def cut(X: Any, y: Any, weights: Any, count: int, seed: int) -> list[Any]:
     """So many partitions of random sizes, one of them empty."""
     rng = np.random.default_rng(seed)
     ends = np.sort(rng.integers(0, len(y), count - 1)) if count > 1 else np.zeros(0, int)
     ends = np.concatenate([[0], ends, ends[-1:], [len(y)]])
     return [(X[a:b], y[a:b], weights[a:b]) for a, b in pairwise(ends.tolist())]
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("kind", BOTH)
-def test_every_variant_is_the_same_over_partitions(kind: type, variant: str) -> None:
-    """Missing values, categories, weights, and several classes; also from threads and blocks."""
-    X, y, weights = mixed(1)
-    y = target(kind, y)
-    model = kind(n_estimators=3, variant=variant)
-    wanted = clone(model).fit(X, y, weights)
-    for count in (1, 3, 5):
-        parts = Partitions(cut(X, y, weights, count, count))
-        assert_same(clone(model).fit(parts), wanted, X)
-    with_threads = clone(model).set_params(executor=ThreadExecutor(2))
-    assert_same(clone(with_threads).fit(X, y, weights), wanted, X)
-    assert_same(with_threads.fit(blocks(X, y, weights, 4, 0)), wanted, X)
-
-
-@pytest.mark.parametrize("loss", ["huber", "absolute_error", "quantile", "poisson"])
-def test_every_loss_is_the_same_over_partitions(loss: str) -> None:
-    """Those without a curvature somewhere, or anywhere, too."""
-    X, y, weights = mixed(2)
-    y = np.abs(y) if loss == "poisson" else y
-    model = TransformRegressor(n_estimators=3, loss=loss, n_holdouts=2)
-    wanted = clone(model).fit(X, y, weights)
-    assert_same(clone(model).fit(Partitions(cut(X, y, weights, 4, 0))), wanted, X)
 
 
 @pytest.mark.parametrize("kind", BOTH)
@@ -153,31 +110,6 @@ def test_the_same_model_from_a_cluster(kind: type, client: Any) -> None:
     fourth = (rest, y[len(y) - len(rest) :], weights[len(y) - len(rest) :])
     items = [client.submit(tuple, first), dask.delayed(tuple)(second), third, fourth]
     assert_same(clone(model).fit(Partitions(items)), wanted, X)
-
-
-def test_equal_rows_are_held_out_one_by_one_wherever_they_are(client: Any) -> None:
-    """Few different rows, each many times, with and without weights, in all partitions."""
-    X, y, weights = few_values(1)
-    X = X.assign(b=X["b"].astype(str))
-    for own in (weights, np.ones(len(y))):
-        wanted = TransformRegressor(n_estimators=3).fit(X, y, own)
-        parts = Partitions(cut(X, y, own, 4, 7))
-        model = TransformRegressor(n_estimators=3, executor=DaskExecutor(client)).fit(parts)
-        assert_same(model, wanted, X)
-
-
-def test_a_category_of_one_partition_alone() -> None:
-    """Has its number from the categories of all, as a class has."""
-    X, y, weights = mixed(6)
-    rare = X.assign(group=np.where(X.index < 60, "only here", X["group"]))
-    labels = np.where(np.arange(len(y)) >= 900, "late", np.where(y > 2, "high", "low"))
-    ends = [0, 100, 500, 900, 1000]
-    for kind, response in ((TransformRegressor, y), (TransformClassifier, labels)):
-        wanted = kind(n_estimators=3).fit(rare, response, weights)
-        parts = [(rare[a:b], response[a:b], weights[a:b]) for a, b in pairwise(ends)]
-        model = kind(n_estimators=3).fit(Partitions(parts))
-        assert_same(model, wanted, rare)
-    np.testing.assert_array_equal(model.predict(rare), wanted.predict(rare))
 
 
 class Killing(DaskExecutor):
@@ -270,84 +202,54 @@ def test_a_failure_leaves_the_last_complete_stage_and_nothing_else(error: BaseEx
         assert executor.kept == executor.left == 1
 
 
-@pytest.mark.parametrize("kind", [TransformRegressor, TransformClassifier])
-def test_a_partition_of_weights_0_is_none(kind: type) -> None:
-    """The others decide; a partition without rows needs no weights beside them."""
-    X, y, weights = mixed(9, 200)
-    y = y if kind is TransformRegressor else (y > np.median(y)).astype(int)
-    parts = [(X, y, weights), (X, y, 0 * weights), (X[:0], y[:0])]
-    found = kind(n_estimators=2).fit(Partitions(parts))
-    wanted = kind(n_estimators=2).fit(X, y, weights)
-    f, g = (list(own.staged_decision_function(X))[-1] for own in (found, wanted))
-    np.testing.assert_allclose(f, g, atol=1e-8)
+GOOD, Y, WEIGHTS = mixed(8, 60)
+REFUSED: dict[str, tuple[list[Any], str]] = {
+    "no rows": ([(GOOD[:0], Y[:0])] * 2, "Partitions must have rows, got 2 without"),
+    "one row": ([(GOOD[:1], Y[:1])], "at least 2 rows are needed, got n_samples=1"),
+    "large y": ([(GOOD, Y), (GOOD, 1e200 * Y)], r"y must be at most 1e\+100 in size"),
+    "nan in y": ([(GOOD, Y), (GOOD, np.full(60, np.nan))], "partition 1: y must be finite"),
+    "columns": ([(GOOD, Y), (GOOD[["far"]], Y)], "partition 1 does not go.*columns"),
+    "types": ([(GOOD, Y), (GOOD.assign(x="a"), Y)], "partition 1 does .*: feature 'x' is of type"),
+    "infinite": ([(GOOD, Y), (GOOD.assign(far=np.inf), Y)], "partition 1: feature 'far' has the v"),
+    "lengths": ([(GOOD, Y[:3])], "partition 0: block 0.* has 60 rows, 3 responses"),
+    "some weights": (
+        [(GOOD[:0], Y[:0]), (GOOD, Y), (GOOD, Y, WEIGHTS)],
+        "partition 1 has no weights, and partition 2 has some: give weights in every",
+    ),
+    "negative": ([(GOOD, Y, -WEIGHTS), (GOOD, Y, WEIGHTS)], "partition 0: the weights"),
+    "one class": ([(GOOD, ["a"] * 60)], "at least two classes"),
+    "words and numbers": (
+        [(GOOD, ["a"] * 60), (GOOD, [1] * 60)],
+        r"partition 1 has labels that are numbers \(1\), and partition 0 has words \('a'\)",
+    ),
+    "continuous": ([(GOOD, Y > 1), (GOOD, Y)], "partition 1: Unknown label type: continuous"),
+}
 
 
-def test_bad_input_is_refused() -> None:
-    """The error names what is wrong, and what to do; nothing stays with the executor."""
-    X, y, weights = mixed(8, 60)
-    parts = Partitions([(X[:30], y[:30]), (X[30:], y[30:])])
-    model = TransformRegressor()
-    cases: list[tuple[Any, tuple[Any, ...], str]] = [
-        (model, (parts, y), r"y of Partitions belongs in them"),
-        (model, (parts, None, weights), r"weights of Partitions belong in them"),
-        (model, (Partitions([(X[:0], y[:0])] * 2),), r"Partitions must have rows, got 2 without"),
-        (model, (Partitions([(X[:1], y[:1])]),), r"at least 2 rows are needed, got n_samples=1"),
-        (model, (Partitions([(X, y), (X, 1e200 * y)]),), r"y must be at most 1e\+100 in size"),
-        (model, (Partitions([(X, y), (X, np.full(60, np.nan))]),), r"partition 1: y must be fin"),
-        (model, (Partitions([(X, y), (X[["far"]], y)]),), r"partition 1 does not go.*columns"),
-        (
-            model,
-            (Partitions([(X, y), (X.assign(x="a"), y)]),),
-            r"partition 1 does not go with those before it: feature 'x' is of type",
-        ),
-        (
-            model,
-            (Partitions([(X, y), (X.assign(far=np.inf), y)]),),
-            r"partition 1: feature 'far' has the value inf",
-        ),
-        (model, (Partitions([(X, y[:3])]),), r"partition 0: block 0.* has 60 rows, 3 responses"),
-        (
-            model,
-            (Partitions([(X[:0], y[:0]), (X, y), (X, y, weights)]),),
-            r"partition 1 has no weights, and partition 2 has some: give weights in every",
-        ),
-        (model, (Partitions([(X, y, -weights), (X, y, weights)]),), r"partition 0: the weights"),
-        (TransformClassifier(), (Partitions([(X, ["a"] * 60)]),), r"at least two classes"),
-        (
-            TransformClassifier(),
-            (Partitions([(X, ["a"] * 60), (X, [1] * 60)]),),
-            r"partition 1 has labels that are numbers \(1\), and partition 0 has words \('a'\)",
-        ),
-        (
-            TransformClassifier(),
-            (Partitions([(X, y > 1), (X, y)]),),
-            r"partition 1: Unknown label type: continuous",
-        ),
-        (
-            AdditiveRegressor(),
-            (parts,),
-            r"AdditiveRegressor cannot be fitted to a Partitions, only TransformRegressor",
-        ),
-        (LinearTreeRegressor(), (parts,), r"LinearTreeRegressor cannot be fitted to a Partitions"),
-    ]
-    for estimator, given, message in cases:
-        with pytest.raises(ValueError, match=message):
-            estimator.fit(*given)
-        assert not hasattr(estimator, "n_features_in_")
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_partitions_are_refused(name: str) -> None:
+    """The error names the partition, what is wrong, and what to do; nothing is fitted."""
+    parts, words = REFUSED[name]
+    of_classes = name in ("one class", "words and numbers", "continuous")
+    model = TransformClassifier() if of_classes else TransformRegressor()
+    with pytest.raises(ValueError, match=words):
+        model.fit(Partitions(parts))
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_what_does_not_go_with_partitions_is_refused() -> None:
+    """A response or weights beside them, estimators that need rows, what is no executor."""
+    parts = Partitions([(GOOD[:30], Y[:30]), (GOOD[30:], Y[30:])])
+    for model, given, words in (
+        (TransformRegressor(), (parts, Y), "y of Partitions belongs in them"),
+        (TransformRegressor(), (parts, None, WEIGHTS), "weights of Partitions belong in them"),
+        (AdditiveRegressor(), (parts,), "cannot be fitted to a Partitions, only TransformRegr"),
+        (LinearTreeRegressor(), (parts,), "LinearTreeRegressor cannot be fitted to a Partitions"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            model.fit(*given)
     with pytest.raises(TypeError, match=r"executor must be None, an Executor.*got 'dask'"):
-        TransformRegressor(executor="dask").fit(X, y)
-
-
-def test_a_fitted_model_and_its_parameters_are_those_of_any_other(processes: Any) -> None:
-    """It can be pickled, knows its columns, and is cloned with its executor as it is."""
-    X, y, weights = mixed(9)
-    model = TransformRegressor(n_estimators=2, executor=ThreadExecutor(2)).fit(X, y, weights)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    assert model.n_features_in_ == 6
-    assert list(model.feature_names_in_) == list(X.columns)
-    assert clone(TransformRegressor(executor=FuturesExecutor(processes))).executor.n_tasks > 0
-    assert model.history_["holdout_loss"].shape == (3,)
+        TransformRegressor(executor="dask").fit(GOOD, Y)
 
 
 @pytest.mark.parametrize("kind", BOTH)

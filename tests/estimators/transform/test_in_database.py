@@ -15,19 +15,6 @@ from cgboost.sources import SQLSource
 from tests.additive.sql.sql_tables import DATABASES, connected, mixed, stored, tables_of, write
 
 
-def test_a_query_of_the_model_says_in_the_database_what_the_model_says() -> None:
-    """Fitted there, and predicted there."""
-    data = mixed(5, 1000)
-    with connected("duckdb") as connection:
-        model = TransformRegressor(n_estimators=3).fit(stored(connection, "duckdb", data))
-        query = model.to_sql("t", keep=["the y"])
-        y, found = np.array(connection.execute(query).fetchall()).T
-    order = np.lexsort((found, y))
-    wanted = model.predict(data.frame)
-    again = np.lexsort((wanted, data.y))
-    np.testing.assert_allclose(found[order], wanted[again], atol=1e-9)
-
-
 @pytest.mark.parametrize("database", DATABASES)
 def test_categories_that_are_numbers_are_found_again(database: str, server: str) -> None:
     """Fitted and predicted there, also single precision and where few digits are shown."""
@@ -56,7 +43,7 @@ def test_categories_that_are_numbers_are_found_again(database: str, server: str)
 
 
 def test_a_fit_fetches_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What leaves does not grow with the rows, of which there are 2000 and 8000."""
+    """What leaves does not grow with the rows; an eval_set in memory is scored all the same."""
     sessions: list[Session] = []
     begin = Session.open
 
@@ -65,68 +52,43 @@ def test_a_fit_fetches_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         begin(self)
 
     monkeypatch.setattr(Session, "open", noted)
+    model = TransformRegressor(n_estimators=2, tol=0.0, max_bins=16)
     for n_rows in (2000, 8000):
+        data = mixed(6, n_rows)
         with connected("duckdb") as connection:
-            source = stored(connection, "duckdb", mixed(6, n_rows))
-            TransformRegressor(n_estimators=2, tol=0.0, max_bins=16).fit(source)
+            model.fit(stored(connection, "duckdb", data), eval_set=(data.frame, data.y))
+        assert model.history_["validation_mse"][-1] < model.history_["validation_mse"][0]
     few, many = (session.n_fetched for session in sessions)
     assert many < 2 * few < 1500
 
 
-def test_validation_sets_are_scored() -> None:
-    """Rows in memory, after every stage."""
-    data = mixed(7)
-    with connected("duckdb") as connection:
-        source = stored(connection, "duckdb", data)
-        model = TransformRegressor(n_estimators=2, tol=0.0).fit(
-            source, eval_set=(data.frame, data.y)
-        )
-    assert model.history_["validation_mse"][-1] < model.history_["validation_mse"][0]
-
-
 def test_what_belongs_into_the_table_is_refused_beside_it() -> None:
-    """Responses and weights; estimators that need rows say so; a failed fit changes nothing."""
+    """Responses and weights; estimators that need rows say so; a failed fit changes nothing.
+
+    Comments before a query and behind it do no harm.
+    """
     data = mixed(0)
     with connected("duckdb") as connection:
         source = stored(connection, "duckdb", data)
         model = TransformRegressor(n_estimators=2).fit(data.frame, data.y)
-        before = dict(vars(model))
-        for given in ({"y": data.y}, {"sample_weight": data.weights}):
-            with pytest.raises(ValueError, match="are columns of its table"):
-                model.fit(source, **given)
-        with pytest.raises(ValueError, match="n_estimators"):
-            TransformRegressor(n_estimators=0).fit(source)
-        with pytest.raises(
-            ValueError, match="AdditiveRegressor cannot be fitted to a SQLSource, only"
-        ):
-            AdditiveRegressor().fit(source)
         lines = LPBoostRegressor().fit(data.y[:, None], data.y)
-        for given in ((source,), (source, data.y)):
-            with pytest.raises(ValueError, match="LPBoostRegressor cannot be .*only Transform"):
-                lines.fit(*given)
-        with pytest.raises(ValueError, match="must be one table here, .*got SQLSource$"):
-            lines.predict(source)
-        with pytest.raises(ValueError, match="is no column of the table"):
-            model.fit(SQLSource(connection, "t", target="z"))
-        with pytest.raises(ValueError, match="SQLSource: model.to_sql"):
-            model.predict(source)
+        before = dict(vars(model))
+        only = "LPBoostRegressor cannot be .*only Transform"
+        for call, given, words in (
+            (model.fit, (source, data.y), "are columns of its table"),
+            (model.fit, (source, None, data.weights), "are columns of its table"),
+            (model.fit, (SQLSource(connection, "t", target="z"),), "is no column of the table"),
+            (model.predict, (source,), "SQLSource: model.to_sql"),
+            (TransformRegressor(n_estimators=0).fit, (source,), "n_estimators"),
+            (TransformRegressor(loss="poisson").fit, (source,), "must not be negative for the Poi"),
+            (AdditiveRegressor().fit, (source,), "AdditiveRegressor cannot .* a SQLSource, only"),
+            (lines.fit, (source,), only),
+            (lines.fit, (source, data.y), only),
+            (lines.predict, (source,), "must be one table here, .*got SQLSource$"),
+        ):
+            with pytest.raises(ValueError, match=words):
+                call(*given)
         assert vars(model) == before
-
-
-def test_targets_that_are_none_for_a_loss_are_refused() -> None:
-    """As those of arrays: the least y of the table is looked at."""
-    data = mixed(0)
-    with connected("duckdb") as connection:
-        source = stored(connection, "duckdb", data)
-        with pytest.raises(ValueError, match="y must not be negative for the Poisson loss"):
-            TransformRegressor(loss="poisson").fit(source)
-
-
-def test_comments_around_a_query_do_no_harm() -> None:
-    """Before it, and behind it without a line of its own."""
-    data = mixed(0)
-    with connected("duckdb") as connection:
-        stored(connection, "duckdb", data)
         query = '-- the rows\nSELECT "plain", "the y" FROM t -- all of them'
         model = TransformRegressor(n_estimators=1).fit(SQLSource(connection, query, target="the y"))
     assert list(model.feature_names_in_) == ["plain"]

@@ -6,43 +6,13 @@ import pandas as pd
 import pytest
 
 from cgboost import TransformRegressor
-from cgboost.losses import Huber, Loss, Quantile, get_loss
+from cgboost.losses import Quantile, get_loss
 from cgboost.sources import Partitions, SQLSource
-from tests.estimators.transform.transform_data import mixed
-
-NAMES = [
-    "squared_error",
-    "absolute_error",
-    "quantile",
-    "huber",
-    "epsilon_insensitive",
-    "squared_epsilon_insensitive",
-    "poisson",
-]
+from tests.estimators.transform.test_laws import LOSSES
+from tests.estimators.transform.transform_data import counts, mixed
 
 
-def counts(y: np.ndarray) -> np.ndarray:
-    """Numbers of events whose mean is a function of the features."""
-    return np.random.default_rng(0).poisson(np.exp(0.3 * y)).astype(float)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_loss_is_that_of_the_predictions_and_falls(name: str) -> None:
-    """Over the training rows, which are all where none are held out."""
-    X, y, weights = mixed(1, 600)
-    y = counts(y) if name == "poisson" else y
-    model = TransformRegressor(loss=name, early_stopping=False).fit(X, y, weights)
-    losses = model.history_["objective"]
-    assert (np.diff(losses) < 0).all()
-    assert len(losses) > 2
-    *_, f = model.staged_decision_function(X)
-    loss: Loss = get_loss(name)
-    np.testing.assert_allclose(losses[-1], weights @ loss.value(y, f), rtol=1e-9)
-    best = loss.value(y, np.full(len(y), loss.best_constant(y, weights)))
-    np.testing.assert_allclose(losses[0], weights @ best, rtol=1e-6)
-
-
-@pytest.mark.parametrize("name", NAMES[:-1])
+@pytest.mark.parametrize("name", LOSSES[:-1])
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 def test_the_first_constant_is_the_best_in_any_unit_and_at_any_shift(
     name: str, size: float
@@ -80,28 +50,12 @@ def test_quantiles_have_their_shares_below(share: float) -> None:
         assert abs(below[part].mean() - share) < 0.06
 
 
-def test_outliers_matter_little_to_huber() -> None:
-    """A tenth of the responses are far off to one side."""
-    X, y, _ = mixed(3, 1500)
-    spoilt = y + np.where(np.arange(len(y)) % 10 == 0, 100.0, 0.0)
-    errors = [
-        np.median(np.abs(TransformRegressor(loss=loss).fit(X, spoilt).predict(X) - y))
-        for loss in (Huber(1.0), "squared_error")
-    ]
-    assert errors[0] < 0.2 * errors[1]
-
-
 def test_counts_have_positive_predictions() -> None:
-    """E^f, in the database too; negative counts are refused."""
+    """E^f, with the mean of the counts; negative counts are refused."""
     X, y, _ = mixed(4, 1000)
     model = TransformRegressor(loss="poisson").fit(X, counts(y))
-    wanted = model.predict(X)
-    assert (wanted > 0).all()
-    np.testing.assert_allclose(wanted.mean(), counts(y).mean(), rtol=0.1)
-    connection = duckdb.connect()
-    connection.register("people", X.assign(row=np.arange(len(X))))
-    answer = connection.sql(model.to_sql("people", keep="row")).df().sort_values("row")
-    np.testing.assert_allclose(answer["prediction"], wanted, rtol=1e-9)
+    assert (model.predict(X) > 0).all()
+    np.testing.assert_allclose(model.predict(X).mean(), counts(y).mean(), rtol=0.1)
     with pytest.raises(ValueError, match="y must not be negative"):
         TransformRegressor(loss="poisson").fit(X, y - 100.0)
 
@@ -133,18 +87,3 @@ def test_shares_of_steps_are_taken() -> None:
     )
     assert part.column_weights_[0] == pytest.approx(0.25 * whole.column_weights_[0], rel=1e-9)
     assert part.n_iter_ > whole.n_iter_
-
-
-def test_bad_choices_are_refused() -> None:
-    """With what to do."""
-    X, y, _ = mixed(6, 100)
-    cases = [
-        ({"loss": "hinge"}, "use a classifier"),
-        ({"loss": lambda target, weights: None}, "or a Loss"),
-        ({"loss": "quantile", "variant": "orthogonal"}, "no second derivative"),
-        ({"learning_rate": 0.0}, "learning_rate must be"),
-        ({"learning_rate": 0.5, "variant": "orthogonal"}, "learning_rate must be 1"),
-    ]
-    for choices, message in cases:
-        with pytest.raises(ValueError, match=message):
-            TransformRegressor(**choices).fit(X, y)

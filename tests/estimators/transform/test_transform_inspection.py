@@ -3,13 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-import duckdb
 import networkx as nx
 import numpy as np
 import pytest
 
 from cgboost import LinearTreeBoostingClassifier, TransformClassifier, TransformRegressor
-from tests.estimators.transform.transform_data import mixed, product, surface, target
+from tests.estimators.transform.transform_data import mixed, product, surface
 
 BOTH = [TransformRegressor, TransformClassifier]
 
@@ -42,17 +41,8 @@ def test_the_sum_of_transformations_is_the_first_stage() -> None:
             model.text(output=output)
 
 
-def test_importances_are_shares_of_the_features() -> None:
-    """Also of stages that transform earlier outputs; noise has next to none."""
-    _, _, model = product()
-    shares = model.importances_
-    np.testing.assert_allclose(shares.sum(), 1)
-    assert (shares[:2] > 0.3).all()
-    np.testing.assert_array_equal(shares, model.feature_importances_)
-
-
 def test_the_stage_graph_has_what_the_stages_use() -> None:
-    """Features by name, stages by number, coefficients of the model."""
+    """Features by name, stages by number, coefficients; those that matter are important."""
     _, _, model = product()
     graph = model.stage_graph()
     assert nx.is_directed_acyclic_graph(graph)
@@ -62,32 +52,9 @@ def test_the_stage_graph_has_what_the_stages_use() -> None:
         edges = graph.in_edges(number, data="kind")
         assert {node for node, _, kind in edges if kind == "input"} == used
         assert graph.nodes[number]["coefficient"] == model.column_weights_[number]
+    assert (model.importances_[:2] > 0.3).all()
     plain = TransformRegressor(n_estimators=2).fit(*surface()[:2]).stage_graph()
     assert {"x0", "x1"} <= set(plain.nodes)
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_a_model_in_sql_predicts_the_same(kind: type) -> None:
-    """Categories, gaps, numbers at an offset; several classes one by one."""
-    X, y, _ = mixed(0)
-    y = target(kind, y) if kind is TransformRegressor else np.digitize(y, [-2, 2])
-    model = kind(n_estimators=4).fit(X, y)
-    people = X.assign(row=np.arange(len(X)))
-    queries: list[dict[str, Any]] = [{}]
-    if kind is TransformClassifier:
-        queries = [{"label": label} for label in (0, 1, 2)]
-    found = []
-    with duckdb.connect() as connection:
-        connection.register("people", people)
-        for query in queries:
-            text = model.to_sql("people", keep=["row"], output="f", **query)
-            found.append(connection.sql(f"{text} ORDER BY row").fetchnumpy()["f"])
-    if kind is TransformRegressor:
-        np.testing.assert_allclose(found[0], model.predict(X), rtol=0, atol=1e-9)
-    else:
-        shares = np.column_stack(found)
-        shares /= shares.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(shares, model.predict_proba(X), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("names", [["a", "b", "c"], [1, 2, 5]], ids=["words", "numbers"])
@@ -101,8 +68,7 @@ def test_outputs_are_called_by_their_classes(way: str, names: list[Any]) -> None
     assert len(set(found)) == 3
     assert model.text() == model.text(output=0) == found[0]
     for k, name in enumerate(names):
-        number = f"{model.intercept_[k]:.6g}"
-        assert number in found[k].split("\n")[0]
+        assert f"{model.intercept_[k]:.6g}" in found[k].split("\n")[0]
         assert model.stage_graph(output=name).number_of_nodes() >= len(model.stages_[k])
         _, term = model.stages_[k][0].terms[0]
         assert model.transformation(0, term.feature, output=name).function is term

@@ -4,12 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cgboost import TransformClassifier, TransformRegressor
+from cgboost.estimators.transform.holdouts import seed_of
+from cgboost.tables.preparation import prepared
+from cgboost.tables.rows import TableRows
+from cgboost.tables.schema import Schema
+from tests.additive.sql.sql_tables import Data
 
 Block = tuple[pd.DataFrame, np.ndarray, np.ndarray]
 
@@ -106,6 +112,54 @@ def structure(model: TransformRegressor | TransformClassifier) -> list[Any]:
     ]
 
 
+def assert_same(model: Any, wanted: Any, X: Any, *, exact: bool = True) -> None:
+    """Both say the same after every stage to 1e-8, from the same features, for the same reason."""
+    f, g = (list(own.staged_decision_function(X)) for own in (model, wanted))
+    np.testing.assert_allclose(np.array(f), np.array(g), rtol=1e-8, atol=1e-8)
+    assert model.n_columns_ == wanted.n_columns_
+    assert (model.n_iter_, model.stop_reason_) == (wanted.n_iter_, wanted.stop_reason_)
+    np.testing.assert_allclose(
+        model.history_["holdout_loss"], wanted.history_["holdout_loss"], rtol=1e-8, atol=1e-12
+    )
+    np.testing.assert_allclose(model.objective_, wanted.objective_, rtol=1e-8)
+    np.testing.assert_allclose(model.importances_, wanted.importances_, atol=1e-8)
+    assert list(model.feature_names_in_) == list(wanted.feature_names_in_)
+    assert not exact or structure(model) == structure(wanted)
+
+
+def answers(model: Any, X: pd.DataFrame, **how: Any) -> np.ndarray:
+    """What a query of the model says of every row."""
+    with duckdb.connect() as connection:
+        connection.register("people", X.assign(row=np.arange(len(X))))
+        query = model.to_sql("people", keep=["row"], output="said", **how)
+        return connection.sql(f"{query} ORDER BY row").fetchnumpy()["said"]
+
+
+def rare(n_classes: int = 3) -> Data:
+    """Two features, one or two common classes, and one of two rows; weights."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(150, 2)), columns=["a", "b"])
+    y = (frame["a"] + rng.normal(size=150) > 0).to_numpy(dtype=float)
+    y = y if n_classes == 3 else np.zeros(150)
+    y[[3, 100]] = n_classes - 1.0
+    return Data(frame, y, rng.choice([0.5, 1.0, 3.0], 150))
+
+
+def held_out(data: Data, seed: int, n_classes: int) -> np.ndarray:
+    """The holdout rows; with one class as if there were none."""
+    X, schema = TableRows(data.frame.to_numpy()), Schema(None, (None, None))
+    how: dict[str, Any] = {"max_bins": 64, "share": 0.3, "seed": seed, "n_classes": n_classes}
+    return prepared(X, schema, data.y, data.weights, **how).held
+
+
+def unlucky(data: Data, n_holdouts: int = 1) -> int:
+    """The first seed whose last holdout would have all rows of the rare class."""
+    there = data.y == data.y.max()
+    return next(
+        seed for seed in range(200) if held_out(data, seed_of(seed, n_holdouts - 1), 1)[there].all()
+    )
+
+
 def target(kind: type, y: np.ndarray) -> np.ndarray:
     """Numbers, or whether they are large."""
     return y if kind is TransformRegressor else (y > 1).astype(int)
@@ -118,3 +172,8 @@ def product(**parameters: Any) -> tuple[pd.DataFrame, np.ndarray, TransformRegre
     y = (X["a"] + X["b"] + 3 * X["a"] * X["b"]).to_numpy()
     model = TransformRegressor(**{"n_estimators": 4} | parameters)
     return X, y, model.fit(X, y)
+
+
+def counts(y: np.ndarray) -> np.ndarray:
+    """Numbers of events whose mean is a function of the features."""
+    return np.random.default_rng(0).poisson(np.exp(0.3 * y)).astype(float)

@@ -1,8 +1,28 @@
-"""Data for sparse linear models, and the published algorithms written out line by line."""
+"""Data of boosters, and the published algorithms for lines written out line by line."""
+
+from functools import partial
 
 import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+from tests.estimators.data import two_classes
 
 Vector = np.ndarray
+
+iris, wine = (partial(load, return_X_y=True) for load in (load_iris, load_wine))
+
+
+def breast_cancer() -> tuple[Vector, Vector]:
+    """569 rows, 30 features, labels ±1."""
+    X, y = load_breast_cancer(return_X_y=True)
+    return X, 2 * y - 1
+
+
+def overlapping() -> tuple[Vector, Vector]:
+    """Three features that do not tell the classes ±1 apart."""
+    X, y = two_classes(120)
+    return X, 2 * y - 1
 
 
 def sparse_linear(
@@ -72,3 +92,17 @@ def trimmed_support(X: Vector, y: Vector, chosen: list[int], price: float) -> li
         return len(y) * np.log(rest @ rest) + len(J) * price
 
     return [j for j in chosen if hdic([k for k in chosen if k != j]) > hdic(chosen)]
+
+
+class OneInput(RegressorMixin, BaseEstimator):
+    """A multiple of the single input with the smallest squared error."""
+
+    def fit(self, X, y, sample_weight=None):
+        weights = np.ones(len(y)) if sample_weight is None else sample_weight
+        products, squares = (weights * y) @ X, weights @ X**2
+        self.best_ = int(np.argmax(products**2 / squares))
+        self.coef_ = products[self.best_] / squares[self.best_]
+        return self
+
+    def predict(self, X):
+        return self.coef_ * X[:, self.best_]
