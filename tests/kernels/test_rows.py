@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from cgboost import RBF, KernelLibrary, Linear, Matern, Polynomial
 from cgboost.exceptions import KernelError
-from cgboost.kernels import Kernel, Normalized, kernel_values, squared_norms
+from cgboost.kernels import Normalized, kernel_values, squared_norms
 from cgboost.kernels.base import cost_of_expansion
 from cgboost.kernels.combinations import WeightedCentres, library_sum
 from cgboost.kernels.rows import (
@@ -32,13 +32,9 @@ KINDS = [sp.csr_matrix, sp.csr_array]
 KERNELS = [
     Linear(),
     Polynomial(2, coef0=1.0),
-    Polynomial(3, gamma=0.5),
-    RBF(0.3),
     Matern(0.2, nu=0.5),
-    Matern(0.2, nu=2.5),
     Linear() + 0.5 * RBF(0.2),
     Normalized(Polynomial(2)),
-    Normalized(Linear()),
 ]
 
 
@@ -68,6 +64,7 @@ def test_products_and_moments(kind: Any) -> None:
     np.testing.assert_allclose(squared_norms(X), (DENSE**2).sum(axis=1))
     assert squared_norms(X.astype(np.float32)).dtype == np.float32
     assert total_variance(X) == pytest.approx(DENSE.var(axis=0).sum())
+    assert RBF().fit(X).gamma == pytest.approx(RBF().fit(DENSE).gamma)
     scale = root_mean_squares(X)
     np.testing.assert_allclose(scale, root_mean_squares_of(DENSE))
     scaler = SparseScaler.of(X)
@@ -113,17 +110,6 @@ def test_what_a_product_costs() -> None:
     assert entries(sp.csr_array((3, 4))) == most_entries(sp.csr_array((3, 4))) == 1
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("kind", KINDS)
-def test_kernels_take_sparse_rows(kernel: Kernel, kind: Any) -> None:
-    """Values, the diagonal and a fitted width are those of dense rows."""
-    X = kind(DENSE)
-    np.testing.assert_allclose(kernel(X, X[:7]), kernel(DENSE, DENSE[:7]), atol=1e-13)
-    np.testing.assert_allclose(kernel.diagonal(X), kernel.diagonal(DENSE), atol=1e-13)
-    assert kernel.fit(X) == kernel
-    assert RBF().fit(X).gamma == pytest.approx(RBF().fit(DENSE).gamma)
-
-
 @pytest.mark.parametrize("centres_are_sparse", [False, True])
 @pytest.mark.parametrize("rows_are_sparse", [False, True])
 def test_weighted_sums(rows_are_sparse: bool, centres_are_sparse: bool) -> None:
@@ -146,11 +132,11 @@ def linear(A: Any, B: Any) -> Any:
 
 def test_no_matrix_of_features() -> None:
     """A quadratic kernel of sparse rows has no expansion: its matrix would be a dense one."""
-    X = sp.random(5000, 30, density=0.1, format="csr", random_state=0)
-    weights = np.ones(5000)
+    X = sp.random(800, 30, density=0.1, format="csr", random_state=0)
+    weights = np.ones(800)
     assert Polynomial(2).expansion(X, weights) is None
     assert Normalized(Linear() + Polynomial(2)).expansion(X, weights) is None
-    assert cost_of_expansion(Polynomial(2), X, 5000, 5000) == np.inf
+    assert cost_of_expansion(Polynomial(2), X, 800, 800) == np.inf
     assert Polynomial(2).expansion(X.toarray(), weights) is not None
     for kernel in (Linear(), Polynomial(1, coef0=2.0), Normalized(Linear())):
         expansion = kernel.expansion(X, weights)
