@@ -30,7 +30,7 @@ from tests.kernels.cases import (
     rows,
     rows_for,
 )
-from tests.pricing.states import state_of
+from tests.pricing.cases import state_of
 
 SCALES, N_FEATURES = (1e-3, 1.0, 30.0), (1, 7, 300)
 RQ = RationalQuadratic(1.0)

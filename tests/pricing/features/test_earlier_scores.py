@@ -17,7 +17,7 @@ from cgboost.pricing.features.earlier_scores import (
     EarlierScores,
 )
 from cgboost.pricing.features.features import FeaturePool
-from cgboost.pricing.scans.candidates import Candidates, Held, PricingRequest
+from cgboost.pricing.scans.candidates import Held, PricingRequest
 
 N_ROWS, N_FEATURES = 40, 2 * FEWEST_REMEMBERED
 RNG = np.random.default_rng(0)
@@ -51,11 +51,6 @@ def responses(n: int) -> list[np.ndarray]:
     return [end + 0.2**k * start for k in range(n)]
 
 
-def search(pool: FeaturePool, request: PricingRequest) -> Candidates:
-    """A search among all features."""
-    return pool.search([0], None, request)
-
-
 @pytest.mark.parametrize("reach", [0.0, 0.3])
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 @pytest.mark.parametrize("form", FORMS)
@@ -66,7 +61,7 @@ def test_a_search_finds_the_same_with_fewer_scores(form: str, rule: Any, reach: 
     for response in responses(12):
         request = request_of(response, rule, reach)
         fresh = FeaturePool(FORMS[form], centres=CENTRES, scales=SCALES)
-        own, whole = search(pool, request), search(fresh, request)
+        own, whole = pool.search([0], None, request), fresh.search([0], None, request)
         np.testing.assert_array_equal(own.indices, whole.indices)
         np.testing.assert_allclose(own.scores, whole.scores, atol=1e-12)
         np.testing.assert_allclose(own.max_excess, whole.max_excess, atol=1e-12)
@@ -79,7 +74,7 @@ def test_lengths_wait_until_they_would_have_paid() -> None:
     """All features are scored in the first passes, also where r stays nearly the same."""
     pool, response = FeaturePool(X), RNG.normal(size=N_ROWS) / 10.0
     near = response + 1e-9 * RNG.normal(size=(PASSES_OF_LENGTHS + 1, N_ROWS))
-    seen = [search(pool, request_of(r, RULES["l1"])).n_evaluated for r in near]
+    seen = [pool.search([0], None, request_of(r, RULES["l1"])).n_evaluated for r in near]
     assert seen[:-1] == [N_FEATURES] * PASSES_OF_LENGTHS
     assert seen[-1] < 0.05 * N_FEATURES
 
@@ -88,9 +83,12 @@ def test_lengths_wait_until_they_would_have_paid() -> None:
 def test_a_multiple_of_the_last_response_is_not_scored_again(factor: float) -> None:
     """Its scores are those of the last pass times the factor, and no violation is smaller."""
     pool, response = FeaturePool(X[:, :50]), RNG.normal(size=N_ROWS) / 10.0
-    search(pool, request_of(response, RULES["l1"]))
+    pool.search([0], None, request_of(response, RULES["l1"]))
     request = request_of(factor * response, RULES["l1"])
-    known, whole = search(pool, request), search(FeaturePool(X[:, :50]), request)
+    known, whole = (
+        pool.search([0], None, request),
+        FeaturePool(X[:, :50]).search([0], None, request),
+    )
     assert (known.n_evaluated, whole.n_evaluated) == (0, 50)
     np.testing.assert_array_equal(known.indices, whole.indices)
     np.testing.assert_allclose(known.scores, whole.scores, rtol=1e-12)
@@ -101,9 +99,9 @@ def test_rescaled_features_have_a_memory_of_their_own() -> None:
     """What is known of features in other units says nothing of these."""
     pool, response = FeaturePool(X), RNG.normal(size=N_ROWS) / 10.0
     for near in response + 1e-9 * RNG.normal(size=(PASSES_OF_LENGTHS + 1, N_ROWS)):
-        search(pool, request_of(near, RULES["l1"]))
+        pool.search([0], None, request_of(near, RULES["l1"]))
     other = pool.rescaled(0.01)
-    found = search(other, request_of(response, RULES["l1"]))
+    found = other.search([0], None, request_of(response, RULES["l1"]))
     assert found.n_evaluated == N_FEATURES
     assert found.max_excess > 0
 

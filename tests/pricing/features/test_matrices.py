@@ -70,23 +70,24 @@ def test_moments_are_weighted_and_constants_have_none(matrix: FeatureStorage) ->
         assert deviations[4] == 0.0
 
 
-def test_single_precision_is_added_up_in_double() -> None:
-    """The product of a float32 matrix has the digits of float64."""
-    single = X.astype(np.float32)
-    r = RNG.normal(size=len(X))
-    np.testing.assert_allclose(
-        matrix_of(single).product(r), single.astype(np.float64).T @ r, rtol=1e-13, atol=1e-13
-    )
-
-
-def test_scores_are_those_of_the_columns(matrix: FeatureStorage) -> None:
-    """Scores are the products of r with the columns, centred and scaled, up to rounding."""
+def test_rounding_of_scores_is_bounded_and_scales_can_change(matrix: FeatureStorage) -> None:
+    """Scores are those of the columns up to what is said; scales go up as scores go down."""
     means, deviations = matrix.moments(np.ones(len(X)))
     pool = FeaturePool(matrix, centres=means, scales=np.where(deviations > 0, deviations, 1.0))
     r = RNG.normal(size=len(X))
-    columns = pool.columns([0] * 9, range(9))
-    own = np.array([column.values @ r for column in columns])
-    np.testing.assert_allclose(pool.scores(0, None, r), own, atol=1e-12)
-    np.testing.assert_allclose(pool.scores(0, np.array([2, 3]), r), own[2:4], atol=1e-12)
+    own = np.array([column.values @ r for column in pool.columns([0] * 9, range(9))])
     assert np.all(np.abs(pool.scores(0, None, r) - own) <= pool.errors(None, r))
     np.testing.assert_allclose(pool.rescaled(2.0).scores(0, None, r), 0.5 * own, atol=1e-12)
+    single = X.astype(np.float32)  # added up in double
+    expected = single.astype(np.float64).T @ r
+    np.testing.assert_allclose(matrix_of(single).product(r), expected, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("H", "words"),
+    [(np.ones(3), "two-dimensional"), (np.array([[1.0, np.nan]]), "finite, but feature 1")],
+)
+def test_bad_matrices_are_refused(H: np.ndarray, words: str) -> None:
+    """X must be two-dimensional and finite; the error names the shape or the feature."""
+    with pytest.raises(ValueError, match=words):
+        FeaturePool(H)

@@ -18,7 +18,7 @@ from cgboost.penalties.l1_ball import BudgetEntry
 from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing import KernelPool, StrataPricer
 from tests.effort import examples
-from tests.pricing.states import state_of
+from tests.pricing.cases import state_of
 
 LIBRARY = KernelLibrary(
     {

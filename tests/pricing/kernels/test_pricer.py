@@ -15,7 +15,7 @@ from cgboost.parallel import ThreadExecutor
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, KernelPricer, StrataPricer
 from tests.effort import examples
-from tests.pricing.states import state_of
+from tests.pricing.cases import state_of
 
 LIBRARY = KernelLibrary({"linear": Linear(), "rbf": RBF(0.3)})
 

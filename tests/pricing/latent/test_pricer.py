@@ -14,7 +14,7 @@ from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import DescentEntry, StagewiseMaster
 from cgboost.pricing.latent import KernelSpace, LinearSpace, Space
 from cgboost.pricing.latent.pricer import LatentFactorPricer
-from tests.pricing.states import state_of
+from tests.pricing.cases import state_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 6)) + 2.0

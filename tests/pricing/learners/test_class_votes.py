@@ -19,7 +19,7 @@ from cgboost.pricing.learners.class_learners import (
 )
 from cgboost.pricing.learners.learners import LearnerPricer
 from tests.estimators.data import three_classes, two_classes
-from tests.pricing.features.test_binned_stumps import state_of
+from tests.pricing.features.test_stumps import state_of
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
