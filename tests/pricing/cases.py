@@ -315,7 +315,7 @@ PRICERS = [
             name=case.name,
             make=lambda tol=1e-4, case=case: StrataPricer(case.make(), tol=tol),
             columns=lambda case=case: columns_of_pool(case.make()),
-            off=max(1e-9, 100 * case.off),
+            off=max(1e-10, 100 * case.off),
         )
         for case in POOLS
     ),

@@ -96,9 +96,9 @@ def test_what_is_offered_is_the_best_of_all_columns(
 ) -> None:
     """The first is the best that the master does not hold, all price out, and none comes twice.
 
-    The others come from the best few. They have the values that belong to their keys. Largest and summed violation are those of all
-    columns, also where columns are held and where nothing is wanted. The same state has the same
-    answer, from a new pricer and, as to its columns, from one that remembers.
+    The others come from the best few. They have the values that belong to their keys. Largest and
+    summed violation are those of all columns, also where columns are held and where nothing is
+    wanted. The same state has the same answer, from a new pricer and from one that remembers.
     """
     if not case.additive and rule.additive:
         rule = OneNormEntry(rule.two_sided)

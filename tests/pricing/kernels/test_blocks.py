@@ -5,7 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from cgboost import RBF, KernelLibrary, Linear, On, Polynomial, Precomputed
+import cgboost.kernels.rows
+from cgboost import RBF, KernelLibrary, Linear, Matern, On, Polynomial
 from cgboost.exceptions import KernelError
 from cgboost.kernels import FunctionKernel, Kernel, Normalized
 from cgboost.pricing.kernels import blocks
@@ -40,17 +41,6 @@ def test_blocks_have_the_values_of_the_kernels(dtype: type, chosen: slice | np.n
         assert values.dtype == dtype or stratum == 1
         seen.append(stratum)
     assert sorted(seen) == [0, 1, 2, 3]
-
-
-def test_one_product_serves_all_kernels_of_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three kernels of inner products take one product; the function takes none."""
-    products = []
-    product = blocks._product
-    monkeypatch.setattr(blocks, "_product", lambda *a: products.append(1) or product(*a))
-    list(data(X).blocks([0, 1, 2, 3], slice(0, 5), slice(0, 7), np.float64))
-    assert len(products) == 1
-    list(data(X).blocks([1], slice(0, 5), slice(0, 7), np.float64))
-    assert len(products) == 1
 
 
 def test_columns_of_several_kernels_and_centres() -> None:
@@ -88,14 +78,6 @@ def test_a_pickle_has_the_data_and_nothing_that_is_soon_made_again() -> None:
     np.testing.assert_array_equal(one, two)
 
 
-def test_a_precomputed_kernel_takes_values_by_their_numbers() -> None:
-    """The centres of a given matrix are the numbers of its columns."""
-    given = X[:, :40] @ X[:, :40].T
-    kernels = KernelData(given, ("given",), [Precomputed()], 8)
-    ((_, values),) = kernels.blocks([0], np.array([3, 4]), slice(10, 20), np.float64)
-    np.testing.assert_array_equal(values, given[[3, 4], 10:20])
-
-
 def test_values_that_are_not_finite_name_their_kernel() -> None:
     """An overflow within a block of shared products is reported like any other."""
     large = KernelData(1e200 * X, ("linear", "rbf"), [Linear(), RBF(0.1)], 8)
@@ -130,3 +112,29 @@ def test_kernels_on_the_same_columns_share_their_product(monkeypatch: pytest.Mon
         np.testing.assert_allclose(values[stratum], kernel(X, X), rtol=1e-12, atol=1e-14)
     expected = [values[s][:, j] for s, j in ((4, 3), (1, 9), (0, 9), (1, 0), (2, 30))]
     np.testing.assert_allclose(columns, expected, rtol=1e-12, atol=1e-14)
+
+
+SHARING: list[Kernel] = [
+    RBF(0.1),
+    RBF(3.0),
+    Normalized(RBF(0.5)),
+    Polynomial(3, coef0=1.0),
+    Normalized(Linear()),
+    Matern(0.2, nu=0.5),
+]
+
+
+@pytest.mark.parametrize("n_features", [1, 4])
+@pytest.mark.parametrize("places", [None, np.array([8, 0, 3])])
+def test_each_kernel_that_shares_a_product_has_its_own_values(
+    n_features: int, places: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For all centres and for some, whatever was asked for before, a few rows at a time."""
+    monkeypatch.setattr(cgboost.kernels.rows, "PRODUCTS_AT_ONCE", 1)
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(40, n_features)), rng.normal(size=(9, n_features))
+    for shared, centres in ((SharedProducts(X, Z), Z), (SharedProducts(X, X), X)):
+        wanted = centres if places is None else centres[places]
+        for kernel in [*SHARING, *SHARING[::-1]]:
+            values = shared.values(kernel, places)
+            np.testing.assert_allclose(values, kernel(X, wanted), rtol=1e-12, atol=1e-14)

@@ -57,15 +57,9 @@ def test_log_odds(seed: int, scale: float) -> None:
         np.testing.assert_allclose(log_odds(f)[:, k], f[:, k] - others, rtol=1e-12, atol=1e-12)
 
 
-def test_a_limit_is_kept() -> None:
-    """Of three classes the first two are asked for two columns."""
+def test_each_class_needs_a_pricer_and_has_its_turn() -> None:
+    """Another number of pricers is an error; for two columns the first two classes are asked."""
     master, pricer, _ = problem(0, 3)
-    columns = pricer.price(master.solve(), 2).columns
-    assert [column.output for column in columns] == [0, 1]
-
-
-def test_each_class_needs_a_pricer() -> None:
-    """Another number of pricers is an error."""
-    _, pricer, _ = problem(0, 3)
+    assert [column.output for column in pricer.price(master.solve(), 2).columns] == [0, 1]
     with pytest.raises(ValueError, match="3 classes need as many pricers, got 2"):
         ClassByClassPricer(pricer.pricers[:2], pricer.losses)

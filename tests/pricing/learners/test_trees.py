@@ -158,11 +158,15 @@ def test_nothing_to_fit_is_no_column() -> None:
     assert not pricer().price(done.solve(), 1).columns
 
 
-def test_bad_arguments() -> None:
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: TreePricer(X, np.ones(3), newton_leaves()), "X has 90 rows, weights have 3"),
+        (lambda: pricer(subsample=1.5), "subsample must be a number > 0 and ≤ 1, got 1.5"),
+        (lambda: as_single(np.array([[1e39]])), r"X must fit into float32, .* got 1e\+39"),
+    ],
+)
+def test_bad_arguments(make, words) -> None:
     """Rows, subsample and features are checked by name."""
-    with pytest.raises(ValueError, match="X has 90 rows, weights have 3"):
-        TreePricer(X, np.ones(3), newton_leaves())
-    with pytest.raises(ValueError, match="subsample must be a number > 0 and ≤ 1, got 1.5"):
-        pricer(subsample=1.5)
-    with pytest.raises(ValueError, match=r"X must fit into float32, .* got 1e\+39"):
-        as_single(np.array([[1e39]]))
+    with pytest.raises(ValueError, match=words):
+        make()

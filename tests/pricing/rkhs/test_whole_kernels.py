@@ -11,6 +11,7 @@ from cgboost.generation.spaces import SpaceState
 from cgboost.penalties import GroupNorm
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
+from tests.pricing.cases import state_of
 
 LIBRARY = KernelLibrary({"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF(0.3)})
 PLAIN = GroupNorm(standardize=False)
@@ -18,16 +19,7 @@ PLAIN = GroupNorm(standardize=False)
 
 def state_at(response: np.ndarray, penalty: GroupNorm) -> MasterState:
     """What a master without columns would say."""
-    return MasterState(
-        columns=(),
-        coef=np.zeros(0),
-        intercept=0.0,
-        output=np.zeros(len(response)),
-        pseudo_response=response,
-        objective=1.0,
-        slack=np.zeros(len(response)),
-        entry=penalty.entry(two_sided=True),
-    )
+    return state_of(response, penalty.entry(two_sided=True))
 
 
 def test_scores_are_the_best_of_the_unit_ball() -> None:
