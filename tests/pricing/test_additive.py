@@ -46,18 +46,16 @@ def test_stages_lower_the_loss_and_predict_as_their_columns(corrective: bool) ->
 
 
 def test_the_outputs_of_transform_regression_are_nearly_orthogonal_by_themselves() -> None:
-    """Earlier outputs in the leaves: a refit of all stages changes next to nothing ([P] 6)."""
+    """Earlier outputs in the leaves: a refit of all stages changes next to nothing ([P] 6).
+
+    A stage ends with least squares on the training rows: λ = 1 ([P] section 2).
+    """
     ends = [
         ColumnGeneration(*run_of(SquaredError(), Y, corrective=corrective), max_columns=3).run()
         for corrective in (False, True)
     ]
     assert ends[0].objective < 1.05 * ends[1].objective
-
-
-def test_the_line_search_of_squared_error_finds_a_step_of_one() -> None:
-    """A stage ends with least squares on the training rows: λ = 1 ([P] section 2)."""
-    result = ColumnGeneration(*run_of(SquaredError(), Y), max_columns=3).run()
-    np.testing.assert_allclose(result.coef, 1.0, rtol=1e-9)
+    np.testing.assert_allclose(ends[0].coef, 1.0, rtol=1e-9)
 
 
 def test_holdout_rows_have_pseudo_responses_too() -> None:
@@ -77,16 +75,15 @@ def test_holdout_rows_have_pseudo_responses_too() -> None:
     assert seen[0][HELD].any()
 
 
-def test_a_constant_stage_is_no_column() -> None:
-    """Where the residual is nothing, the run ends; a limit of 0 asks for nothing."""
+def test_what_is_no_column() -> None:
+    """Where the residual is nothing, the run ends; a limit of 0 asks for nothing.
+
+    A column that was not taken is forgotten: the next search begins where the master is.
+    """
     master, stages = run_of(SquaredError(), np.full(1500, 0.1))
     result = ColumnGeneration(master, stages, max_columns=2).run()
     assert len(result.columns) == 0
     assert stages.price(master.solve(), 0).columns == ()
-
-
-def test_a_column_that_was_not_taken_is_forgotten() -> None:
-    """The next search begins where the master is, with the outputs of its columns alone."""
     master, stages = run_of(SquaredError(), Y)
     first = stages.price(master.solve(), 1)
     again = stages.price(master.solve(), 1)

@@ -71,7 +71,10 @@ def test_held_rows_are_predicted_and_not_learnt_from():
 
 
 def test_columns_are_their_hypotheses():
-    """Values of columns are those of the hypotheses; their sum is that of the last functions."""
+    """Values of columns are those of the hypotheses; their sum is that of the last functions.
+
+    In the sum of all changes the functions on the way cancel and are not called.
+    """
     X, y, weights = correlated()
     result, _ = backfitted(X, y, weights, tol=1e-3)
     hypotheses = [column.hypothesis for column in result.columns]
@@ -79,10 +82,6 @@ def test_columns_are_their_hypotheses():
     np.testing.assert_allclose(evaluate(hypotheses, X), values, atol=1e-9)
     for coef in (np.ones(len(hypotheses)), np.linspace(0.0, 1.0, len(hypotheses))):
         np.testing.assert_allclose(weighted_sum(hypotheses, coef, X), values @ coef, atol=1e-9)
-
-
-def test_only_last_functions_are_evaluated():
-    """In the sum of all changes the functions on the way cancel and are not called."""
     calls = []
 
     def counted(name):
@@ -92,8 +91,7 @@ def test_only_last_functions_are_evaluated():
 
         return AdditiveFunction(term)
 
-    first, second = counted("first"), counted("second")
-    family = Changes()
+    first, second, family = counted("first"), counted("second"), Changes()
     changes = [
         Change(family, 0, first, AdditiveFunction(), 1),
         Change(family, 0, second, first, 2),
