@@ -43,8 +43,8 @@ def test_predictions_are_the_plain_evaluation(n_rows: int) -> None:
     )
 
 
-def test_kernels_that_cannot_be_hashed_can_predict() -> None:
-    """A user's kernel may be an object without a hash."""
+def test_kernels_of_any_kind_predict_or_are_named() -> None:
+    """A user's kernel may have no hash; values that are not finite name the family."""
 
     class Unhashable(Kernel):
         __hash__ = None
@@ -57,10 +57,6 @@ def test_kernels_that_cannot_be_hashed_can_predict() -> None:
     np.testing.assert_allclose(
         Ensemble(mine, coef).decision_function(X), evaluate(mine, X) @ coef, atol=1e-12
     )
-
-
-def test_bad_values_name_the_family() -> None:
-    """Values and sums that are not finite are reported with the name of the library's kernel."""
     mine = hypotheses({"steep": Polynomial(40)})
     X = 1e10 * np.ones((2, 6))
     with pytest.raises(KernelError, match="kernel 'steep' returned"):

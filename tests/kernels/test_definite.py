@@ -26,8 +26,11 @@ def test_the_smallest_eigenvalue_is_named() -> None:
     assert str(pickle.loads(pickle.dumps(info.value))) == str(info.value)
 
 
-def test_values_are_checked_as_they_are_given() -> None:
-    """Precomputed ones at the columns of the training rows; asymmetric ones, and zeros, too."""
+def test_what_is_checked() -> None:
+    """Values as they are given, at the columns of the training rows; asymmetric ones, and zeros.
+
+    Kernels that a formula knows to be definite are not: not those with a negative part.
+    """
     good = X[:30] @ X[:30].T
     check_definite("given", Precomputed(), good)
     with pytest.raises(IndefiniteKernelError, match="smallest eigenvalue"):
@@ -35,10 +38,6 @@ def test_values_are_checked_as_they_are_given() -> None:
     with pytest.raises(IndefiniteKernelError, match="not symmetric"):
         check_gram("mine", np.eye(4) + np.triu(np.full((4, 4), 0.1), 1))
     check_gram("zero", np.zeros((5, 5)))
-
-
-def test_formulas_say_which_kernels_need_no_check() -> None:
-    """Kernels that are known to be definite are; one with a negative part or a function is not."""
     polynomial, indefinite = Polynomial(3, coef0=1.0), Polynomial(2, coef0=-1.0)
     known = [RBF(0.3) * polynomial, 2.0 * Linear() + RBF(1.0), On(RBF(), 0), RBF(0.2) ** 2]
     assert all(is_known_definite(kernel) for kernel in known)

@@ -32,7 +32,10 @@ X, Z = RNG.normal(size=(7, 4)), RNG.normal(size=(5, 4))
 
 
 def test_library_keeps_the_order_and_fits_every_kernel() -> None:
-    """Names keep their order; fit sets widths and normalises only when asked."""
+    """Fit sets widths and normalises only when asked; options that are not the default are shown.
+
+    A function that a module defines survives pickle; a lambda does only where pickle allows.
+    """
     library = KernelLibrary({"r": RBF(), "l": Linear(), "f": lambda A, B: A @ B.T})
     assert library.names == ("r", "l", "f")
     assert len(library) == 3
@@ -41,18 +44,10 @@ def test_library_keeps_the_order_and_fits_every_kernel() -> None:
     assert isinstance(fitted["l"], Linear)
     normalised = KernelLibrary({"l": Linear()}, normalize=True).fit(X)["l"]
     np.testing.assert_allclose(np.diag(normalised(X, X)), 1.0)
-
-
-def test_a_library_of_named_functions_can_be_pickled() -> None:
-    """A function that a module defines survives pickle; a lambda does only where pickle allows."""
     library = pickle.loads(pickle.dumps(KernelLibrary({"mine": cosine_similarity})))
     np.testing.assert_allclose(library.fit(X)["mine"](X, Z), cosine_similarity(X, Z))
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
         pickle.dumps(KernelLibrary({"mine": lambda A, B: A @ B.T}))
-
-
-def test_representation_names_what_is_done_to_features_and_kernels() -> None:
-    """Options that differ from their defaults are shown."""
     library = KernelLibrary({"r": RBF()}, normalize=True, standardize=True, negation=False)
     assert repr(library) == "KernelLibrary(r, normalize=True, standardize=True, negation=False)"
 
@@ -167,8 +162,11 @@ def test_default_library_makes_units_of_features_irrelevant() -> None:
     )
 
 
-def test_libraries_with_the_same_kernels_are_equal() -> None:
-    """Names, kernels, their order and the options count."""
+def test_a_library_is_its_kernels_and_options() -> None:
+    """Names, kernels, their order and the options make it equal, and have names as parameters.
+
+    Setting them changes neither the dict nor a kernel.
+    """
     kernels = {"l": Linear(), "r": RBF(0.1)}
     library = KernelLibrary(kernels, normalize=True)
     assert library == KernelLibrary(dict(kernels), normalize=True)
@@ -181,10 +179,6 @@ def test_libraries_with_the_same_kernels_are_equal() -> None:
         "library",
     ]
     assert all(library != other for other in others)
-
-
-def test_parameters_of_a_library() -> None:
-    """Options, kernels and their parameters have names; clone makes an equal library."""
     kernels = {"l": Linear(), "r": RBF(0.1), "f": cosine_similarity}
     library = KernelLibrary(kernels, normalize=True)
     assert library.get_params(deep=False)["kernels"] is kernels
@@ -195,10 +189,6 @@ def test_parameters_of_a_library() -> None:
     copy = clone(library)
     assert copy == library
     assert copy is not library
-
-
-def test_set_params_replaces_kernels() -> None:
-    """Whole kernels, their parameters and options; neither the dict nor a kernel is changed."""
     rbf, kernels = RBF(0.1), {"l": Linear(), "r": RBF(0.1)}
     library, other = KernelLibrary(kernels), KernelLibrary(kernels)
     assert library.set_params(r__gamma=2.0, l=Polynomial(2), l__degree=3, normalize=True) is library

@@ -34,7 +34,10 @@ class Shifted(Kernel):
 
 
 def test_parts_of_composites_have_names():
-    """Terms of a sum by position, with weights; parameters of parts after two underscores."""
+    """Terms of a sum by position, with weights; parameters of parts after two underscores.
+
+    Names of parts may hold the separator themselves.
+    """
     sum_ = 0.5 * Linear() + Normalized(RBF(0.1))
     params = sum_.get_params()
     assert (params["w1"], params["k1"]) == (0.5, Linear())
@@ -48,6 +51,10 @@ def test_parts_of_composites_have_names():
     assert given.set_params(**given.get_params()) == given
     product = Product((Linear(), RBF(0.1)))
     assert product.set_params(k2__gamma=1.0, shift=2.0) == Product((Linear(), RBF(1.0)), 2.0)
+    groups = grouped({"a__b__c": 1, "a__d": 2, "a": 3}, ["a", "a__b"], "it")
+    assert groups == {"a__b": {"c": 1}, "a": {"d": 2, "": 3}}
+    assert changed(1, {"": 2}) == 2
+    assert with_nested({"x": RBF(1.0), "y": 3})["x__gamma"] == 1.0
 
 
 def test_kernels_that_can_change_are_copied():
@@ -73,11 +80,3 @@ def test_bad_names_and_values(kernel, name, message):
     """A name that does not exist is an error with those that do; values are checked as ever."""
     with pytest.raises(ValueError, match=message):
         kernel.set_params(**{name: -1.0})
-
-
-def test_groups_take_the_longest_name():
-    """Names of parts may hold the separator themselves."""
-    groups = grouped({"a__b__c": 1, "a__d": 2, "a": 3}, ["a", "a__b"], "it")
-    assert groups == {"a__b": {"c": 1}, "a": {"d": 2, "": 3}}
-    assert changed(1, {"": 2}) == 2
-    assert with_nested({"x": RBF(1.0), "y": 3})["x__gamma"] == 1.0

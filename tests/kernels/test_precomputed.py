@@ -48,17 +48,16 @@ EVERY = np.arange(7.0)[:, None]
 
 
 def test_a_matrix_is_read_by_row_numbers() -> None:
-    """k(x, z) = matrix[x, z] for row numbers x and z, in any order and more than once."""
+    """k(x, z) = matrix[x, z] for row numbers x and z, in any order and more than once.
+
+    It is a kernel like others: it can be summed and normalised.
+    """
     kernel = Precomputed("mine", GRAM)
     rows = np.array([[3.0], [3.0], [0.0]])
     np.testing.assert_array_equal(kernel(rows, EVERY[[1, 6]]), GRAM[[3, 3, 0]][:, [1, 6]])
     np.testing.assert_array_equal(kernel.diagonal(rows), np.diag(GRAM)[[3, 3, 0]])
     np.testing.assert_array_equal(kernel.centres(EVERY, [2, 5]), [[2.0], [5.0]])
     assert not kernel.is_precomputed
-
-
-def test_a_given_matrix_can_be_summed_and_normalised() -> None:
-    """It is a kernel like others, of row numbers."""
     squares = GRAM**2
     kernel = Precomputed("a", GRAM) + 0.5 * Precomputed("b", squares)
     np.testing.assert_allclose(kernel(EVERY, EVERY), GRAM + 0.5 * squares)

@@ -19,43 +19,29 @@ from cgboost import (
     RationalQuadratic,
 )
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, squared_norms
-from cgboost.kernels.features.rbf import distance_sizes
 from tests.effort import examples
 from tests.kernels.cases import arithmetic, matern, rows
 
 
-def test_the_bound_is_of_the_size_of_the_precision() -> None:
-    """In float64 the relative bound is 2²⁹ times smaller, and it grows with the features."""
+def test_bounds_are_of_the_size_of_the_precision() -> None:
+    """In float64 the relative bound is 2²⁹ times smaller, and it grows with the features.
+
+    A function, a given matrix, what is made of a function and a kernel without a width have none,
+    nor a normalisation by the difference of large numbers, whose rounding may be anything.
+    """
     few, many = (rows(0, n_features=count) for count in (10, 1000))
     for kernel in (Linear(), RBF(0.1), Normalized(Polynomial(2))):
         narrow, wide = (kernel.rounding(arithmetic(few, d)) for d in (np.float32, np.float64))
         assert narrow.relative / wide.relative == pytest.approx(2.0**29, rel=0.5)
         assert kernel.rounding(arithmetic(many, np.float32)).relative > narrow.relative
-
-
-def test_kernels_of_unknown_making_have_no_bound() -> None:
-    """A function, a given matrix, what is made of a function, and a kernel without a width."""
     function = FunctionKernel(lambda A, B: A @ B.T)
     made = [function + Linear(), function * Linear(), Normalized(function)]
     for kernel in (function, Precomputed(), *made, RBF(), Matern(), RationalQuadratic()):
         assert kernel.rounding(arithmetic(rows(1), np.float32)) is None
-
-
-def test_a_normalisation_by_almost_nothing_has_no_bound() -> None:
-    """Where k(x, x) is the difference of large numbers, its rounding may be anything."""
     X = np.full((2, 5), 1000.0, dtype=np.float32)
     kernel = Normalized(Polynomial(2, coef0=-5e6 + 0.01))
     assert kernel.rounding(arithmetic(X, np.float32)) is None
     assert kernel.rounding(arithmetic(X, np.float64)) is None
-
-
-def test_sizes_of_distances_bound_them_and_stay_small_far_from_the_origin() -> None:
-    """1 + a_x + a_z ≤ s_x s_z for all pairs; a shift of all rows costs no more than their norms."""
-    near = np.random.default_rng(0).uniform(0.0, 3.0, size=50)
-    for a in (near, near + 1e6, np.zeros(3)):
-        sizes = distance_sizes(a)
-        assert (1 + a[:, None] + a <= np.outer(sizes, sizes) * (1 + 1e-12)).all()
-        assert np.outer(sizes, sizes).mean() <= 1.0 + 2.0 * a.max() + 1e-9 * a.max()
 
 
 def test_a_narrow_kernel_far_from_the_origin_is_certified() -> None:

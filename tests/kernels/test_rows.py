@@ -76,8 +76,11 @@ def test_products_and_moments(kind: Any) -> None:
     assert root_mean_squares(kind((3, 2))).tolist() == [1.0, 1.0]
 
 
-def test_numbers_in_parts_add_up() -> None:
-    """Where a number is kept as a sum of two, norms and moments are of the sum."""
+def test_numbers_in_parts_add_up_and_are_counted() -> None:
+    """Where a number is kept as a sum of two, norms and moments are of the sum.
+
+    Operations and roundings are counted by the numbers that are there.
+    """
     X = with_duplicates(DENSE)
     assert not X.has_canonical_format
     np.testing.assert_allclose(squared_norms(X), (DENSE**2).sum(axis=1))
@@ -85,6 +88,11 @@ def test_numbers_in_parts_add_up() -> None:
     np.testing.assert_allclose(root_mean_squares(X), root_mean_squares_of(DENSE))
     assert not X.has_canonical_format  # it is the user's: nobody has touched it
     np.testing.assert_allclose(RBF(0.3)(X, X), RBF(0.3)(DENSE, DENSE))
+    X = sp.csr_array(([1.0] * 5, ([0, 0, 0, 0, 1], [0, 1, 2, 3, 0])), shape=(3, 1000))
+    assert entries(X) == pytest.approx(5 / 3)
+    assert most_entries(X) == 4
+    assert entries(DENSE) == most_entries(DENSE) == 12
+    assert entries(sp.csr_array((3, 4))) == most_entries(sp.csr_array((3, 4))) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -99,15 +107,6 @@ def test_centres(kind: Any) -> None:
     np.testing.assert_array_equal(stacked([single(DENSE, 3), single(DENSE, 4)]), DENSE[3:5])
     assert like(DENSE, X).nnz == X.nnz
     np.testing.assert_array_equal(like(X, DENSE), DENSE)
-
-
-def test_what_a_product_costs() -> None:
-    """Operations and roundings are counted by the numbers that are there."""
-    X = sp.csr_array(([1.0] * 5, ([0, 0, 0, 0, 1], [0, 1, 2, 3, 0])), shape=(3, 1000))
-    assert entries(X) == pytest.approx(5 / 3)
-    assert most_entries(X) == 4
-    assert entries(DENSE) == most_entries(DENSE) == 12
-    assert entries(sp.csr_array((3, 4))) == most_entries(sp.csr_array((3, 4))) == 1
 
 
 @pytest.mark.parametrize("centres_are_sparse", [False, True])

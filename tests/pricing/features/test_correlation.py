@@ -148,16 +148,12 @@ def test_lengths_scores_and_gram_rows_are_those_of_a_centred_copy(form: str, cen
     np.testing.assert_array_equal(features.hypothesis(2).importances(4), [0, 0, 1, 0])
 
 
-def test_more_rows_than_fit_into_a_block() -> None:
-    """Means and lengths add up over blocks of rows."""
+def test_long_and_constant_features() -> None:
+    """Means and lengths add up over blocks of rows; the length of a constant is exactly 0."""
     long = RNG.normal(size=(module.ENTRIES_AT_ONCE // 7 + 100, 7)) + 5.0
     features = CentredFeatures(long, np.ones(len(long)), centre=True)
     np.testing.assert_allclose(features.centres, long.mean(axis=0))
     np.testing.assert_allclose(features.lengths, np.linalg.norm(long - long.mean(axis=0), axis=0))
-
-
-def test_constants_have_no_length() -> None:
-    """Whatever rounding leaves of a constant minus its weighted mean, its length is exactly 0."""
     constants = np.outer(np.ones(50), RNG.normal(size=40) * 10.0 ** np.arange(-20, 20))
     features = CentredFeatures(np.column_stack([PART, constants]), SHARES, centre=True)
     assert (constants != features.centres[7:]).any()
@@ -249,14 +245,13 @@ def test_what_single_precision_puts_in_the_wrong_order() -> None:
         assert chosen(alike) == (np.argmax(scores), 0)
 
 
-def test_sizes_beyond_single_precision() -> None:
-    """Features of size 1e±60 are normalised before they are rounded."""
+def test_what_single_precision_cannot_do() -> None:
+    """Features of size 1e±60 are normalised before they are rounded.
+
+    Coarse correlations of random directions are within half of the margin that is left.
+    """
     scale = 10.0 ** np.where(np.arange(X.shape[1]) % 2, 60.0, -60.0)
     assert chosen(X * scale) == (chosen(X)[0], 0)
-
-
-def test_the_error_bound_holds() -> None:
-    """Coarse correlations of random directions are within half of the margin that is left."""
     pricer, matrix = ScreenedPricer(features(), repeats=False), features()
     for direction in np.random.default_rng(1).normal(size=(20, len(Y))):
         unit = direction / np.linalg.norm(direction / np.sqrt(WEIGHTS))

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.penalties.elastic_net import ElasticNetEntry
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing.features.earlier_scores import (
     FEWEST_REMEMBERED,
     PASSES_OF_LENGTHS,
-    EarlierScores,
 )
 from cgboost.pricing.features.features import FeaturePool
 from cgboost.pricing.scans.candidates import Held, PricingRequest
@@ -71,12 +69,22 @@ def test_a_search_finds_the_same_with_fewer_scores(form: str, rule: Any, reach: 
 
 
 def test_lengths_wait_until_they_would_have_paid() -> None:
-    """All features are scored in the first passes, also where r stays nearly the same."""
+    """All features are scored in the first passes, also where r stays nearly the same.
+
+    What is known of features in other units says nothing of these.
+    """
     pool, response = FeaturePool(X), RNG.normal(size=N_ROWS) / 10.0
     near = response + 1e-9 * RNG.normal(size=(PASSES_OF_LENGTHS + 1, N_ROWS))
     seen = [pool.search([0], None, request_of(r, RULES["l1"])).n_evaluated for r in near]
     assert seen[:-1] == [N_FEATURES] * PASSES_OF_LENGTHS
     assert seen[-1] < 0.05 * N_FEATURES
+    pool, response = FeaturePool(X), RNG.normal(size=N_ROWS) / 10.0
+    for near in response + 1e-9 * RNG.normal(size=(PASSES_OF_LENGTHS + 1, N_ROWS)):
+        pool.search([0], None, request_of(near, RULES["l1"]))
+    other = pool.rescaled(0.01)
+    found = other.search([0], None, request_of(response, RULES["l1"]))
+    assert found.n_evaluated == N_FEATURES
+    assert found.max_excess > 0
 
 
 @pytest.mark.parametrize("factor", [1.0, 0.3, 1.07])
@@ -93,65 +101,3 @@ def test_a_multiple_of_the_last_response_is_not_scored_again(factor: float) -> N
     np.testing.assert_array_equal(known.indices, whole.indices)
     np.testing.assert_allclose(known.scores, whole.scores, rtol=1e-12)
     np.testing.assert_allclose(known.max_excess, whole.max_excess, atol=1e-12)
-
-
-def test_rescaled_features_have_a_memory_of_their_own() -> None:
-    """What is known of features in other units says nothing of these."""
-    pool, response = FeaturePool(X), RNG.normal(size=N_ROWS) / 10.0
-    for near in response + 1e-9 * RNG.normal(size=(PASSES_OF_LENGTHS + 1, N_ROWS)):
-        pool.search([0], None, request_of(near, RULES["l1"]))
-    other = pool.rescaled(0.01)
-    found = other.search([0], None, request_of(response, RULES["l1"]))
-    assert found.n_evaluated == N_FEATURES
-    assert found.max_excess > 0
-
-
-PROBLEMS = [
-    (SparseLinearRegressor, "squared_error"),
-    (SparseLinearRegressor, "huber"),
-    (SparseLinearRegressor, "quantile"),
-    (SparseLinearClassifier, "squared_hinge"),
-    (SparseLinearClassifier, "hinge"),
-    (SparseLinearClassifier, "log_loss"),
-]
-
-
-@pytest.mark.parametrize(("ratio", "positive", "offset"), [(1.0, False, True), (0.7, True, False)])
-@pytest.mark.parametrize(("model", "loss"), PROBLEMS, ids=[loss for _, loss in PROBLEMS])
-def test_a_path_has_the_same_models(
-    model: Any, loss: str, ratio: float, positive: bool, offset: bool, monkeypatch: Any
-) -> None:
-    """Coefficients and bounds along a weighted path, with the memory (used) and without."""
-    found: list[Any] = []
-    undecided = EarlierScores.undecided
-
-    def counted(self: EarlierScores, request: PricingRequest) -> Any:
-        found.append(undecided(self, request))
-        return found[-1]
-
-    monkeypatch.setattr(EarlierScores, "undecided", counted)
-    target = X[:, :5].sum(axis=1) + 0.1 * RNG.normal(size=N_ROWS)
-    weights = RNG.uniform(0.5, 2.0, N_ROWS)
-    classifies = model is SparseLinearClassifier
-    y = np.where(target > np.median(target), 1, -1) if classifies else target
-    values = np.geomspace(0.02, 0.2, 6) if classifies else np.geomspace(0.4, 0.1, 6)
-    paths = []
-    for remembers in (True, False):
-        if not remembers:
-            monkeypatch.setattr(EarlierScores, "usable", False)
-        estimator = model(
-            loss=loss,
-            penalty="elasticnet",
-            l1_ratio=ratio,
-            positive=positive,
-            fit_intercept=offset,
-            tol=1e-8,
-        )
-        path = estimator.path(np.asfortranarray(X), y, values, sample_weight=weights)
-        paths.append(path.models)
-        assert any(features is not None for features in found) == remembers
-        found.clear()
-    for own, whole in zip(*paths, strict=True):
-        np.testing.assert_allclose(own.coef_, whole.coef_, atol=1e-9)
-        assert own.dual_bound_ == pytest.approx(whole.dual_bound_, rel=1e-9)
-        assert own.gap_ <= 1e-8

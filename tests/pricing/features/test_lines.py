@@ -96,8 +96,11 @@ def test_the_bound_skips_most_features() -> None:
     assert 1 <= len(calls) < 10
 
 
-def test_a_constant_feature_has_no_slope() -> None:
-    """Where a c = b² the intercept comes alone, d/a, whether the constant is large or small."""
+def test_what_has_no_slope_or_no_line() -> None:
+    """Where a c = b² the intercept comes alone, d/a, whether the constant is large or small.
+
+    There is no column without room, pseudo-response or Newton weight.
+    """
     X, loss, state = problem()
     for value in (0.0, 1.0, 0.1, 1e9):
         X[:] = value
@@ -105,6 +108,14 @@ def test_a_constant_feature_has_no_slope() -> None:
         assert column.hypothesis.slope == 0.0
         step = state.pseudo_response.sum() / state.curvature.sum()
         np.testing.assert_allclose(column.values, step, rtol=1e-9)
+    X, loss, state = problem()
+    pricer = LinePricer(LinePool(X), loss)
+    assert not pricer.price(state, 0).columns
+    nothing, flat = StagewiseMaster(loss, step=1.0), StagewiseMaster(loss, step=1.0)
+    nothing.output, flat.output = 1e4 * loss.target, -1e4 * loss.target
+    assert not pricer.price(nothing.solve(), 1).columns
+    assert flat.solve().pseudo_response.any()
+    assert not pricer.price(flat.solve(), 1).columns
 
 
 @pytest.mark.parametrize(("block", "width"), [(1, 1), (7, 5), (2**17, 5), (7, 2**13)])
@@ -122,18 +133,6 @@ def test_moments_do_not_depend_on_the_blocks(
     for found, wanted in zip(pool.moments(w, r), (w @ Z, w @ Z**2, r @ Z), strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-12)
     assert pool.X.dtype == dtype
-
-
-def test_nothing_to_fit_is_no_column() -> None:
-    """No room, no pseudo-response, or no Newton weight at all."""
-    X, loss, state = problem()
-    pricer = LinePricer(LinePool(X), loss)
-    assert not pricer.price(state, 0).columns
-    nothing, flat = StagewiseMaster(loss, step=1.0), StagewiseMaster(loss, step=1.0)
-    nothing.output, flat.output = 1e4 * loss.target, -1e4 * loss.target
-    assert not pricer.price(nothing.solve(), 1).columns
-    assert flat.solve().pseudo_response.any()
-    assert not pricer.price(flat.solve(), 1).columns
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,10 @@ def test_products_of_float32_are_more_exact_in_parts() -> None:
 
 
 def test_a_pickle_has_the_data_and_nothing_that_is_soon_made_again() -> None:
-    """Norms and bounds on rounding stay behind; blocks are the same afterwards."""
+    """Norms and bounds on rounding stay behind; blocks are the same afterwards.
+
+    An overflow within a block of shared products names its kernel.
+    """
     kept = KernelData(X, ("rbf",), [RBF(0.1)], 8)
     size = len(pickle.dumps(kept))
     kept.roundings(np.float32)
@@ -76,10 +79,6 @@ def test_a_pickle_has_the_data_and_nothing_that_is_soon_made_again() -> None:
         next(d.blocks([0], slice(0, 4), slice(0, 4), float)) for d in (kept, copy)
     )
     np.testing.assert_array_equal(one, two)
-
-
-def test_values_that_are_not_finite_name_their_kernel() -> None:
-    """An overflow within a block of shared products is reported like any other."""
     large = KernelData(1e200 * X, ("linear", "rbf"), [Linear(), RBF(0.1)], 8)
     with pytest.raises(KernelError, match="kernel 'rbf' returned nan"):
         list(large.blocks([1, 0], slice(0, 4), slice(0, 4), np.float64))

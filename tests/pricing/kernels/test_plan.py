@@ -66,7 +66,11 @@ def test_a_linear_kernel_takes_no_memory_from_the_others() -> None:
 
 
 def test_structure_is_used_where_it_takes_fewer_operations() -> None:
-    """Linear kernels always; quadratic ones when many rows have changed and no product is there."""
+    """Linear kernels always; quadratic ones when many rows have changed and no product is there.
+
+    Where structure is a little cheaper now, values that will be needed again are preferred, and a
+    kernel whose Gram matrix fits is summed up from memory.
+    """
     both = plan((5000, 50), [Linear(), Polynomial(2), RBF(0.1)], 0.0)
     assert both.by_structure([0, 1, 2], 10, 5000)[0]
     assert not both.by_structure([1], 10, 5000)[0]
@@ -74,16 +78,8 @@ def test_structure_is_used_where_it_takes_fewer_operations() -> None:
     assert not both.by_structure([1, 2], 100, 5000)[0]  # the product is there for the RBF
     assert both.by_structure([1, 2], 5000, 5000)[0]
     assert not both.by_structure([0, 1, 2], 5000, 5000)[2]
-
-
-def test_values_that_can_be_kept_are_worth_some_more() -> None:
-    """Where structure is a little cheaper now, values that will be needed again are preferred."""
     without, memory = (plan((5000, 50), [Polynomial(2)], megabytes) for megabytes in (0.0, 60.0))
     assert without.by_structure([0], 60, 5000)[0]
     assert not memory.by_structure([0], 60, 5000)[0]
     assert memory.by_structure([0], 5000, 5000)[0]
-
-
-def test_values_that_all_fit_in_memory_are_used_instead_of_structure() -> None:
-    """A quadratic kernel whose Gram matrix fits is summed up from memory."""
     assert not plan((3000, 50), [Polynomial(2)], AMPLE).by_structure([0], 3000, 3000)[0]

@@ -25,8 +25,12 @@ class Counted(Kernel):
         return A @ B.T
 
 
-def test_kernel_values_are_computed_once_while_memory_lasts() -> None:
-    """Scoring again, the same rows or fewer, asks a user's kernel for no value a second time."""
+def test_values_are_computed_as_seldom_as_can_be() -> None:
+    """While memory lasts, scoring the same rows or fewer asks for no value a second time.
+
+    Without memory a pass asks for as many rows of values as r has changed in, and a search among
+    some columns for values of changed rows with their centres.
+    """
     kernel = Counted()
     pool = KernelPool(KernelLibrary({"counted": kernel}), np.eye(50))
     kernel.values = 0
@@ -35,10 +39,6 @@ def test_kernel_values_are_computed_once_while_memory_lasts() -> None:
         pool.scores(0, None, response)
     pool.values(0, np.arange(50))
     assert kernel.values == 50 * 50
-
-
-def test_without_memory_only_what_has_changed_is_computed() -> None:
-    """A pass that follows another asks for as many rows of values as r has changed in."""
     kernel = Counted()
     pool = KernelPool(KernelLibrary({"counted": kernel}), np.eye(50), cache_size=0.0)
     response = np.where(np.arange(50) < 20, 1.0, 0.0)
@@ -50,10 +50,6 @@ def test_without_memory_only_what_has_changed_is_computed() -> None:
         pool.scores(0, None, response)
         counts.append(kernel.values // 50)
     assert counts == [20, 2, 1, 40]
-
-
-def test_error_points_ask_for_their_own_values_alone() -> None:
-    """A search among some columns asks for values of changed rows with their centres."""
     kernel = Counted()
     pool = KernelPool(KernelLibrary({"counted": kernel}), np.eye(50), cache_size=0.0)
     response = np.where(np.arange(50) < 20, 1.0, 0.0)

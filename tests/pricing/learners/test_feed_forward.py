@@ -113,16 +113,15 @@ def test_single_precision_stays():
 
 
 def test_inputs_grow_past_their_room():
-    """Outputs beyond the first room keep what was there."""
+    """Outputs beyond the first room keep what was there.
+
+    The best single input of the second fit is the first stage, where that is the target.
+    """
     inputs = Inputs(X, room=1)
     outputs = np.random.default_rng(0).normal(size=(9, len(X)))
     for output in outputs:
         inputs.append(output)
     np.testing.assert_array_equal(inputs.values, np.column_stack([X, outputs.T]))
-
-
-def test_an_output_can_be_all_that_a_learner_needs():
-    """The best single input of the second fit is the first stage, where that is the target."""
     columns = stages(LinearRegression(), count=2, repeats=True)
     second = columns[1].hypothesis
     assert second.n_inputs == 3

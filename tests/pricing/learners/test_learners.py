@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column, evaluate
-from cgboost.losses import Exponential, SquaredError, epsilon_insensitive, hinge
+from cgboost.losses import Exponential, SquaredError, hinge
 from cgboost.masters import OneNormMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import DescentEntry, StagewiseMaster
@@ -28,7 +28,7 @@ from cgboost.pricing.learners.class_learners import (
     class_codes,
 )
 from cgboost.pricing.learners.learners import IndependentPricer, LearnerPricer, residuals
-from tests.estimators.data import curve, three_classes, two_classes
+from tests.estimators.data import three_classes, two_classes
 from tests.pricing import cases
 from tests.pricing.scripted import Scripted
 
@@ -141,16 +141,6 @@ def test_what_is_not_offered():
     assert (list(priced.columns), priced.n_evaluated, priced.exact) == ([], 0, False)
     nothing = LearnerPricer(Broken(np.zeros(2)), np.ones((2, 1)))
     assert nothing.price(state_of(np.ones(2)), 1).columns == []
-
-
-def test_learners_fit_a_curve():
-    """Regression trees under the ε-insensitive loss follow a sine."""
-    X, y = curve(80)
-    master = OneNormMaster(epsilon_insensitive(y, np.full(80, 10.0), 0.1))
-    pricer = LearnerPricer(DecisionTreeRegressor(max_depth=3), X, random_state=0)
-    result = ColumnGeneration(master, pricer, max_columns=60).run()
-    values = np.stack([column.values for column in result.columns], axis=1)
-    assert np.abs(values @ result.coef + result.intercept - y).mean() < 0.2
 
 
 class Broken(RegressorMixin, BaseEstimator):

@@ -95,11 +95,25 @@ class Falling(Quantile):
         return SupportVectorLoss(y, lower=cost, upper=2.0 * cost)
 
 
-def test_a_leaf_without_a_best_step_stays_as_it_is() -> None:
-    """Where the loss falls without end, nothing is added to f."""
+def test_where_there_is_no_step() -> None:
+    """Where the loss falls without end nothing is added to f, and 0/0 is no step.
+
+    Without room, or without a pseudo-response, there is no column.
+    """
     loss = Falling().on(Y, WEIGHTS)
     [column] = pricer(search_leaves(loss)).price(StagewiseMaster(loss, step=0.1).solve(), 1).columns
     assert not column.values[WEIGHTS > 0].any()
+    state = StagewiseMaster(LogLoss().on(np.sign(Y), np.ones(N_ROWS)), step=0.1)
+    state.output = np.where(Y > 0, 400.0, 0.1)
+    even = TreePricer(np.sign(Y)[:, None], np.ones(N_ROWS), newton_leaves(), parameters=SMALL)
+    [column] = even.price(state.solve(), 1).columns
+    assert not column.values[Y > 0].any()
+    assert column.values[Y < 0].all()
+    loss = SquaredError().on(Y, WEIGHTS)
+    assert not pricer().price(StagewiseMaster(loss).solve(), 0).columns
+    done = StagewiseMaster(loss)
+    done.output = Y.copy()
+    assert not pricer().price(done.solve(), 1).columns
 
 
 def test_a_tree_for_every_output() -> None:
@@ -121,16 +135,6 @@ def test_a_tree_for_every_output() -> None:
     assert [column.output for column in grown.price(state, 2).columns] == [0, 1]
 
 
-def test_a_leaf_without_curvature_stays_at_0() -> None:
-    """0/0 is no step."""
-    state = StagewiseMaster(LogLoss().on(np.sign(Y), np.ones(N_ROWS)), step=0.1)
-    state.output = np.where(Y > 0, 400.0, 0.1)
-    even = TreePricer(np.sign(Y)[:, None], np.ones(N_ROWS), newton_leaves(), parameters=SMALL)
-    [column] = even.price(state.solve(), 1).columns
-    assert not column.values[Y > 0].any()
-    assert column.values[Y < 0].all()
-
-
 def test_trees_see_only_their_rows() -> None:
     """What is not drawn changes neither splits nor leaves; every round draws anew."""
     loss = SquaredError().on(Y, np.ones(N_ROWS))
@@ -147,15 +151,6 @@ def test_trees_see_only_their_rows() -> None:
         values.append(rounds[0])
         assert not np.array_equal(*rounds)
     np.testing.assert_array_equal(*values)
-
-
-def test_nothing_to_fit_is_no_column() -> None:
-    """No room, or no pseudo-response."""
-    loss = SquaredError().on(Y, WEIGHTS)
-    assert not pricer().price(StagewiseMaster(loss).solve(), 0).columns
-    done = StagewiseMaster(loss)
-    done.output = Y.copy()
-    assert not pricer().price(done.solve(), 1).columns
 
 
 @pytest.mark.parametrize(

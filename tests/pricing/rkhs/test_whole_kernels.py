@@ -43,8 +43,11 @@ def test_scores_are_the_best_of_the_unit_ball() -> None:
             assert (gram @ beta) @ response / norm <= score * (1 + 1e-12)
 
 
-def test_a_column_is_the_same_function_on_new_rows() -> None:
-    """Values on the training rows are those of the expansion, and of its terms."""
+def test_columns_are_functions_and_come_once() -> None:
+    """Values on the training rows are those of the expansion, and of its terms.
+
+    Kernels that are in the master keep their excess, and leave the offers to others.
+    """
     rng = np.random.default_rng(1)
     X, response = rng.normal(size=(30, 3)), rng.normal(size=30)
     pool = WholeKernelPool(KernelPool(LIBRARY, X), PLAIN, 100.0)
@@ -56,10 +59,6 @@ def test_a_column_is_the_same_function_on_new_rows() -> None:
         assert set(names) == {column.stratum}
         values = terms[0].family.outputs(X, terms) @ weights
         assert values == pytest.approx(column.values)
-
-
-def test_what_the_master_holds_is_not_offered_again() -> None:
-    """Kernels that are in the master keep their excess, and leave the offers to others."""
     rng = np.random.default_rng(2)
     X, response = rng.normal(size=(30, 3)), 5 * rng.normal(size=30)
     pricer = WholeKernelPricer(WholeKernelPool(KernelPool(LIBRARY, X), PLAIN, 100.0))

@@ -79,8 +79,11 @@ def test_a_beam_finds_the_best_pair(case):
         np.testing.assert_allclose(candidates.sorted()[0][0], best, rtol=1e-5)
 
 
-def test_a_beam_extends_to_more_conditions():
-    """A box of three features is found with three conditions."""
+def test_beams_extend_and_rules_for_the_same_rows_come_once():
+    """A box of three features is found with three conditions.
+
+    Columns of one round differ, and their complements too; none is in the master.
+    """
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (200, 6)).astype(float)
     inside = X[:, :3].all(axis=1)
@@ -89,6 +92,11 @@ def test_a_beam_extends_to_more_conditions():
     response = literals.sums(np.where(inside, 1.0, -0.5))
     beam(literals, (response,), lambda sums, size: sums[0], candidates, 6)
     np.testing.assert_array_equal(literals.cover(candidates.sorted()[0][1]), inside)
+    literals, loss = small()
+    master = OneNormMaster(loss)
+    priced = RulePricer(literals, np.array([0.0, 1.0, 2.0])).price(master.solve(), 10)
+    marks = {min(tuple(c.values > 0), tuple(c.values == 0)) for c in priced.columns}
+    assert len(marks) == len(priced.columns) > 1
 
 
 @given(tables(), st.sampled_from([0.3, 1.0, 5.0]), st.sampled_from([1, 2]), st.booleans())
@@ -135,15 +143,6 @@ def test_what_is_claimed_of_searches_that_are_not_complete():
     part = ColumnGeneration(OneNormMaster(loss), limited, tol=1e-6).run()
     assert not limited.complete
     assert part.bound <= whole.objective * (1 + 1e-9)
-
-
-def test_rules_for_the_same_rows_come_once():
-    """Columns of one round differ, and their complements too; none is in the master."""
-    literals, loss = small()
-    master = OneNormMaster(loss)
-    priced = RulePricer(literals, np.array([0.0, 1.0, 2.0])).price(master.solve(), 10)
-    marks = {min(tuple(c.values > 0), tuple(c.values == 0)) for c in priced.columns}
-    assert len(marks) == len(priced.columns) > 1
 
 
 @pytest.mark.parametrize("cost", [[0.0], [0.0, 0.0], [0.0, 2.0, 1.0]])

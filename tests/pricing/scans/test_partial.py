@@ -51,7 +51,10 @@ def test_round_robin_moves_on_when_a_stratum_has_nothing_left() -> None:
 
 
 def test_all_strata_asked_and_exact_prove_the_combined_bound() -> None:
-    """Nothing found anywhere: exact, with a bound per row; one heuristic spoils it."""
+    """Nothing found anywhere: exact, with a bound per row; one heuristic spoils it.
+
+    So it is whatever the last one found; and with ``limit=0``: no columns, all strata, the bound.
+    """
     strata = {"a": Scripted([], True, {"a": -1.0}), "b": Scripted([], True, {"b": -2.0})}
     priced = PartialPricing(strata).price(state(), 3)
     assert priced.exact
@@ -60,10 +63,6 @@ def test_all_strata_asked_and_exact_prove_the_combined_bound() -> None:
     spoilt = PartialPricing(strata | {"c": Scripted([], False)}).price(state(), 3)
     assert not spoilt.exact
     assert np.isnan(spoilt.reduced_cost)
-
-
-def test_all_asked_at_the_same_duals_are_exact() -> None:
-    """Whatever the last one found; and with ``limit=0``: no columns, all strata, the bound."""
     strata = {"a": Scripted([], True, 0.5), "b": Scripted(UNIT[:1], True, -4.0)}
     priced = PartialPricing(strata).price(state(), 1)
     assert priced.exact
@@ -133,16 +132,15 @@ def part(family: Family, places: np.ndarray) -> Any:
 
 
 def test_the_first_pricer_that_finds_a_column_answers() -> None:
-    """Later pricers are not asked; the exactness is that of the one who answered."""
+    """Later pricers are not asked; the exactness is that of the one who answered.
+
+    Nothing found: heuristics pass the question on, an exact search ends it.
+    """
     first, second = Scripted(UNIT[:1], exact=False), Scripted(UNIT[1:], exact=True)
     priced = PricerSequence([first, second]).price(state(), 1)
     assert priced.columns == UNIT[:1]
     assert not priced.exact
     assert second.calls == 0
-
-
-def test_a_sequence_is_exact_when_the_one_that_found_nothing_was() -> None:
-    """Nothing found: heuristics pass the question on, an exact search ends it."""
     nothing, proof = Scripted([], exact=False), Scripted([], exact=True)
     assert not PricerSequence([nothing, nothing]).price(state(), 1).exact
     priced = PricerSequence([nothing, proof, nothing]).price(state(), 1)

@@ -99,22 +99,11 @@ def test_a_limit_on_columns_still_gives_a_mixture() -> None:
     assert sum(counts.values()) == 150
 
 
-def test_the_next_kernel_comes_only_when_the_earlier_have_nothing() -> None:
-    """A first kernel that never prices out hands on to the second, then to all points."""
-    X = np.random.default_rng(2).normal(size=(20, 3))
-    library = KernelLibrary({"tiny": 1e-5 * Linear(), "rbf": RBF(1e-3)})
-    slack = np.zeros(20)
-    slack[:4] = 1.0
-    priced = StrataPricer(KernelPool(library, X), priority="stratified").price(
-        state_of(np.ones(20), slack=slack), 2
-    )
-    assert priced.stratum == "rbf"
-    assert priced.n_evaluated == 8
-    assert not priced.exact
-
-
 def test_nothing_found_is_a_certificate_and_counts_every_column_once() -> None:
-    """The certifying pass counts all columns, including those of error points, exactly once."""
+    """The certifying pass counts all columns, including those of error points, exactly once.
+
+    Error points that show nothing are not scored again among all the columns.
+    """
     X = np.random.default_rng(3).normal(size=(20, 3))
     slack = np.ones(20)
     priced = StrataPricer(KernelPool(LIBRARY, X), priority="stratified").price(
@@ -124,6 +113,12 @@ def test_nothing_found_is_a_certificate_and_counts_every_column_once() -> None:
     assert not priced.columns
     assert priced.n_evaluated == 60
     assert priced.max_excess == 0.0
+    pool = Plain(RNG.normal(size=(30, 30)))
+    response, slack = np.full(30, 1e-6), np.zeros(30)
+    slack[:12] = 1.0
+    priced = StrataPricer(pool, priority="stratified").price(state_of(response, slack=slack), 3)
+    assert priced.exact
+    assert pool.scored == priced.n_evaluated == 30
 
 
 @pytest.mark.parametrize("master", [OneNormMaster, TwoNormMaster])
@@ -145,8 +140,11 @@ def test_all_priorities_reach_the_same_objective(master: type) -> None:
         assert evaluated[priority] < 180
 
 
-def test_a_stratified_run_certifies_now_and_then() -> None:
-    """Every certify_every-th pass scores all columns, yet takes its columns from the same group."""
+def test_a_stratified_run_goes_on_and_certifies_now_and_then() -> None:
+    """Every certify_every-th pass scores all columns, yet takes its columns from the same group.
+
+    A first kernel that never prices out hands on to the second, then to all points.
+    """
     X = np.random.default_rng(1).normal(size=(30, 4))
     slack = np.zeros(30)
     slack[[3, 8, 20]] = 1.0
@@ -158,6 +156,16 @@ def test_a_stratified_run_certifies_now_and_then() -> None:
     assert [priced.n_evaluated <= 9 for priced in passes] == [True, True, False] * 2
     assert passes[2].n_evaluated == passes[5].n_evaluated == 90
     assert len({tuple(column.key for column in priced.columns) for priced in passes}) == 1
+    X = np.random.default_rng(2).normal(size=(20, 3))
+    library = KernelLibrary({"tiny": 1e-5 * Linear(), "rbf": RBF(1e-3)})
+    slack = np.zeros(20)
+    slack[:4] = 1.0
+    priced = StrataPricer(KernelPool(library, X), priority="stratified").price(
+        state_of(np.ones(20), slack=slack), 2
+    )
+    assert priced.stratum == "rbf"
+    assert priced.n_evaluated == 8
+    assert not priced.exact
 
 
 def test_round_robin_stays_with_a_stratum_until_it_has_nothing() -> None:
@@ -212,16 +220,6 @@ def test_round_robin_goes_on_where_something_was_found() -> None:
 
 
 # ---------------------------------------------------------------------------- any pool
-
-
-def test_a_pass_scores_no_column_twice() -> None:
-    """Error points that show nothing are not scored again among all the columns."""
-    pool = Plain(RNG.normal(size=(30, 30)))
-    response, slack = np.full(30, 1e-6), np.zeros(30)
-    slack[:12] = 1.0
-    priced = StrataPricer(pool, priority="stratified").price(state_of(response, slack=slack), 3)
-    assert priced.exact
-    assert pool.scored == priced.n_evaluated == 30
 
 
 def test_a_scored_pool_is_searched_like_any_other() -> None:
