@@ -21,7 +21,7 @@ from cgboost.losses import (
     nu_hinge,
 )
 from cgboost.pricing.centres.coefficients import optimal_coefficients
-from cgboost.pricing.centres.dual_ascent import ascended, n_passes
+from cgboost.pricing.centres.dual_ascent import ascended
 from cgboost.pricing.centres.features import features_read
 from cgboost.pricing.centres.projection import Projection
 from cgboost.pricing.centres.smoothing import smoothed
@@ -213,11 +213,6 @@ def test_the_bound_never_falls(balanced: bool) -> None:
     assert bounds[-1] > 1.05 * bounds[0]
     nothing, loss = np.zeros(80), Hinge().dual_box(Y, np.full(80, 2.0))
     assert ascended(GRAM.__matmul__, loss, nothing, balanced=True, passes=9) is nothing
-
-
-def test_many_rows_have_few_passes() -> None:
-    """Thirty passes up to 6000 rows, three for 60000."""
-    assert [n_passes(rows) for rows in (0, 100, 6000, 10_000, 60_000)] == [30, 30, 30, 18, 3]
 
 
 # ---------------------------------------------------------------------------- starts

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from scipy.linalg import null_space
 
 from cgboost import RBF, ColumnGeneration, Linear
@@ -262,21 +261,3 @@ def test_offering_again_replaces_the_last_offer() -> None:
     np.testing.assert_allclose(
         search.family.rotations.values, again.family.rotations.values, atol=1e-12
     )
-
-
-def test_products_are_in_the_dtype_of_the_rows() -> None:
-    """A float32 or sparse X is multiplied as it is; what comes out is float64."""
-    b = np.random.default_rng(0).normal(size=6)
-    seen: list[Any] = []
-
-    class Recorded(np.ndarray):
-        def __matmul__(self, other: Any) -> Any:
-            seen.append(other.dtype)
-            return np.asarray(self) @ other
-
-    single = X.astype(np.float32)
-    result = factors_module.product(single.view(Recorded), b)
-    assert seen == [np.float32]
-    assert result.dtype == np.float64
-    for form in (sp.csr_matrix, sp.csc_array):
-        np.testing.assert_allclose(factors_module.product(form(X), b), X @ b, atol=1e-12)

@@ -25,7 +25,7 @@ from cgboost.pricing.scans.candidates import (
     SearchablePool,
 )
 from cgboost.pricing.scans.order import StratumOrder
-from cgboost.pricing.scans.scan import TELLING_ROWS, TELLING_SHARE, _telling_rows, select_unlike
+from cgboost.pricing.scans.scan import select_unlike
 from cgboost.pricing.scans.shortlist import Shortlist
 from tests.pricing import cases
 from tests.pricing.cases import Plain
@@ -239,23 +239,6 @@ def test_a_scored_pool_is_searched_like_any_other() -> None:
     assert [column.key[1] for column in pool.columns(strata, indices)] == [7, 0, 7]
     rows = np.array([3, 5])
     np.testing.assert_array_equal(pool.values_on(strata, indices, rows), H[rows][:, indices].T)
-
-
-def test_candidates_are_compared_on_rows_that_may_move() -> None:
-    """Few rows: on all. Many: on some with r ≠ 0, or on some of all where these are too few."""
-    assert _telling_rows(np.ones(TELLING_ROWS), 10) is None
-    response = np.zeros(20 * TELLING_ROWS)
-    response[::10] = 1.0
-    rows = _telling_rows(response, 10)
-    assert len(rows) == TELLING_ROWS
-    assert (response[rows] == 1.0).all()
-    assert len(_telling_rows(response, 800)) == 1600
-    response[:] = 0.0
-    response[: TELLING_SHARE * 10 - 1] = 1.0
-    spread = _telling_rows(response, 10)
-    assert len(spread) == TELLING_ROWS
-    assert spread[0] == 0
-    assert spread[-1] == len(response) - 1
 
 
 def test_columns_found_on_a_few_rows_are_as_unlike_as_on_all() -> None:
