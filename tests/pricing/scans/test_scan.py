@@ -252,6 +252,10 @@ def test_columns_found_on_a_few_rows_are_as_unlike_as_on_all() -> None:
     priced = FeaturePricer(H).price(state_of(response), 4)
     assert sorted(column.key[1] // 3 for column in priced.columns) == [0, 1, 2, 3]
     assert priced.columns[0].key[1] == np.abs(H.T @ response).argmax()
+    few = np.where(np.arange(3000) < 5, 10.0, 0.0)  # too few rows to tell columns apart
+    priced = FeaturePricer(H).price(state_of(few), 3)
+    assert priced.columns[0].key[1] == np.abs(H.T @ few).argmax()
+    assert len({column.key[1] // 3 for column in priced.columns}) == len(priced.columns)
 
 
 def test_a_twin_of_a_chosen_column_is_passed_over() -> None:
