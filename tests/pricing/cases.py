@@ -19,7 +19,7 @@ from cgboost.parallel import ThreadExecutor
 from cgboost.pricing import JointPricer, KernelPool, Pairs, StrataPricer
 from cgboost.pricing.constrained.hinges import HingePool, ShapePool
 from cgboost.pricing.features.features import FeaturePool
-from cgboost.pricing.features.matrices import BlockMatrix, matrix_of
+from cgboost.pricing.features.matrices import BlockMatrix
 from cgboost.pricing.features.stumps import StumpPool
 from cgboost.pricing.rules import Literals, RuleList, RulePricer, all_rules
 from cgboost.pricing.scans.candidates import ColumnPool
@@ -198,11 +198,7 @@ POOLS = [
     *(
         PoolCase(
             name=f"features, {name}",
-            make=lambda form=form: (
-                FeaturePool(matrix_of(form(X)), centres=CENTRES, scales=SCALES)
-                if form is not FORMS["blocks"]
-                else FeaturePool(form(X), centres=CENTRES, scales=SCALES)
-            ),
+            make=lambda form=form: FeaturePool(form(X), centres=CENTRES, scales=SCALES),
             columns=lambda: [((X - CENTRES) / SCALES).T],
         )
         for name, form in FORMS.items()
