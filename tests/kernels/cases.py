@@ -47,8 +47,8 @@ class KernelCase(Case[Kernel]):
     fewest : int
         Features that its rows have at least.
     bounded, sparse, gradient, definite : bool
-        Whether the rounding of its values is bounded, it takes sparse rows, has a gradient by its
-        centres, and is positive semi-definite.
+        Whether the rounding of its values is bounded for all rows, it takes sparse rows, has a
+        gradient by its centres, and is positive semi-definite.
     shares : bool
         Whether it is for rows of shares that add up to 1.
     narrow : bool
@@ -171,7 +171,12 @@ ATOMS = [
     case_of(Polynomial(5, gamma=0.2, coef0=0.3)),
     case_of(
         Polynomial(11, gamma=0.4),
-        but={"rounding_is_bounded": "values of these rows are beyond float32"},
+        but={
+            "rounding_is_bounded": "values of these rows are beyond float32",
+            "the_gradient_is_that_of_differences": "differences of such powers have few digits",
+            "values_and_the_diagonal_go_with_the_slopes": "as gradients",
+            "sparse_rows_have_the_values_of_dense_ones": "it is a power of what others are",
+        },
     ),
     case_of(RBF(0.05), peer=lambda A, B: pairwise.rbf_kernel(A, B, 0.05)),
     case_of(RBF(20.0)),
@@ -207,7 +212,7 @@ COMPOSED = [
     case_of(0.5 * (Normalized(Linear()) + RationalQuadratic(1.3, alpha=0.7))),
     case_of(Polynomial(2, coef0=1.0) * RBF(0.1) * Matern(0.3)),
     case_of((0.3 * Polynomial(2, coef0=1.0) + RBF(2.0)) ** 2),
-    case_of(Normalized(Linear() * RationalQuadratic(2.0))),
+    case_of(Normalized(Linear() * RationalQuadratic(2.0)), bounded=False),
     case_of(Normalized(Power(Linear() + 0.3 * Polynomial(2), 2) * RBF(0.1)), bounded=False),
     case_of(Product((Normalized(Polynomial(3)), 0.5 * RBF(0.4) + Linear())), bounded=False),
     case_of(2.0 * Laplacian(0.3) + Linear(), **DENSE),

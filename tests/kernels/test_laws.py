@@ -72,7 +72,7 @@ def test_values_and_sums_follow_from_products(
     X[3] = 0.0
     products, norms, expected = X @ Z.T, (squared_norms(X), squared_norms(Z)), case.formula(X, Z)
     untouched, other = products.copy(), np.full_like(products, np.nan)
-    close = {"rtol": 1e-8, "atol": 1e-10 * np.abs(expected).max()}
+    close = {"rtol": 1e-10, "atol": 1e-12 * max(1.0, np.abs(expected).max())}
     fresh = kernel.from_products(products, *norms)
     np.testing.assert_allclose(fresh, expected, **close)
     assert not np.shares_memory(fresh, products)
@@ -108,7 +108,7 @@ def test_a_kernel_is_a_value(case: KernelCase) -> None:
 
 
 @law(KERNELS, lambda case: case.make().of_products)
-@settings(max_examples=examples(20))
+@settings(max_examples=examples(40))
 @given(
     seed=st.integers(0, 10**6),
     scale=st.sampled_from(SCALES),
@@ -123,11 +123,10 @@ def test_rounding_is_bounded(case: KernelCase, seed: int, scale: float, n_featur
         return
     exact = case.formula(X.astype(np.float64), X.astype(np.float64))
     sizes = np.outer(bound.size, bound.size)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore"):
         computed = kernel(X, X)
     assert np.all(np.abs(exact) <= sizes * (1 + 1e-9) + 1e-300)
-    within = np.abs(computed - exact) <= bound.relative * sizes + 1e-38
-    assert np.all(within | ~np.isfinite(bound.relative * sizes))
+    assert np.all(np.abs(computed - exact) <= bound.relative * sizes + 1e-38)
 
 
 @law(KERNELS)
@@ -156,7 +155,7 @@ def test_sparse_rows_have_the_values_of_dense_ones(case: KernelCase, kind: type)
     X = rng.normal(size=(30, 12)) * (rng.random((30, 12)) < 0.3)
     X[4] = 0.0
     if case.sparse:
-        np.testing.assert_allclose(kernel(kind(X), kind(X[:7])), kernel(X, X[:7]), atol=1e-12)
+        np.testing.assert_allclose(kernel(kind(X), kind(X[:7])), kernel(X, X[:7]), atol=1e-13)
         np.testing.assert_allclose(kernel.diagonal(kind(X)), kernel.diagonal(X), atol=1e-13)
         assert kernel.fit(kind(X)) == kernel
     elif type(kernel).__module__.endswith(("laplacian", "periodic")):
@@ -180,8 +179,7 @@ def test_the_gradient_is_that_of_differences(case: KernelCase) -> None:
         change = kernel(X, Z + step) - kernel(X, Z - step)
         expected[:, feature] = np.einsum("ij,ij->j", weights, change) / (2.0 * SHIFT)
     found = kernel.centre_gradient(X, Z, weights)
-    size = 1e-9 * np.abs(expected).max()
-    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7 + size)
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7)
 
 
 @law(KERNELS, lambda case: case.gradient and case.make().of_products)
@@ -190,10 +188,10 @@ def test_values_and_the_diagonal_go_with_the_slopes(case: KernelCase) -> None:
     kernel, (X, Z, _) = case.make(), two_sets(case)
     norms = squared_norms(X), squared_norms(Z)
     slopes = kernel.slopes(X @ Z.T, *norms)
-    np.testing.assert_allclose(slopes.values, kernel(X, Z), rtol=1e-10, atol=1e-13)
+    np.testing.assert_allclose(slopes.values, kernel(X, Z), rtol=1e-12)
     ends = [kernel.diagonal_from_norms(norms[1] + step) for step in (SHIFT, -SHIFT)]
     change = (ends[0] - ends[1]) / (2.0 * SHIFT)
-    np.testing.assert_allclose(kernel.diagonal_slopes(norms[1]), change, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(kernel.diagonal_slopes(norms[1]), change, rtol=1e-8, atol=1e-10)
 
 
 @law(KERNELS, lambda case: case.definite)
@@ -260,7 +258,7 @@ def test_kernels_of_any_nesting(kernel: Kernel, exponent: int, seed: int, dtype:
     for own in (kernel, kernel * RQ, kernel**2, Normalized(kernel * RQ)):
         values, expected = own(A, A), by_formula(own, A, A)
         scale = max(1.0, np.abs(expected).max())
-        close = {"rtol": 1e-7, "atol": 1e-9 * scale}
+        close = {"rtol": 1e-9 if own is kernel else 1e-7, "atol": 1e-9 * scale}
         assert own.of_products
         np.testing.assert_allclose(values, expected, **close)
         np.testing.assert_allclose(own.from_products(A @ A.T, norms, norms), expected, **close)

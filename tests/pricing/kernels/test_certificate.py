@@ -166,7 +166,8 @@ def test_a_run_in_float32_reaches_a_gap_that_float32_cannot_show(
     narrow, wide = run(X, 1e-6), run(X.astype(np.float64), 1e-9)
     assert narrow.stop_reason in (StopReason.OPTIMAL, StopReason.GAP)
     assert narrow.gap <= 1e-6
-    rounded = 2 * np.finfo(np.float32).eps  # columns of the master: the problem is another by that
+    # columns of the master are rounded: with many of them the problem is another by that
+    rounded = 1e-8 if master is OneNormMaster else 2 * np.finfo(np.float32).eps
     assert narrow.bound <= wide.objective * (1 + rounded)
     assert narrow.objective == pytest.approx(wide.objective, rel=2e-6)
 
