@@ -23,6 +23,7 @@ QUICK = (
     "masters/linear/test_lagrangian_bound.py",
     "pricing/features",
     "pricing/scans",
+    "pricing/test_laws.py",
     "solvers/program",
     "tables",
     "test_forks.py",

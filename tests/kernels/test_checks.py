@@ -1,5 +1,6 @@
-"""Kernel values that are no finite matrix are an error that names the kernel."""
+"""Kernel values that are no finite matrix, of no function or of no RKHS are errors with a name."""
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -12,13 +13,17 @@ from cgboost import (
     BLFRegressor,
     CGBoostClassifier,
     KernelLibrary,
+    Linear,
     On,
     PairwiseKernel,
     Polynomial,
+    Precomputed,
 )
-from cgboost.exceptions import KernelError
+from cgboost.exceptions import IndefiniteKernelError, KernelError
 from cgboost.kernels import Kernel, kernel_values
 from cgboost.kernels.checks import check_function
+from cgboost.kernels.definite import MOST_CHECKED, check_definite, check_gram, is_known_definite
+from cgboost.kernels.precomputed import FunctionKernel
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(7, 4)), RNG.normal(size=(5, 4))
@@ -36,6 +41,7 @@ X, Z = RNG.normal(size=(7, 4)), RNG.normal(size=(5, 4))
         (lambda A, B: A @ B.T + 1j, "kernel 'mine' returned ndarray of complex128 values"),
         (lambda A, B: [[1.0], [1.0, 2.0]], "kernel 'mine' returned no matrix"),
         (lambda A, B: sp.csr_array(A @ A.T), r"kernel 'mine' returned shape \(7, 7\)"),
+        (lambda A, B: 1e300 * (A @ B.T) ** 9 * 1e300, "'mine' returned -?inf.*scale the features"),
     ],
 )
 @pytest.mark.parametrize("normalize", [False, True])
@@ -58,12 +64,6 @@ def test_sparse_values_are_made_dense() -> None:
     values = kernel_values("mine", kernel, X, Z)
     assert isinstance(values, np.ndarray)
     np.testing.assert_array_equal(values, X @ Z.T)
-
-
-def test_overflow_names_the_kernel() -> None:
-    """A polynomial of huge features overflows: the error says which kernel and what to do."""
-    with pytest.raises(KernelError, match="kernel 'cubic' returned -?inf.*scale the features"):
-        kernel_values("cubic", Polynomial(9), 1e40 * X, 1e40 * Z)
 
 
 CHANCE = np.random.default_rng(3)
@@ -107,13 +107,9 @@ def test_what_is_no_function_of_two_rows_is_refused(library: Any, message: str) 
     with pytest.raises(KernelError, match=message):
         CGBoostClassifier(library=library).fit(A, y)
     np.testing.assert_array_equal(A, kept)
-
-
-def test_kernels_of_latent_factors_are_checked_too() -> None:
-    """A random kernel makes no latent factors."""
-    A = np.random.default_rng(1).normal(size=(30, 3))
-    with pytest.raises(KernelError, match="is no function of two rows"):
-        BLFRegressor(kernel=noise).fit(A, A[:, 0])
+    if library == {"mine": noise}:
+        with pytest.raises(KernelError, match="is no function of two rows"):
+            BLFRegressor(kernel=noise).fit(A, A[:, 0])
 
 
 @pytest.mark.parametrize("rows", [X, X[:1], sp.csr_array(X), X.astype(np.float32)])
@@ -126,14 +122,46 @@ def test_functions_of_two_rows_pass(rows: Any) -> None:
         check_function(name, kernel, rows)
 
 
-def test_kernels_of_cgboost_are_not_asked() -> None:
-    """Their formulas are known: no value of theirs is computed for the check."""
+def test_what_needs_no_check_passes() -> None:
+    """No value is computed of known formulas; objects and missing values stay as they are."""
     nothing: Any = None
     check_function("rbf", RBF(0.1) + Polynomial(2), nothing)
-
-
-def test_functions_of_objects_pass() -> None:
-    """Rows may be objects, and missing values stay what they are."""
     words = np.array([["apple"], ["pear"], [None], ["fig"]], dtype=object)
     kernel = PairwiseKernel(lambda a, b: float(a == b))
     check_function("same", kernel.fit(words), words)
+
+
+LONG = np.random.default_rng(0).normal(size=(300, 3))
+
+
+def test_the_smallest_eigenvalue_is_named() -> None:
+    """tanh(x·z − 1) is none; the message has the kernel's name, the eigenvalue and cures."""
+    sigmoid = FunctionKernel(lambda A, B: np.tanh(A @ B.T - 1.0), "sigmoid")
+    with pytest.raises(KernelError, match="kernel 'sigmoid' is not positive semi-definite") as info:
+        check_definite("sigmoid", sigmoid, LONG)
+    assert isinstance(info.value, IndefiniteKernelError)
+    rows = np.sort(np.random.default_rng(0).permutation(len(LONG))[:MOST_CHECKED])
+    smallest = np.linalg.eigvalsh(np.tanh(LONG[rows] @ LONG[rows].T - 1.0))[0]
+    assert f"{smallest:.3g}" in str(info.value)
+    assert "penalty='l1'" in str(info.value)
+    assert str(pickle.loads(pickle.dumps(info.value))) == str(info.value)
+
+
+def test_what_is_checked() -> None:
+    """Values as they are given, at the columns of the training rows; asymmetric ones, and zeros.
+
+    Kernels that a formula knows to be definite are not: not those with a negative part.
+    """
+    good = LONG[:30] @ LONG[:30].T
+    check_definite("given", Precomputed(), good)
+    with pytest.raises(IndefiniteKernelError, match="smallest eigenvalue"):
+        check_definite("given", Precomputed(), good - 0.1 * np.eye(30))
+    with pytest.raises(IndefiniteKernelError, match="not symmetric"):
+        check_gram("mine", np.eye(4) + np.triu(np.full((4, 4), 0.1), 1))
+    check_gram("zero", np.zeros((5, 5)))
+    polynomial, indefinite = Polynomial(3, coef0=1.0), Polynomial(2, coef0=-1.0)
+    known = [RBF(0.3) * polynomial, 2.0 * Linear() + RBF(1.0), On(RBF(), 0), RBF(0.2) ** 2]
+    assert all(is_known_definite(kernel) for kernel in known)
+    check_definite("known", known[0], None)  # type: ignore[arg-type]
+    unknown = [Linear() - RBF(1.0), indefinite, RBF(1.0) * indefinite]
+    assert not any(is_known_definite(kernel) for kernel in unknown)

@@ -1,6 +1,7 @@
 """Kernels on some columns of X."""
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from cgboost import RBF, KernelLibrary, Linear, On, Polynomial, Precomputed, Spe
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Columns, Header, Kernel, Normalized
 from cgboost.kernels.checks import kernel_values
-from cgboost.pricing import KernelPool
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(9, 4)), RNG.normal(size=(5, 4))
@@ -33,76 +33,65 @@ def table() -> np.ndarray:
     return rows
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        [0, 2],
-        (0, 2),
-        np.array([0, 2]),
-        [-4, -2],
-        slice(0, 3, 2),
-        [True, False, True, False],
-        lambda data: [0, 2],
-    ],
-    ids=["list", "tuple", "array", "negative", "slice", "truth values", "function"],
-)
-def test_positions_choose_the_columns(columns: Any) -> None:
-    """Every way to name two columns by position gives the kernel of the two columns."""
-    kernel = On(RBF(0.3), columns)
-    np.testing.assert_allclose(kernel(X, Z), RBF(0.3)(X[:, [0, 2]], Z[:, [0, 2]]), rtol=1e-12)
-    np.testing.assert_array_equal(kernel.fit(X)(X, Z), kernel(X, Z))
-    np.testing.assert_array_equal(kernel.diagonal(X), np.ones(9))
+POSITIONS = [
+    [0, 2],
+    (0, 2),
+    np.array([0, 2]),
+    [-4, -2],
+    slice(0, 3, 2),
+    [True, False, True, False],
+    lambda data: [0, 2],
+]
+"""Ways to say the first and the third."""
+
+NAMED = [
+    ("town", (2,)),
+    (["note", 1], (3, 1)),
+    (np.array(["note", "age"]), (3, 0)),
+    (slice("fare", "note"), (1, 2, 3)),
+    (slice(None, "fare"), (0, 1)),
+    (lambda frame: [name for name in frame.columns if "n" in name], (2, 3)),
+]
 
 
-@pytest.mark.parametrize(
-    ("columns", "places"),
-    [
-        ("town", (2,)),
-        (["note", "age"], (3, 0)),
-        (["note", 1], (3, 1)),
-        (np.array(["note", "age"]), (3, 0)),
-        (slice("fare", "note"), (1, 2, 3)),
-        (slice(None, "fare"), (0, 1)),
-        (1, (1,)),
-        (lambda frame: [name for name in frame.columns if "n" in name], (2, 3)),
-    ],
-    ids=["name", "names", "both", "array", "slice", "half a slice", "position", "function"],
-)
-def test_names_choose_the_columns(columns: Any, places: tuple[int, ...]) -> None:
-    """Names, slices of names (with their end) and functions of the frame become positions."""
+@pytest.mark.parametrize(("columns", "places"), [(own, (0, 2)) for own in POSITIONS] + NAMED)
+def test_columns_are_chosen_by_positions_names_and_functions(
+    columns: Any, places: tuple[int, ...]
+) -> None:
+    """Slices of names include their end."""
     assert Columns.of(On(RBF(), columns).columns, header()).places == places
 
 
+@pytest.mark.parametrize("columns", POSITIONS)
+def test_the_kernel_sees_its_columns_alone(columns: Any) -> None:
+    """Its values and its width are those of a matrix of these columns."""
+    kernel, own = On(RBF(0.3), columns), [0, 2]
+    np.testing.assert_allclose(kernel(X, Z), RBF(0.3)(X[:, own], Z[:, own]), rtol=1e-12)
+    np.testing.assert_array_equal(kernel.fit(X)(X, Z), kernel(X, Z))
+    np.testing.assert_array_equal(kernel.diagonal(X), np.ones(9))
+    assert On(RBF(), columns).fit(X).kernel == RBF().fit(X[:, own])
+
+
 @pytest.mark.parametrize(
-    ("columns", "message"),
+    ("make", "message"),
     [
-        ("sex", "no column 'sex': it has 'age', 'fare', 'town', 'note'"),
-        ([0, 4], "4 columns, there is no column 4"),
-        ([], "chooses no column"),
-        (lambda frame: [], "chooses no column"),
-        ([True, False], "2 truth values, X has 4"),
-        (1.5, "columns must be a position, a name"),
-        ([1.5], "columns are positions or names, got 1.5"),
+        (lambda: Columns.of("sex", header()), "no column 'sex': it has 'age', 'fare', 'town', 'no"),
+        (lambda: Columns.of([0, 4], header()), "4 columns, there is no column 4"),
+        (lambda: Columns.of([], header()), "chooses no column"),
+        (lambda: Columns.of(lambda frame: [], header()), "chooses no column"),
+        (lambda: Columns.of([True, False], header()), "2 truth values, X has 4"),
+        (lambda: Columns.of(1.5, header()), "columns must be a position, a name"),
+        (lambda: Columns.of([1.5], header()), "columns are positions or names, got 1.5"),
+        (lambda: On(RBF(), "age").fit(X), "no column 'age': its columns have no names"),
+        (lambda: On(RBF, 0), "On takes a Kernel or a callable"),
+        (lambda: On("rbf", 0), "On takes a Kernel or a callable"),
+        (lambda: On(Precomputed(), [0, 1]), "no rows to look up"),
     ],
-    ids=["name", "position", "none", "function", "truth values", "number", "numbers"],
 )
-def test_columns_that_are_not_there(columns: Any, message: str) -> None:
+def test_columns_and_kernels_that_are_none(make: Callable[[], Any], message: str) -> None:
     """The message says what was asked for and what there is."""
     with pytest.raises(ValueError, match=message):
-        Columns.of(columns, header())
-
-
-def test_names_need_a_data_frame() -> None:
-    """An array has positions only, and the message says so."""
-    with pytest.raises(ValueError, match="no column 'age': its columns have no names"):
-        On(RBF(), "age").fit(X)
-
-
-def test_a_width_is_that_of_its_own_columns() -> None:
-    """Fit shows the kernel its columns alone."""
-    fitted = On(RBF(), [1, 3]).fit(X)
-    assert isinstance(fitted, On)
-    assert fitted.kernel == RBF().fit(X[:, [1, 3]])
+        make()
 
 
 def test_columns_of_numbers_are_floats_and_others_are_objects() -> None:
@@ -162,28 +151,22 @@ def test_composites_of_parts() -> None:
     np.testing.assert_array_equal(mixed(table()[:2], table()[3:]), [[4.0], [8.0]])
 
 
-def test_names_inside_names() -> None:
-    """The columns of an inner kernel are looked up among those of the outer one."""
-    library = KernelLibrary({"mine": On(On(RBF(1.0), "town"), ["note", "town"])})
-    resolved = library.for_columns(header()).fit(X)["mine"]
-    np.testing.assert_allclose(resolved(X, Z), RBF(1.0)(X[:, [2]], Z[:, [2]]))
+def test_libraries_for_the_columns_of_an_x() -> None:
+    """(kernel, columns) is short for On, also of a function; names are looked up in those outside.
 
-
-def test_a_pair_is_short_for_on() -> None:
-    """(kernel, columns) in a library is a kernel on columns, also of a function."""
+    A library for the columns of an X differs from the library in its kernels alone.
+    """
     library = KernelLibrary({"a": (RBF(1.0), [0, 1]), "b": (lambda A, B: A @ B.T, 2)})
     assert library.kernels["a"] == On(RBF(1.0), [0, 1])
     fitted = library.fit(X)
     np.testing.assert_allclose(fitted["b"](X, Z), np.outer(X[:, 2], Z[:, 2]))
-    assert library.names == ("a", "b")
-
-
-def test_options_of_the_library_are_kept() -> None:
-    """A library for the columns of an X differs from the library in its kernels alone."""
-    library = KernelLibrary({"a": (RBF(1.0), "age")}, normalize=True, negation=False)
-    own = library.for_columns(header())
+    nested = KernelLibrary({"mine": On(On(RBF(1.0), "town"), ["note", "town"])})
+    resolved = nested.for_columns(header()).fit(X)["mine"]
+    np.testing.assert_allclose(resolved(X, Z), RBF(1.0)(X[:, [2]], Z[:, [2]]))
+    named = KernelLibrary({"a": (RBF(1.0), "age")}, normalize=True, negation=False)
+    own = named.for_columns(header())
     assert (own.normalize, own.negation, own.names) == (True, False, ("a",))
-    assert library.kernels["a"] == On(RBF(1.0), "age")
+    assert named.kernels["a"] == On(RBF(1.0), "age")
 
 
 def test_on_can_be_compared_and_pickled() -> None:
@@ -193,28 +176,6 @@ def test_on_can_be_compared_and_pickled() -> None:
     assert hash(kernel) == hash(On(RBF(0.5), (0, 3)))
     assert pickle.loads(pickle.dumps(kernel.fit(X))) == kernel.fit(X)
     assert hash(On(RBF(), slice(2))) == hash(On(RBF(), slice(2)))
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("normalize", [False, True])
-def test_columns_are_those_of_the_kernel_on_its_columns(dtype: type, normalize: bool) -> None:
-    """Pricing over kernels on columns gives the columns and scores of plain kernels there."""
-    rows = X.astype(dtype)
-    pool = KernelPool(KernelLibrary({"part": (RBF(), [1, 2])}, normalize=normalize), rows)
-    plain = KernelPool(KernelLibrary({"part": RBF()}, normalize=normalize), rows[:, [1, 2]])
-    response = RNG.normal(size=9)
-    np.testing.assert_allclose(
-        pool.scores(0, None, response), plain.scores(0, None, response), rtol=1e-5, atol=1e-6
-    )
-    (own,), (its,) = pool.columns([0], [4]), plain.columns([0], [4])
-    np.testing.assert_allclose(own.values, its.values, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("wrong", [RBF, 3, "rbf"], ids=["class", "number", "word"])
-def test_on_takes_kernels_and_functions(wrong: Any) -> None:
-    """Anything else is refused, with what it is."""
-    with pytest.raises(ValueError, match="On takes a Kernel or a callable"):
-        On(wrong, 0)
 
 
 def refuses(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -255,22 +216,11 @@ def test_errors_say_which_columns_they_were_given(kernel: Kernel, message: str) 
     with pytest.raises(KernelError, match=message) as caught:
         kernel_values("mine", own, rows, rows[:3])
     assert caught.value.__cause__ is not None
-
-
-def test_a_diagonal_that_fails_says_which_columns() -> None:
-    """As values do, where k(x, x) is what a library that normalises asks for."""
-    own = KernelLibrary({"mine": (refuses, "age")}, normalize=True)
-    (kernel,) = own.for_columns(header_of_table()).fit(table()).values()
-    with pytest.raises(KernelError, match="kernel 'mine' on column 'age' of X failed"):
-        kernel.diagonal(table())
+    if isinstance(kernel, On):
+        with pytest.raises(KernelError, match="'mine' on columns 'town', 'note' of X failed"):
+            own.diagonal(rows)
 
 
 def header_of_table() -> Header:
     """Of the table of objects."""
     return header(numeric=(True, True, False, False))
-
-
-def test_values_in_x_are_not_on_columns() -> None:
-    """Given kernel values have their own way to say where they are."""
-    with pytest.raises(ValueError, match="no rows to look up"):
-        On(Precomputed(), [0, 1])

@@ -1,6 +1,8 @@
-"""Libraries of kernels: their order, their errors, what pickle keeps."""
+"""Libraries of kernels and the parameters of both: order, errors, names, what pickle keeps."""
 
 import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from cgboost import (
     RBF,
     CGBoostClassifier,
     CGBoostRegressor,
+    Cosine,
     KernelLibrary,
     Linear,
     Matern,
@@ -23,35 +26,19 @@ from cgboost import (
     RationalQuadratic,
 )
 from cgboost.exceptions import KernelError
-from cgboost.kernels import FunctionKernel, Kernel, ProductKernel, as_library
+from cgboost.kernels import FunctionKernel, Kernel, Normalized, ProductKernel, as_library
 from cgboost.kernels.library import DEFAULT_LIBRARY, LIBRARIES
+from cgboost.kernels.parameters import changed, grouped, with_nested
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(7, 4)), RNG.normal(size=(5, 4))
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: KernelLibrary({}), "non-empty mapping"),
-        (lambda: KernelLibrary([Linear()]), "non-empty mapping"),
-        (lambda: KernelLibrary({"a": 3}), "kernel 'a' must be a Kernel .* got 3"),
-        (lambda: KernelLibrary({"a": RBF}), "kernel 'a' must be a Kernel"),
-        (lambda: KernelLibrary({1: RBF()}), "names must be non-empty strings, got 1"),
-        (
-            lambda: KernelLibrary({"p": Precomputed()}, standardize=True),
-            "Precomputed kernel has none",
-        ),
-    ],
-)
-def test_bad_libraries_are_refused_with_their_value(make: object, message: str) -> None:
-    """Each error names the argument and the value."""
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
 def test_library_keeps_the_order_and_fits_every_kernel() -> None:
-    """Names keep their order; fit sets widths and normalises only when asked."""
+    """Fit sets widths and normalises only when asked; options that are not the default are shown.
+
+    A function that a module defines survives pickle; a lambda does only where pickle allows.
+    """
     library = KernelLibrary({"r": RBF(), "l": Linear(), "f": lambda A, B: A @ B.T})
     assert library.names == ("r", "l", "f")
     assert len(library) == 3
@@ -60,18 +47,10 @@ def test_library_keeps_the_order_and_fits_every_kernel() -> None:
     assert isinstance(fitted["l"], Linear)
     normalised = KernelLibrary({"l": Linear()}, normalize=True).fit(X)["l"]
     np.testing.assert_allclose(np.diag(normalised(X, X)), 1.0)
-
-
-def test_a_library_of_named_functions_can_be_pickled() -> None:
-    """A function that a module defines survives pickle; a lambda does only where pickle allows."""
     library = pickle.loads(pickle.dumps(KernelLibrary({"mine": cosine_similarity})))
     np.testing.assert_allclose(library.fit(X)["mine"](X, Z), cosine_similarity(X, Z))
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
         pickle.dumps(KernelLibrary({"mine": lambda A, B: A @ B.T}))
-
-
-def test_representation_names_what_is_done_to_features_and_kernels() -> None:
-    """Options that differ from their defaults are shown."""
     library = KernelLibrary({"r": RBF()}, normalize=True, standardize=True, negation=False)
     assert repr(library) == "KernelLibrary(r, normalize=True, standardize=True, negation=False)"
 
@@ -155,11 +134,10 @@ def test_weights_of_rows_count_as_repetitions_in_scales_and_widths(form: Any) ->
     assert fitted.kernel == RBF(1.0 / 7)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_standardising_library_is_a_library_on_standardised_features(dtype: type) -> None:
+def test_a_standardising_library_is_a_library_on_standardised_features() -> None:
     """Objective, predictions and stages equal those of StandardScaler before the model."""
     rng = np.random.default_rng(3)
-    raw = (rng.normal(size=(60, 3)) * [1.0, 1e3, 1e-3] + [0.0, 5e3, 1.0]).astype(dtype)
+    raw = (rng.normal(size=(60, 3)) * [1.0, 1e3, 1e-3] + [0.0, 5e3, 1.0]).astype(np.float32)
     y = np.sin(raw[:, 0]) + raw[:, 1] / 1e3
     kernels = {"l": Linear(), "r": RBF(), "f": lambda A, B: np.tanh(A @ B.T)}
     inside = CGBoostRegressor(KernelLibrary(kernels, standardize=True), tol=1e-6)
@@ -187,8 +165,11 @@ def test_default_library_makes_units_of_features_irrelevant() -> None:
     )
 
 
-def test_libraries_with_the_same_kernels_are_equal() -> None:
-    """Names, kernels, their order and the options count."""
+def test_a_library_is_its_kernels_and_options() -> None:
+    """Names, kernels, their order and the options make it equal, and have names as parameters.
+
+    Setting them changes neither the dict nor a kernel.
+    """
     kernels = {"l": Linear(), "r": RBF(0.1)}
     library = KernelLibrary(kernels, normalize=True)
     assert library == KernelLibrary(dict(kernels), normalize=True)
@@ -201,10 +182,6 @@ def test_libraries_with_the_same_kernels_are_equal() -> None:
         "library",
     ]
     assert all(library != other for other in others)
-
-
-def test_parameters_of_a_library() -> None:
-    """Options, kernels and their parameters have names; clone makes an equal library."""
     kernels = {"l": Linear(), "r": RBF(0.1), "f": cosine_similarity}
     library = KernelLibrary(kernels, normalize=True)
     assert library.get_params(deep=False)["kernels"] is kernels
@@ -215,10 +192,6 @@ def test_parameters_of_a_library() -> None:
     copy = clone(library)
     assert copy == library
     assert copy is not library
-
-
-def test_set_params_replaces_kernels() -> None:
-    """Whole kernels, their parameters and options; neither the dict nor a kernel is changed."""
     rbf, kernels = RBF(0.1), {"l": Linear(), "r": RBF(0.1)}
     library, other = KernelLibrary(kernels), KernelLibrary(kernels)
     assert library.set_params(r__gamma=2.0, l=Polynomial(2), l__degree=3, normalize=True) is library
@@ -282,18 +255,97 @@ def test_words_stand_for_normalised_libraries(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("library", "message"),
+    ("make", "message"),
     [
-        ("rfb", r"'rfb' is none of the words .*'matern'.* \(did you mean 'rbf'\?\)"),
-        ("xyzzy", r"'xyzzy' is none of the words .*'rbfs'\] \(more"),
-        (3, "library must be a KernelLibrary, a mapping .* got 3"),
-        (RBF, "library must be a KernelLibrary, a mapping .* got <class"),
-        ([RBF()], "library must be a KernelLibrary, a mapping"),
-        (np.eye(3), "library must be a KernelLibrary, a mapping"),
-        ({}, "non-empty mapping"),
+        (lambda: KernelLibrary({}), "non-empty mapping"),
+        (lambda: KernelLibrary([Linear()]), "non-empty mapping"),
+        (lambda: KernelLibrary({"a": RBF}), "kernel 'a' must be a Kernel .* got <class"),
+        (lambda: KernelLibrary({1: RBF()}), "names must be non-empty strings, got 1"),
+        (
+            lambda: KernelLibrary({"p": Precomputed()}, standardize=True),
+            "Precomputed kernel has none",
+        ),
+        (lambda: as_library("rfb"), r"'rfb' is none of .*'matern'.* \(did you mean 'rbf'\?\)"),
+        (lambda: as_library("xyzzy"), r"'xyzzy' is none of the words .*'rbfs'\] \(more"),
+        (lambda: as_library(3), "library must be a KernelLibrary, a mapping .* got 3"),
+        (lambda: as_library(RBF), "library must be a KernelLibrary, a mapping .* got <class"),
+        (lambda: as_library([RBF()]), "library must be a KernelLibrary, a mapping"),
+        (lambda: as_library(np.eye(3)), "library must be a KernelLibrary, a mapping"),
+        (lambda: as_library({}), "non-empty mapping"),
     ],
 )
-def test_what_stands_for_no_library(library: object, message: str) -> None:
-    """The error says what does, and lists the words."""
+def test_what_is_no_library(make: Callable[[], object], message: str) -> None:
+    """Each error names the argument and the value, says what would do, and lists the words."""
     with pytest.raises(ValueError, match=message):
-        as_library(library)
+        make()
+
+
+@dataclass(frozen=True)
+class Multiplied(Kernel):
+    """A kernel of two others."""
+
+    factors: tuple[Kernel, ...]
+    shift: float = 0.0
+
+    def __call__(self, X, Z):
+        return self.factors[0](X, Z) * self.factors[1](X, Z) + self.shift
+
+
+class Shifted(Kernel):
+    """A kernel that is no dataclass, and keeps one of its arguments under another name."""
+
+    def __init__(self, shift: float, hidden: float = 0.0) -> None:
+        self.shift = shift
+        self._hidden = hidden
+
+    def __call__(self, X, Z):
+        return X @ Z.T + self.shift + self._hidden
+
+
+def test_parts_of_composites_have_names():
+    """Terms of a sum by position, with weights; parameters of parts after two underscores.
+
+    Names of parts may hold the separator themselves.
+    """
+    sum_ = 0.5 * Linear() + Normalized(RBF(0.1))
+    params = sum_.get_params()
+    assert (params["w1"], params["k1"]) == (0.5, Linear())
+    assert params["k2__kernel__gamma"] == 0.1
+    changed_sum = sum_.set_params(w1=2, k2__kernel__gamma=3.0)
+    assert changed_sum == 2.0 * Linear() + Normalized(RBF(3.0))
+    assert sum_.set_params(k1=RBF(1.0), k1__gamma=2.0) == 0.5 * RBF(2.0) + Normalized(RBF(0.1))
+    assert (RBF(0.3) ** 2).set_params(kernel__gamma=2.0, exponent=3) == RBF(2.0) ** 3
+    assert Cosine().get_params() == {}
+    given = Precomputed(4)
+    assert given.set_params(**given.get_params()) == given
+    product = Multiplied((Linear(), RBF(0.1)))
+    assert product.set_params(k2__gamma=1.0, shift=2.0) == Multiplied((Linear(), RBF(1.0)), 2.0)
+    groups = grouped({"a__b__c": 1, "a__d": 2, "a": 3}, ["a", "a__b"], "it")
+    assert groups == {"a__b": {"c": 1}, "a": {"d": 2, "": 3}}
+    assert changed(1, {"": 2}) == 2
+    assert with_nested({"x": RBF(1.0), "y": 3})["x__gamma"] == 1.0
+
+
+def test_kernels_that_can_change_are_copied():
+    """A class that is no frozen dataclass has its parameters by name, and clone copies it."""
+    kernel = Shifted(1.0)
+    assert kernel.get_params() == {"shift": 1.0}
+    assert kernel.set_params(shift=2.0)(np.ones((1, 1)), np.ones((1, 1))) == 3.0
+    copy = clone(kernel)
+    copy.shift = 5.0
+    assert kernel.shift == 1.0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "name", "message"),
+    [
+        (RBF(0.1), "gama", r"'gama' for RBF\(.*Valid parameters are: \['factor', 'gamma'\]"),
+        (RBF(0.1), "gamma__x", r"0.1 has no parameters by name, got \['x'\]"),
+        (Linear() + RBF(), "k3__gamma", r"'k3__gamma' .*'k1', 'k2', 'terms', 'w1', 'w2'"),
+        (RBF(0.1), "gamma", "gamma must be a positive number"),
+    ],
+)
+def test_bad_names_and_values(kernel, name, message):
+    """A name that does not exist is an error with those that do; values are checked as ever."""
+    with pytest.raises(ValueError, match=message):
+        kernel.set_params(**{name: -1.0})

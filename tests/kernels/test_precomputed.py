@@ -23,40 +23,24 @@ def test_precomputed_takes_columns_of_the_data() -> None:
     np.testing.assert_array_equal(second(both, second.centres(both, [2, 5])), 2 * gram[:, [2, 5]])
 
 
-def test_precomputed_needs_a_square_block() -> None:
-    """A matrix with fewer columns than training rows is refused, with the numbers."""
-    with pytest.raises(KernelError, match="at least 7 columns.*X has 4"):
-        Precomputed().centres(X, [0])
-
-
 @pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize(
-    "convert",
-    [
-        lambda values: values.astype(int),
-        lambda values: values.astype(int).tolist(),
-        lambda values: values > 0,
-    ],
-    ids=["whole numbers", "lists", "truth values"],
-)
-def test_values_that_are_real_numbers_become_floats(
-    convert: Callable[[np.ndarray], Any], normalize: bool
-) -> None:
+def test_values_that_are_real_numbers_become_floats(normalize: bool) -> None:
     """Whole numbers, lists and truth values count as numbers in the precision of X."""
     single, centres = (10 * X).astype(np.float32), (10 * Z).astype(np.float32)
 
-    def function(A: np.ndarray, B: np.ndarray) -> Any:
-        return convert(A @ B.T)
+    def value(kernel: Callable[..., Any]) -> np.ndarray:
+        library = KernelLibrary({"mine": kernel}, normalize=normalize)
+        return library.fit(single)["mine"](single, centres)
 
-    def as_floats(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return np.asarray(function(A, B), dtype=float)
-
-    given, wanted = (
-        KernelLibrary({"mine": kernel}, normalize=normalize).fit(single)["mine"](single, centres)
-        for kernel in (function, as_floats)
-    )
-    assert given.dtype.kind == "f"
-    np.testing.assert_allclose(given, wanted, rtol=1e-6)
+    for convert in (
+        lambda A, B: (A @ B.T).astype(int),
+        lambda A, B: (A @ B.T).astype(int).tolist(),
+        lambda A, B: A @ B.T > 0,
+    ):
+        given = value(convert)
+        assert given.dtype.kind == "f"
+        wanted = value(lambda A, B, own=convert: np.asarray(own(A, B), dtype=float))
+        np.testing.assert_allclose(given, wanted, rtol=1e-6)
 
 
 GRAM = X @ X.T
@@ -64,17 +48,16 @@ EVERY = np.arange(7.0)[:, None]
 
 
 def test_a_matrix_is_read_by_row_numbers() -> None:
-    """k(x, z) = matrix[x, z] for row numbers x and z, in any order and more than once."""
+    """k(x, z) = matrix[x, z] for row numbers x and z, in any order and more than once.
+
+    It is a kernel like others: it can be summed and normalised.
+    """
     kernel = Precomputed("mine", GRAM)
     rows = np.array([[3.0], [3.0], [0.0]])
     np.testing.assert_array_equal(kernel(rows, EVERY[[1, 6]]), GRAM[[3, 3, 0]][:, [1, 6]])
     np.testing.assert_array_equal(kernel.diagonal(rows), np.diag(GRAM)[[3, 3, 0]])
     np.testing.assert_array_equal(kernel.centres(EVERY, [2, 5]), [[2.0], [5.0]])
     assert not kernel.is_precomputed
-
-
-def test_a_given_matrix_can_be_summed_and_normalised() -> None:
-    """It is a kernel like others, of row numbers."""
     squares = GRAM**2
     kernel = Precomputed("a", GRAM) + 0.5 * Precomputed("b", squares)
     np.testing.assert_allclose(kernel(EVERY, EVERY), GRAM + 0.5 * squares)
@@ -83,27 +66,35 @@ def test_a_given_matrix_can_be_summed_and_normalised() -> None:
     np.testing.assert_allclose(cosines(EVERY, EVERY), GRAM / np.outer(root, root))
 
 
-@pytest.mark.parametrize("rows", [[[7.0]], [[-1.0]], [[0.5]], [[np.nan]], [[0.0, 1.0]]], ids=str)
-def test_row_numbers_are_checked(rows: list[list[float]]) -> None:
-    """Numbers of no row, and more columns than one, are refused with what is there."""
-    with pytest.raises(KernelError, match="one column of row numbers from 0 to 6"):
-        Precomputed("mine", GRAM)(np.array(rows), EVERY)
-
-
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("error", "make", "words"),
     [
-        (("mine", GRAM[:3]), r"must have numbers and be square, got float64 of shape \(3, 7\)"),
-        (("mine", [["a"]]), "must have numbers and be square"),
-        (("",), "takes a name or its first column, got ''"),
-        ((-1,), "takes a name or its first column, got -1"),
+        *(
+            (KernelError, lambda r=r: Precomputed("mine", GRAM)(np.array(r), EVERY), "from 0 to 6")
+            for r in ([[7.0]], [[-1.0]], [[0.5]], [[np.nan]], [[0.0, 1.0]])
+        ),
+        (
+            ValueError,
+            lambda: Precomputed("mine", GRAM[:3]),
+            r"square, got float64 of shape \(3, 7\)",
+        ),
+        (ValueError, lambda: Precomputed("mine", [["a"]]), "must have numbers and be square"),
+        (ValueError, lambda: Precomputed(""), "takes a name or its first column, got ''"),
+        (ValueError, lambda: Precomputed(-1), "takes a name or its first column, got -1"),
+        (KernelError, lambda: Precomputed().centres(X, [0]), "at least 7 columns.*X has 4"),
+        (
+            KernelError,
+            lambda: Precomputed("mine").centres(GRAM, [0]),
+            r"Precomputed\('mine'\) needs a mapping of matrices",
+        ),
     ],
-    ids=["not square", "words", "no name", "negative"],
 )
-def test_wrong_matrices_and_places(arguments: tuple[Any, ...], message: str) -> None:
-    """What cannot be a matrix or a place is refused at once."""
-    with pytest.raises(ValueError, match=message):
-        Precomputed(*arguments)
+def test_wrong_matrices_places_and_rows(
+    error: type[Exception], make: Callable[[], Any], words: str
+) -> None:
+    """What cannot be a matrix, a place or a row number is refused with what is there."""
+    with pytest.raises(error, match=words):
+        make()
 
 
 def test_matrices_are_compared_and_not_copied() -> None:
@@ -116,9 +107,3 @@ def test_matrices_are_compared_and_not_copied() -> None:
     assert Precomputed(first=3) == Precomputed(3) != Precomputed()
     assert len({Precomputed(), Precomputed(0), kernel}) == 2
     assert repr(kernel) == "Precomputed('mine', matrix of 7 rows)"
-
-
-def test_a_name_alone_needs_a_mapping() -> None:
-    """Without a mapping of matrices nothing says where the values are."""
-    with pytest.raises(KernelError, match=r"Precomputed\('mine'\) needs a mapping of matrices"):
-        Precomputed("mine").centres(GRAM, [0])

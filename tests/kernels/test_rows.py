@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from cgboost import RBF, KernelLibrary, Linear, Matern, Polynomial
 from cgboost.exceptions import KernelError
-from cgboost.kernels import Kernel, Normalized, kernel_values, squared_norms
+from cgboost.kernels import Normalized, kernel_values, squared_norms
 from cgboost.kernels.base import cost_of_expansion
 from cgboost.kernels.combinations import WeightedCentres, library_sum
 from cgboost.kernels.rows import (
@@ -32,13 +32,9 @@ KINDS = [sp.csr_matrix, sp.csr_array]
 KERNELS = [
     Linear(),
     Polynomial(2, coef0=1.0),
-    Polynomial(3, gamma=0.5),
-    RBF(0.3),
     Matern(0.2, nu=0.5),
-    Matern(0.2, nu=2.5),
     Linear() + 0.5 * RBF(0.2),
     Normalized(Polynomial(2)),
-    Normalized(Linear()),
 ]
 
 
@@ -68,6 +64,7 @@ def test_products_and_moments(kind: Any) -> None:
     np.testing.assert_allclose(squared_norms(X), (DENSE**2).sum(axis=1))
     assert squared_norms(X.astype(np.float32)).dtype == np.float32
     assert total_variance(X) == pytest.approx(DENSE.var(axis=0).sum())
+    assert RBF().fit(X).gamma == pytest.approx(RBF().fit(DENSE).gamma)
     scale = root_mean_squares(X)
     np.testing.assert_allclose(scale, root_mean_squares_of(DENSE))
     scaler = SparseScaler.of(X)
@@ -79,8 +76,11 @@ def test_products_and_moments(kind: Any) -> None:
     assert root_mean_squares(kind((3, 2))).tolist() == [1.0, 1.0]
 
 
-def test_numbers_in_parts_add_up() -> None:
-    """Where a number is kept as a sum of two, norms and moments are of the sum."""
+def test_numbers_in_parts_add_up_and_are_counted() -> None:
+    """Where a number is kept as a sum of two, norms and moments are of the sum.
+
+    Operations and roundings are counted by the numbers that are there.
+    """
     X = with_duplicates(DENSE)
     assert not X.has_canonical_format
     np.testing.assert_allclose(squared_norms(X), (DENSE**2).sum(axis=1))
@@ -88,6 +88,11 @@ def test_numbers_in_parts_add_up() -> None:
     np.testing.assert_allclose(root_mean_squares(X), root_mean_squares_of(DENSE))
     assert not X.has_canonical_format  # it is the user's: nobody has touched it
     np.testing.assert_allclose(RBF(0.3)(X, X), RBF(0.3)(DENSE, DENSE))
+    X = sp.csr_array(([1.0] * 5, ([0, 0, 0, 0, 1], [0, 1, 2, 3, 0])), shape=(3, 1000))
+    assert entries(X) == pytest.approx(5 / 3)
+    assert most_entries(X) == 4
+    assert entries(DENSE) == most_entries(DENSE) == 12
+    assert entries(sp.csr_array((3, 4))) == most_entries(sp.csr_array((3, 4))) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -102,26 +107,6 @@ def test_centres(kind: Any) -> None:
     np.testing.assert_array_equal(stacked([single(DENSE, 3), single(DENSE, 4)]), DENSE[3:5])
     assert like(DENSE, X).nnz == X.nnz
     np.testing.assert_array_equal(like(X, DENSE), DENSE)
-
-
-def test_what_a_product_costs() -> None:
-    """Operations and roundings are counted by the numbers that are there."""
-    X = sp.csr_array(([1.0] * 5, ([0, 0, 0, 0, 1], [0, 1, 2, 3, 0])), shape=(3, 1000))
-    assert entries(X) == pytest.approx(5 / 3)
-    assert most_entries(X) == 4
-    assert entries(DENSE) == most_entries(DENSE) == 12
-    assert entries(sp.csr_array((3, 4))) == most_entries(sp.csr_array((3, 4))) == 1
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("kind", KINDS)
-def test_kernels_take_sparse_rows(kernel: Kernel, kind: Any) -> None:
-    """Values, the diagonal and a fitted width are those of dense rows."""
-    X = kind(DENSE)
-    np.testing.assert_allclose(kernel(X, X[:7]), kernel(DENSE, DENSE[:7]), atol=1e-13)
-    np.testing.assert_allclose(kernel.diagonal(X), kernel.diagonal(DENSE), atol=1e-13)
-    assert kernel.fit(X) == kernel
-    assert RBF().fit(X).gamma == pytest.approx(RBF().fit(DENSE).gamma)
 
 
 @pytest.mark.parametrize("centres_are_sparse", [False, True])
@@ -146,11 +131,11 @@ def linear(A: Any, B: Any) -> Any:
 
 def test_no_matrix_of_features() -> None:
     """A quadratic kernel of sparse rows has no expansion: its matrix would be a dense one."""
-    X = sp.random(5000, 30, density=0.1, format="csr", random_state=0)
-    weights = np.ones(5000)
+    X = sp.random(800, 30, density=0.1, format="csr", random_state=0)
+    weights = np.ones(800)
     assert Polynomial(2).expansion(X, weights) is None
     assert Normalized(Linear() + Polynomial(2)).expansion(X, weights) is None
-    assert cost_of_expansion(Polynomial(2), X, 5000, 5000) == np.inf
+    assert cost_of_expansion(Polynomial(2), X, 800, 800) == np.inf
     assert Polynomial(2).expansion(X.toarray(), weights) is not None
     for kernel in (Linear(), Polynomial(1, coef0=2.0), Normalized(Linear())):
         expansion = kernel.expansion(X, weights)

@@ -52,8 +52,11 @@ def test_numbers_of_a_data_frame_are_scaled_and_words_are_not() -> None:
     )
 
 
-def test_row_numbers_are_not_scaled() -> None:
-    """A column that a given matrix is looked up by stays as it is beside scaled features."""
+def test_row_numbers_are_not_scaled_and_sparse_rows_not_centred() -> None:
+    """A column that a given matrix is looked up by stays as it is beside scaled features.
+
+    Zeros stay zeros; the other numbers of a feature have a mean square of 1, or stay too.
+    """
     features = FRAME[["age", "fare"]].to_numpy()
     given = np.corrcoef(RNG.normal(size=(90, 4)))
     X = np.column_stack([np.arange(90), features])
@@ -64,6 +67,16 @@ def test_row_numbers_are_not_scaled() -> None:
     np.testing.assert_array_equal(seen[:, 0], X[:, 0])
     np.testing.assert_allclose(seen[:, 1:].mean(axis=0), 0.0, atol=1e-9)
     np.testing.assert_allclose(seen[:, 1:].std(axis=0), 1.0)
+    dense = RNG.normal(size=(30, 5)) * (RNG.random((30, 5)) < 0.4) * [1, 10, 100, 1000, 0]
+    X = csr_array(dense)
+    seen = KernelLibrary({"linear": Linear()}, standardize=True).scaler(X).transform(X)
+    scale = np.sqrt((dense**2).sum(axis=0) / np.maximum(1, (dense != 0).sum(axis=0)))
+    np.testing.assert_allclose(seen.toarray(), dense / np.where(scale > 0, scale, 1.0))
+    row_numbers = Precomputed("given", np.eye(30))
+    kernels = {"given": On(row_numbers, 0), "linear": (Linear(), [1, 2])}
+    own = KernelLibrary(kernels, standardize=True).scaler(X).transform(X)
+    np.testing.assert_allclose(own.toarray()[:, 0], dense[:, 0])
+    np.testing.assert_allclose(own.toarray()[:, 1:], seen.toarray()[:, 1:])
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Polynomial(2)])
@@ -78,20 +91,6 @@ def test_float32_rows_with_large_kernel_values_are_taken_in_float64(kernel: Kern
     assert model.converged_
     wide = CGBoostClassifier(KernelLibrary({"k": kernel}), C=1e-2).fit(X.astype(float), y)
     assert model.objective_ == pytest.approx(wide.objective_, rel=1e-4)
-
-
-def test_sparse_rows_are_divided_and_not_centred() -> None:
-    """Zeros stay zeros; the other numbers of a feature have a mean square of 1, or stay too."""
-    dense = RNG.normal(size=(30, 5)) * (RNG.random((30, 5)) < 0.4) * [1, 10, 100, 1000, 0]
-    X = csr_array(dense)
-    seen = KernelLibrary({"linear": Linear()}, standardize=True).scaler(X).transform(X)
-    scale = np.sqrt((dense**2).sum(axis=0) / np.maximum(1, (dense != 0).sum(axis=0)))
-    np.testing.assert_allclose(seen.toarray(), dense / np.where(scale > 0, scale, 1.0))
-    row_numbers = Precomputed("given", np.eye(30))
-    kernels = {"given": On(row_numbers, 0), "linear": (Linear(), [1, 2])}
-    own = KernelLibrary(kernels, standardize=True).scaler(X).transform(X)
-    np.testing.assert_allclose(own.toarray()[:, 0], dense[:, 0])
-    np.testing.assert_allclose(own.toarray()[:, 1:], seen.toarray()[:, 1:])
 
 
 def test_new_rows_with_words_among_numbers_are_refused_by_name() -> None:

@@ -1,18 +1,21 @@
-"""Weighted sums over a library: whichever way each kernel takes, the sum of its values."""
+"""Weighted sums over a library, and of columns as functions: the sum of their values."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cgboost.kernels.combinations
 from cgboost import RBF, Linear, Polynomial
 from cgboost.exceptions import KernelError
+from cgboost.generation.columns import Ensemble, evaluate
 from cgboost.kernels import FunctionKernel, Kernel, Normalized
 from cgboost.kernels.combinations import WeightedCentres, library_sum
-from tests.kernels.formulas import OF_PRODUCTS, by_formula
+from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
+from tests.effort import examples
+from tests.kernels.cases import OF_PRODUCTS, by_formula
 
 TANH = FunctionKernel(lambda A, B: np.tanh(A @ B.T), "tanh")
 
@@ -41,6 +44,7 @@ def explicit(X: np.ndarray, parts: Sequence[WeightedCentres]) -> tuple[np.ndarra
     return total, size
 
 
+@settings(max_examples=examples(60))
 @given(
     kernels=st.lists(OF_PRODUCTS | st.just(TANH), max_size=4),
     n_rows=st.integers(1, 100),
@@ -123,6 +127,7 @@ def test_features_that_no_centre_has_are_left_out_of_the_product() -> None:
     X, parts = rng.normal(size=(300, 100)), random_parts([RBF(0.01)], rng, 80, 100)
     for centre in parts[0].centres:
         centre[20:] = 0.0
+    parts[0].centres[0][3] = 0.0  # which other centres have
     expected, size = explicit(X, parts)
     np.testing.assert_allclose(library_sum(X, parts), expected, rtol=0, atol=1e-12 * size)
 
@@ -167,3 +172,59 @@ def test_a_library_without_centres_sums_to_zero() -> None:
     X, parts = case()
     np.testing.assert_array_equal(library_sum(X, []), np.zeros(500))
     assert library_sum(X[:0], parts).shape == (0,)
+
+
+RANDOM = np.random.default_rng(0)
+CENTRES = RANDOM.normal(size=(40, 6))
+
+
+def hypotheses(kernels: dict[str, Kernel]) -> list[KernelHypothesis]:
+    """All centres of each kernel, kernel after kernel."""
+    families = [KernelFamily(name, kernel) for name, kernel in kernels.items()]
+    centres = list(CENTRES)
+    return [
+        KernelHypothesis(family, row, centre)
+        for family in families
+        for row, centre in enumerate(centres)
+    ]
+
+
+@pytest.mark.parametrize("n_rows", [1, 400])
+def test_predictions_are_the_plain_evaluation(n_rows: int) -> None:
+    """An ensemble of linear, quadratic and RBF columns adds up as its columns do, one by one."""
+    X = RANDOM.normal(size=(n_rows, 6))
+    mine = hypotheses(
+        {"l": Normalized(Linear()), "q": Normalized(Polynomial(2)), "r": RBF(0.1), "s": RBF(0.3)}
+    )
+    mine = [mine[j] for j in RANDOM.permutation(len(mine))]
+    coef = RANDOM.normal(size=len(mine)) * (RANDOM.uniform(size=len(mine)) < 0.8)
+    values = evaluate(mine, X)
+    expected = 0.5 + values @ coef
+    np.testing.assert_allclose(
+        Ensemble(mine, coef, 0.5).decision_function(X),
+        expected,
+        rtol=0,
+        atol=1e-12 * (np.abs(values) @ np.abs(coef)).max(),
+    )
+
+
+def test_kernels_of_any_kind_predict_or_are_named() -> None:
+    """A user's kernel may have no hash; values that are not finite name the family."""
+
+    class Unhashable(Kernel):
+        __hash__ = None
+
+        def __call__(self, X, Z):
+            return np.cos(X.sum(axis=1)[:, None] - Z.sum(axis=1))
+
+    mine = hypotheses({"mine": Unhashable(), "linear": Linear()})
+    X, coef = RANDOM.normal(size=(5, 6)), RANDOM.normal(size=80)
+    np.testing.assert_allclose(
+        Ensemble(mine, coef).decision_function(X), evaluate(mine, X) @ coef, atol=1e-12
+    )
+    mine = hypotheses({"steep": Polynomial(40)})
+    X = 1e10 * np.ones((2, 6))
+    with pytest.raises(KernelError, match="kernel 'steep' returned"):
+        evaluate(mine, X)
+    with pytest.raises(KernelError, match="kernel 'steep' returned"):
+        Ensemble(mine, np.ones(40)).decision_function(X)

@@ -95,10 +95,7 @@ def test_newton_weights_where_there_is_curvature_in_all_rows(name: str, newton: 
         working.response[there] * wanted[there], state.pseudo_response[there]
     )
     np.testing.assert_array_equal(working.counts, weights)
-
-
-def test_small_weights_count_as_one_on_average() -> None:
-    """A row cannot stand for less than one."""
+    # small weights count as one on average: a row cannot stand for less
     X, y, weights = rows(1)
     small = weights / 1000.0
     mean = weights[weights > 0].mean()

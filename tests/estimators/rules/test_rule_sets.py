@@ -16,8 +16,7 @@ from cgboost.losses import Huber
 from cgboost.pricing.rules import Literals
 from tests.estimators.rules.people import people
 from tests.estimators.scikit_learn_checks import scikit_learn_checks
-from tests.pricing.rules.cases import enumerated
-from tests.pricing.rules.test_pricer import all_rules, least_hinge
+from tests.pricing.rules.cases import all_rules, enumerated, least_hinge
 
 ESTIMATORS = [
     RuleSetClassifier(3, max_conditions=2, max_bins=4),

@@ -34,28 +34,34 @@ def expected(rows: np.ndarray, centres: np.ndarray) -> list[list[int]]:
 
 
 def test_values_are_products_of_counts() -> None:
-    """For two sets of objects, an object without features among them."""
+    """For two sets of objects, without features or with features that the first did not have.
+
+    Zero rows have a matrix of zero rows.
+    """
     kernel = Letters()
     np.testing.assert_array_equal(kernel(WORDS, WORDS[:2]), expected(WORDS, WORDS[:2]))
     np.testing.assert_array_equal(kernel.diagonal(WORDS), np.diag(expected(WORDS, WORDS)))
+    kernel = Letters()
+    kernel(WORDS[:1], WORDS[:1])
+    new = np.array(["xyz", "abx"], dtype=object)
+    np.testing.assert_array_equal(kernel(new, WORDS), expected(new, WORDS))
+    (nothing,) = FeatureCounts().matrices([[]], lambda item: item, lambda item, number: {})
+    assert nothing.shape == (0, 0)
 
 
 def test_an_object_is_counted_once() -> None:
-    """However many blocks, and as a row or as a centre."""
+    """However many blocks, and as a row or as a centre; copies are equal and count anew."""
     kernel = Letters().fit(WORDS)
     SEEN.clear()
     for _ in range(3):
         kernel(WORDS, WORDS)
         kernel.diagonal(WORDS)
     assert set(SEEN.values()) == {1}
-
-
-def test_new_features_get_new_columns() -> None:
-    """Later objects may have features that the first did not have."""
     kernel = Letters()
-    kernel(WORDS[:1], WORDS[:1])
-    new = np.array(["xyz", "abx"], dtype=object)
-    np.testing.assert_array_equal(kernel(new, WORDS), expected(new, WORDS))
+    kernel(WORDS, WORDS)
+    for copy in (pickle.loads(pickle.dumps(kernel)), kernel.fit(WORDS), kernel.released()):
+        assert copy == kernel
+        assert not copy.kept._counts
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,15 +74,6 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(kernel.kept._counts) <= 5 + 8
 
 
-def test_copies_are_empty_and_equal() -> None:
-    """A pickled kernel is the same kernel, and so is a fitted one, each with counts of its own."""
-    kernel = Letters()
-    kernel(WORDS, WORDS)
-    for copy in (pickle.loads(pickle.dumps(kernel)), kernel.fit(WORDS), kernel.released()):
-        assert copy == kernel
-        assert not copy.kept._counts
-
-
 def test_threads_share_the_columns() -> None:
     """Blocks made at the same time on several threads have the values of one after another."""
     rng = np.random.default_rng(0)
@@ -86,9 +83,3 @@ def test_threads_share_the_columns() -> None:
     with ThreadPoolExecutor(8) as pool:
         values = list(pool.map(lambda block: kernel(block, words), blocks))
     np.testing.assert_array_equal(np.concatenate(values), expected(words, words))
-
-
-def test_no_objects_make_an_empty_matrix() -> None:
-    """Zero rows have a matrix of zero rows."""
-    (nothing,) = FeatureCounts().matrices([[]], lambda item: item, lambda item, number: {})
-    assert nothing.shape == (0, 0)

@@ -43,21 +43,29 @@ def counting(calls: Counter) -> Any:
 
 
 def test_values_are_those_of_the_function() -> None:
-    """Every value is the function's, for 1-d arrays and for columns."""
+    """For 1-d arrays, columns and rows of a matrix; n(n + 1)/2 evaluations make n² values.
+
+    With symmetric=False it is asked both ways. Anything that cannot be called is refused.
+    """
     kernel = PairwiseKernel(lambda a, b: len(set(a) & set(b)))
     expected = [[len(set(a) & set(b)) for b in WORDS[:2]] for a in WORDS]
     np.testing.assert_array_equal(kernel(WORDS, WORDS[:2]), expected)
     np.testing.assert_array_equal(kernel(WORDS[:, None], WORDS[:2, None]), expected)
     np.testing.assert_array_equal(kernel.diagonal(WORDS), [len(set(a)) for a in WORDS])
     assert kernel(WORDS, WORDS).dtype == np.float64
-
-
-def test_every_pair_is_evaluated_once_in_a_call() -> None:
-    """With symmetry n(n + 1)/2 evaluations make n² values."""
     calls: Counter = Counter()
     kernel, X = PairwiseKernel(counting(calls)), things(6)
     kernel(X, X)
     assert len(calls) == calls.total() == 21
+    kernel = PairwiseKernel(lambda a, b: float(a < b), symmetric=False)
+    np.testing.assert_array_equal(kernel(WORDS[:3], WORDS[:3]), [[0, 1, 1], [0, 0, 1], [0, 0, 0]])
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    np.testing.assert_allclose(PairwiseKernel(np.dot).fit(X)(X, X[:2]), X @ X[:2].T)
+    np.testing.assert_allclose(
+        PairwiseKernel(lambda a, b: a * b)(X[:, :1], X[:2, :1]), X[:, :1] @ X[:2, :1].T
+    )
+    with pytest.raises(ValueError, match="function must be a callable"):
+        PairwiseKernel("spectrum")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("normalize", [False, True])
@@ -98,23 +106,11 @@ def test_rows_of_a_table_are_told_apart_by_their_values() -> None:
     assert calls.total() == len(calls) == 5
 
 
-def test_a_function_that_is_not_symmetric_is_asked_both_ways() -> None:
-    """symmetric=False evaluates k(a, b) and k(b, a)."""
-    kernel = PairwiseKernel(lambda a, b: float(a < b), symmetric=False)
-    np.testing.assert_array_equal(kernel(WORDS[:3], WORDS[:3]), [[0, 1, 1], [0, 0, 1], [0, 0, 0]])
-
-
-def test_rows_of_a_matrix_are_objects_too() -> None:
-    """With several columns a and b are rows, with one they are its values."""
-    X = np.random.default_rng(0).normal(size=(5, 3))
-    np.testing.assert_allclose(PairwiseKernel(np.dot).fit(X)(X, X[:2]), X @ X[:2].T)
-    np.testing.assert_allclose(
-        PairwiseKernel(lambda a, b: a * b)(X[:, :1], X[:2, :1]), X[:, :1] @ X[:2, :1].T
-    )
-
-
 def test_a_fitted_model_remembers_no_pairs() -> None:
-    """The memory of a fit is neither in the model's basis functions nor in a pickle."""
+    """The memory of a fit is neither in the basis functions nor in a pickle.
+
+    Predictions evaluate the function again: an object that changes has its new values.
+    """
     X = things(12)
     y = np.arange(12) > 5
     library = KernelLibrary({"k": PairwiseKernel(product)})
@@ -126,10 +122,6 @@ def test_a_fitted_model_remembers_no_pairs() -> None:
     assert isinstance(fitted, PairwiseKernel)
     assert fitted.memory is not None
     assert pickle.loads(pickle.dumps(fitted)).memory is None
-
-
-def test_an_object_that_changes_after_the_fit_has_its_new_values() -> None:
-    """Predictions evaluate the function again."""
     X = things(6)
     model = CGBoostClassifier(KernelLibrary({"k": PairwiseKernel(product)}), penalty="l1", C=10.0)
     model.fit(X, [0, 0, 0, 1, 1, 1])
@@ -137,9 +129,3 @@ def test_an_object_that_changes_after_the_fit_has_its_new_values() -> None:
     before = model.decision_function(new)
     new[0, 0].size = 6.0
     assert model.decision_function(new) != before
-
-
-def test_a_function_is_needed() -> None:
-    """Anything that cannot be called is refused."""
-    with pytest.raises(ValueError, match="function must be a callable"):
-        PairwiseKernel("spectrum")  # type: ignore[arg-type]

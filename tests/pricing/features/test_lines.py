@@ -34,7 +34,10 @@ def by_lstsq(X: np.ndarray, state: MasterState) -> np.ndarray:
 @pytest.mark.parametrize("far", [0.0, 1.0, 8.0])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_line_is_the_best_of_all_least_squares_lines(seed: int, far: float) -> None:
-    """Skipping features by the bound chooses what evaluating all of them chooses."""
+    """Skipping features by the bound chooses what evaluating all of them chooses.
+
+    Of equal features the first comes.
+    """
     X, loss, state = problem(seed, far=far)
     fits = by_lstsq(X, state)
     losses = [loss.value(state.output + u @ [np.ones(N_ROWS), x]) for u, x in zip(fits, X.T)]  # noqa: B905
@@ -44,6 +47,8 @@ def test_the_line_is_the_best_of_all_least_squares_lines(seed: int, far: float) 
     assert line.feature == best
     np.testing.assert_allclose([line.offset, line.slope], fits[best], rtol=1e-9)
     np.testing.assert_allclose(column.values, line.offset + line.slope * X[:, best])
+    [again] = LinePricer(LinePool(np.hstack([X, X])), loss).price(state, 1).columns
+    assert again.hypothesis == line
 
 
 @pytest.mark.parametrize("far", [0.0, 1.0, 8.0, 400.0])
@@ -91,8 +96,11 @@ def test_the_bound_skips_most_features() -> None:
     assert 1 <= len(calls) < 10
 
 
-def test_a_constant_feature_has_no_slope() -> None:
-    """Where a c = b² the intercept comes alone, d/a, whether the constant is large or small."""
+def test_what_has_no_slope_or_no_line() -> None:
+    """Where a c = b² the intercept comes alone, d/a, whether the constant is large or small.
+
+    There is no column without room, pseudo-response or Newton weight.
+    """
     X, loss, state = problem()
     for value in (0.0, 1.0, 0.1, 1e9):
         X[:] = value
@@ -100,10 +108,17 @@ def test_a_constant_feature_has_no_slope() -> None:
         assert column.hypothesis.slope == 0.0
         step = state.pseudo_response.sum() / state.curvature.sum()
         np.testing.assert_allclose(column.values, step, rtol=1e-9)
+    X, loss, state = problem()
+    pricer = LinePricer(LinePool(X), loss)
+    assert not pricer.price(state, 0).columns
+    nothing, flat = StagewiseMaster(loss, step=1.0), StagewiseMaster(loss, step=1.0)
+    nothing.output, flat.output = 1e4 * loss.target, -1e4 * loss.target
+    assert not pricer.price(nothing.solve(), 1).columns
+    assert flat.solve().pseudo_response.any()
+    assert not pricer.price(flat.solve(), 1).columns
 
 
-@pytest.mark.parametrize("block", [1, 7, 2**17])
-@pytest.mark.parametrize("width", [1, 5, 2**13])
+@pytest.mark.parametrize(("block", "width"), [(1, 1), (7, 5), (2**17, 5), (7, 2**13)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_moments_do_not_depend_on_the_blocks(
     block: int, width: int, dtype: type, monkeypatch: pytest.MonkeyPatch
@@ -120,45 +135,19 @@ def test_moments_do_not_depend_on_the_blocks(
     assert pool.X.dtype == dtype
 
 
-def test_of_equal_features_the_first_comes() -> None:
-    """Copies of the best feature behind it change nothing."""
-    X, loss, state = problem()
-    [column] = LinePricer(LinePool(X), loss).price(state, 1).columns
-    [again] = LinePricer(LinePool(np.hstack([X, X])), loss).price(state, 1).columns
-    assert again.hypothesis == column.hypothesis
-
-
-def test_nothing_to_fit_is_no_column() -> None:
-    """No room, no pseudo-response, or no Newton weight at all."""
-    X, loss, state = problem()
-    pricer = LinePricer(LinePool(X), loss)
-    assert not pricer.price(state, 0).columns
-    nothing, flat = StagewiseMaster(loss, step=1.0), StagewiseMaster(loss, step=1.0)
-    nothing.output, flat.output = 1e4 * loss.target, -1e4 * loss.target
-    assert not pricer.price(nothing.solve(), 1).columns
-    assert flat.solve().pseudo_response.any()
-    assert not pricer.price(flat.solve(), 1).columns
-
-
 @pytest.mark.parametrize(
     ("X", "message"),
     [
         (np.ones(3), r"X must be a finite, non-empty matrix, got shape \(3,\)"),
         (np.array([[np.nan]]), r"finite"),
         (np.array([[1e200], [-1e200]]), r"must not spread over more than 1e\+150, got 1e\+200"),
+        (np.ones((69, 1)), "X has 69 rows, the loss has 70"),
     ],
 )
 def test_bad_features(X: np.ndarray, message: str) -> None:
-    """The error says what X is."""
+    """The error says what X is; it is of the same rows as the loss."""
     with pytest.raises(ValueError, match=message):
-        LinePool(X)
-
-
-def test_rows_must_agree() -> None:
-    """Features and loss are of the same rows."""
-    X, loss, _ = problem()
-    with pytest.raises(ValueError, match="X has 69 rows, the loss has 70"):
-        LinePricer(LinePool(X[1:]), loss)
+        LinePricer(LinePool(X), problem()[1])
 
 
 def test_lines_on_new_rows() -> None:

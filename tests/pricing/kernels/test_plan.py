@@ -1,4 +1,4 @@
-"""The division of a pass: whole blocks, memory within the budget, and structure where it pays."""
+"""How a pass is divided, and which rows of values are kept: within the budget, the right ones."""
 
 from itertools import pairwise
 
@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost import RBF, Linear, Polynomial
+from cgboost import RBF, Linear
 from cgboost.kernels import Kernel
 from cgboost.parallel import SerialExecutor, ThreadExecutor
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.plan import LEAST_WIDTH, PassPlan
+from cgboost.pricing.kernels.row_cache import RowCache
 from tests.effort import examples
 
 AMPLE = 1e6
@@ -65,25 +66,67 @@ def test_a_linear_kernel_takes_no_memory_from_the_others() -> None:
     assert plan((2000, 1500), [Linear()], AMPLE).memory[0] > 0  # as many features as rows
 
 
-def test_structure_is_used_where_it_takes_fewer_operations() -> None:
-    """Linear kernels always; quadratic ones when many rows have changed and no product is there."""
-    both = plan((5000, 50), [Linear(), Polynomial(2), RBF(0.1)], 0.0)
-    assert both.by_structure([0, 1, 2], 10, 5000)[0]
-    assert not both.by_structure([1], 10, 5000)[0]
-    assert both.by_structure([1], 2000, 5000)[0]
-    assert not both.by_structure([1, 2], 100, 5000)[0]  # the product is there for the RBF
-    assert both.by_structure([1, 2], 5000, 5000)[0]
-    assert not both.by_structure([0, 1, 2], 5000, 5000)[2]
+def fill(cache: RowCache, matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Ask for rows, and keep as many of those that are missing as there is room for."""
+    slots = cache.slots(rows)
+    missing = rows[slots < 0]
+    places = cache.places(len(missing))
+    kept = missing[: len(places)]
+    cache.store[places] = matrix[kept]
+    cache.keep(kept, places)
+    return slots
 
 
-def test_values_that_can_be_kept_are_worth_some_more() -> None:
-    """Where structure is a little cheaper now, values that will be needed again are preferred."""
-    without, memory = (plan((5000, 50), [Polynomial(2)], megabytes) for megabytes in (0.0, 60.0))
-    assert without.by_structure([0], 60, 5000)[0]
-    assert not memory.by_structure([0], 60, 5000)[0]
-    assert memory.by_structure([0], 5000, 5000)[0]
+@settings(max_examples=examples(60))
+@given(
+    seed=st.integers(0, 10**6),
+    capacity=st.integers(0, 25),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+def test_what_is_kept_is_what_was_put_in(seed: int, capacity: int, dtype: type) -> None:
+    """After any requests, kept rows have their values, and sums over them are exact."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(-9, 9, size=(20, 6)).astype(dtype)
+    cache = RowCache(capacity=capacity, n_rows=20, width=6, dtype=dtype)
+    for _ in range(12):
+        rows = np.sort(rng.permutation(20)[: rng.integers(1, 20)])
+        fill(cache, matrix, rows)
+        slots = cache.slots(np.arange(20))
+        there = np.flatnonzero(slots >= 0)
+        assert len(there) <= capacity
+        assert len(set(slots[there])) == len(there)
+        np.testing.assert_array_equal(cache.store[slots[there]], matrix[there])
+        weights = rng.integers(-5, 5, size=len(there)).astype(float)
+        for columns in (None, np.array([1, 4])):
+            wanted = matrix if columns is None else matrix[:, columns]
+            sums, sizes = cache.weighted_sums(slots[there], weights, columns, absolute=True)
+            np.testing.assert_array_equal(sums, weights @ wanted[there])
+            np.testing.assert_array_equal(sizes, np.abs(weights) @ np.abs(wanted[there]))
 
 
-def test_values_that_all_fit_in_memory_are_used_instead_of_structure() -> None:
-    """A quadratic kernel whose Gram matrix fits is summed up from memory."""
-    assert not plan((3000, 50), [Polynomial(2)], AMPLE).by_structure([0], 3000, 3000)[0]
+def test_rows_that_were_not_needed_for_longest_make_room() -> None:
+    """Of four rows in three places, the one asked for least recently goes."""
+    matrix = np.arange(20.0).reshape(5, 4)
+    cache = RowCache(capacity=3, n_rows=5, width=4, dtype=np.float64)
+    for rows in ([0, 1, 2], [0], [2], [4]):
+        fill(cache, matrix, np.array(rows))
+    assert [slot >= 0 for slot in cache.slots(np.arange(5))] == [True, False, True, False, True]
+    # what is needed now never makes room
+    cache = RowCache(capacity=2, n_rows=5, width=4, dtype=np.float64)
+    fill(cache, matrix, np.array([1, 3]))
+    slots = fill(cache, matrix, np.arange(5))
+    assert [slot >= 0 for slot in slots] == [False, True, False, True, False]
+    assert [slot >= 0 for slot in cache.slots(np.arange(5))] == [False, True, False, True, False]
+
+
+@pytest.mark.parametrize("count", [5, 60])
+def test_sums_over_few_and_over_most_rows_of_a_stretch_agree(count: int) -> None:
+    """Rows are read where they stand, or copied together: the sums are the same."""
+    matrix = np.random.default_rng(0).integers(-9, 9, size=(64, 3000)).astype(float)
+    cache = RowCache(capacity=64, n_rows=64, width=3000, dtype=np.float64)
+    fill(cache, matrix, np.arange(64))
+    rows = np.random.default_rng(1).permutation(64)[:count]
+    weights = np.arange(1.0, count + 1)
+    sums, sizes = cache.weighted_sums(cache.slots(rows), weights, None, absolute=False)
+    np.testing.assert_array_equal(sums, weights @ matrix[rows])
+    assert not sizes.any()

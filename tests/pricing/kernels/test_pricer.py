@@ -1,83 +1,17 @@
-"""The pool of kernel columns: cached or not, its scores and columns are those of the kernels."""
+"""The pool of kernel columns: what is kept, what is computed again, and what is refused."""
 
 import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from cgboost import RBF, KernelLibrary, Linear, Polynomial, Precomputed
 from cgboost.exceptions import KernelError, KernelScaleWarning
 from cgboost.generation.columns import evaluate
-from cgboost.kernels import Kernel, ProductKernel, as_library
-from cgboost.parallel import ThreadExecutor
+from cgboost.kernels import Kernel, as_library
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, KernelPricer, StrataPricer
-from tests.effort import examples
-from tests.pricing.states import state_of
-
-LIBRARY = KernelLibrary({"linear": Linear(), "rbf": RBF(0.3)})
-
-MANY = KernelLibrary(
-    {
-        "linear": Linear(),
-        "quadratic": Polynomial(2, coef0=0.5),
-        "rbf": RBF(0.3),
-        "wide": RBF(0.05),
-        "own": lambda A, B: np.cos(A[:, :1] - 2.0 * B[:, 0]),  # not symmetric
-    }
-)
-
-
-@settings(max_examples=examples(40))
-@given(
-    seed=st.integers(0, 10**6),
-    megabytes=st.sampled_from([0.0, 0.04, 0.1, 10.0]),
-    dtype=st.sampled_from([np.float32, np.float64]),
-    n_features=st.sampled_from([3, 30]),
-    threads=st.sampled_from([1, 3]),
-)
-def test_scores_do_not_depend_on_the_cache(
-    seed: int, megabytes: float, dtype: type, n_features: int, threads: int
-) -> None:
-    """With no, too little or ample memory, in any order of requests, scores are K(·, x_j)·r."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(40, n_features)).astype(dtype)
-    pool = KernelPool(
-        MANY,
-        X,
-        cache_size=megabytes,
-        block_size=7,
-        executor=Parts(threads) if threads > 1 else None,
-    )
-    wide = X.astype(np.float64)
-    grams = [kernel(wide, wide) for kernel in MANY.fit(X).values()]
-    response = rng.normal(size=40) * (rng.uniform(size=40) > 0.4)
-    for _ in range(8):
-        if rng.uniform() < 0.7:  # a few rows change, or all of them
-            response = response.copy()
-            response[rng.permutation(40)[: rng.integers(1, 9)]] = rng.normal()
-        else:
-            response = rng.normal(size=40) * (rng.uniform(size=40) > 0.4)
-        stratum = int(rng.integers(len(grams)))
-        wanted = rng.permutation(40)[: rng.integers(1, 41)] if rng.uniform() < 0.4 else None
-        expected = grams[stratum].T @ response
-        expected = expected if wanted is None else expected[wanted]
-        tolerance = 1e-12 if dtype is np.float64 else 1e-5
-        size = np.abs(grams[stratum]).max() * np.abs(response).sum()
-        np.testing.assert_allclose(
-            pool.scores(stratum, wanted, response), expected, rtol=0, atol=tolerance * size
-        )
-
-
-class Parts(ThreadExecutor):
-    """Threads that divide even a small pool."""
-
-    @property
-    def here(self) -> bool:
-        """As if elsewhere, for the division into parts; tasks run on threads all the same."""
-        return False
+from tests.pricing.cases import LIBRARY, state_of
 
 
 class Counted(Kernel):
@@ -91,8 +25,12 @@ class Counted(Kernel):
         return A @ B.T
 
 
-def test_kernel_values_are_computed_once_while_memory_lasts() -> None:
-    """Scoring again, the same rows or fewer, asks a user's kernel for no value a second time."""
+def test_values_are_computed_as_seldom_as_can_be() -> None:
+    """While memory lasts, scoring the same rows or fewer asks for no value a second time.
+
+    Without memory a pass asks for as many rows of values as r has changed in, and a search among
+    some columns for values of changed rows with their centres.
+    """
     kernel = Counted()
     pool = KernelPool(KernelLibrary({"counted": kernel}), np.eye(50))
     kernel.values = 0
@@ -101,10 +39,6 @@ def test_kernel_values_are_computed_once_while_memory_lasts() -> None:
         pool.scores(0, None, response)
     pool.values(0, np.arange(50))
     assert kernel.values == 50 * 50
-
-
-def test_without_memory_only_what_has_changed_is_computed() -> None:
-    """A pass that follows another asks for as many rows of values as r has changed in."""
     kernel = Counted()
     pool = KernelPool(KernelLibrary({"counted": kernel}), np.eye(50), cache_size=0.0)
     response = np.where(np.arange(50) < 20, 1.0, 0.0)
@@ -116,10 +50,6 @@ def test_without_memory_only_what_has_changed_is_computed() -> None:
         pool.scores(0, None, response)
         counts.append(kernel.values // 50)
     assert counts == [20, 2, 1, 40]
-
-
-def test_error_points_ask_for_their_own_values_alone() -> None:
-    """A search among some columns asks for values of changed rows with their centres."""
     kernel = Counted()
     pool = KernelPool(KernelLibrary({"counted": kernel}), np.eye(50), cache_size=0.0)
     response = np.where(np.arange(50) < 20, 1.0, 0.0)
@@ -145,12 +75,11 @@ def test_a_budget_of_memory_is_kept() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 20)).astype(np.float32)
     response = rng.normal(size=3000)
-    rules = [OneNormEntry(True)] * 4
     tracemalloc.start()
     try:
-        pool = KernelPool(MANY, X, cache_size=40.0, block_size=256)
+        pool = KernelPool(LIBRARY, X, cache_size=40.0, block_size=256)
         pricer = StrataPricer(pool, priority="stratified", tol=1e-3)
-        for rule in rules:
+        for rule in [OneNormEntry(True)] * 4:
             response = response.copy()
             response[rng.permutation(3000)[:300]] = rng.normal(size=300)
             slack = np.where(rng.uniform(size=3000) < 0.2, 1.0, 0.0)
@@ -185,51 +114,23 @@ def test_the_order_of_memory_does_not_matter() -> None:
     X = np.random.default_rng(0).normal(size=(50, 5))
     response = np.random.default_rng(1).normal(size=50)
     scores = [
-        KernelPool(MANY, rows).scores(stratum, None, response)
+        KernelPool(LIBRARY, rows).scores(stratum, None, response)
         for rows in (np.ascontiguousarray(X), np.asfortranarray(X))
-        for stratum in range(len(MANY))
+        for stratum in range(len(LIBRARY))
     ]
-    for one, other in zip(scores[: len(MANY)], scores[len(MANY) :], strict=True):
+    for one, other in zip(scores[: len(LIBRARY)], scores[len(LIBRARY) :], strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_columns_of_float32_rows_are_rounded_once() -> None:
     """They are the values in float64, rounded; a column from memory is the same as a new one."""
     X = np.random.default_rng(4).uniform(size=(30, 200)).astype(np.float32)
-    pool = KernelPool(LIBRARY, X)
+    pool = KernelPool(KernelLibrary({"linear": Linear(), "rbf": RBF(0.3)}), X)
     exact = RBF(0.3)(X.astype(float), X.astype(float)).astype(np.float32)
     np.testing.assert_array_equal(pool.values(1, np.arange(30)), exact)
     pool.scores(1, None, np.ones(30))
     np.testing.assert_array_equal(pool.values(1, np.arange(30)), exact)
     assert pool.column(1, 3).values.dtype == np.float32
-
-
-def test_columns_of_a_kernel_that_is_not_symmetric_come_from_no_row() -> None:
-    """After a pass, columns are still k(·, x_j), not what is in memory, k(x_j, ·)."""
-    X = np.random.default_rng(5).normal(size=(20, 2))
-    pool = KernelPool(KernelLibrary({"own": MANY.kernels["own"], "odd": OddProducts()}), X)
-    for stratum, kernel in enumerate(family.kernel for family in pool.families):
-        pool.scores(stratum, None, np.ones(20))
-        np.testing.assert_allclose(pool.values(stratum, np.array([2, 9])), kernel(X, X[[2, 9]]).T)
-
-
-class OddProducts(ProductKernel):
-    """x·z / ‖x‖, which is made of products and yet not symmetric."""
-
-    def fill(self, out, products, x_norms, z_norms):
-        out[...] = products / np.sqrt(x_norms)[:, None]
-
-    def diagonal_from_norms(self, norms):
-        return np.sqrt(norms)
-
-
-def test_a_response_of_another_length_is_refused() -> None:
-    """The error names both lengths, and block sizes are checked."""
-    pool = KernelPool(LIBRARY, np.eye(4))
-    with pytest.raises(ValueError, match="X has 4 rows, the master has 5"):
-        pool.scores(0, None, np.ones(5))
-    with pytest.raises(ValueError, match="block_size must be at least 1, got 0"):
-        KernelPool(LIBRARY, np.eye(4), block_size=0)
 
 
 def test_a_pass_that_fails_leaves_the_scores_as_they_were() -> None:
@@ -277,21 +178,6 @@ class Fragile(Kernel):
         return A @ B.T
 
 
-def test_columns_are_hypotheses_on_the_training_rows() -> None:
-    """A column's values equal its hypothesis evaluated on the training rows."""
-    X = np.random.default_rng(1).normal(size=(12, 3))
-    pool = KernelPool(LIBRARY, X)
-    columns = [pool.column(stratum, index) for stratum in (0, 1) for index in (0, 7)]
-    values = evaluate([column.hypothesis for column in columns], X)
-    np.testing.assert_allclose(values, np.stack([column.values for column in columns], axis=1))
-    assert [column.key for column in columns] == [
-        ("linear", 0),
-        ("linear", 7),
-        ("rbf", 0),
-        ("rbf", 7),
-    ]
-
-
 def test_precomputed_columns_are_evaluated_on_new_rows() -> None:
     """A precomputed kernel predicts from the new rows' values against all training rows."""
     rng = np.random.default_rng(2)
@@ -309,11 +195,13 @@ def test_wildly_different_scales_are_reported_with_the_numbers() -> None:
     assert caught[0].filename == __file__
 
 
-def test_a_kernel_that_fails_is_named() -> None:
-    """Non-finite values from a user's kernel are reported with the kernel's name."""
-    X = np.ones((4, 2))
+def test_what_is_wrong_is_named() -> None:
+    """Non-finite values with the kernel's name, and the size of blocks."""
+    broken = KernelLibrary({"broken": lambda A, B: np.full((len(A), len(B)), np.nan)})
     with pytest.raises(KernelError, match="kernel 'broken' returned nan"):
-        KernelPricer(KernelLibrary({"broken": lambda A, B: np.full((len(A), len(B)), np.nan)}), X)
+        KernelPricer(broken, np.ones((4, 2)))
+    with pytest.raises(ValueError, match="block_size must be at least 1, got 0"):
+        KernelPool(LIBRARY, np.eye(4), block_size=0)
 
 
 @pytest.mark.parametrize("library", ["rbf", {"rbf": RBF()}, RBF(), None], ids=repr)

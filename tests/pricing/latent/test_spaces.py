@@ -1,5 +1,6 @@
-"""Training rows: products with centred data that are never made, and kernels that will not do."""
+"""Rows as spaces: products with centred data, searches, and what is saved in them."""
 
+import pickle
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -10,13 +11,16 @@ import scipy.sparse as sp
 
 from cgboost import RBF, Linear
 from cgboost.kernels.precomputed import FunctionKernel
-from cgboost.pricing.latent import KernelSpace, LinearSpace
+from cgboost.pricing.latent import Basis, Columns, KernelSpace, LinearSearch, LinearSpace
 from cgboost.pricing.latent import pricer as spaces
+from tests.pricing.latent.references import deflated_factors
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 7)) * (RNG.uniform(size=(40, 7)) > 0.4) + np.arange(7)
 WEIGHTS = RNG.uniform(0.5, 2.0, 40) * (np.arange(40) % 6 > 0)
 CENTRED = X - WEIGHTS @ X / WEIGHTS.sum()
+ONES = np.ones(40)
+CENTRING = np.eye(40) - np.outer(ONES, WEIGHTS / WEIGHTS.sum())
 
 FORMS: dict[str, Callable[[Any], Any]] = {
     "by rows": np.ascontiguousarray,
@@ -43,6 +47,9 @@ def test_products_are_those_of_centred_rows(
     np.testing.assert_allclose(values, CENTRED @ w, atol=100 * rtol)
     np.testing.assert_allclose(pulled, CENTRED.T @ (WEIGHTS * (CENTRED @ w)), atol=1000 * rtol)
     assert values.dtype == pulled.dtype == np.float64
+    responses = RNG.normal(size=(40, 3))  # of several outputs that share factors
+    expected = responses.T @ CENTRED @ CENTRED.T @ responses
+    np.testing.assert_allclose(space.products(responses), expected, atol=1e4 * rtol)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -59,13 +66,13 @@ def test_float32_is_never_copied(order: Any) -> None:
     assert peak < rows.nbytes / 10
 
 
-def test_the_image_is_that_of_the_centred_gram_matrix() -> None:
-    """K̃a with weighted means taken out of rows and columns."""
+def test_products_of_a_kernel_are_those_of_the_centred_gram_matrix() -> None:
+    """K̃a and UᵀK̃U with weighted means taken out of rows and columns."""
     space = KernelSpace(X, RBF(0.1), WEIGHTS, name="rbf")
-    centring = np.eye(40) - np.outer(np.ones(40), WEIGHTS / WEIGHTS.sum())
-    K = centring @ RBF(0.1)(X, X) @ centring.T
-    a = RNG.normal(size=40)
-    np.testing.assert_allclose(space.image(a), K @ a, atol=1e-12)
+    K = CENTRING @ RBF(0.1)(X, X) @ CENTRING.T
+    U = RNG.normal(size=(40, 3))
+    np.testing.assert_allclose(space.image(U[:, 0]), K @ U[:, 0], atol=1e-12)
+    np.testing.assert_allclose(space.products(U), U.T @ K @ U, atol=1e-10)
 
 
 def test_a_kernel_that_is_not_symmetric_is_refused() -> None:
@@ -112,3 +119,115 @@ def test_a_kernel_of_low_rank_is_not_called_indefinite(kernel: Any, dtype: Any) 
             assert space.search(deflate=True).direction(beyond).length == 0.0
         else:
             space.search(deflate=True).direction(beyond)
+
+
+# ---------------------------------------------------------------------------- searches
+
+
+class Counting(LinearSpace):
+    """Counts the products X̃ᵀa."""
+
+    transposed_calls = 0
+
+    def transposed(self, a: np.ndarray) -> np.ndarray:
+        self.transposed_calls += 1
+        return super().transposed(a)
+
+
+def stepped(search: LinearSearch, response: np.ndarray) -> np.ndarray:
+    """The next factor, accepted."""
+    direction = search.direction(response)
+    values, along = search.basis.without(direction.values)
+    length = search.basis.length(values)
+    search.offer(direction, along, length)
+    search.accept(values / length)
+    return values / length
+
+
+@pytest.mark.parametrize("residuals", [True, False])
+def test_the_slopes_of_residuals_are_computed_once(residuals: bool) -> None:
+    """Least squares moves u within the span of T: X̃ᵀu then follows from P, and T is right.
+
+    A response of its own has slopes of its own.
+    """
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(60, 12)) + rng.normal(size=(60, 1)) * 3.0
+    order = "F" if residuals else "C"
+    space = Counting(np.asarray(rows, order=order), np.ones(60))
+    search, responses = space.search(deflate=True), []
+    u = rows[:, :3].sum(axis=1) + rng.normal(size=60)
+    u -= u.mean()
+    for _ in range(6):
+        responses.append(u)
+        t = stepped(search, u)
+        u = u - t * (t @ u) if residuals else rng.normal(size=60)
+    T, W, P = deflated_factors(rows, responses)
+    np.testing.assert_allclose(search.basis.factors, T, atol=1e-11)
+    np.testing.assert_allclose(search.family.weights.values, W, atol=1e-10)
+    np.testing.assert_allclose(search.family.loadings.values, P, atol=1e-10)
+    # of u once, and of each factor where columns lie apart; of each u where rows do
+    assert space.transposed_calls == (1 + 6 if residuals else 6)
+
+
+@pytest.mark.parametrize("deflate", [True, False])
+def test_a_direction_is_that_of_steepest_descent(deflate: bool) -> None:
+    """W = X̃ᵀa/‖X̃ᵀa‖, and its values X̃w; of zeros the length is 0."""
+    search: Any = LinearSpace(X, ONES).search(deflate=deflate)
+    u = RNG.normal(size=40)
+    centred = X - X.mean(axis=0)
+    direction, w = search.direction(u), centred.T @ u
+    assert direction.length == pytest.approx(np.linalg.norm(w))
+    np.testing.assert_allclose(direction.values, centred @ w / np.linalg.norm(w), atol=1e-12)
+    nothing = search.direction(np.zeros(40))
+    assert nothing.length == 0.0
+    np.testing.assert_array_equal(nothing.values, np.zeros(40))
+
+
+# ---------------------------------------------------------------------------- basis
+
+
+@pytest.mark.parametrize("weights", [ONES, WEIGHTS], ids=["uniform", "weighted"])
+def test_a_basis_is_orthonormal_and_splits_vectors(weights: np.ndarray) -> None:
+    """TᵀΓT = I, and v is Tz plus a rest with TᵀΓ(rest) = 0, also nearly in the span.
+
+    X̃ᵀ(I − ΓTTᵀ)u is (X̃ − TTᵀΓX̃)ᵀu; without factors a vector is its own rest.
+    """
+    rng, basis = np.random.default_rng(0), Basis(weights)
+    v = rng.normal(size=40)
+    rest, along = basis.without(v)
+    np.testing.assert_array_equal(rest, v)
+    np.testing.assert_array_equal(basis.deflated(v), v)
+    assert (len(along), basis.count, basis.factors.shape) == (0, 0, (40, 0))
+    for _ in range(20):
+        rest, _ = basis.without(rng.normal(size=40))
+        basis.append(rest / basis.length(rest))
+    T = basis.factors
+    np.testing.assert_allclose(T.T @ (weights[:, None] * T), np.eye(20), atol=1e-14)
+    for vector in (v, T @ v[:20] + 1e-9 * v):
+        rest, along = basis.without(vector)
+        np.testing.assert_allclose(rest + T @ along, vector, atol=1e-13)
+        assert np.abs(T.T @ (weights * rest)).max() <= 1e-14 * np.abs(rest).sum()
+    rows, u = rng.normal(size=(40, 4)), rng.normal(size=40)
+    deflated = rows - T @ (T.T @ (weights[:, None] * rows))
+    np.testing.assert_allclose(rows.T @ basis.deflated(u), deflated.T @ u, atol=1e-12)
+
+
+def test_columns_grow_and_lose_their_last() -> None:
+    """What was put is there, beyond the first room too; a column put before others ends them.
+
+    A pickle has the columns alone, and they can grow again.
+    """
+    matrix, columns = np.random.default_rng(0).normal(size=(3, 40)), Columns(3)
+    for j in range(40):
+        columns.put(j, matrix[:, j])
+    np.testing.assert_array_equal(columns.values, matrix)
+    columns.put(5, np.ones(3))
+    assert len(columns) == 6
+    np.testing.assert_array_equal(columns.values, np.column_stack([matrix[:, :5], np.ones(3)]))
+    columns = Columns(1000)
+    columns.put(0, np.arange(1000.0))
+    written = pickle.dumps(columns)
+    assert len(written) < 2 * 8000
+    read = pickle.loads(written)
+    read.put(1, np.ones(1000))
+    np.testing.assert_array_equal(read.values, np.column_stack([np.arange(1000.0), np.ones(1000)]))

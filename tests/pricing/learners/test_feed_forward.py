@@ -71,8 +71,11 @@ def test_hypotheses_are_their_columns_and_composed_learners(learner, repeats):
     np.testing.assert_allclose(evaluate(hypotheses, NEW), by_hand(columns, NEW), rtol=1e-12)
 
 
-def test_any_choice_of_hypotheses_in_any_order():
-    """One alone, the last without the others, a repeated one, and their weighted sum."""
+def test_any_choice_of_hypotheses_in_any_order(monkeypatch):
+    """One alone, the last without the others, a repeated one, and their weighted sum.
+
+    Rows are evaluated a few at a time where the inputs would take much memory.
+    """
     columns = stages(LEARNERS[0])
     hypotheses = [column.hypothesis for column in columns]
     wanted = by_hand(columns, NEW)
@@ -80,7 +83,9 @@ def test_any_choice_of_hypotheses_in_any_order():
         chosen = [hypotheses[j] for j in places]
         np.testing.assert_allclose(evaluate(chosen, NEW), wanted[:, places])
     coef = np.array([0.0, 1.0, 0.0, -2.0, 0.5, 3.0])
+    monkeypatch.setattr(module, "PREDICTION_BLOCK", 30)
     np.testing.assert_allclose(weighted_sum(hypotheses, coef, NEW), wanted @ coef)
+    np.testing.assert_allclose(evaluate(hypotheses, NEW), wanted)
 
 
 def test_columns_of_one_round_see_the_same_stages():
@@ -95,38 +100,28 @@ def test_columns_of_one_round_see_the_same_stages():
     np.testing.assert_allclose(evaluate(hypotheses, NEW), by_hand(columns, NEW))
 
 
-def test_blocks_of_rows_change_nothing(monkeypatch):
-    """Rows are evaluated a few at a time where the inputs would take much memory."""
-    hypotheses = [column.hypothesis for column in stages(LEARNERS[0])]
-    wanted = evaluate(hypotheses, NEW)
-    monkeypatch.setattr(module, "PREDICTION_BLOCK", 30)
-    np.testing.assert_array_equal(evaluate(hypotheses, NEW), wanted)
-
-
 def test_single_precision_stays():
     """float32 features have float32 inputs beside them, in the fit and on new rows."""
-    columns = stages(LEARNERS[0], X=X.astype(np.float32))
-    hypotheses = [column.hypothesis for column in columns]
+    single = X.astype(np.float32)
+    columns = stages(LEARNERS[0], X=single)
     values = np.column_stack([column.values for column in columns])
-    np.testing.assert_array_equal(evaluate(hypotheses, X.astype(np.float32)), values)
+    np.testing.assert_array_equal(evaluate([own.hypothesis for own in columns], single), values)
     assert values.dtype == np.float64
-    fed = pricer(LEARNERS[0], X.astype(np.float32))
-    state = StagewiseMaster(LOSS).solve()
-    fed.price(state, 1)
+    fed = pricer(LEARNERS[0], single)
+    fed.price(StagewiseMaster(LOSS).solve(), 1)
     assert fed.learners.X.dtype == np.float32
 
 
 def test_inputs_grow_past_their_room():
-    """Outputs beyond the first room keep what was there."""
+    """Outputs beyond the first room keep what was there.
+
+    The best single input of the second fit is the first stage, where that is the target.
+    """
     inputs = Inputs(X, room=1)
     outputs = np.random.default_rng(0).normal(size=(9, len(X)))
     for output in outputs:
         inputs.append(output)
     np.testing.assert_array_equal(inputs.values, np.column_stack([X, outputs.T]))
-
-
-def test_an_output_can_be_all_that_a_learner_needs():
-    """The best single input of the second fit is the first stage, where that is the target."""
     columns = stages(LinearRegression(), count=2, repeats=True)
     second = columns[1].hypothesis
     assert second.n_inputs == 3
@@ -150,12 +145,13 @@ def test_importances_hand_the_share_of_an_output_on():
         stages(KNeighborsRegressor(3))[-1].hypothesis.importances(2)
 
 
-@pytest.mark.parametrize("copied", [lambda h: pickle.loads(pickle.dumps(h)), copy.deepcopy])
-def test_copies_are_the_same_functions(copied):
+def test_copies_are_the_same_functions():
     """The stages that a hypothesis needs travel with it, however many there are."""
     hypotheses = [column.hypothesis for column in stages(LEARNERS[0], 300, repeats=True)]
     assert len(hypotheses) == 300
-    np.testing.assert_array_equal(evaluate(copied(hypotheses), NEW), evaluate(hypotheses, NEW))
+    wanted = evaluate(hypotheses, NEW)
+    for copied in (pickle.loads(pickle.dumps(hypotheses)), copy.deepcopy(hypotheses)):
+        np.testing.assert_array_equal(evaluate(copied, NEW), wanted)
 
 
 def test_a_column_from_elsewhere_is_refused():

@@ -1,19 +1,26 @@
-"""Pairs of rows and classes, and the pricer over them, against their definitions."""
+"""Pricers of several classes: of pairs of rows and classes, and class by class."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
 from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses import hinge, nu_hinge
+from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.multinomial import Multinomial, log_odds
 from cgboost.masters import BudgetMaster, OneNormMaster, TwoNormMaster
+from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing import JointPricer, Pairs, StrataPricer, StumpPool
+from cgboost.pricing.features.lines import LinePool, LinePricer
+from cgboost.pricing.learners.class_by_class import ClassByClassPricer
+from tests.effort import examples
 
 N_CLASSES = 3
 LABELS = np.arange(24) % N_CLASSES
@@ -45,15 +52,6 @@ def state(request: Any) -> MasterState:
     return master.solve()
 
 
-def every_column(pool: StumpPool) -> dict[Any, np.ndarray]:
-    """Key and values of every (stump, class)."""
-    return {
-        (k, ("stump", j)): PAIRS.spread(pool.column(0, j).values, k)
-        for k in range(N_CLASSES)
-        for j in range(pool.size(0))
-    }
-
-
 def test_pairs_by_hand() -> None:
     """Row by row, the classes other than its own; a column counts for its class and against."""
     pairs = Pairs(np.array([0, 2]), 3)
@@ -81,58 +79,43 @@ def test_fold_is_the_adjoint_of_spread(n_classes: int, n_rows: int, seed: int) -
     np.testing.assert_allclose(folded.sum(axis=0), 0.0, atol=1e-9)
 
 
-def test_the_certificate_is_that_of_every_column(state: MasterState) -> None:
-    """Largest and summed excess are those of scoring every (stump, class) on the pairs."""
-    pool = StumpPool(X)
-    priced = pricer(pool).price(state, 6)
-    scores = np.array([v @ state.pseudo_response for v in every_column(pool).values()])
-    excess = state.rule.excess(scores)
-    assert priced.exact
-    assert priced.max_excess == pytest.approx(excess.max())
-    assert priced.total_excess == pytest.approx(excess.sum())
-    assert priced.n_evaluated == len(scores)
-
-
-def test_columns_are_new_and_the_best_comes_first(state: MasterState) -> None:
-    """They price out, belong to their keys, are outside the master, and the first is the best."""
-    pool = StumpPool(X)
-    family, held = every_column(pool), {column.key for column in state.columns}
-    priced = pricer(pool).price(state, 6)
+@pytest.mark.parametrize("limit", [1, 4, 6])
+def test_columns_belong_to_classes_and_the_best_comes_first(state: MasterState, limit: int) -> None:
+    """Over all classes, those of largest excess first, and named by class and stratum."""
+    priced = pricer(StumpPool(X)).price(state, limit)
     scores = [column.values @ state.pseudo_response for column in priced.columns]
     excess = state.rule.excess(np.array(scores))
-    open_ = [v @ state.pseudo_response for key, v in family.items() if key not in held]
-    assert excess[0] == pytest.approx(state.rule.excess(np.array(open_)).max())
     assert (np.diff(excess) <= 1e-9 * excess[0]).all()  # equal ones come in any order
-    assert (excess > 0).all()
-    assert 1 <= len(priced.columns) <= 6
+    assert 1 <= len(priced.columns) <= limit
     for column in priced.columns:
-        assert column.key not in held
-        np.testing.assert_array_equal(column.values, family[column.key])
+        stump = StumpPool(X).column(0, column.key[1][1])
+        np.testing.assert_array_equal(column.values, PAIRS.spread(stump.values, column.output))
         assert column.stratum == f"class {'abc'[column.output]}: stump"
     assert priced.stratum == priced.columns[0].stratum
 
 
-@pytest.mark.parametrize("limit", [0, 1, 2, 3, 4])
-def test_no_more_columns_than_wanted(state: MasterState, limit: int) -> None:
-    """The limit holds over all classes together."""
-    assert len(pricer(StumpPool(X)).price(state, limit).columns) <= limit
-
-
 class Listener:
-    """A pricer that keeps what it is shown and offers one column."""
+    """A pricer that keeps what it is asked and offers one column."""
 
     def __init__(self, *, exact: bool = True) -> None:
         self.exact = exact
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        self.state = state
+        self.state, self.limit = state, limit
         column = Column(np.ones(24), "one", stratum="heard")
         excess = 1.0 if self.exact else np.nan
         return Priced([column], exact=self.exact, max_excess=excess, total_excess=excess)
 
 
 def test_what_the_pricer_of_a_class_sees(state: MasterState) -> None:
-    """Rows instead of pairs: the class's own columns, output, pseudo-response and errors."""
+    """Rows instead of pairs: the class's own columns, output, pseudo-response and errors.
+
+    Without an exact search in every class there is no certificate.
+    """
+    listeners = [Listener(), Listener(exact=False), Listener()]
+    priced = JointPricer(PAIRS, listeners).price(state, 3)
+    assert not priced.exact
+    assert np.isnan([priced.max_excess, priced.total_excess]).all()
     listeners = [Listener() for _ in range(N_CLASSES)]
     JointPricer(PAIRS, listeners).price(state, 3)
     outputs = np.array([listener.state.output for listener in listeners])
@@ -149,38 +132,67 @@ def test_what_the_pricer_of_a_class_sees(state: MasterState) -> None:
         np.testing.assert_allclose(seen.slack, slack)
 
 
-def test_one_inexact_class_makes_it_inexact(state: MasterState) -> None:
-    """Without an exact search in every class there is no certificate."""
-    listeners = [Listener(), Listener(exact=False), Listener()]
-    priced = JointPricer(PAIRS, listeners).price(state, 3)
-    assert not priced.exact
-    assert np.isnan([priced.max_excess, priced.total_excess]).all()
-
-
 def test_every_class_needs_a_pricer() -> None:
     """Too few pricers are an error that says how many are wanted."""
     with pytest.raises(ValueError, match="3 outputs need as many pricers, got 1"):
         JointPricer(PAIRS, [Listener()])
 
 
-class Listening:
-    """A pricer that finds nothing and keeps what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[MasterState, int]] = []
-
-    def price(self, state: MasterState, limit: int) -> Priced:
-        """Nothing, of an exact search."""
-        self.asked.append((state, limit))
-        return Priced((), exact=True, max_excess=0.0, total_excess=0.0)
-
-
 @pytest.mark.parametrize(("limit", "share"), [(1, 1), (3, 1), (4, 2), (6, 2), (7, 3)])
 def test_the_share_of_a_class_is_rounded_up(state: MasterState, limit: int, share: int) -> None:
     """Each class is asked for an equal share of the columns, and sees no offset."""
-    listening = [Listening() for _ in range(N_CLASSES)]
-    JointPricer(PAIRS, listening).price(replace(state, intercept=3.0), limit)
-    for own in listening:
-        ((seen, asked),) = own.asked
-        assert asked == share
-        assert seen.intercept == 0.0
+    listeners = [Listener() for _ in range(N_CLASSES)]
+    JointPricer(PAIRS, listeners).price(replace(state, intercept=3.0), limit)
+    assert [own.limit for own in listeners] == [share] * 3
+    assert all(own.state.intercept == 0.0 for own in listeners)
+
+
+def problem(seed: int, n_classes: int) -> tuple[StagewiseMaster, ClassByClassPricer, np.ndarray]:
+    """A master at arbitrary scores, its pricer over lines, and the rows."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(40, 5)), rng.integers(n_classes, size=40)
+    weights = rng.uniform(0.5, 2.0, size=40)
+    master = StagewiseMaster(Multinomial(n_classes).on(y, weights), step=0.5)
+    master.output[:] = rng.normal(size=master.output.shape)
+    pool = LinePool(X)
+    losses = [LogLoss().on(np.where(y == k, 1.0, -1.0), weights) for k in range(n_classes)]
+    return master, ClassByClassPricer([LinePricer(pool, loss) for loss in losses], losses), X
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(seed=st.integers(0, 10_000), n_classes=st.integers(2, 6))
+def test_the_line_of_a_class_lowers_the_deviance_most(seed: int, n_classes: int) -> None:
+    """No other feature's Newton line, added to that class's score alone, has a lower deviance."""
+    master, pricer, X = problem(seed, n_classes)
+    state, loss = master.solve(), master.loss
+    priced = pricer.price(state, n_classes)
+    assert [column.output for column in priced.columns] == list(range(n_classes))
+    assert len({column.key for column in priced.columns}) == n_classes
+    for column in priced.columns:
+        k = column.output
+        r, w = state.pseudo_response[:, k], state.curvature[:, k]
+        moved = state.output.copy()
+        moved[:, k] += 2.0 * column.values
+        reached = loss.value(moved)
+        for x in X.T:
+            moved = state.output.copy()
+            moved[:, k] += np.polyval(np.polyfit(x, r / w, 1, w=np.sqrt(w)), x)
+            assert reached <= loss.value(moved) + 1e-9
+
+
+@settings(max_examples=examples(50), deadline=None)
+@given(seed=st.integers(0, 10_000), scale=st.sampled_from([1.0, 30.0, 600.0]))
+def test_log_odds(seed: int, scale: float) -> None:
+    """They are each score less the logarithm of the sum over the others, with huge scores too."""
+    f = scale * np.random.default_rng(seed).normal(size=(5, 4))
+    for k in range(4):
+        others = logsumexp(np.delete(f, k, axis=1), axis=1)
+        np.testing.assert_allclose(log_odds(f)[:, k], f[:, k] - others, rtol=1e-12, atol=1e-12)
+
+
+def test_each_class_needs_a_pricer_and_has_its_turn() -> None:
+    """Another number of pricers is an error; for two columns the first two classes are asked."""
+    master, pricer, _ = problem(0, 3)
+    assert [column.output for column in pricer.price(master.solve(), 2).columns] == [0, 1]
+    with pytest.raises(ValueError, match="3 classes need as many pricers, got 2"):
+        ClassByClassPricer(pricer.pricers[:2], pricer.losses)

@@ -12,13 +12,25 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from cgboost import ColumnGeneration
-from cgboost.generation.columns import evaluate
-from cgboost.losses import epsilon_insensitive, hinge
+from cgboost.generation.columns import Column, evaluate
+from cgboost.losses import Exponential, SquaredError, hinge
 from cgboost.masters import OneNormMaster
+from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
+from cgboost.masters.stagewise.stagewise import DescentEntry, StagewiseMaster
+from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing.features.stumps import StumpPool
-from cgboost.pricing.learners.learners import LearnerPricer
-from tests.estimators.data import curve, two_classes
-from tests.pricing.scans.test_scan import state_of
+from cgboost.pricing.learners.class_learners import (
+    CODES,
+    ClassLearners,
+    ClassStumps,
+    CodePlace,
+    VotePricer,
+    class_codes,
+)
+from cgboost.pricing.learners.learners import IndependentPricer, LearnerPricer, residuals
+from tests.estimators.data import three_classes, two_classes
+from tests.pricing import cases
+from tests.pricing.scripted import Scripted
 
 LEARNERS = [
     DecisionTreeClassifier(max_depth=2),
@@ -31,6 +43,11 @@ LEARNERS = [
 ]
 
 
+def state_of(response, *, two_sided=True):
+    """A state of a master with a 1-norm."""
+    return cases.state_of(response, OneNormEntry(two_sided))
+
+
 def problem():
     """Rows and a pseudo-response with both signs and zeros."""
     X, _ = two_classes(60)
@@ -41,7 +58,10 @@ def problem():
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_a_column_is_its_hypothesis_and_claims_nothing(learner):
-    """Values equal the predictions on the training rows, at most 1, ±1 for a classifier."""
+    """Values equal the predictions on the training rows, at most 1, ±1 for a classifier.
+
+    In the loop the objective falls, the gap stays infinite, and it ends where nothing is found.
+    """
     X, response = problem()
     priced = LearnerPricer(learner, X, random_state=0).price(state_of(response), 3)
     assert not priced.exact
@@ -54,6 +74,14 @@ def test_a_column_is_its_hypothesis_and_claims_nothing(learner):
         assert np.abs(column.values).max() == pytest.approx(1.0)
         if is_classifier(learner):
             assert set(np.unique(column.values)) <= {-1.0, 1.0}
+    X, y = two_classes(40)
+    master = OneNormMaster(hinge(2.0 * y - 1.0, np.ones(40)))
+    run = ColumnGeneration(master, LearnerPricer(learner, X, random_state=0), max_columns=60)
+    result = run.run()
+    assert result.stop_reason in ("no_column", "max_columns")
+    assert result.bound is None
+    assert np.isinf(result.gap)
+    assert result.history["objective"][-1] < result.history["objective"][0]
 
 
 def test_a_classifier_stump_scores_no_more_than_the_exact_stumps():
@@ -82,13 +110,6 @@ def test_seeds_make_several_columns_only_where_there_are_seeds():
     assert {column.key for column in other.columns} != keys
 
 
-def test_limit_zero_fits_nothing():
-    """There is no certificate to ask for."""
-    X, response = problem()
-    priced = LearnerPricer(LinearRegression(), X).price(state_of(response), 0)
-    assert (list(priced.columns), priced.n_evaluated, priced.exact) == ([], 0, False)
-
-
 @pytest.mark.parametrize("two_sided", [True, False])
 def test_the_key_is_the_values_up_to_an_allowed_sign(two_sided):
     """Fitted to −r a classifier makes the negated column: the same key where signs are free."""
@@ -103,57 +124,23 @@ def test_the_key_is_the_values_up_to_an_allowed_sign(two_sided):
     assert (keys[0] == keys[1]) is two_sided
 
 
-def test_a_response_of_one_sign_makes_the_constant():
-    """Where no classifier could be fitted, the constant has the best score; 0 makes nothing."""
-    X, response = problem()
-    pricer = LearnerPricer(LogisticRegression(), X)
-    column = pricer.price(state_of(np.abs(response)), 1).columns[0]
-    np.testing.assert_array_equal(column.values, np.ones(60))
-    assert pricer.price(state_of(np.zeros(60)), 1).columns == []
+def test_what_is_not_offered():
+    """What adds less than tol to the gap; where no classifier could be fitted it is the constant.
 
-
-def test_a_column_must_add_more_than_tol():
-    """What adds less than tol to the gap is not offered."""
+    A response of 0 makes nothing, nor a prediction of zero; with no room nothing is fitted.
+    """
     X, response = problem()
     state = state_of(response)
     score = abs(response @ LearnerPricer(GaussianNB(), X).price(state, 1).columns[0].values)
     assert LearnerPricer(GaussianNB(), X, tol=score).price(state, 1).columns == []
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_the_loop_ends_without_a_certificate(learner):
-    """The objective falls, the gap stays infinite, and the reason is that nothing was found."""
-    X, y = two_classes(40)
-    master = OneNormMaster(hinge(2.0 * y - 1.0, np.ones(40)))
-    run = ColumnGeneration(master, LearnerPricer(learner, X, random_state=0), max_columns=60)
-    result = run.run()
-    assert result.stop_reason in ("no_column", "max_columns")
-    assert result.bound is None
-    assert np.isinf(result.gap)
-    assert result.history["objective"][-1] < result.history["objective"][0]
-
-
-def test_learners_fit_a_curve():
-    """Regression trees under the ε-insensitive loss follow a sine."""
-    X, y = curve(80)
-    master = OneNormMaster(epsilon_insensitive(y, np.full(80, 10.0), 0.1))
-    pricer = LearnerPricer(DecisionTreeRegressor(max_depth=3), X, random_state=0)
-    result = ColumnGeneration(master, pricer, max_columns=60).run()
-    values = np.stack([column.values for column in result.columns], axis=1)
-    assert np.abs(values @ result.coef + result.intercept - y).mean() < 0.2
-
-
-@pytest.mark.parametrize("learner", [None, 3, KMeans(), StandardScaler(), GaussianNB])
-def test_not_a_learner(learner):
-    """The error names the argument and what it is."""
-    with pytest.raises(ValueError, match=r"estimator must be a scikit-learn classifier or regr.*"):
-        LearnerPricer(learner, np.ones((3, 1)))
-
-
-def test_a_classifier_without_weights():
-    """A classifier that cannot weigh rows cannot be boosted."""
-    with pytest.raises(ValueError, match="sample_weight in its fit, KNeighborsClassifier does not"):
-        LearnerPricer(KNeighborsClassifier(), np.ones((3, 1)))
+    pricer = LearnerPricer(LogisticRegression(), X)
+    column = pricer.price(state_of(np.abs(response)), 1).columns[0]
+    np.testing.assert_array_equal(column.values, np.ones(60))
+    assert pricer.price(state_of(np.zeros(60)), 1).columns == []
+    priced = LearnerPricer(LinearRegression(), X).price(state, 0)
+    assert (list(priced.columns), priced.n_evaluated, priced.exact) == ([], 0, False)
+    nothing = LearnerPricer(Broken(np.zeros(2)), np.ones((2, 1)))
+    assert nothing.price(state_of(np.ones(2)), 1).columns == []
 
 
 class Broken(RegressorMixin, BaseEstimator):
@@ -169,15 +156,169 @@ class Broken(RegressorMixin, BaseEstimator):
         return self.prediction
 
 
-@pytest.mark.parametrize("prediction", [np.array([1.0, np.nan]), np.ones(3)])
-def test_bad_predictions(prediction):
-    """Predictions of a wrong shape or that are not finite are an error, not a column."""
-    pricer = LearnerPricer(Broken(prediction), np.ones((2, 1)))
-    with pytest.raises(ValueError, match=r"Broken predicts values of shape .* for 2 rows, or"):
-        pricer.price(state_of(np.ones(2)), 1)
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        *(
+            (lambda e=e: LearnerPricer(e, np.ones((3, 1))), "must be a scikit-learn classifier or")
+            for e in (None, 3, KMeans(), StandardScaler(), GaussianNB)
+        ),
+        (
+            lambda: LearnerPricer(KNeighborsClassifier(), np.ones((3, 1))),
+            "sample_weight in its fit, KNeighborsClassifier does not",
+        ),
+        *(
+            (
+                lambda p=p: LearnerPricer(Broken(p), np.ones((2, 1))).price(
+                    state_of(np.ones(2)), 1
+                ),
+                "Broken predicts values of shape .* for 2 rows, or",
+            )
+            for p in (np.array([1.0, np.nan]), np.ones(3))
+        ),
+    ],
+)
+def test_what_is_no_learner(make, words):
+    """The error names what it is; a classifier weighs rows, and predictions are finite."""
+    with pytest.raises(ValueError, match=words):
+        make()
 
 
-def test_a_prediction_of_zero_is_no_column():
-    """The zero column could never have a score."""
-    pricer = LearnerPricer(Broken(np.zeros(2)), np.ones((2, 1)))
-    assert pricer.price(state_of(np.ones(2)), 1).columns == []
+# ---------------------------------------------------------------------------- only what is new
+
+RNG = np.random.default_rng(0)
+N_ROWS = 80
+HELD = RNG.normal(size=(6, N_ROWS)) + 1.0
+WEIGHTS = 10.0 ** RNG.uniform(-4, 2, size=N_ROWS)
+
+
+def columns(rows: np.ndarray, name: str) -> list[Column]:
+    """The rows of an array as columns."""
+    return [Column(values, (name, k)) for k, values in enumerate(rows)]
+
+
+@pytest.mark.parametrize("leftover", [1.0, 1e-4, 1e-9])
+@pytest.mark.parametrize("size", [1e-8, 1.0, 1e8])
+def test_combinations_are_left_out_and_new_columns_stay(size: float, leftover: float) -> None:
+    """However small the residual is, whatever the units of the columns, with uneven weights."""
+    target = RNG.normal(size=6) @ HELD + leftover * RNG.normal(size=N_ROWS)
+    loss = SquaredError().on(target, WEIGHTS)
+    master = OrthogonalMaster(loss)
+    master.add(columns(HELD, "held"))
+    dependent = columns(size * RNG.normal(size=(5, 6)) @ HELD, "dependent")
+    residual = target - master.solve().output
+    new = columns(size * np.array([residual, *RNG.normal(size=(2, N_ROWS))]), "new")
+    offered = [*dependent[:3], *new, *dependent[3:]]
+    pricer = IndependentPricer(Scripted(offered, exact=False), loss)
+    priced = pricer.price(master.solve(), 8)
+    assert list(priced.columns) == new
+    assert priced.n_evaluated == 10
+    master.add(priced.columns)  # which raises where a column is a combination of the others
+
+
+def test_rounding_errors_of_an_exact_model_are_no_residual() -> None:
+    """A fit to what is left of an exact model has a large cosine with it, and is left out."""
+    loss = SquaredError().on(RNG.normal(size=6) @ HELD, np.ones(N_ROWS))
+    master = OrthogonalMaster(loss)
+    master.add(columns(HELD, "held"))
+    state = master.solve()
+    assert state.pseudo_response.any()
+    fit = columns(state.pseudo_response[None], "fit")
+    assert IndependentPricer(Scripted(fit, exact=False), loss).price(state, 1).columns == []
+
+
+def test_a_run_ends_where_nothing_is_new() -> None:
+    """The second fit of a linear model is a combination: no column, instead of a failed master."""
+    X = RNG.normal(size=(N_ROWS, 3))
+    loss = SquaredError().on(X @ [1.0, 2.0, 3.0], WEIGHTS)
+    learners = {"working": residuals(WEIGHTS), "tol": 0.0, "repeats": True}
+    reasons = []
+    for wrap in (lambda pricer: pricer, lambda pricer: IndependentPricer(pricer, loss)):
+        pricer = wrap(LearnerPricer(LinearRegression(fit_intercept=False), X, **learners))
+        run = ColumnGeneration(OrthogonalMaster(loss), pricer, tol=0.0, max_rounds=5).run()
+        reasons.append(str(run.stop_reason))
+        assert len(run.columns) <= 2
+    assert reasons[1] == "no_column"
+    assert reasons[0] != "no_column"
+
+
+# ---------------------------------------------------------------------------- votes for classes
+
+
+def voting(response):
+    """A state of a stagewise master."""
+    return cases.state_of(response, DescentEntry(1.0, two_sided=True), np.abs(response))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_codes(n_classes):
+    """A code sums to 0; its product with itself and others gives the two margins."""
+    codes = class_codes(n_classes)
+    np.testing.assert_allclose(codes.sum(axis=1), 0.0, atol=1e-15)
+    margins = codes @ codes.T / n_classes
+    np.testing.assert_allclose(np.diag(margins), 1 / (n_classes - 1))
+    others = margins[~np.eye(n_classes, dtype=bool)]
+    np.testing.assert_allclose(others, -1 / (n_classes - 1) ** 2)
+
+
+def test_a_column_is_the_margins_of_its_parts():
+    """The values on the master's rows are e_y·f/K for the outputs f that the parts add."""
+    X, y = three_classes()
+    pricer = VotePricer(ClassStumps(X, y, 3), X, y, 3)
+    [column] = pricer.price(voting(np.ones(len(y))), 1).columns
+    assert [output for output, _ in column.parts] == [0, 1, 2]
+    outputs = evaluate([hypothesis for _, hypothesis in column.parts], X)
+    np.testing.assert_allclose(column.values, (class_codes(3)[y] * outputs).sum(axis=1) / 3)
+    np.testing.assert_allclose(outputs.sum(axis=1), 0.0, atol=1e-15)
+
+
+def test_a_learner_is_evaluated_once_for_all_outputs():
+    """The places of one learner's code share its predictions."""
+
+    class Counting:
+        calls = 0
+
+        def predict(self, X):
+            self.calls += 1
+            return np.zeros(len(X), dtype=int)
+
+    learner = Counting()
+    CODES.outputs(np.ones((2, 1)), [CodePlace(learner, k, 3) for k in range(3)])
+    assert learner.calls == 1
+
+
+def test_with_two_classes_it_is_the_pricer_of_labels():
+    """Steps and margins are those of boosting with the labels −1 and 1."""
+    X, y = two_classes(80)
+    learner, signs = DecisionTreeClassifier(max_depth=2, random_state=0), 2.0 * y - 1.0
+
+    def run(target, pricer):
+        master = StagewiseMaster(Exponential().on(target, np.ones(80)))
+        return ColumnGeneration(master, pricer, tol=0.0, max_rounds=11).run()
+
+    votes = run(np.ones(80), VotePricer(ClassLearners(learner, X, y, random_state=0), X, y, 2))
+    plain = run(signs, LearnerPricer(learner, X, repeats=True, tol=0.0, random_state=0))
+    np.testing.assert_allclose(votes.coef, plain.coef, rtol=1e-10)
+    np.testing.assert_allclose(votes.output, signs * plain.output, rtol=1e-10)
+
+
+def test_guessing_is_not_offered():
+    """A learner whose share of the weights is that of chance ends the search."""
+    X, y = np.ones((3, 1)), np.arange(3)
+    pricer = VotePricer(ClassStumps(X, y, 3), X, y, 3)
+    assert not pricer.price(voting(np.ones(3)), 1).columns
+    assert not pricer.price(voting(np.zeros(3)), 1).columns
+    assert not pricer.price(voting(np.array([1.0, 1.0, 2.0])), 0).columns
+    assert len(pricer.price(voting(np.array([1.0, 1.0, 2.0])), 1).columns) == 1
+
+
+def test_importances_are_those_of_the_learner():
+    """A learner without any raises an AttributeError, as scikit-learn does."""
+    X, y = three_classes()
+    tree = ClassLearners(DecisionTreeClassifier(max_depth=2), X, y)(np.ones(len(y)))
+    np.testing.assert_array_equal(
+        CodePlace(tree, 0, 3).importances(2), tree.estimator.feature_importances_
+    )
+    bayes = ClassLearners(GaussianNB(), X, y)(np.ones(len(y)))
+    with pytest.raises(AttributeError, match="feature_importances_"):
+        CodePlace(bayes, 0, 3).importances(2)

@@ -95,11 +95,25 @@ class Falling(Quantile):
         return SupportVectorLoss(y, lower=cost, upper=2.0 * cost)
 
 
-def test_a_leaf_without_a_best_step_stays_as_it_is() -> None:
-    """Where the loss falls without end, nothing is added to f."""
+def test_where_there_is_no_step() -> None:
+    """Where the loss falls without end nothing is added to f, and 0/0 is no step.
+
+    Without room, or without a pseudo-response, there is no column.
+    """
     loss = Falling().on(Y, WEIGHTS)
     [column] = pricer(search_leaves(loss)).price(StagewiseMaster(loss, step=0.1).solve(), 1).columns
     assert not column.values[WEIGHTS > 0].any()
+    state = StagewiseMaster(LogLoss().on(np.sign(Y), np.ones(N_ROWS)), step=0.1)
+    state.output = np.where(Y > 0, 400.0, 0.1)
+    even = TreePricer(np.sign(Y)[:, None], np.ones(N_ROWS), newton_leaves(), parameters=SMALL)
+    [column] = even.price(state.solve(), 1).columns
+    assert not column.values[Y > 0].any()
+    assert column.values[Y < 0].all()
+    loss = SquaredError().on(Y, WEIGHTS)
+    assert not pricer().price(StagewiseMaster(loss).solve(), 0).columns
+    done = StagewiseMaster(loss)
+    done.output = Y.copy()
+    assert not pricer().price(done.solve(), 1).columns
 
 
 def test_a_tree_for_every_output() -> None:
@@ -121,16 +135,6 @@ def test_a_tree_for_every_output() -> None:
     assert [column.output for column in grown.price(state, 2).columns] == [0, 1]
 
 
-def test_a_leaf_without_curvature_stays_at_0() -> None:
-    """0/0 is no step."""
-    state = StagewiseMaster(LogLoss().on(np.sign(Y), np.ones(N_ROWS)), step=0.1)
-    state.output = np.where(Y > 0, 400.0, 0.1)
-    even = TreePricer(np.sign(Y)[:, None], np.ones(N_ROWS), newton_leaves(), parameters=SMALL)
-    [column] = even.price(state.solve(), 1).columns
-    assert not column.values[Y > 0].any()
-    assert column.values[Y < 0].all()
-
-
 def test_trees_see_only_their_rows() -> None:
     """What is not drawn changes neither splits nor leaves; every round draws anew."""
     loss = SquaredError().on(Y, np.ones(N_ROWS))
@@ -149,20 +153,15 @@ def test_trees_see_only_their_rows() -> None:
     np.testing.assert_array_equal(*values)
 
 
-def test_nothing_to_fit_is_no_column() -> None:
-    """No room, or no pseudo-response."""
-    loss = SquaredError().on(Y, WEIGHTS)
-    assert not pricer().price(StagewiseMaster(loss).solve(), 0).columns
-    done = StagewiseMaster(loss)
-    done.output = Y.copy()
-    assert not pricer().price(done.solve(), 1).columns
-
-
-def test_bad_arguments() -> None:
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: TreePricer(X, np.ones(3), newton_leaves()), "X has 90 rows, weights have 3"),
+        (lambda: pricer(subsample=1.5), "subsample must be a number > 0 and ≤ 1, got 1.5"),
+        (lambda: as_single(np.array([[1e39]])), r"X must fit into float32, .* got 1e\+39"),
+    ],
+)
+def test_bad_arguments(make, words) -> None:
     """Rows, subsample and features are checked by name."""
-    with pytest.raises(ValueError, match="X has 90 rows, weights have 3"):
-        TreePricer(X, np.ones(3), newton_leaves())
-    with pytest.raises(ValueError, match="subsample must be a number > 0 and ≤ 1, got 1.5"):
-        pricer(subsample=1.5)
-    with pytest.raises(ValueError, match=r"X must fit into float32, .* got 1e\+39"):
-        as_single(np.array([[1e39]]))
+    with pytest.raises(ValueError, match=words):
+        make()

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cgboost.pricing.rules import Literals
+from solvers import Program, solve
 
 
 @st.composite
@@ -34,3 +35,19 @@ def enumerated(literals: Literals, longest: int):
                 inside &= literals.cover([place])
             if inside.sum() >= max(1, literals.min_support):
                 yield places, inside
+
+
+def all_rules(literals, cost):
+    """Every conjunction as a column of the master."""
+    columns = [inside / cost[len(p)] for p, inside in enumerated(literals, len(cost) - 1)]
+    return np.array(columns).reshape(-1, literals.n_rows).T
+
+
+def least_hinge(H, y, price):
+    """The optimum of the linear program over given columns, with a free offset."""
+    n, m = H.shape
+    A = np.hstack([y[:, None] * H, -y[:, None] * H, y[:, None], np.eye(n)])
+    cost = np.concatenate([np.ones(2 * m), [0.0], price])
+    lower = np.concatenate([np.zeros(2 * m), [-np.inf], np.zeros(n)])
+    program = Program(cost=cost, matrix=A, row_lower=np.ones(n), row_upper=np.inf, lower=lower)
+    return solve(program, "highs").objective

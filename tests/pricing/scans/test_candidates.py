@@ -52,8 +52,12 @@ def test_two_parts_find_what_the_whole_finds(seed: int, limit: int, cut: int) ->
     assert not np.isin(whole.indices, [3, 17, 20]).any()
 
 
-def test_errors_widen_the_excess_and_not_the_offer() -> None:
-    """A score that might price out counts in the certificate, but is not offered."""
+def test_what_a_search_offers_and_counts() -> None:
+    """A score that might price out counts in the certificate, but is not offered.
+
+    Where the master's columns are rounded, their own scores replace those of the search. Where no
+    columns are, or are wanted, nothing is offered. Ties go to the earlier place.
+    """
     scores, errors = np.array([0.95, -1.2, 0.5, 2.0]), np.array([0.1, 0.2, 0.1, 0.0])
     found = search_scores(0, np.arange(4), scores, errors, request(OneNormEntry(True), 4))
     assert found.indices.tolist() == [3, 1]
@@ -61,15 +65,18 @@ def test_errors_widen_the_excess_and_not_the_offer() -> None:
     assert found.total_excess == pytest.approx(1.0 + 0.4 + 0.05)
     one_sided = search_scores(0, np.arange(4), scores, errors, request(OneNormEntry(False), 4))
     assert one_sided.total_excess == pytest.approx(1.0 + 0.05)
-
-
-def test_columns_of_the_master_have_the_scores_that_the_master_sees() -> None:
-    """Where the master's columns are rounded, their own scores replace those of the search."""
     held = Held(np.array([2]), np.array([1.0]), np.array([0.0]))
     asked = PricingRequest(np.zeros(0), OneNormEntry(True), [held], 3)
     found = search_scores(0, np.arange(4), np.array([0.0, 0.0, 1.1, 0.0]), None, asked)
     assert found.max_excess == 0.0
     assert found.best_excess == 0.0
+    nothing = search_scores(0, np.arange(0), np.zeros(0), None, request(OneNormEntry(True), 3, [1]))
+    assert (nothing.n_evaluated, nothing.max_excess, nothing.best_excess) == (0, 0.0, 0.0)
+    assert not merged(Candidates(), nothing, 3).blurred(request(OneNormEntry(True), 3))
+    ruled = search_scores(0, np.arange(3), np.full(3, 9.0), None, request(NoRule(), 3))
+    assert ruled.best_excess == 0.0
+    assert largest(np.array([1.0, 3.0, 0.0, 3.0, 1.0, -2.0]), 3).tolist() == [1, 3, 0]
+    assert largest(np.array([0.0, -1.0]), 2).size == 0
 
 
 def blurred(
@@ -81,7 +88,11 @@ def blurred(
 
 
 def test_blur_is_what_hides_the_gap() -> None:
-    """For a 1-norm the largest excess counts, for a 2-norm the sum of what is left."""
+    """For a 1-norm the largest excess counts, for a 2-norm the sum of what is left.
+
+    A rule of one's own without ``additive`` is served by the sum, which is sharp for both. A bound
+    that hides the gap does no harm while much is left and errors are mostly small.
+    """
     scores, errors = np.full(40, 0.5), np.full(40, 1e-3)
     scores[0] = 1.5
     one, two = request(OneNormEntry(True), 1), request(TwoNormEntry(True, 1.0), 1)
@@ -91,6 +102,26 @@ def test_blur_is_what_hides_the_gap() -> None:
     assert not blurred(scores, errors, two, 1e-6)
     in_master = request(TwoNormEntry(True, 1.0), 1, held=list(range(40)))
     assert blurred(scores, errors, in_master, 1e-6)
+
+    class Own:
+        two_sided = True
+
+        def excess(self, scores: np.ndarray) -> np.ndarray:
+            return np.maximum(np.abs(scores) - 1.0, 0.0)
+
+        def settled(self, score: float) -> float:
+            return float(np.clip(score, -1.0, 1.0))
+
+    own = request(Own(), 1)  # type: ignore[arg-type]
+    scores, errors = np.ones(1000), np.full(1000, 1e-5)
+    assert not blurred(scores, errors, request(OneNormEntry(True), 1), 1e-3)
+    assert blurred(scores, errors, own, 1e-3)
+    scores, errors = np.full(40, 0.5), np.full(40, 0.4)
+    scores[0] = 1.5
+    asked = request(OneNormEntry(True), 1)
+    assert blurred(scores, errors, asked, 1e-3)
+    assert not blurred(scores, errors, asked, 1e-3, likely=0.01)
+    assert blurred(scores, errors, asked, 0.1, likely=0.01)  # 0.5 is near 0.1
 
 
 @pytest.mark.parametrize(
@@ -108,34 +139,6 @@ def test_errors_add_up_where_few_columns_count(rule: EntryRule) -> None:
     assert not blurred(scores, errors, request(rule, 1), 1e-1)
 
 
-def test_a_rule_that_does_not_say_is_taken_to_add_up() -> None:
-    """A rule of one's own without ``additive`` is served by the sum, which is sharp for both."""
-
-    class Own:
-        two_sided = True
-
-        def excess(self, scores: np.ndarray) -> np.ndarray:
-            return np.maximum(np.abs(scores) - 1.0, 0.0)
-
-        def settled(self, score: float) -> float:
-            return float(np.clip(score, -1.0, 1.0))
-
-    own = request(Own(), 1)  # type: ignore[arg-type]
-    scores, errors = np.ones(1000), np.full(1000, 1e-5)
-    assert not blurred(scores, errors, request(OneNormEntry(True), 1), 1e-3)
-    assert blurred(scores, errors, own, 1e-3)
-
-
-def test_far_from_the_end_likely_errors_count() -> None:
-    """A bound that hides the gap does no harm while much is left and errors are mostly small."""
-    scores, errors = np.full(40, 0.5), np.full(40, 0.4)
-    scores[0] = 1.5
-    asked = request(OneNormEntry(True), 1)
-    assert blurred(scores, errors, asked, 1e-3)
-    assert not blurred(scores, errors, asked, 1e-3, likely=0.01)
-    assert blurred(scores, errors, asked, 0.1, likely=0.01)  # 0.5 is near 0.1
-
-
 def test_columns_within_reach_are_offered_behind_those_that_price_out() -> None:
     """They are told from them by an excess of 0, and those in the master are left out."""
     scores = np.array([0.5, 1.2, 0.95, -0.99, 0.97, -1.1])
@@ -149,18 +152,3 @@ def test_columns_within_reach_are_offered_behind_those_that_price_out() -> None:
         for part in (slice(0, 3), slice(3, 6))
     ]
     assert merged(halves[0], halves[1], 4).indices.tolist() == [1, 5, 3, 2]
-
-
-def test_an_empty_search_finds_nothing() -> None:
-    """No columns, or none wanted: nothing is offered, and nothing adds to the gap."""
-    nothing = search_scores(0, np.arange(0), np.zeros(0), None, request(OneNormEntry(True), 3, [1]))
-    assert (nothing.n_evaluated, nothing.max_excess, nothing.best_excess) == (0, 0.0, 0.0)
-    assert not merged(Candidates(), nothing, 3).blurred(request(OneNormEntry(True), 3))
-    ruled = search_scores(0, np.arange(3), np.full(3, 9.0), None, request(NoRule(), 3))
-    assert ruled.best_excess == 0.0
-
-
-def test_largest_keeps_the_order_of_equal_values() -> None:
-    """Ties go to the earlier place, and values that are not positive are never taken."""
-    assert largest(np.array([1.0, 3.0, 0.0, 3.0, 1.0, -2.0]), 3).tolist() == [1, 3, 0]
-    assert largest(np.array([0.0, -1.0]), 2).size == 0

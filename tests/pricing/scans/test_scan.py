@@ -1,23 +1,36 @@
-"""Scanning strata: exact against brute force, priorities, and honest counts."""
+"""Scanning strata: who is asked when, honest counts, and columns that are unlike each other."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost import RBF, CGBoostClassifier, ColumnGeneration, KernelLibrary, Linear, Polynomial
+from cgboost.generation.history import Result
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.penalties.l1 import OneNormEntry
+from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing import FeaturePricer, KernelPool, StrataPricer
-from cgboost.pricing.scans.scan import CANDIDATES
-from tests.effort import examples
-from tests.pricing import states
+from cgboost.pricing.scans.candidates import (
+    Candidates,
+    Held,
+    PricingRequest,
+    ScoredPool,
+    SearchablePool,
+)
+from cgboost.pricing.scans.order import StratumOrder
+from cgboost.pricing.scans.scan import select_unlike
+from cgboost.pricing.scans.shortlist import Shortlist
+from tests.pricing import cases
+from tests.pricing.cases import Plain
 
+RNG = np.random.default_rng(0)
 LIBRARY = KernelLibrary(
     {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF()}, normalize=True
 )
@@ -25,31 +38,7 @@ LIBRARY = KernelLibrary(
 
 def state_of(response: np.ndarray, *, slack: np.ndarray | None = None, two_sided: bool = True):
     """A state of a master with a 1-norm."""
-    return states.state_of(response, OneNormEntry(two_sided), slack)
-
-
-@settings(max_examples=examples(30))
-@given(seed=st.integers(0, 10**6), limit=st.integers(1, 8), two_sided=st.booleans())
-def test_full_pricing_equals_brute_force(seed: int, limit: int, two_sided: bool) -> None:
-    """The best column, the largest and the summed excess are those of all the scores.
-
-    Further columns come from the best few, unlike each other; all that price out if they fit.
-    """
-    rng = np.random.default_rng(seed)
-    H, response = rng.normal(size=(9, 20)), rng.normal(size=9)
-    priced = FeaturePricer(H).price(state_of(response, two_sided=two_sided), limit)
-    scores = np.abs(H.T @ response) if two_sided else H.T @ response
-    order = [j for j in np.argsort(-scores) if scores[j] > 1]
-    found = [column.key[1] for column in priced.columns]
-    assert found[:1] == order[:1]
-    assert set(found) <= set(order[: CANDIDATES * limit])
-    assert len(found) <= limit
-    if len(order) <= limit:
-        assert found == order
-    assert priced.exact
-    assert priced.n_evaluated == 20
-    assert priced.max_excess == pytest.approx(max(0.0, scores.max() - 1))
-    assert priced.total_excess == pytest.approx(np.maximum(scores - 1, 0).sum())
+    return cases.state_of(response, OneNormEntry(two_sided), slack)
 
 
 def test_error_points_come_first_and_only_they_are_scored() -> None:
@@ -110,22 +99,11 @@ def test_a_limit_on_columns_still_gives_a_mixture() -> None:
     assert sum(counts.values()) == 150
 
 
-def test_the_next_kernel_comes_only_when_the_earlier_have_nothing() -> None:
-    """A first kernel that never prices out hands on to the second, then to all points."""
-    X = np.random.default_rng(2).normal(size=(20, 3))
-    library = KernelLibrary({"tiny": 1e-5 * Linear(), "rbf": RBF(1e-3)})
-    slack = np.zeros(20)
-    slack[:4] = 1.0
-    priced = StrataPricer(KernelPool(library, X), priority="stratified").price(
-        state_of(np.ones(20), slack=slack), 2
-    )
-    assert priced.stratum == "rbf"
-    assert priced.n_evaluated == 8
-    assert not priced.exact
-
-
 def test_nothing_found_is_a_certificate_and_counts_every_column_once() -> None:
-    """The certifying pass counts all columns, including those of error points, exactly once."""
+    """The certifying pass counts all columns, including those of error points, exactly once.
+
+    Error points that show nothing are not scored again among all the columns.
+    """
     X = np.random.default_rng(3).normal(size=(20, 3))
     slack = np.ones(20)
     priced = StrataPricer(KernelPool(LIBRARY, X), priority="stratified").price(
@@ -135,6 +113,12 @@ def test_nothing_found_is_a_certificate_and_counts_every_column_once() -> None:
     assert not priced.columns
     assert priced.n_evaluated == 60
     assert priced.max_excess == 0.0
+    pool = Plain(RNG.normal(size=(30, 30)))
+    response, slack = np.full(30, 1e-6), np.zeros(30)
+    slack[:12] = 1.0
+    priced = StrataPricer(pool, priority="stratified").price(state_of(response, slack=slack), 3)
+    assert priced.exact
+    assert pool.scored == priced.n_evaluated == 30
 
 
 @pytest.mark.parametrize("master", [OneNormMaster, TwoNormMaster])
@@ -156,8 +140,11 @@ def test_all_priorities_reach_the_same_objective(master: type) -> None:
         assert evaluated[priority] < 180
 
 
-def test_a_stratified_run_certifies_now_and_then() -> None:
-    """Every certify_every-th pass scores all columns, yet takes its columns from the same group."""
+def test_a_stratified_run_goes_on_and_certifies_now_and_then() -> None:
+    """Every certify_every-th pass scores all columns, yet takes its columns from the same group.
+
+    A first kernel that never prices out hands on to the second, then to all points.
+    """
     X = np.random.default_rng(1).normal(size=(30, 4))
     slack = np.zeros(30)
     slack[[3, 8, 20]] = 1.0
@@ -169,6 +156,16 @@ def test_a_stratified_run_certifies_now_and_then() -> None:
     assert [priced.n_evaluated <= 9 for priced in passes] == [True, True, False] * 2
     assert passes[2].n_evaluated == passes[5].n_evaluated == 90
     assert len({tuple(column.key for column in priced.columns) for priced in passes}) == 1
+    X = np.random.default_rng(2).normal(size=(20, 3))
+    library = KernelLibrary({"tiny": 1e-5 * Linear(), "rbf": RBF(1e-3)})
+    slack = np.zeros(20)
+    slack[:4] = 1.0
+    priced = StrataPricer(KernelPool(library, X), priority="stratified").price(
+        state_of(np.ones(20), slack=slack), 2
+    )
+    assert priced.stratum == "rbf"
+    assert priced.n_evaluated == 8
+    assert not priced.exact
 
 
 def test_round_robin_stays_with_a_stratum_until_it_has_nothing() -> None:
@@ -198,11 +195,168 @@ def test_near_columns_come_along_only_with_others() -> None:
     rng = np.random.default_rng(0)
     H = rng.normal(size=(40, 60))
     scale = np.abs(H.T @ np.ones(40)).max()
-    out = states.state_of(np.full(40, 1.05 / scale), OneNormEntry(two_sided=True))
+    out = cases.state_of(np.full(40, 1.05 / scale), OneNormEntry(two_sided=True))
     plain = StrataPricer(FeaturePricer(H).pool).price(out, 10)
     near = StrataPricer(FeaturePricer(H).pool, reach=0.5).price(out, 10)
     assert 0 < len(plain.columns) < len(near.columns) <= 10
     assert [c.key for c in near.columns[: len(plain.columns)]] == [c.key for c in plain.columns]
     assert near.max_excess == plain.max_excess
-    inside = states.state_of(np.full(40, 0.95 / scale), OneNormEntry(two_sided=True))
+    inside = cases.state_of(np.full(40, 0.95 / scale), OneNormEntry(two_sided=True))
     assert not StrataPricer(FeaturePricer(H).pool, reach=0.5).price(inside, 10).columns
+
+
+def test_round_robin_goes_on_where_something_was_found() -> None:
+    """Every stratum once, the last one that had something first; by priority always as they are."""
+    fixed = StratumOrder(3, round_robin=False)
+    fixed.found_in(2)
+    assert list(fixed) == [0, 1, 2]
+    order = StratumOrder(3, round_robin=True)
+    assert list(order) == [0, 1, 2]
+    order.found_in(2)
+    assert list(order) == [2, 0, 1]
+    assert list(order) == [2, 0, 1]
+    order.found_in(1)
+    assert list(order) == [1, 2, 0]
+
+
+# ---------------------------------------------------------------------------- any pool
+
+
+def test_a_scored_pool_is_searched_like_any_other() -> None:
+    """Parts, the whole, several columns and their values on a few rows are those of the pool."""
+    H, response = RNG.normal(size=(20, 15)), RNG.normal(size=20)
+    pool = ScoredPool(Plain(H))
+    assert isinstance(pool, SearchablePool)
+    assert not isinstance(Plain(H), SearchablePool)
+    request = PricingRequest(response, OneNormEntry(True), [Held(np.array([2]))], 4)
+    some = pool.search([0], np.array([1, 2, 9]), request)
+    everything = pool.search([0], None, request)
+    scores = np.abs(H.T @ response)
+    assert some.max_excess == pytest.approx(max(0.0, scores[[1, 2, 9]].max() - 1))
+    assert everything.max_excess == pytest.approx(scores.max() - 1)
+    assert (some.n_evaluated, everything.n_evaluated) == (3, 15)
+    strata, indices = np.zeros(3, dtype=np.intp), np.array([7, 0, 7])
+    assert [column.key[1] for column in pool.columns(strata, indices)] == [7, 0, 7]
+    rows = np.array([3, 5])
+    np.testing.assert_array_equal(pool.values_on(strata, indices, rows), H[rows][:, indices].T)
+
+
+def test_columns_found_on_a_few_rows_are_as_unlike_as_on_all() -> None:
+    """Of many columns that are nearly the same, a pass takes one, also from a sample of rows.
+
+    Whatever the rest are compared with, the largest score comes first.
+    """
+    kinds = RNG.normal(size=(3000, 4))
+    H = np.repeat(kinds, 3, axis=1) + 1e-3 * RNG.normal(size=(3000, 12))
+    response = kinds @ np.array([1.0, 0.9, 0.8, 0.7])
+    priced = FeaturePricer(H).price(state_of(response), 4)
+    assert sorted(column.key[1] // 3 for column in priced.columns) == [0, 1, 2, 3]
+    assert priced.columns[0].key[1] == np.abs(H.T @ response).argmax()
+    few = np.where(np.arange(3000) < 5, 10.0, 0.0)  # too few rows to tell columns apart
+    priced = FeaturePricer(H).price(state_of(few), 3)
+    assert priced.columns[0].key[1] == np.abs(H.T @ few).argmax()
+    assert len({column.key[1] // 3 for column in priced.columns}) == len(priced.columns)
+
+
+def test_a_twin_of_a_chosen_column_is_passed_over() -> None:
+    """Of two nearly equal columns the better is taken, then a weaker one that is different.
+
+    Columns that have nothing in common do not disturb each other.
+    """
+    apart = np.eye(8)[[0, 2, 4, 6]] - np.eye(8)[[1, 3, 5, 7]]
+    chosen = select_unlike(apart, np.array([2.0, -5.0, 3.0, 0.5]), OneNormEntry(True), 4)
+    np.testing.assert_array_equal(chosen, [1, 2, 0])
+    rng = np.random.default_rng(0)
+    first, other = rng.normal(size=(2, 50))
+    values = np.stack([first, first + 1e-3 * rng.normal(size=50), other])
+    scores = np.array([5.0, 4.9, 2.0])
+    chosen = select_unlike(values, scores, OneNormEntry(True), 2)
+    np.testing.assert_array_equal(chosen, [0, 2])
+
+
+@given(seed=st.integers(0, 10**6), limit=st.integers(1, 6), quadratic=st.booleans())
+def test_the_first_is_the_best_and_none_comes_twice(seed: int, limit: int, quadratic: bool) -> None:
+    """The largest excess leads, choices are distinct, and nothing that prices out is invented."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(12, 4)) @ rng.normal(size=(4, 9))
+    values[5] = values[6] = 0.0
+    scores = 3 * rng.normal(size=12)
+    entry = TwoNormEntry(True, 1.0) if quadratic else OneNormEntry(True)
+    excess = entry.excess(scores)
+    chosen = select_unlike(values, scores, entry, limit)
+    assert len(set(chosen.tolist())) == len(chosen) <= limit
+    if excess.max() > 0:
+        assert chosen[0] == np.argmax(excess)
+    else:
+        assert chosen.size == 0
+
+
+# ---------------------------------------------------------------------------- shortlists
+
+
+class Counting(KernelPool):
+    """A pool that counts complete passes."""
+
+    passes = 0
+
+    def search(self, strata: Any, indices: Any, request: PricingRequest) -> Candidates:
+        """As the pool does."""
+        self.passes += 1
+        return super().search(strata, indices, request)
+
+
+def listed(enough: float = 0.0) -> Shortlist:
+    """Three columns of two strata, with scores 3, 2 and −4 for r = 1."""
+    strata, indices = np.array([0, 0, 1]), np.array([4, 7, 4])
+    return Shortlist(strata, indices, np.array([[3.0], [2.0], [-4.0]]), enough)
+
+
+def asked(*held: list[int], limit: int = 2) -> PricingRequest:
+    """A request of a 1-norm master that holds these columns of each stratum."""
+    own = [Held(np.array(indices, dtype=np.intp)) for indices in held]
+    return PricingRequest(np.ones(1), OneNormEntry(True), own, limit)
+
+
+def test_the_best_columns_that_are_not_held_are_offered() -> None:
+    """Largest violation first, and at most as many as were asked for."""
+    found, places = listed().search(asked([], []))
+    assert places.tolist() == [2, 0]
+    assert found.scores.tolist() == [-4.0, 3.0]
+    found, places = listed().search(asked([4], [4]))
+    assert (found.strata.tolist(), found.indices.tolist()) == ([0], [7])
+    # used up where the best violation is not more than what was said to be enough
+    assert len(listed(enough=3.5).search(asked([], []))[1]) == 0
+    assert len(listed(enough=2.5).search(asked([], []))[1]) > 0
+
+
+def test_earlier_columns_stay_behind_newer_ones() -> None:
+    """Columns of both lists, each once, and no more than there is room for."""
+    later = Shortlist(np.array([0, 1]), np.array([7, 9]), np.array([[2.0], [1.5]]), 0.0)
+    both = later.joined(listed(), 10)
+    pairs = list(zip(both.strata.tolist(), both.indices.tolist(), strict=True))
+    assert pairs == [(0, 7), (1, 9), (0, 4), (1, 4)]
+    assert both.values.ravel().tolist() == [2.0, 1.5, 3.0, -4.0]
+    assert len(later.joined(listed(), 3).strata) == 3
+
+
+def test_the_optimum_is_certified_with_fewer_passes() -> None:
+    """A run over many kernels ends at the same objective, certified, with fewer complete passes."""
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(60, 3)), np.where(rng.uniform(size=60) < 0.5, -1.0, 1.0)
+
+    def column(feature: int, gamma: float):
+        return lambda A, B: np.exp(-gamma * (A[:, [feature]] - B[:, feature]) ** 2)
+
+    kernels = {f"{j} {g}": column(j, g) for j in range(3) for g in 2.0 ** np.arange(-3, 5)}
+    passes: dict[int, int] = {}
+    results: dict[int, Result] = {}
+    for shortlist in (0, 200):
+        pool = Counting(KernelLibrary({**kernels, "rbf": RBF(0.5)}), X, cache_size=0.0)
+        pricer = StrataPricer(pool, tol=1e-6, shortlist=shortlist)
+        master = OneNormMaster(hinge(labels, np.ones(60)))
+        results[shortlist] = ColumnGeneration(master, pricer, tol=1e-6, columns_per_round=10).run()
+        passes[shortlist] = pool.passes
+    assert all(result.gap <= 1e-6 for result in results.values())
+    objectives = [result.objective for result in results.values()]
+    np.testing.assert_allclose(objectives[0], objectives[1], rtol=3e-6)
+    assert passes[200] < passes[0]

@@ -1,0 +1,338 @@
+"""Knapsacks, walks, paths and independent sets against enumeration, and clear about bad input."""
+
+from collections.abc import Callable, Iterator
+from itertools import combinations, product
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cgboost.pricing import (
+    ElementaryPaths,
+    contracted_graph,
+    dominated_nodes,
+    greedy_independent_set,
+    heaviest_independent_set,
+    shortest_walks,
+    solve_knapsack,
+)
+from tests.effort import examples
+
+ITEMS = st.lists(
+    st.tuples(st.floats(-5, 10), st.integers(0, 9), st.integers(0, 3)), min_size=1, max_size=5
+)
+
+
+@settings(max_examples=examples(60))
+@given(ITEMS, st.integers(0, 25))
+def test_no_other_amounts_are_worth_more(
+    items: list[tuple[float, int, int]], capacity: int
+) -> None:
+    """Of all amounts within bounds and capacity, by enumeration."""
+    values, weights, upper = (np.array(part) for part in zip(*items, strict=True))
+    amounts, value = solve_knapsack(values, weights, capacity, upper)
+    assert ((amounts >= 0) & (amounts <= upper)).all()
+    assert weights @ amounts <= capacity
+    assert value == pytest.approx(values @ amounts, abs=1e-9)
+    every = (np.array(x) for x in product(*(range(u + 1) for u in upper.tolist())))
+    assert value == pytest.approx(
+        max(values @ x for x in every if weights @ x <= capacity), abs=1e-9
+    )
+
+
+def test_each_item_is_there_once_by_default() -> None:
+    """And nothing is taken where nothing fits or helps."""
+    amounts, value = solve_knapsack([5.0, 4.0, 3.0], [4, 3, 2], 7)
+    assert (amounts.tolist(), value) == ([1, 1, 0], 9.0)
+    assert solve_knapsack([1.0, -1.0], [5, 1], 4) == (pytest.approx([0, 0]), 0.0)
+    amounts, value = solve_knapsack(np.zeros(0), np.zeros(0), 3)
+    assert (len(amounts), value) == (0, 0.0)
+
+
+# ---------------------------------------------------------------------------- walks
+
+
+def every_walk(
+    arcs: list[tuple[int, int, float]], source: int, most: int
+) -> dict[tuple[int, ...], tuple[int, float]]:
+    """All walks with at most so many arcs: their arcs, where they end, and how long they are."""
+    walks: dict[tuple[int, ...], tuple[int, float]] = {(): (source, 0.0)}
+    new = walks
+    for _ in range(most):
+        new = {
+            (*walk, a): (head, length + cost)
+            for (walk, (node, length)), (a, (tail, head, cost)) in product(
+                new.items(), enumerate(arcs)
+            )
+            if tail == node and cost < np.inf
+        }
+        walks = {**walks, **new}
+    return walks
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_other_walk_is_shorter(seed: int) -> None:
+    """Of all walks in a random network with cycles, parallel arcs, loops and arcs of cost inf."""
+    rng = np.random.default_rng(seed)
+    tails, heads = rng.integers(0, 5, size=(2, 12)).tolist()
+    costs = rng.integers(-5, 9, size=12).astype(float)
+    costs[rng.random(12) < 0.1] = np.inf
+    arcs = list(zip(tails, heads, costs.tolist(), strict=True))
+    for most in range(4):
+        walks = every_walk(arcs, 2, most)
+        found = shortest_walks(tails, heads, costs, 2, most)
+        for node in range(len(found.length)):
+            lengths = [length for end, length in walks.values() if end == node]
+            assert found.length[node] == min(lengths, default=np.inf)
+            if lengths:
+                assert walks[tuple(found.to(node))] == (node, found.length[node])
+
+
+def test_a_node_that_no_walk_reaches_is_named() -> None:
+    """And there are networks without arcs."""
+    found = shortest_walks([], [], [], 1, 3)
+    assert found.to(1) == []
+    with pytest.raises(ValueError, match="no walk leads to node 0"):
+        found.to(0)
+
+
+# ---------------------------------------------------------------------------- paths
+
+Graph = dict[str, np.ndarray]
+
+
+def graph(seed: int, n_inner: int) -> tuple[Graph, np.ndarray]:
+    """Time with windows, a load, and costs of which some are inf and many negative."""
+    rng = np.random.default_rng(seed)
+    n = n_inner + 2
+    time = rng.integers(1, 6, size=(n, n)).astype(float)
+    load = np.broadcast_to(rng.integers(0, 4, size=n), (n, n)).astype(float)
+    ready = rng.integers(0, 12, size=n)
+    ready[0] = 0
+    due = ready + rng.integers(3, 20, size=n)
+    due[-1] = 30
+    cost = rng.integers(-9, 7, size=(n, n)).astype(float)
+    cost[rng.random((n, n)) < 0.2] = np.inf
+    zero = np.zeros(n)
+    resources = {
+        "consumption": np.array([time, load]),
+        "lower": np.array([ready, zero]),
+        "upper": np.array([due, zero + 8]),
+    }
+    return resources, cost
+
+
+def all_paths(resources: Graph, cost: np.ndarray) -> dict[tuple[int, ...], float]:
+    """Every elementary path from the first node to the last within the windows, and its cost."""
+    last = len(cost) - 1
+
+    def onward(path: tuple[int, ...], used: np.ndarray, total: float) -> Iterator[tuple]:
+        if path[-1] == last:
+            yield path, total
+            return
+        for j in set(range(1, last + 1)) - set(path):
+            arc = path[-1], j
+            then = np.maximum(used + resources["consumption"][:, *arc], resources["lower"][:, j])
+            if np.isfinite(cost[arc]) and (then <= resources["upper"][:, j]).all():
+                yield from onward((*path, j), then, total + cost[arc])
+
+    return dict(onward((0,), resources["lower"][:, 0], 0.0))
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.builds(graph, st.integers(0, 10**6), st.integers(1, 6)),
+    st.sampled_from([None, 0, 2]),
+    st.integers(-12, 3),
+)
+def test_the_cheapest_of_all_paths_is_found(
+    case: tuple[Graph, np.ndarray], memory: int | None, below: int
+) -> None:
+    """With any memory the bound is the least cost of all elementary paths, and a path has it.
+
+    A threshold bounds what is returned, and is the bound where no path costs less. Heuristic paths
+    are among all, and prove nothing. The cheapest ng-path costs no more, and more memory raises it.
+    """
+    resources, cost = case
+    every = all_paths(resources, cost)
+    ends = {"source": 0, "sink": len(cost) - 1}
+    paths = ElementaryPaths(**resources, **ends, memory=memory)
+    quick = paths.heuristic(cost, 3)
+    assert quick.costs == [every[path] for path in quick.paths]
+    assert len(quick.paths) <= 3
+    assert all(value < 0 for value in quick.costs)
+    assert quick.bound == -np.inf
+    found = paths.shortest(cost, 5, below=np.inf)
+    assert found.bound == min(every.values(), default=np.inf)
+    assert found.costs == [every[path] for path in found.paths] == sorted(found.costs)
+    assert found.costs[:1] == ([found.bound] if every else [])
+    found = ElementaryPaths(**resources, **ends, memory=memory).shortest(cost, 100, below=below)
+    assert found.bound == min([*every.values(), below])
+    assert bool(found.paths) == (found.bound < below)
+    assert all(value < below for value in found.costs)
+    bounds = [
+        ElementaryPaths(**resources, **ends, memory=m).relaxed_bound(cost)
+        for m in (memory or 0, (memory or 0) + 1, None)
+    ]
+    assert bounds == sorted(bounds)
+    assert bounds[-1] == min(every.values(), default=np.inf)
+
+
+def row_of_nodes(n: int, cost: float, most: float, memory: int | None) -> tuple:
+    """Nodes in a row, and what their arcs cost."""
+    costs = np.full((n, n), np.inf)
+    costs[np.arange(n - 1), np.arange(1, n)] = cost
+    limits = np.zeros((1, n)), np.full((1, n), most)
+    return ElementaryPaths(np.ones((1, n, n)), *limits, 0, n - 1, memory=memory), costs
+
+
+def test_a_short_memory_goes_in_circles_and_learns_of_it() -> None:
+    """Without memory a circle pays: the relaxed bound is lower, until a search has met it."""
+    paths, cost = row_of_nodes(5, 1.0, 20.0, 0)
+    cost[2, 1] = -3.0
+    assert paths.relaxed_bound(cost) < 4.0
+    assert paths.shortest(cost, 1, below=np.inf).paths == [(0, 1, 2, 3, 4)]
+    assert paths.relaxed_bound(cost) == 4.0
+
+
+def test_more_nodes_than_bits_of_a_word() -> None:
+    """A row of 140 nodes, whose sets take three words, has one elementary path."""
+    paths, cost = row_of_nodes(140, -1.0, 280.0, None)
+    cost[np.arange(1, 140), np.arange(139)] = -1.0
+    found = paths.shortest(cost, 3)
+    assert found.paths == [tuple(range(140))]
+    assert found.bound == 1.0 - 140
+
+
+# ---------------------------------------------------------------------------- independent sets
+
+
+def independent(graph: nx.Graph, nodes: object) -> bool:
+    """Whether no two of the nodes are joined."""
+    return graph.subgraph(nodes).number_of_edges() == 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_other_independent_set_is_heavier(seed: int) -> None:
+    """Of all sets of nodes, of positive and negative weights; the greedy one is no heavier."""
+    rng = np.random.default_rng(seed)
+    graph = nx.gnp_random_graph(9, rng.uniform(0.1, 0.9), seed=seed)
+    weights = dict(enumerate(rng.uniform(-1, 3, size=9).tolist()))
+    every = (nodes for n in range(10) for nodes in combinations(graph, n))
+    best = max(sum(weights[v] for v in nodes) for nodes in every if independent(graph, nodes))
+    nodes, weight, bound = heaviest_independent_set(graph, weights)
+    assert independent(graph, nodes)
+    assert best <= bound <= best + 9 * 3e-6
+    assert weight == pytest.approx(sum(weights[v] for v in nodes))
+    assert weight == pytest.approx(best, abs=9 * 3e-6)
+    quick, quick_weight = greedy_independent_set(graph, weights)
+    assert independent(graph, quick)
+    assert quick_weight == pytest.approx(sum(weights[v] for v in quick))
+    assert quick_weight <= bound
+
+
+def test_the_greedy_set_cannot_be_extended() -> None:
+    """Each node that is left out has a neighbour in it, if all weights are positive.
+
+    Without nodes, or without a positive weight, nothing weighs 0.
+    """
+    graph = nx.gnp_random_graph(30, 0.2, seed=1)
+    chosen, _ = greedy_independent_set(graph, dict.fromkeys(graph, 1.0))
+    assert nx.is_dominating_set(graph, chosen)
+    for weight, graph in product([0.0, -1.0], [nx.Graph(), nx.path_graph(3)]):
+        weights = dict.fromkeys(graph, weight)
+        assert heaviest_independent_set(graph, weights)[1:] == (0.0, 0.0)
+        assert greedy_independent_set(graph, weights)[1] == 0.0
+
+
+def n_colours(graph: nx.Graph) -> int:
+    """The chromatic number, by trying all colourings with one colour more each time."""
+    nodes = list(graph)
+    for n in range(len(nodes) + 1):
+        first = [c for c in product(range(n), repeat=len(nodes)) if c[:1] in ((), (0,))]
+        for colours in first:
+            of = dict(zip(nodes, colours, strict=True))
+            if all(of[a] != of[b] for a, b in graph.edges):
+                return n
+    raise AssertionError("a colour for each node is enough")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_contracting_joining_and_dominated_nodes_keep_the_colours(seed: int) -> None:
+    """The fewer colours of a pair contracted and of it joined are those of the graph.
+
+    All dominated pairs alike leave the chromatic number; what is left has no dominated node.
+    """
+    graph = nx.gnp_random_graph(6, 0.45, seed=seed)
+    for pair in list(nx.non_edges(graph))[:3]:
+        alike, differ = contracted_graph(graph, [pair]), contracted_graph(graph, differ=[pair])
+        assert frozenset(pair) in alike
+        assert len(differ) == 6
+        assert min(n_colours(alike), n_colours(differ)) == n_colours(graph)
+    pairs = dominated_nodes(graph)
+    reduced = contracted_graph(graph, pairs)
+    assert len(reduced) == 6 - len(pairs)
+    assert n_colours(reduced) == n_colours(graph)
+    assert not dominated_nodes(graph.subgraph(set(graph) - {a for a, _ in pairs}))
+
+
+def test_a_group_with_an_edge_inside_is_left_out() -> None:
+    """It has no independent set."""
+    graph = nx.path_graph(3)
+    assert set(contracted_graph(graph, [(0, 1)])) == {frozenset({2})}
+    assert set(contracted_graph(graph, [(0, 2)], [(0, 2)])) == {frozenset({1})}
+
+
+# ---------------------------------------------------------------------------- bad input
+
+
+def knapsack(**given: object) -> object:
+    """One item, but for what is given."""
+    return solve_knapsack(**{"values": [1.0], "weights": [1], "capacity": 1} | given)
+
+
+def walks(**given: object) -> object:
+    """Two arcs, but for what is given."""
+    network = {"tails": [0, 1], "heads": [1, 2], "costs": [1.0, 2.0], "source": 0, "most": 2}
+    return shortest_walks(**network | given)
+
+
+def paths(**given: object) -> object:
+    """Four nodes, but for what is given."""
+    limits = {"lower": np.zeros((1, 4)), "upper": np.ones((1, 4))}
+    ends = {"consumption": np.ones((1, 4, 4)), "source": 0, "sink": 3}
+    return ElementaryPaths(**limits | ends | given)
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "words"),
+    [
+        (knapsack, {"values": [np.nan]}, "values must be .* without nan"),
+        (knapsack, {"weights": [1.5]}, "weights must be whole .* 1.5"),
+        (knapsack, {"weights": [-1]}, "weights must be .* not negative, got -1"),
+        (knapsack, {"weights": [1, 2]}, "weights must have 1 numbers"),
+        (knapsack, {"capacity": -2}, "capacity must be .* -2"),
+        (knapsack, {"upper": np.inf}, "upper must be .* inf"),
+        (walks, {"costs": [1.0]}, r"rows of one length, got shapes \(2,\), \(2,\) and \(1,\)"),
+        (walks, {"costs": [1.0, np.nan]}, "costs must be numbers above -inf"),
+        (walks, {"costs": [1.0, -np.inf]}, "costs must be numbers above -inf"),
+        (walks, {"most": -1}, "at least 0"),
+        (walks, {"source": -1}, "at least 0"),
+        (walks, {"tails": [0, -1]}, "at least 0"),
+        (paths, {"consumption": np.ones((3, 3))}, r"shape \(n_resources, n_nodes, n_nodes\)"),
+        (paths, {"consumption": np.zeros((1, 4, 4))}, "counts arcs"),
+        (paths, {"consumption": np.full((1, 4, 4), -1.0)}, "at least 0, got -1"),
+        (paths, {"lower": np.zeros((2, 4))}, r"lower must have the shape \(1, 4\), got \(2, 4\)"),
+        (paths, {"upper": np.zeros(4)}, r"upper must have the shape \(1, 4\), got \(4,\)"),
+        (paths, {"upper": np.full((1, 4), np.inf)}, "upper must be finite for the first resource"),
+        (paths, {"sink": 0}, "two nodes, got 0 for both"),
+    ],
+)
+def test_bad_input_is_named(
+    make: Callable[..., object], given: dict[str, object], words: str
+) -> None:
+    """What was wrong and its value."""
+    with pytest.raises(ValueError, match=words):
+        make(**given)
