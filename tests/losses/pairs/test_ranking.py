@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.metrics import roc_auc_score
@@ -11,6 +11,7 @@ from sklearn.preprocessing import scale
 
 from cgboost import BLFRegressor
 from cgboost.losses import PairwiseExponential
+from tests.effort import examples
 
 
 def pairs_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -18,6 +19,7 @@ def pairs_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.nonzero(y[:, None] > y)
 
 
+@settings(max_examples=examples(60))
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 25), levels=st.integers(1, 8))
 def test_sums_are_those_over_all_pairs(seed: int, n: int, levels: int) -> None:
     """Value, gradient, diagonal and Hessian, with ties in the target and weights."""
