@@ -1,6 +1,5 @@
 """Losses by name, and the messages of pairs that do not work."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -33,8 +32,6 @@ from cgboost.losses.registry import (
     check_task,
     known_loss,
 )
-from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
-from cgboost.masters.stagewise.stagewise import StagewiseMaster
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -87,14 +84,6 @@ def test_a_loss_is_bound_from_all_that_estimators_take() -> None:
     assert known_loss(lambda y, w: Quantile().on(y, w)) is None
     with pytest.raises(TypeError, match="must return a DifferentiableLoss, got 3"):
         bound_loss(lambda y, w: 3, y, weights)  # type: ignore[arg-type, return-value]
-
-
-@pytest.mark.parametrize("make", [StagewiseMaster, CorrectiveMaster])
-def test_masters_take_losses_on_training_rows(make: Callable[[Any], Any]) -> None:
-    """A loss without data is refused, with what to give."""
-    make(Huber().on(np.arange(3.0), np.ones(3)))
-    with pytest.raises(ValueError, match=r"needs targets: give Huber\(.*\).on\("):
-        make(Huber())
 
 
 def test_what_estimators_take_is_checked() -> None:
