@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from solvers import Program
 from solvers.program.growing import (
+    ColumnEntries,
     DenseMatrix,
     GrowingProgram,
     SparseMatrix,
@@ -47,32 +48,59 @@ def test_any_growth_equals_stacking(seed, moves, starts_sparse):
         np.testing.assert_array_equal(dense(snapshot()), was)
 
 
-def test_dense_stays_dense_beside_empty_sparse_blocks():
-    """A block without nonzeros, however it is stored, does not make a dense matrix sparse."""
+def test_the_form_of_a_growing_matrix():
+    """Dense stays so beside empty sparse blocks; sparse without entries takes that of its rows.
+
+    The first growth copies the caller's matrix, and what a session hands out is read-only.
+    """
     matrix = growing_matrix(np.ones((1, 4)))
     matrix = matrix.grown(sp.csr_array((1, 2)), axis=1).grown(np.ones((3, 6)), axis=0)
     assert isinstance(matrix, DenseMatrix)
     assert isinstance(matrix.grown(sp.csr_array(np.ones((4, 1))), axis=1), SparseMatrix)
-
-
-def test_an_empty_sparse_matrix_becomes_dense_with_its_first_dense_block():
-    """A program that starts without rows takes the form of its first rows."""
-    matrix = growing_matrix(sp.csr_array((0, 4))).grown(np.ones((2, 4)), axis=0)
-    assert isinstance(matrix, DenseMatrix)
-
-
-def test_growth_never_writes_into_the_callers_matrix():
-    """The first growth copies."""
+    empty = growing_matrix(sp.csr_array((0, 4)))
+    assert isinstance(empty.grown(np.ones((2, 4)), axis=0), DenseMatrix)
     mine = np.zeros((4, 4))[:2, :2]
-    growing_matrix(mine).grown(np.ones((2, 2)), axis=0)
+    view = growing_matrix(mine).grown(np.ones((2, 2)), axis=0).whole()
     assert not mine.base.any()
-
-
-def test_the_whole_is_read_only():
-    """What a session hands out cannot be used to change the session."""
-    view = growing_matrix(np.ones((2, 2))).grown(np.ones((1, 2)), axis=0).whole()
     with pytest.raises(ValueError, match="read-only"):
         view[0, 0] = 5.0
+
+
+@settings(max_examples=examples(60))
+@given(
+    seed=st.integers(0, 10**6),
+    moves=st.lists(st.sampled_from(["columns", "rows", "drop columns"]), max_size=8),
+    is_sparse=st.booleans(),
+)
+def test_entries_of_a_growing_matrix(seed, moves, is_sparse):
+    """Counts, and the rows of single entries, are those of the whole matrix."""
+    rng = np.random.default_rng(seed)
+
+    def block(m, n):
+        dense = rng.integers(1, 3, size=(m, n)) * (rng.random((m, n)) < 0.3)
+        return sp.csr_array(dense) if is_sparse else dense
+
+    matrix = block(rng.integers(0, 3), rng.integers(0, 4))
+    entries = ColumnEntries.of(matrix)
+    stack = (sp.hstack, sp.vstack) if is_sparse else (np.hstack, np.vstack)
+    for move in moves:
+        m, n = matrix.shape
+        if move == "columns":
+            new = block(m, 2)
+            matrix, entries = stack[0]([matrix, new]), entries.with_columns(new)
+        elif move == "rows":
+            new = block(2, n)
+            matrix, entries = stack[1]([matrix, new]), entries.with_rows(new)
+        elif n:
+            gone = rng.permutation(n)[:1]
+            kept = np.delete(np.arange(n), gone)
+            matrix, entries = sp.csr_array(matrix)[:, kept], entries.without_columns(gone)
+            matrix = matrix if is_sparse else matrix.toarray()
+    dense = matrix.toarray() if is_sparse else matrix
+    np.testing.assert_array_equal(entries.count, (dense != 0).sum(axis=0))
+    single = np.flatnonzero(entries.count == 1)
+    assert np.all(dense[entries.row[single], single] != 0)
+    assert entries.n_rows == dense.shape[0]
 
 
 @pytest.mark.parametrize("form", [None, "diagonal", "dense", "sparse"])
