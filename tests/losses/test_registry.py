@@ -58,12 +58,21 @@ def test_a_loss_is_entered_everywhere() -> None:
         assert f'| `"{name}"` | `{kind.__name__}(' in table
 
 
+class Mine(Quantile):
+    """A user's."""
+
+
+class Labels(Quantile):
+    """A user's, for labels."""
+
+    classification = True
+
+
 def test_a_loss_is_found_by_name_class_or_itself() -> None:
-    """Parameters go with a name or a class; a user's class is as good as ours."""
+    """Parameters go with a name or a class; a user's class is as good as ours.
 
-    class Mine(Quantile):
-        pass
-
+    A callable that returns a bound loss is taken by estimators, too.
+    """
     loss = Huber(1.5)
     assert get_loss(loss) is loss
     assert get_loss("huber", delta=1.5) == get_loss(Huber, delta=1.5) == loss
@@ -71,13 +80,9 @@ def test_a_loss_is_found_by_name_class_or_itself() -> None:
     for wrong in ("hubert", "", 3, None, dict):
         with pytest.raises(ValueError, match=r"must be one of 'hinge', .* or a Loss, got"):
             get_loss(wrong)  # type: ignore[arg-type]
-
-
-def test_a_loss_is_bound_from_all_that_estimators_take() -> None:
-    """A name, a Loss, its class, or a callable that returns a bound loss."""
     y, weights = np.arange(3.0), np.ones(3)
-    for loss in ("quantile", Quantile(), Quantile, lambda y, w: Quantile().on(y, w)):
-        bound = bound_loss(loss, y, weights)
+    for given in ("quantile", Quantile(), Quantile, lambda y, w: Quantile().on(y, w)):
+        bound = bound_loss(given, y, weights)
         assert isinstance(bound, WeightedLoss)
         assert bound.loss == Quantile()
     assert known_loss("quantile") == Quantile()
@@ -87,13 +92,20 @@ def test_a_loss_is_bound_from_all_that_estimators_take() -> None:
 
 
 def test_what_estimators_take_is_checked() -> None:
-    """A name of the list, a Loss or a callable; the message has the list and the value."""
-    check_loss("huber", REGRESSION)
-    check_loss(Huber(2.0), REGRESSION)
-    check_loss(Huber, REGRESSION)
+    """A name of the list, a Loss or a callable; the message has the list and the value.
+
+    A user's loss is taken by both kinds, unless it says that it is for labels.
+    """
+    for own in ("huber", Huber(2.0), Huber):
+        check_loss(own, REGRESSION)
     for wrong in ("log_loss", "hubert", 3, None):
         with pytest.raises(ValueError, match=rf"one of \['absolute_error', .* got {wrong!r}"):
             check_loss(wrong, REGRESSION)
+    for names in (CLASSIFICATION, REGRESSION):
+        check_task(Mine(0.3), names)
+    check_task(Labels(), CLASSIFICATION)
+    with pytest.raises(UnsupportedLossError, match="Labels is for labels ±1: use a classifier"):
+        check_task(Labels(), REGRESSION)
 
 
 @pytest.mark.parametrize("loss", list(LOSSES))
@@ -130,19 +142,3 @@ def test_an_object_is_taken_where_its_name_is(model: Any, loss: str) -> None:
     other = "classifier" if is_regressor(model) else "regressor"
     own = LOSSES[loss].classification == is_classifier(model)
     assert found == "fits" if own else found.endswith(f"use a {other}") or found == "fits"
-
-
-def test_a_loss_of_ones_own_is_taken_by_both() -> None:
-    """Unless it says that it is for labels, which regressors do not have."""
-
-    class Mine(Quantile):
-        pass
-
-    class Labels(Quantile):
-        classification = True
-
-    for names in (CLASSIFICATION, REGRESSION):
-        check_task(Mine(0.3), names)
-    check_task(Labels(), CLASSIFICATION)
-    with pytest.raises(UnsupportedLossError, match="Labels is for labels ±1: use a classifier"):
-        check_task(Labels(), REGRESSION)

@@ -9,16 +9,11 @@ from scipy.optimize import linprog
 from cgboost.generation.columns import Column
 from cgboost.optimizers.linear.restricted_primal import InactivePool
 from cgboost.optimizers.simplex.purification import Face, purified
-from cgboost.optimizers.simplex.tableau import PENDING, Tableau, exchanged
-from cgboost.optimizers.simplex.vertex import FEW_KINKS, KinkedVertex, Step, first_kinks
+from cgboost.optimizers.simplex.tableau import PENDING, Tableau
+from cgboost.optimizers.simplex.vertex import KinkedVertex, Step
 from tests.effort import examples
 
 # ---------------------------------------------------------------------- the tableau
-
-
-def dense(table: Tableau) -> np.ndarray:
-    """The whole map."""
-    return table.output(np.eye(table.shape[1]))
 
 
 def exchange(table: Tableau, row: int, column: int) -> None:
@@ -55,56 +50,7 @@ def test_exchanges_keep_the_relation():
     np.testing.assert_array_equal(matrix, before)
 
 
-def test_exchanges_all_at_once_are_those_one_by_one():
-    """The same map, from a matrix and from a live one; a singular part has no inverse."""
-    matrix = np.random.default_rng(1).normal(size=(9, 6))
-    rows, columns = np.array([5, 0, 7]), np.array([2, 4, 1])
-    table = Tableau(matrix)
-    for row, column in zip(rows, columns, strict=True):
-        exchange(table, row, column)
-    np.testing.assert_allclose(dense(table), exchanged(matrix, rows, columns), atol=1e-10)
-    with pytest.raises(np.linalg.LinAlgError):
-        exchanged(np.ones((3, 3)), np.array([0, 1]), np.array([0, 1]))
-
-
-def test_rows_and_columns_come_and_go():
-    """Between exchanges, with those that are pending; the map is as if they had been there."""
-    rng = np.random.default_rng(2)
-    matrix = rng.normal(size=(8, 5))
-    table = Tableau(matrix[:6, :3])
-    exchange(table, 1, 2)
-    held = exchanged(matrix[:6, :3], np.array([1]), np.array([2]))
-    more = rng.normal(size=(6, 9))
-    table.append_columns(more[:, :1])
-    table.append_columns(more[:, 1:])
-    held = np.hstack([held, more])
-    np.testing.assert_allclose(dense(table), held, atol=1e-12)
-    exchange(table, 4, 7)
-    held = exchanged(held, np.array([4]), np.array([7]))
-    rows = rng.normal(size=(2, 12))
-    table.append_rows(rows)
-    held = np.vstack([held, rows])
-    exchange(table, 7, 0)
-    held = exchanged(held, np.array([7]), np.array([0]))
-    table.keep_rows(np.array([6, 1, 4]))
-    np.testing.assert_allclose(dense(table), held[[6, 1, 4]], atol=1e-10)
-    assert table.shape == (3, 12)
-
-
 # ---------------------------------------------------------------------- vertices
-
-
-@pytest.mark.parametrize("count", [1, FEW_KINKS, 40])
-def test_kinks_end_where_the_slope_is_used_up(count):
-    """As by a running sum over all of them in order, whatever the slope."""
-    rng = np.random.default_rng(count)
-    times, drops = rng.uniform(size=count), rng.uniform(size=count)
-    order = np.argsort(times)
-    sums = np.cumsum(drops[order])
-    for number, most in enumerate(sums):
-        found = first_kinks(times.copy(), drops, float(most) - 1e-9)
-        assert found == order[: number + 1].tolist()
-    assert first_kinks(times.copy(), drops, float(sums[-1]) + 1e-9) == []
 
 
 def kinked(seed: int, *, one_sided: bool) -> tuple[KinkedVertex, np.ndarray, np.ndarray]:

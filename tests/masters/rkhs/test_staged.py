@@ -44,6 +44,9 @@ def make() -> RKHSMaster:
 def test_the_columns_of_a_stage_replace_those_before() -> None:
     """Those that left keep their places with the coefficient 0, and do not count as held."""
     master: Any = StagedMaster(make)
+    assert isinstance(master, ReplacingMaster)
+    assert isinstance(master, AdjustableMaster)
+    assert not isinstance(make(), ReplacingMaster)
     first, second = columns(X[:5] + 0.1, 1), columns(X[5:13] + 0.1, 11)
     assert master.solve().n_held == 0
     master.replace(first)
@@ -92,11 +95,3 @@ def test_the_bound_is_that_of_the_whole_space() -> None:
         state = master.solve()
         assert master.bound(state, pricer.price(state, 0)) <= optimum + 1e-8
         assert state.objective >= optimum - 1e-8
-
-
-def test_the_loop_knows_what_it_can_do() -> None:
-    """It can replace its columns, and answer sooner where less accuracy will do."""
-    master: Any = StagedMaster(make)
-    assert isinstance(master, ReplacingMaster)
-    assert isinstance(master, AdjustableMaster)
-    assert not isinstance(make(), ReplacingMaster)

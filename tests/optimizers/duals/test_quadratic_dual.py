@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.losses import SupportVectorLoss, epsilon_insensitive, hinge
+from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.active_set.quadratic_dual import (
     Block,
     ByColumns,
@@ -20,7 +20,6 @@ from tests.effort import examples
 from tests.optimizers.duals.quadratic_duals import (
     KINDS,
     OFFSETS,
-    at_zero,
     primal,
     random_loss,
     whole,
@@ -74,21 +73,7 @@ def test_what_widens_the_gap() -> None:
         assert problem.mismatch(s, exact) > 0 == problem.mismatch(exact, exact)
 
 
-def test_the_unit_is_a_row_or_a_box() -> None:
-    """It grows with the square of the columns; without any it is the inverse of a box."""
-    rng = np.random.default_rng(2)
-    loss, columns = random_loss(rng, 9, "hinge", 50.0), rng.normal(size=(9, 4))
-    centred = columns - columns.mean(axis=0)
-    expected = (centred**2).sum(axis=1).mean()
-    assert whole(loss, columns).unit == pytest.approx(expected)
-    assert whole(loss, 1e3 * columns).unit == pytest.approx(1e6 * expected)
-    assert whole(loss, columns[:, :0]).unit == pytest.approx(1 / loss.variables.cap.mean())
-    assert at_zero(whole(loss, columns[:, :0])).gap > 0
-
-
 # ---------------------------------------------------------------------- boxes of rows
-
-PRICE, TARGET = np.array([1.0, 0.0, 2.0]), np.array([1.0, 1.0, -1.0])
 
 
 def boxes_of(loss: SupportVectorLoss) -> RowBoxes:
@@ -96,57 +81,6 @@ def boxes_of(loss: SupportVectorLoss) -> RowBoxes:
     variables = loss.variables
     every = np.arange(len(variables))
     return RowBoxes.of(variables, every, variables.response(np.zeros(len(variables))))
-
-
-def test_corners_of_hinge_tube_and_absolute_error() -> None:
-    """The hinge has one piece a row, the tube two with a bend at 0; without ε they are one.
-
-    With the lower variable of row 0 fixed at its cap, the upper one starts from there.
-    """
-    margin = boxes_of(hinge(TARGET, PRICE))
-    np.testing.assert_array_equal(margin.row, [0, 2])
-    np.testing.assert_array_equal(margin.corners, [[0, 0, 1], [-2, 0, 0]])
-    np.testing.assert_array_equal(margin.exists, [[False, True], [True, False]])
-    loss = epsilon_insensitive(TARGET, PRICE, 0.1)
-    tube = boxes_of(loss)
-    np.testing.assert_array_equal(tube.corners, [[-1, 0, 1], [-2, 0, 2]])
-    np.testing.assert_allclose(tube.slopes, [[1.1, 0.9], [-0.9, -1.1]])
-    absolute = boxes_of(epsilon_insensitive(TARGET, PRICE, 0.0))
-    np.testing.assert_array_equal(absolute.corners, [[-1, -1, 1], [-2, -2, 2]])
-    assert not absolute.exists[:, 0].any()
-    variables = loss.variables
-    lower = np.flatnonzero((variables.row == 0) & (variables.sign < 0))
-    u, kept = np.zeros(len(variables)), np.delete(np.arange(len(variables)), lower)
-    u[lower] = variables.cap[lower]
-    frozen = RowBoxes.of(variables, kept, variables.response(u))
-    np.testing.assert_array_equal(frozen.corners, [[-1, -1, 0], [-2, 0, 2]])
-
-
-def test_rows_move_to_the_next_status_and_no_further() -> None:
-    """Beyond its piece a row goes to the corner, a corner of positive rate into the piece.
-
-    Corners are 0, 2 and 4, pieces 1 and 3; of many rows those of the largest rates go.
-    """
-    boxes = boxes_of(epsilon_insensitive(np.zeros(5), np.full(5, 2.0), 0.1))
-    r = np.array([-2.0, -0.5, 0.0, 1.0, 2.0])
-    np.testing.assert_array_equal(boxes.status(r), [0, 1, 2, 3, 4])
-    at_corners = boxes.at_corners(boxes.status(r), r + 0.25)
-    np.testing.assert_array_equal(at_corners, [-2.0, -0.25, 0.0, 1.25, 2.0])
-    boxes = boxes_of(epsilon_insensitive(np.zeros(6), np.full(6, 2.0), 0.1))
-    status = np.array([3, 3, 2, 2, 0, 4], dtype=np.int8)
-    r = np.array([2.5, -1.0, 0.0, 0.0, -2.0, 2.0])
-    pull = np.array([0.0, 0.0, -0.2, 0.2, -0.5, 0.5])
-    moved, count = boxes.moved(status, r, pull, most=10)
-    np.testing.assert_array_equal(moved, [4, 2, 3, 1, 1, 3])
-    assert count == 6
-    still, count = boxes.moved(np.array([2] * 6, dtype=np.int8), 0 * r, 0 * pull, most=10)
-    np.testing.assert_array_equal(still, 2)  # inside the tube nothing is to be gained
-    assert count == 0
-    boxes = boxes_of(hinge(np.ones(5), np.ones(5)))
-    pull = np.array([0.5, 0.1, 0.9, 0.2, 3.0])
-    moved, count = boxes.moved(boxes.status(np.zeros(5)), np.zeros(5), pull, most=2)
-    np.testing.assert_array_equal(moved, [2, 3, 2, 3, 2])
-    assert count == 4
 
 
 @settings(max_examples=examples(60))
@@ -253,11 +187,3 @@ def test_products_that_are_not_computed_again() -> None:
     cost(block, np.arange(N_ROWS), active)
     active[0] = False
     assert cost(block, np.arange(5), active) == 5**2
-
-
-def test_a_singular_system_is_refused() -> None:
-    """Two equal rows and no diagonal to speak of have no factor."""
-    block, nothing = Block(np.ones((2, 3)), np.arange(2), np.ones(3)), np.zeros(0, dtype=np.intp)
-    lines, active, diagonal = np.arange(2), np.ones(3, dtype=bool), np.full(2, 1e-300)
-    with pytest.raises(np.linalg.LinAlgError, match="singular"):
-        free_rows(block, KeptProducts(), lines, nothing, active, diagonal)
