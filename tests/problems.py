@@ -1,7 +1,7 @@
-"""Random small problems, and the full problem, all columns at once, solved through CVXPY."""
+"""Random small problems of every formulation, and their optima by CVXPY: all columns at once."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -12,23 +12,81 @@ import pytest
 
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result
-from cgboost.losses import epsilon_insensitive, hinge
-from cgboost.masters import OneNormMaster, TwoNormMaster
+from cgboost.losses import (
+    entropic_nu_hinge,
+    epsilon_insensitive,
+    get_loss,
+    hinge,
+    margin_distribution,
+    negative_margin,
+    nu_hinge,
+    nu_insensitive,
+    one_class,
+)
+from cgboost.masters import BudgetMaster, EntropyMaster, OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.penalties import L1, L2, ElasticNet, L1Ball, Penalty
-from tests import smooth_losses as smooth
+
+RADIUS, NU, ETA = 1.5, 0.4, 8.0
 
 PENALTIES: dict[str, tuple[Penalty, Callable[[cp.Expression], cp.Expression]]] = {
     "l1": (L1(), cp.norm1),
     "l2": (L2(), lambda a: cp.sum_squares(a) / 2),
     "elasticnet": (ElasticNet(0.4), lambda a: 0.4 * cp.norm1(a) + 0.3 * cp.sum_squares(a)),
-    "ball": (L1Ball(1.5), lambda a: cp.transforms.indicator([cp.norm1(a) <= 1.5])),
+    "ball": (L1Ball(RADIUS), lambda a: cp.transforms.indicator([cp.norm1(a) <= RADIUS])),
 }
 """Every penalty, and what CVXPY is told of it (of all coefficients, and a penalized offset)."""
 
 
-NAMED = {"l1": OneNormMaster, "l2": TwoNormMaster}
-"""Penalties whose masters have names."""
+def least(cost: Any, limits: Sequence[Any] = ()) -> float:
+    """The minimum of a convex cost, as exactly as CVXPY's solvers find it."""
+    problem = cp.Problem(cp.Minimize(cost), list(limits))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
+        for tolerance in (1e-10, 1e-9, 1e-8):  # the finer one is not always reached
+            names = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
+            try:
+                problem.solve(solver=cp.CLARABEL, **dict.fromkeys(names, tolerance))
+            except cp.SolverError:
+                continue
+            if problem.status != cp.OPTIMAL and problem.is_lp():
+                problem.solve(solver=cp.HIGHS)  # a vertex, where an interior point stops short
+            if problem.status == cp.OPTIMAL:
+                break
+    return float(problem.value)
+
+
+def optimum(
+    H: np.ndarray,
+    loss: Callable[[Any], Any],
+    penalty: Callable[[Any], Any],
+    *,
+    coef: str = "free",
+    offset: str = "free",
+    n_free: int = 0,
+) -> float:
+    """Least penalty(α) + loss(Hα + b) over all columns.
+
+    The output is a variable of its own: CVXPY 1.9 takes a product of labels and Hα to be 0 and
+    hands that to every solver that takes bounds, see ``docs/user_guide/solvers.md``.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n_rows, n_columns)
+    loss, penalty : callable
+        CVXPY expressions, of the output and of the coefficients.
+    coef, offset : str
+        As masters take them; a penalized offset is one more coefficient.
+    n_free : int
+        So many columns, the first ones, cost nothing and are free in sign.
+    """
+    alpha = cp.Variable(H.shape[1] - n_free, nonneg=coef == "nonneg")
+    b = cp.Variable() if offset != "none" else cp.Constant(0.0)
+    f, output = cp.Variable(len(H)), H[:, n_free:] @ alpha + b
+    if n_free:
+        output += H[:, :n_free] @ cp.Variable(n_free)
+    charged = cp.hstack([alpha, b]) if offset == "penalized" else alpha
+    return least(penalty(charged) + loss(f), [f == output])
 
 
 @dataclass(frozen=True)
@@ -45,10 +103,18 @@ class Formulation:
 
     def master(self, loss: Any, solver: str = "auto") -> SupportVectorMaster:
         """An empty restricted master of this formulation."""
-        options = {"coef": self.coef, "offset": self.offset, "solver": solver}
+        options: dict[str, Any] = {"coef": self.coef, "offset": self.offset, "solver": solver}
+        if self.loss == "entropic":
+            return EntropyMaster(loss, budget=RADIUS, **options)
+        if self.penalty == "ball":
+            return BudgetMaster(loss, budget=RADIUS, **options)
         if self.penalty in NAMED:
             return NAMED[self.penalty](loss, **options)
         return SupportVectorMaster(loss, PENALTIES[self.penalty][0], **options)
+
+
+NAMED = {"l1": OneNormMaster, "l2": TwoNormMaster}
+"""Penalties whose masters have names."""
 
 
 def assert_certified(result: Result, optimum: float) -> None:
@@ -59,14 +125,6 @@ def assert_certified(result: Result, optimum: float) -> None:
     assert np.all(result.history["objective"] >= optimum - slack)
     bounds = result.history["bound"]
     assert np.all(bounds[np.isfinite(bounds)] <= optimum + slack)
-
-
-FORMULATIONS = [
-    Formulation(*parts)
-    for parts in product(
-        ["hinge", "epsilon"], ["l1", "l2"], ["free", "nonneg"], ["none", "penalized", "free"]
-    )
-]
 
 
 @dataclass(frozen=True)
@@ -80,54 +138,45 @@ class Problem:
 
     def loss(self, formulation: Formulation) -> Any:
         """The loss of a formulation on this problem's rows."""
-        if formulation.loss in SMOOTH:
-            return SMOOTH[formulation.loss][0](self)
-        if formulation.loss == "hinge":
-            return hinge(np.where(self.target > 0, 1.0, -1.0), self.price)
-        return epsilon_insensitive(self.target, self.price, self.epsilon)
+        return LOSSES[formulation.loss][0](self, formulation.offset == "free")
 
-    def optimum(self, formulation: Formulation) -> float:
-        """Optimal value of the full problem, by an independent solver."""
-        problem = self.model(formulation)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-            problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-            if problem.status != cp.OPTIMAL and formulation.loss in SMOOTH:
-                problem.solve(solver=cp.CLARABEL)
-        if formulation.loss in SMOOTH:
-            return float(problem.value)
-        if problem.status != cp.OPTIMAL and formulation.penalty == "l1":
-            problem.solve(solver=cp.HIGHS)  # a vertex, where an interior point method stops short
-        return float(problem.value)
+    def optimum(self, formulation: Formulation, scales: Any = 1.0) -> float:
+        """Optimal value of the full problem by CVXPY; of columns H·scales, which it does not see.
 
-    def model(self, formulation: Formulation) -> cp.Problem:
-        """The full problem, with an error per row as a variable of its own.
-
-        Not ``cp.pos(1 - cp.multiply(labels, H @ alpha))``: CVXPY 1.9 takes the product to be 0 and
-        hands that to every solver that takes bounds, see ``docs/user_guide/solvers.md``.
+        With α = β/scales the output is Hβ, and no number is large.
         """
-        alpha = cp.Variable(self.H.shape[1], nonneg=formulation.coef == "nonneg")
-        b, errors = cp.Variable(), cp.Variable(self.H.shape[0], nonneg=True)
-        output = self.H @ alpha + (b if formulation.offset != "none" else 0.0)
-        charged = cp.hstack([alpha, b]) if formulation.offset == "penalized" else alpha
-        penalty = PENALTIES[formulation.penalty][1](charged)
-        if formulation.loss in SMOOTH:
-            cost = SMOOTH[formulation.loss][1](self, output)
-            return cp.Problem(cp.Minimize(penalty + cost))
-        if formulation.loss == "hinge":
-            labels = np.where(self.target > 0, 1.0, -1.0)
-            limits = [errors >= 1 - cp.multiply(labels, output)]
-        else:
-            apart = self.target - output
-            limits = [errors >= apart - self.epsilon, errors >= -apart - self.epsilon]
-        return cp.Problem(cp.Minimize(penalty + self.price @ errors), limits)
+        written, penalty = LOSSES[formulation.loss][1], PENALTIES[formulation.penalty][1]
+        n_columns = self.H.shape[1]
+        units = np.append(1.0 / (scales * np.ones(n_columns)), 1.0)  # the last one is the offset's
+        return optimum(
+            self.H,
+            lambda f: written(self, f),
+            lambda a: penalty(cp.multiply(units[: a.size], a) if np.any(scales != 1.0) else a),
+            coef=formulation.coef,
+            offset=formulation.offset,
+        )
+
+    @property
+    def signs(self) -> np.ndarray:
+        """±1, perhaps all alike."""
+        return np.where(self.target > 0, 1.0, -1.0)
 
     @property
     def labels(self) -> np.ndarray:
         """±1, of both classes, so that a free offset has an optimum."""
-        labels = np.where(self.target > 0, 1.0, -1.0)
+        labels = self.signs
         labels[0] = -labels[1]
         return labels
+
+    @property
+    def evenly(self) -> np.ndarray:
+        """±1 in turn: with the prices ``even`` each class has a share of at least a third."""
+        return np.where(np.arange(len(self.target)) % 2, 1.0, -1.0) * np.sign(self.target[0] or 1)
+
+    @property
+    def even(self) -> np.ndarray:
+        """Prices with which ν = 0.4 is possible with a free offset."""
+        return np.where(self.price > np.median(self.price), 1.5, 1.0)
 
     @property
     def counts(self) -> np.ndarray:
@@ -137,25 +186,139 @@ class Problem:
         return counts
 
 
-SMOOTH: dict[str, tuple[Callable[[Problem], Any], Callable[[Problem, Any], cp.Expression]]] = {
-    "log": (
-        lambda p: smooth.LogLoss(p.labels, p.price),
-        lambda p, f: p.price @ cp.logistic(-cp.multiply(p.labels, f)),
+Written = Callable[[Problem, Any], Any]
+Kind = tuple[Callable[[Problem, bool], Any], Written]
+
+
+def registered(name: str) -> Kind:
+    """A loss of the registry; that its expression is right is a law of ``tests/losses``."""
+
+    def bound(p: Problem, _: bool = False) -> Any:
+        loss = get_loss(name)
+        target = p.labels if loss.classification else p.counts if name == "poisson" else p.target
+        return loss.on(target, p.price)
+
+    return bound, lambda p, f: bound(p).to_cvxpy(f)
+
+
+def of_margins(least_margin: Callable[[Problem, Any, Any], Any]) -> Written:
+    """The least over ρ of a loss of how far margins are below ρ, less what ρ is worth."""
+
+    def written(p: Problem, f: Any) -> Any:
+        level = cp.Variable()
+        below = level - cp.multiply(p.evenly, f)
+        return least_margin(p, below, cp.Variable(len(p.target))) - NU * p.even.sum() * level
+
+    return written
+
+
+def _tube(p: Problem, f: Any) -> Any:
+    tube = cp.Variable(nonneg=True)
+    return p.price @ cp.pos(cp.abs(p.target - f) - tube) + NU * p.price.sum() * tube
+
+
+def _one_class(p: Problem, f: Any) -> Any:
+    level = cp.Variable()
+    return p.price @ cp.pos(level - f) - NU * p.price.sum() * level
+
+
+MAIN: dict[str, Kind] = {
+    "hinge": (
+        lambda p, _: hinge(p.signs, p.price),
+        lambda p, f: p.price @ cp.pos(1 - cp.multiply(p.signs, f)),
     ),
-    "exponential": (
-        lambda p: smooth.Exponential(p.labels, p.price),
-        lambda p, f: p.price @ cp.exp(-cp.multiply(p.labels, f)),
-    ),
-    "poisson": (
-        lambda p: smooth.Poisson(p.counts, p.price),
-        lambda p, f: p.price @ (cp.exp(f) - cp.multiply(p.counts, f)),
-    ),
-    "squared": (
-        lambda p: smooth.Squared(p.target, p.price),
-        lambda p, f: p.price @ cp.square(f - p.target) / 2,
+    "epsilon": (
+        lambda p, _: epsilon_insensitive(p.target, p.price, p.epsilon),
+        lambda p, f: p.price @ cp.pos(cp.abs(p.target - f) - p.epsilon),
     ),
 }
-"""Smooth losses, bound to a problem's rows, and what CVXPY is told of them."""
+"""The two losses of the main job."""
+
+SMOOTH = {
+    name: registered(name) for name in ("log_loss", "exponential", "poisson", "squared_error")
+}
+"""Losses that are solved by Newton steps."""
+
+BOXED = {
+    name: registered(name)
+    for name in (
+        *("absolute_error", "quantile", "huber", "squared_hinge"),
+        *("epsilon_insensitive", "squared_epsilon_insensitive"),
+    )
+}
+"""The other losses of the registry, which have a dual box."""
+
+OWN_LEVEL: dict[str, Kind] = {
+    "nu_hinge": (
+        lambda p, free: nu_hinge(p.evenly, p.even, NU, balanced=free),
+        of_margins(lambda p, below, _: p.even @ cp.pos(below)),
+    ),
+    # an inf-convolution: the largest over r is the least over a split of what margins lack
+    "smooth_nu_hinge": (
+        lambda p, free: nu_hinge(p.evenly, p.even, NU, balanced=free, smoothing=0.7),
+        of_margins(
+            lambda p, below, u: p.even @ cp.pos(u) + p.even @ cp.square(below - u) / (2 * 0.7)
+        ),
+    ),
+    "entropic": (
+        lambda p, free: entropic_nu_hinge(p.evenly, p.even, NU, eta=ETA, balanced=free),
+        of_margins(
+            lambda p, below, u: (
+                p.even @ cp.pos(u) + NU * p.even @ cp.exp(ETA * (below - u) - 1) / ETA
+            )
+        ),
+    ),
+    "nu_tube": (lambda p, _: nu_insensitive(p.target, p.price, NU), _tube),
+    "one_class": (lambda p, _: one_class(p.price, NU), _one_class),
+}
+"""Losses that choose a margin or a tube, and what CVXPY is told of them from their definitions."""
+
+MARGINS: dict[str, Kind] = {
+    "negative_margin": (
+        lambda p, _: negative_margin(p.evenly, p.price, margin=0.3, trade_off=0.2),
+        lambda p, f: (
+            p.price
+            @ (cp.pos(0.3 - cp.multiply(p.evenly, f)) + 0.2 * (0.3 - cp.multiply(p.evenly, f)))
+        ),
+    ),
+    "margin_distribution": (
+        lambda p, _: margin_distribution(p.evenly, p.price),
+        lambda p, f: p.price @ cp.square(1 - cp.multiply(p.evenly, f)) / 2,
+    ),
+}
+"""Losses of all margins."""
+
+LOSSES: dict[str, Kind] = MAIN | SMOOTH | BOXED | OWN_LEVEL | MARGINS
+"""Every loss on the rows of a problem (whether the offset is free), and as CVXPY has it."""
+
+NO_SCALE = {
+    "nu_hinge": {"ball", "l2"},
+    "smooth_nu_hinge": {"ball", "l2"},
+    "one_class": {"ball", "l2"},
+    "entropic": {"ball"},
+    "negative_margin": {"ball"},
+}
+"""Penalties of losses that fall with the scale of the model, so that it has to be held."""
+
+
+def formulations(losses: Sequence[str], penalties: Sequence[str]) -> list[Formulation]:
+    """Losses × penalties × rules for signs × rules for the offset, without those that cannot be."""
+    found = [
+        Formulation(*parts)
+        for parts in product(losses, penalties, ["free", "nonneg"], ["none", "penalized", "free"])
+    ]
+    return [
+        f
+        for f in found
+        if f.penalty in NO_SCALE.get(f.loss, PENALTIES)
+        and (f.loss != "one_class" or f.offset == "none")  # the level is its offset
+    ]
+
+
+FORMULATIONS = formulations(list(MAIN), ["l1", "l2"])
+"""Those of the main job."""
+
+ALL_FORMULATIONS = formulations(list(LOSSES), list(PENALTIES))
 
 
 def random_problem(seed: int) -> Problem:

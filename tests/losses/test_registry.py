@@ -1,7 +1,5 @@
 """Losses by name, and the messages of pairs that do not work."""
 
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -21,19 +19,8 @@ from cgboost import (
     LPBoostRegressor,
     losses,
 )
-from cgboost.exceptions import CGBoostError, UnsupportedLossError
-from cgboost.losses import (
-    EpsilonInsensitive,
-    Huber,
-    LogLoss,
-    Loss,
-    Multinomial,
-    Quantile,
-    SquaredEpsilonInsensitive,
-    WeightedLoss,
-    get_loss,
-)
-from cgboost.losses.base import require
+from cgboost.exceptions import UnsupportedLossError
+from cgboost.losses import Huber, Quantile, WeightedLoss, get_loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
     LOSSES,
@@ -45,8 +32,6 @@ from cgboost.losses.registry import (
     check_task,
     known_loss,
 )
-from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
-from cgboost.masters.stagewise.stagewise import StagewiseMaster
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -73,12 +58,21 @@ def test_a_loss_is_entered_everywhere() -> None:
         assert f'| `"{name}"` | `{kind.__name__}(' in table
 
 
+class Mine(Quantile):
+    """A user's."""
+
+
+class Labels(Quantile):
+    """A user's, for labels."""
+
+    classification = True
+
+
 def test_a_loss_is_found_by_name_class_or_itself() -> None:
-    """Parameters go with a name or a class; a user's class is as good as ours."""
+    """Parameters go with a name or a class; a user's class is as good as ours.
 
-    class Mine(Quantile):
-        pass
-
+    A callable that returns a bound loss is taken by estimators, too.
+    """
     loss = Huber(1.5)
     assert get_loss(loss) is loss
     assert get_loss("huber", delta=1.5) == get_loss(Huber, delta=1.5) == loss
@@ -86,13 +80,9 @@ def test_a_loss_is_found_by_name_class_or_itself() -> None:
     for wrong in ("hubert", "", 3, None, dict):
         with pytest.raises(ValueError, match=r"must be one of 'hinge', .* or a Loss, got"):
             get_loss(wrong)  # type: ignore[arg-type]
-
-
-def test_a_loss_is_bound_from_all_that_estimators_take() -> None:
-    """A name, a Loss, its class, or a callable that returns a bound loss."""
     y, weights = np.arange(3.0), np.ones(3)
-    for loss in ("quantile", Quantile(), Quantile, lambda y, w: Quantile().on(y, w)):
-        bound = bound_loss(loss, y, weights)
+    for given in ("quantile", Quantile(), Quantile, lambda y, w: Quantile().on(y, w)):
+        bound = bound_loss(given, y, weights)
         assert isinstance(bound, WeightedLoss)
         assert bound.loss == Quantile()
     assert known_loss("quantile") == Quantile()
@@ -101,22 +91,21 @@ def test_a_loss_is_bound_from_all_that_estimators_take() -> None:
         bound_loss(lambda y, w: 3, y, weights)  # type: ignore[arg-type, return-value]
 
 
-@pytest.mark.parametrize("make", [StagewiseMaster, CorrectiveMaster])
-def test_masters_take_losses_on_training_rows(make: Callable[[Any], Any]) -> None:
-    """A loss without data is refused, with what to give."""
-    make(Huber().on(np.arange(3.0), np.ones(3)))
-    with pytest.raises(ValueError, match=r"needs targets: give Huber\(.*\).on\("):
-        make(Huber())
-
-
 def test_what_estimators_take_is_checked() -> None:
-    """A name of the list, a Loss or a callable; the message has the list and the value."""
-    check_loss("huber", REGRESSION)
-    check_loss(Huber(2.0), REGRESSION)
-    check_loss(Huber, REGRESSION)
+    """A name of the list, a Loss or a callable; the message has the list and the value.
+
+    A user's loss is taken by both kinds, unless it says that it is for labels.
+    """
+    for own in ("huber", Huber(2.0), Huber):
+        check_loss(own, REGRESSION)
     for wrong in ("log_loss", "hubert", 3, None):
         with pytest.raises(ValueError, match=rf"one of \['absolute_error', .* got {wrong!r}"):
             check_loss(wrong, REGRESSION)
+    for names in (CLASSIFICATION, REGRESSION):
+        check_task(Mine(0.3), names)
+    check_task(Labels(), CLASSIFICATION)
+    with pytest.raises(UnsupportedLossError, match="Labels is for labels ±1: use a classifier"):
+        check_task(Labels(), REGRESSION)
 
 
 @pytest.mark.parametrize("loss", list(LOSSES))
@@ -153,54 +142,3 @@ def test_an_object_is_taken_where_its_name_is(model: Any, loss: str) -> None:
     other = "classifier" if is_regressor(model) else "regressor"
     own = LOSSES[loss].classification == is_classifier(model)
     assert found == "fits" if own else found.endswith(f"use a {other}") or found == "fits"
-
-
-def test_a_loss_of_ones_own_is_taken_by_both() -> None:
-    """Unless it says that it is for labels, which regressors do not have."""
-
-    class Mine(Quantile):
-        pass
-
-    class Labels(Quantile):
-        classification = True
-
-    for names in (CLASSIFICATION, REGRESSION):
-        check_task(Mine(0.3), names)
-    check_task(Labels(), CLASSIFICATION)
-    with pytest.raises(UnsupportedLossError, match="Labels is for labels ±1: use a classifier"):
-        check_task(Labels(), REGRESSION)
-
-
-@pytest.mark.parametrize("loss", [kind() for kind in LOSSES.values()], ids=str)
-def test_missing_abilities_are_one_error(loss: Loss) -> None:
-    """It names what is missing and who can take the loss, and is a ValueError."""
-    require(loss, ["value", "gradient", "best_constant", "conjugate", "to_cvxpy"], "test")
-    if "dual_box" in loss.abilities:
-        require(loss, ["dual_box"], "OneNormMaster")
-        return
-    with pytest.raises(UnsupportedLossError) as caught:
-        require(loss, ["dual_box"], "OneNormMaster")
-    assert isinstance(caught.value, ValueError)
-    assert isinstance(caught.value, CGBoostError)
-    assert str(caught.value).startswith(f"OneNormMaster needs dual_box of a loss, and {loss!r} has")
-    assert "It can be used with CGBoostClassifier" in str(caught.value)
-
-
-def test_a_smooth_loss_without_box_is_refused_by_name() -> None:
-    """All that is missing stands in the message."""
-    with pytest.raises(UnsupportedLossError, match="X needs dual_box of a loss, and LogLoss"):
-        require(LogLoss(), ["dual_box"], "X")
-
-
-@pytest.mark.parametrize("value", ["a", None, [0.5], 0.5j, np.array([0.5, 0.6])], ids=str)
-def test_parameters_that_are_no_numbers_are_refused_by_name(value: Any) -> None:
-    """With the name and the value, as numbers out of range are."""
-    for kind, name in (
-        (Quantile, "quantile"),
-        (Huber, "delta"),
-        (EpsilonInsensitive, "epsilon"),
-        (SquaredEpsilonInsensitive, "epsilon"),
-        (Multinomial, "n_classes"),
-    ):
-        with pytest.raises(ValueError, match=f"{name} must be .*, got {re.escape(repr(value))}"):
-            kind(value)

@@ -1,5 +1,7 @@
 """From inside the optimal face of the 1-norm master to a vertex of it."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,6 @@ from cgboost.generation.protocols import MasterState, Vertex
 from cgboost.losses import Quantile, hinge
 from cgboost.masters import OneNormMaster, SupportVectorMaster, TwoNormMaster
 from cgboost.masters.support_vector import master as master_module
-from cgboost.optimizers.restricted_dual import Basis
 from cgboost.optimizers.simplex import crossover as module
 from cgboost.optimizers.simplex.crossover import unique_vertex
 from cgboost.penalties import ElasticNet
@@ -44,6 +45,14 @@ def centre(master: OneNormMaster, H: np.ndarray) -> MasterState:
     return master.solve()
 
 
+def unique(master: OneNormMaster, **changed: Any) -> Any:
+    """The vertex of the basis that the last answer suggests, if it is the only one."""
+    dual = master._dual
+    assert isinstance(dual, module.RestrictedDual)
+    assert dual.basis is not None
+    return unique_vertex(dual.loss, master.form, dual.columns, dual.basis._replace(**changed))
+
+
 @pytest.mark.parametrize("formulation", ONE_NORM, ids=str)
 @settings(max_examples=examples(25))
 @given(seed=st.integers(0, 10**6))
@@ -62,14 +71,6 @@ def test_it_ends_on_an_optimal_vertex(formulation: Formulation, seed: int) -> No
     assert vertex.objective == pytest.approx(problem.optimum(formulation), rel=1e-6, abs=1e-6)
 
 
-def suggested(master: OneNormMaster) -> Basis:
-    """The basis that the master's last answer suggests."""
-    assert isinstance(master._dual, module.RestrictedDual)
-    basis = master._dual.basis
-    assert basis is not None
-    return basis
-
-
 @pytest.mark.parametrize("formulation", ONE_NORM, ids=str)
 @settings(max_examples=examples(15))
 @given(seed=st.integers(0, 10**6))
@@ -83,8 +84,7 @@ def test_a_vertex_from_one_factorisation_is_that_of_the_simplex(
     state = master.solve()
     if not isinstance(master._dual, module.RestrictedDual) or (basis := master._dual.basis) is None:
         return
-    found = unique_vertex(master._dual.loss, master.form, master._dual.columns, basis)
-    if found is None:
+    if (found := unique(master)) is None:
         return
     exact = formulation.master(problem.loss(formulation), solver="highs")
     exact.add(columns_of(problem.H))
@@ -92,8 +92,15 @@ def test_a_vertex_from_one_factorisation_is_that_of_the_simplex(
     np.testing.assert_allclose(found.coef, simplex.coef, atol=1e-6 * (1 + abs(simplex.coef).max()))
     assert np.count_nonzero(found.coef) == np.count_nonzero(basis.sign)
     assert state.objective >= simplex.objective - 1e-6 * (1 + abs(simplex.objective))
-    flipped = basis._replace(sign=-basis.sign)
-    assert unique_vertex(master._dual.loss, master.form, master._dual.columns, flipped) is None
+    assert unique(master, sign=-basis.sign) is None
+
+
+def separable(n_rows: int = 200, n_columns: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Columns that come three times, and labels."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(n_rows, n_columns))
+    labels = np.where(H[:, :5].sum(axis=1) + rng.normal(size=n_rows) > 0, 1.0, -1.0)
+    return np.hstack([H, H, H]), labels
 
 
 def test_one_factorisation_is_enough_where_columns_differ() -> None:
@@ -102,11 +109,7 @@ def test_one_factorisation_is_enough_where_columns_differ() -> None:
     for columns, there in ((H[:, :60], True), (H, False)):
         master = OneNormMaster(hinge(labels, np.full(200, 0.3)))
         master.add(columns_of(columns))
-        state = master.solve()
-        assert isinstance(master._dual, module.RestrictedDual)
-        found = unique_vertex(
-            master._dual.loss, master.form, master._dual.columns, suggested(master)
-        )
+        state, found = master.solve(), unique(master)
         assert (found is not None) == there
         if found is not None:
             value = np.abs(found.coef).sum() + master.loss.value(found.output)
@@ -123,8 +126,7 @@ def test_one_factorisation_is_enough_for_a_quantile_with_many_columns(quantile: 
     master = OneNormMaster(loss)
     state = centre(master, H)
     vertex = master.crossover(state.coef, float(state.intercept))
-    assert isinstance(master._dual, module.RestrictedDual)
-    found = unique_vertex(master._dual.loss, master.form, master._dual.columns, suggested(master))
+    found = unique(master)
     assert vertex is not None
     assert found is not None
     np.testing.assert_array_equal(found.coef, vertex.coef)
@@ -134,22 +136,13 @@ def test_one_factorisation_is_enough_for_a_quantile_with_many_columns(quantile: 
     np.testing.assert_allclose(found.coef, exact.solve().coef, atol=1e-8)
 
 
-def separable(n_rows: int = 200, n_columns: int = 60) -> tuple[np.ndarray, np.ndarray]:
-    """Columns that come three times, and labels."""
-    rng = np.random.default_rng(0)
-    H = rng.normal(size=(n_rows, n_columns))
-    labels = np.where(H[:, :5].sum(axis=1) + rng.normal(size=n_rows) > 0, 1.0, -1.0)
-    return np.hstack([H, H, H]), labels
-
-
 def test_a_coarse_answer_is_solved_to_the_end_first() -> None:
     """Polished coefficients cost what the vertex does; with large columns there are none."""
     H, labels = separable()
     master = OneNormMaster(hinge(labels, np.full(200, 0.3)))
     master.accuracy = 1e-2
     master.add(columns_of(H))
-    coarse = master.solve()
-    dual = master._dual
+    coarse, dual = master.solve(), master._dual
     assert isinstance(dual, module.RestrictedDual)
     assert not coarse.solved
     polished = dual.polish(None)
@@ -166,7 +159,10 @@ def test_a_coarse_answer_is_solved_to_the_end_first() -> None:
 
 
 def test_a_run_ends_on_the_vertex_that_the_simplex_finds() -> None:
-    """As many columns as with HiGHS, where an interior point keeps every copy of a column."""
+    """As many columns as with HiGHS, where an interior point keeps every copy of a column.
+
+    The next problem of a path starts from them alone.
+    """
     H, labels = separable()
     counts = {}
     for solver in ("auto", "highs"):
@@ -175,50 +171,50 @@ def test_a_run_ends_on_the_vertex_that_the_simplex_finds() -> None:
         assert run.gap <= 1e-6
         assert run.history["active"][-1] == np.count_nonzero(run.coef)
         assert run.history["objective"][-1] == run.objective
+        np.testing.assert_array_equal(master.warm_start.coef, run.coef[run.coef != 0])
         counts[solver] = np.count_nonzero(run.coef)
     assert counts["auto"] == counts["highs"]
 
 
-def test_the_basis_of_the_interior_point_saves_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The simplex takes a third of the pivots that it takes from nothing, or fewer."""
-    H, labels = separable(600)
-    loss = hinge(labels, np.ones(600))
-    master = OneNormMaster(loss)
-    master.add(columns_of(H[:, :60]))
-    state = master.solve()
-    monkeypatch.setattr(master_module, "unique_vertex", lambda *_: None)
-    iterations = []
+@pytest.fixture
+def pivots(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The pivots of each solve of the simplex, which is asked in every case."""
+    found: list[int] = []
     answer = module.DualSession.answer
 
     def counted(session: module.DualSession, solution: Solution) -> object:
-        iterations.append(solution.iterations)
+        found.append(solution.iterations)
         return answer(session, solution)
 
     monkeypatch.setattr(module.DualSession, "answer", counted)
-    totals = []
+    monkeypatch.setattr(master_module, "unique_vertex", lambda *_: None)
+    return found
+
+
+def test_the_basis_of_the_interior_point_saves_pivots(
+    pivots: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The simplex takes a third of the pivots that it takes from nothing, or fewer."""
+    H, labels = separable(600)
+    master = OneNormMaster(hinge(labels, np.ones(600)))
+    master.add(columns_of(H[:, :60]))
+    state, totals = master.solve(), []
     for suggest in (module.DualSession.suggest, lambda *_: None):
         monkeypatch.setattr(module.DualSession, "suggest", suggest)
+        pivots.clear()
         master.crossover(state.coef, float(state.intercept))
-        totals.append(sum(iterations))
-        iterations.clear()
+        totals.append(sum(pivots))
     assert 3 * totals[0] < totals[1]
 
 
-def test_a_purified_point_needs_few_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_purified_point_needs_few_pivots(
+    pivots: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where many columns do the same work, the first solve takes a tenth of the pivots or fewer."""
     rows = np.random.default_rng(0).normal(size=(150, 4))
     labels = np.where(np.sin(2.0 * rows).sum(axis=1) > 0, 1.0, -1.0)
     squares = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
     H = np.hstack([np.exp(-gamma * squares) for gamma in (0.5, 1.0, 2.0, 4.0)])
-    pivots: list[int] = []
-    answer = module.DualSession.answer
-
-    def counted(session: module.DualSession, solution: Solution) -> object:
-        pivots.append(solution.iterations)
-        return answer(session, solution)
-
-    monkeypatch.setattr(module.DualSession, "answer", counted)
-    monkeypatch.setattr(master_module, "unique_vertex", lambda *_: None)
     vertices, first = [], []
     nowhere = np.zeros(0, dtype=np.intp)
     for purified in (module._purified, lambda *given: (*given[3:], nowhere)):
@@ -234,29 +230,16 @@ def test_a_purified_point_needs_few_pivots(monkeypatch: pytest.MonkeyPatch) -> N
     assert 10 * first[0] < first[1]
 
 
-def test_a_path_goes_on_from_the_vertex() -> None:
-    """The next problem starts from the columns of the vertex alone."""
-    H, labels = separable()
-    master = OneNormMaster(hinge(labels, np.full(200, 0.3)))
-    run = ColumnGeneration(master, FeaturePricer(H), columns_per_round=30).run()
-    np.testing.assert_array_equal(master.warm_start.coef, run.coef[run.coef != 0])
-
-
 @pytest.mark.parametrize("solver", ["highs", "clarabel"])
-def test_a_named_solver_has_the_last_word(solver: str) -> None:
-    """Its answers are left as they are."""
+def test_what_stays_as_it_is(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers of a named solver, of the 2-norm, and where a dense basis would take too long."""
     H, labels = separable()
-    master = OneNormMaster(hinge(labels, np.full(200, 0.3)), solver=solver)
+    loss = hinge(labels, np.full(200, 0.3))
+    master = OneNormMaster(loss, solver=solver)
     assert master.crossover(np.ones(0), 0.0) is None
     master.add(columns_of(H))
     state = master.solve()
     assert master.crossover(state.coef, float(state.intercept)) is None
-
-
-def test_what_has_no_vertex_or_too_large_a_basis_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The 2-norm has no such point; a dense basis beyond the limit would take too long."""
-    H, labels = separable()
-    loss = hinge(labels, np.full(200, 0.3))
     assert TwoNormMaster(loss).crossover(np.ones(1), 0.0) is None
     master = OneNormMaster(loss)
     state = centre(master, H)

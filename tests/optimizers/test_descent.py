@@ -1,12 +1,15 @@
 """Newton's method from values, gradients and Hessians alone."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from cgboost.losses import Huber, LogLoss, Loss, Poisson, Quantile
+from cgboost.losses import Huber, LogLoss, Loss, Poisson, Quantile, SquaredError
 from cgboost.losses.base import DifferentiableLoss
 from cgboost.losses.quadratic import Quadratic
 from cgboost.optimizers.refits.descent import (
@@ -15,6 +18,7 @@ from cgboost.optimizers.refits.descent import (
     least_in_box,
     newton,
 )
+from tests.effort import examples
 
 RNG = np.random.default_rng(1)
 H = np.column_stack([np.ones(80), RNG.normal(size=(80, 3))])
@@ -27,20 +31,25 @@ LOSSES: dict[str, DifferentiableLoss] = {
 }
 
 
+def surface_of(loss: DifferentiableLoss, columns: np.ndarray) -> Callable[[np.ndarray], Quadratic]:
+    """The loss of coefficients, with the weights as its curvature where it has none."""
+
+    def surface(point: np.ndarray) -> Quadratic:
+        f = columns @ point
+        curvature = loss.curvature(f) if loss.curvature(f).any() else WEIGHTS
+        hessian = (columns * curvature[:, None]).T @ columns
+        return Quadratic(loss.value(f), -(columns.T @ loss.pseudo_response(f)), hessian)
+
+    return surface
+
+
 @pytest.mark.parametrize("start", [0.0, 3.0])
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_end_is_the_least(name: str, start: float) -> None:
     """No gradient is left, also from far away and where full steps go too far."""
     loss = LOSSES[name]
 
-    def surface(point: np.ndarray) -> Quadratic:
-        f = H @ point
-        curvature = loss.curvature(f) if loss.curvature(f).any() else WEIGHTS
-        return Quadratic(
-            loss.value(f), -(H.T @ loss.pseudo_response(f)), (H * curvature[:, None]).T @ H
-        )
-
-    found, here = descended(surface, np.full(4, start), newton)
+    found, here = descended(surface_of(loss, H), np.full(4, start), newton)
     sizes = np.abs(H).T @ np.abs(loss.pseudo_response(H @ found))
     assert (np.abs(here.gradient) <= 1e-7 * sizes).all()
     best = minimize(lambda c: loss.value(H @ c), np.zeros(4), tol=1e-10)
@@ -52,14 +61,7 @@ def test_the_end_is_the_least(name: str, start: float) -> None:
 def test_the_least_is_found_from_far_away(loss: Loss, size: float) -> None:
     """Targets a million times their spread away, in any unit: as near as their rounding allows."""
     scaled, factor = loss.in_units(1.0 / size) or (loss, 1.0)
-    there = scaled.on(size * (SCORES + 1e6), WEIGHTS)
-
-    def surface(point: np.ndarray) -> Quadratic:
-        f = np.full(80, point[0])
-        curvature = there.curvature(f) if there.curvature(f).any() else WEIGHTS
-        gradient = -np.array([there.pseudo_response(f).sum()])
-        return Quadratic(there.value(f), gradient, np.array([[curvature.sum()]]))
-
+    surface = surface_of(scaled.on(size * (SCORES + 1e6), WEIGHTS), np.ones((80, 1)))
     smooth = isinstance(loss, Huber)
     way = partial(descended, model=newton) if smooth else descended_at_kinks
     _, here = way(surface, np.zeros(1))
@@ -68,34 +70,19 @@ def test_the_least_is_found_from_far_away(loss: Loss, size: float) -> None:
     assert factor * here.value == pytest.approx(wanted, rel=1e-7)
 
 
-def test_a_loss_without_a_minimum_ends_where_it_is_low_enough() -> None:
-    """Separable labels: f grows until the loss is as small as was asked."""
+def test_separable_labels_and_dependent_columns() -> None:
+    """F grows until the loss is as small as was asked; a singular Hessian is no obstacle."""
     loss = LogLoss().on(np.where(H[:, 1] > 0, 1.0, -1.0), WEIGHTS)
-
-    def surface(point: np.ndarray) -> Quadratic:
-        f = H @ point
-        hessian = (H * loss.curvature(f)[:, None]).T @ H
-        return Quadratic(loss.value(f), -(H.T @ loss.pseudo_response(f)), hessian)
-
-    _, here = descended(surface, np.zeros(4), newton, 1e-3)
+    _, here = descended(surface_of(loss, H), np.zeros(4), newton, 1e-3)
     assert 0.0 < here.value <= 1e-3
-
-
-def test_dependent_columns_share_a_step() -> None:
-    """The Hessian is singular: the least is reached all the same."""
-    y = 3.0 + 2.0 * H[:, 1]
-
-    def surface(point: np.ndarray) -> Quadratic:
-        B = H[:, [0, 1, 1]]
-        left = B @ point - y
-        return Quadratic(0.5 * float(left @ left), B.T @ left, B.T @ B)
-
-    found, here = descended(surface, np.zeros(3), newton)
+    twice = SquaredError().on(3.0 + 2.0 * H[:, 1], np.ones(80))
+    found, here = descended(surface_of(twice, H[:, [0, 1, 1]]), np.zeros(3), newton)
     np.testing.assert_allclose([found[0], found[1] + found[2]], [3.0, 2.0], rtol=1e-12)
     assert here.value < 1e-20
 
 
-@pytest.mark.parametrize("seed", range(20))
+@settings(max_examples=examples(30))
+@given(seed=st.integers(0, 10**6))
 def test_a_quadratic_in_a_box(seed: int) -> None:
     """No point of a grid over the box is lower."""
     rng = np.random.default_rng(seed)
@@ -107,21 +94,16 @@ def test_a_quadratic_in_a_box(seed: int) -> None:
 
     found = least_in_box(hessian, gradient, low, high)
     assert ((low <= found) & (found <= high)).all()
-    axes = [np.linspace(low[k], high[k], 101) for k in (0, 1)]
-    assert value(found) <= min(value(np.array([a, b])) for a in axes[0] for b in axes[1]) + 1e-12
+    grid = np.stack(np.meshgrid(*np.linspace(low, high, 101).T), axis=-1).reshape(-1, 2)
+    values = 0.5 * np.einsum("ki,ij,kj->k", grid, hessian, grid) - grid @ gradient
+    assert value(found) <= values.min() + 1e-12
 
 
 @pytest.mark.parametrize("most", [np.inf, 0.5])
 def test_losses_with_kinks_fall_along_no_axis(most: float) -> None:
     """Nor along any of many other directions, where they are not bounded by the box."""
     loss = Quantile(0.3).on(SCORES, WEIGHTS)
-
-    def surface(point: np.ndarray) -> Quadratic:
-        f = H[:, :2] @ point
-        gradient = -(H[:, :2].T @ loss.pseudo_response(f))
-        return Quadratic(loss.value(f), gradient, (H[:, :2] * WEIGHTS[:, None]).T @ H[:, :2])
-
-    found, here = descended_at_kinks(surface, np.zeros(2), most)
+    found, here = descended_at_kinks(surface_of(loss, H[:, :2]), np.zeros(2), most)
     assert (np.abs(found) <= most * (1.0 + 1e-12)).all()
     grid = np.linspace(-min(most, 3.0), min(most, 3.0), 61)
     best = min(loss.value(H[:, :2] @ np.array([a, b])) for a in grid for b in grid)

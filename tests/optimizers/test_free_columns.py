@@ -4,13 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 from cgboost.generation.columns import Column
 from cgboost.masters import FreeColumns, MatrixColumns
 from cgboost.pricing.features.matrices import BlockMatrix
+from tests.effort import examples
 
 
 def free_columns(X: np.ndarray, matrix: MatrixColumns | None = None) -> FreeColumns:
@@ -18,31 +19,34 @@ def free_columns(X: np.ndarray, matrix: MatrixColumns | None = None) -> FreeColu
     return FreeColumns([Column(values, ("feature", j)) for j, values in enumerate(X.T)], matrix)
 
 
-KINDS = ["C", "F", "float32", "integers", "sparse", "mapped", "blocks", "standardised"]
+PLACES = [slice(0, 4), slice(4, 200), slice(200, 300)]
+KINDS = {
+    "C": lambda X, path: X,
+    "F": lambda X, path: np.asfortranarray(X),
+    "float32": lambda X, path: X.astype(np.float32),
+    "integers": lambda X, path: X.astype(np.int64),
+    "sparse": lambda X, path: csc_array(X),
+    "mapped": lambda X, path: mapped(X, path),
+    "blocks": lambda X, path: BlockMatrix([(place, X[place]) for place in PLACES], X.shape),
+}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def mapped(X: np.ndarray, path: Path) -> np.ndarray:
+    """The numbers in a file."""
+    file = np.memmap(path / "X", dtype=np.float32, mode="w+", shape=X.shape)
+    file[:] = X
+    return file
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "standardised"])
 def test_products_are_those_of_the_matrix(kind: str, tmp_path: Path) -> None:
     """Whatever its type and order are, and with a centre and a scale that are not applied."""
     rng = np.random.default_rng(0)
     X = np.round(4.0 * rng.normal(size=(300, 7)))
-    centre, scale, given_matrix = np.zeros(7), np.ones(7), X
-    if kind == "F":
-        given_matrix = np.asfortranarray(X)
-    elif kind == "float32":
-        given_matrix = X.astype(np.float32)
-    elif kind == "integers":
-        given_matrix = X.astype(np.int64)
-    elif kind == "sparse":
-        given_matrix = csc_array(X)
-    elif kind == "mapped":
-        given_matrix = np.memmap(tmp_path / "X", dtype=np.float32, mode="w+", shape=X.shape)
-        given_matrix[:] = X
-    elif kind == "blocks":
-        places = [slice(0, 4), slice(4, 200), slice(200, 300)]
-        given_matrix = BlockMatrix([(place, X[place]) for place in places], X.shape)
-    elif kind == "standardised":
+    centre, scale = np.zeros(7), np.ones(7)
+    if kind == "standardised":
         centre, scale = X.mean(axis=0), X.std(axis=0)
+    given_matrix = KINDS.get(kind, KINDS["C"])(X, tmp_path)
     matrix = MatrixColumns(given_matrix, centre, scale)
     F = (X - centre) / scale
     coef, response = rng.normal(size=7), rng.normal(size=300)
@@ -55,6 +59,7 @@ def test_products_are_those_of_the_matrix(kind: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(np.vstack(blocks), F, rtol=1e-12, atol=1e-12)
 
 
+@settings(max_examples=examples(100))
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 30),

@@ -44,7 +44,7 @@ def run(kind: Any, H: np.ndarray, labels: np.ndarray, price: float, **options: A
     return ColumnGeneration(master, FeaturePricer(H), tol=1e-6, columns_per_round=3).run()
 
 
-@pytest.mark.parametrize("price", [1e4, 1e8, 1e12, 1e15, 1e20, 1e100])
+@pytest.mark.parametrize("price", [1e4, 1e8, 1e12, 1e20, 1e100])
 @pytest.mark.parametrize("solver", ["auto", "highs"])
 def test_any_price_of_rows_that_can_be_served_gives_the_hard_margin(
     price: float, solver: str
@@ -97,17 +97,12 @@ def test_where_no_solver_goes_on_a_lower_limit_is_tried(monkeypatch: pytest.Monk
     assert result.gap <= 1e-6
 
 
-def test_only_boxes_with_ends_have_prices_to_limit() -> None:
-    """A margin of the loss's own, or a ball, stays as it is."""
+def test_what_is_not_limited() -> None:
+    """A margin of the loss's own, a ball, and usual prices: at C = 100 nothing changes."""
     labels, price = np.array([1.0, -1.0]), np.ones(2)
     assert outgrows(hinge(labels, price), DualForm(L1()))
     assert not outgrows(hinge(labels, price), DualForm(L1Ball()))
     assert not outgrows(nu_hinge(labels, price, 0.5, balanced=False), DualForm(L1()))
-
-
-def test_usual_prices_are_not_limited() -> None:
-    """At C = 100 the problem is handed on as it is."""
-    labels = np.array([1.0, -1.0])
     dual = GrowingPrices(hinge(labels, np.full(2, 100.0)), DualForm(L1()), "auto")
     assert not dual.is_limited
     assert dual.loss.upper.max() == 100.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost import RBF, Linear, Polynomial, Precomputed
@@ -14,6 +14,7 @@ from cgboost.optimizers.whole_kernels.orthonormal_basis import (
     OrthonormalBasis,
     cholesky_of_independent,
 )
+from tests.effort import examples
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 3))
@@ -34,6 +35,7 @@ def columns_at(
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Polynomial(3, coef0=1.0)], ids=repr)
+@settings(max_examples=examples(60))
 @given(seed=st.integers(0, 1000), blocks=st.lists(st.integers(0, 6), min_size=1, max_size=4))
 def test_columns_are_orthonormal_and_span_the_same(
     kernel: Kernel, seed: int, blocks: list[int]
@@ -57,7 +59,7 @@ def test_columns_are_orthonormal_and_span_the_same(
 
 
 def test_dependent_columns_add_nothing() -> None:
-    """A linear kernel of three features has a span of three; a column twice is one."""
+    """A linear kernel of three features has a span of three; a column twice is one, zeros none."""
     basis = OrthonormalBasis("k", len(X))
     chosen = basis.add(columns_at(Linear(), list(range(8))))
     assert chosen.sum() == len(basis) == 3
@@ -68,6 +70,9 @@ def test_dependent_columns_add_nothing() -> None:
     expansion = basis.expansion(basis.coefficients(alpha))
     assert H @ expansion == pytest.approx(H @ alpha)
     assert np.count_nonzero(expansion) == 3
+    nothing = OrthonormalBasis("k", len(X))
+    assert not nothing.add(columns_at(0.0 * Linear(), [0, 1])).any()
+    assert nothing.expansion(np.zeros(0)).tolist() == [0.0, 0.0]
 
 
 def test_centres_that_are_no_rows() -> None:
@@ -89,13 +94,6 @@ def test_narrow_columns_lose_what_is_rounding() -> None:
     assert np.abs(basis.values).max() < 2.0
 
 
-def test_zero_columns() -> None:
-    """A kernel that is 0 has an empty basis."""
-    basis = OrthonormalBasis("k", len(X))
-    assert not basis.add(columns_at(0.0 * Linear(), [0, 1])).any()
-    assert basis.expansion(np.zeros(0)).tolist() == [0.0, 0.0]
-
-
 def test_an_indefinite_kernel_is_an_error() -> None:
     """A squared distance below 0 names the kernel and the smallest eigenvalue."""
     basis = OrthonormalBasis("given", len(X))
@@ -110,20 +108,17 @@ def test_an_indefinite_kernel_is_an_error() -> None:
         basis.add(columns[1:])
 
 
-def test_columns_of_no_kernel_are_refused() -> None:
-    """A column without a centre has no inner products."""
+def test_columns_without_inner_products_are_refused() -> None:
+    """One without a centre, and other centres of a kernel that is given by its values."""
     with pytest.raises(TypeError, match="is no function"):
         OrthonormalBasis("k", 2).add([Column(np.ones(2), "one")])
-
-
-def test_given_values_have_no_other_centres() -> None:
-    """The values of a Precomputed kernel are there for training rows alone."""
     family = KernelFamily("given", Precomputed())
     one = KernelHypothesis(family, -1, np.array([0]))
     with pytest.raises(KernelError, match="must be training rows"):
         family.inner_products([one], [one])
 
 
+@settings(max_examples=examples(60))
 @given(seed=st.integers(0, 1000), rank=st.integers(0, 6))
 def test_the_factor_reproduces_the_gram_matrix(seed: int, rank: int) -> None:
     """Of any rank: independent rows are as many as the rank, and FFᵀ is the matrix."""

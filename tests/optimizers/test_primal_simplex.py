@@ -15,7 +15,6 @@ from cgboost.penalties import L1
 from cgboost.penalties.base import DualForm
 from cgboost.pricing import FeaturePricer
 from solvers import SolverFailure
-from tests.problems import columns_of
 
 LOSSES = ["quantile", "hinge", "tube"]
 
@@ -44,6 +43,14 @@ def problem(name: str, *, ties: bool, rows: int = 60, width: int = 25) -> tuple[
     return H, loss, y
 
 
+def simplex_of(loss: SupportVectorLoss, H: Any = (), form: DualForm | None = None) -> PrimalSimplex:
+    """With all columns of H."""
+    simplex = PrimalSimplex(loss, form or DualForm(L1(), True, "free"))
+    if len(H):
+        simplex.add(list(H.T))
+    return simplex
+
+
 def check_optimal(simplex: PrimalSimplex, H: Any, loss: SupportVectorLoss) -> None:
     """Primal and dual are feasible, and of the same value up to rounding."""
     point, form = simplex.solve(None), simplex.form
@@ -65,8 +72,7 @@ def test_its_vertices_are_optimal_along_a_path(name, ties, two_sided, offset):
     """At every price: primal and dual are feasible and of the same value, up to rounding."""
     H, loss, _ = problem(name, ties=ties)
     form = DualForm(L1(), two_sided, offset)
-    simplex = PrimalSimplex(loss(0.01), form)
-    simplex.add(list(H.T))
+    simplex = simplex_of(loss(0.01), H, form)
     for price in np.geomspace(0.01, 10.0, 12):
         simplex.reprice(loss(price))
         check_optimal(simplex, H, loss(price))
@@ -85,8 +91,7 @@ def test_neighbouring_prices_take_few_steps(name, monkeypatch):
         simplex.solve(None)
         return len(steps)
 
-    simplex = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
-    simplex.add(list(H.T))
+    simplex = simplex_of(loss(1.0), H)
     from_nothing = taken(simplex)
     simplex.reprice(loss(1.1))
     assert taken(simplex) < 0.5 * from_nothing
@@ -94,11 +99,13 @@ def test_neighbouring_prices_take_few_steps(name, monkeypatch):
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_rates_that_are_not_near_are_found_when_they_change_side(name, monkeypatch):
-    """Where the tableau begins without them, vertices are optimal over all rows all the same."""
+    """Where the tableau begins without them, vertices are optimal over all rows all the same.
+
+    Between neighbouring prices it has a part of the rows.
+    """
     monkeypatch.setattr(primal_simplex, "NEAR_RATES", 0.0)
     H, loss, _ = problem(name, ties=False, rows=200)
-    simplex = PrimalSimplex(loss(0.01), DualForm(L1(), True, "free"))
-    simplex.add(list(H.T))
+    simplex = simplex_of(loss(0.01), H)
     added, own = [], PrimalSimplex._add_rows
     monkeypatch.setattr(
         PrimalSimplex, "_add_rows", lambda *args: added.append(own(*args)) or added[-1]
@@ -107,13 +114,9 @@ def test_rates_that_are_not_near_are_found_when_they_change_side(name, monkeypat
         simplex.reprice(loss(price))
         check_optimal(simplex, H, loss(price))
     assert sum(added) > 0
-
-
-def test_steps_see_the_rates_that_are_near():
-    """Between neighbouring prices the tableau has a part of the rows."""
+    monkeypatch.undo()
     H, loss, _ = problem("quantile", ties=False, rows=2000)
-    simplex = PrimalSimplex(loss(0.01), DualForm(L1(), True, "free"))
-    simplex.add(list(H.T))
+    simplex = simplex_of(loss(0.01), H)
     for price in 0.01 * 1.1 ** np.arange(4):
         simplex.reprice(loss(price))
         check_optimal(simplex, H, loss(price))
@@ -123,7 +126,7 @@ def test_steps_see_the_rates_that_are_near():
 def test_columns_may_come_between_prices():
     """Some at each price, as in column generation."""
     H, loss, _ = problem("tube", ties=False)
-    simplex = PrimalSimplex(loss(0.5), DualForm(L1(), True, "free"))
+    simplex = simplex_of(loss(0.5))
     for count, price in enumerate(np.geomspace(0.5, 5.0, 5)):
         simplex.reprice(loss(price))
         simplex.add(list(H[:, 5 * count : 5 * count + 5].T))
@@ -133,8 +136,7 @@ def test_columns_may_come_between_prices():
 def test_prices_may_change_in_any_way():
     """Those of the rows by other factors, or the two sides of a quantile."""
     H, loss, y = problem("quantile", ties=False)
-    simplex = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
-    simplex.add(list(H.T))
+    simplex = simplex_of(loss(1.0), H)
     rng = np.random.default_rng(0)
     for level in (0.3, 0.5, 0.6):
         price = rng.uniform(0.5, 2.0, len(y))
@@ -146,8 +148,7 @@ def test_prices_may_change_in_any_way():
 def test_a_tableau_that_has_lost_digits_is_computed_anew(monkeypatch):
     """Values that steps lead to are compared with those of all columns."""
     H, loss, _ = problem("quantile", ties=False)
-    simplex = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
-    simplex.add(list(H.T))
+    simplex = simplex_of(loss(1.0), H)
     simplex.solve(None)
     simplex._vertex.table._held += 1e-4
     made, own = [], PrimalSimplex._matrix
@@ -160,12 +161,10 @@ def test_a_tableau_that_has_lost_digits_is_computed_anew(monkeypatch):
 def test_it_begins_at_the_vertex_of_coefficients():
     """Coefficients of an optimal vertex are left with no step."""
     H, loss, _ = problem("quantile", ties=False)
-    simplex = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
-    simplex.add(list(H.T))
+    simplex = simplex_of(loss(1.0), H)
     point = simplex.solve(None)
     used = np.flatnonzero(point.coef)
-    again = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
-    again.add(list(H[:, used].T))
+    again = simplex_of(loss(1.0), H[:, used])
     again.expect(point.coef[used], point.intercept)
     assert not again._step(again._open())
 
@@ -183,7 +182,7 @@ def test_other_problems_are_no_neighbours():
 def test_it_gives_up_when_asked_for_the_same_vertex():
     """It cannot come nearer to the optimum than it is."""
     _, loss, _ = problem("quantile", ties=False)
-    simplex = PrimalSimplex(loss(1.0), DualForm(L1(), True, "free"))
+    simplex = simplex_of(loss(1.0))
     simplex.solve(None)
     with pytest.raises(SolverFailure, match="as near"):
         simplex.solve(None)
@@ -198,19 +197,9 @@ def test_where_it_gives_up_the_master_goes_on(monkeypatch):
     second = OneNormMaster(loss(1.2))
     second.start_from(first.warm_start)
     assert isinstance(second._dual, PrimalSimplex)
+    assert second._dual.columns.count == len(second.columns) > 0
     result = ColumnGeneration(second, FeaturePricer(H), tol=1e-8, columns_per_round=5).run()
     assert not isinstance(second._dual, PrimalSimplex)
     alone = ColumnGeneration(OneNormMaster(loss(1.2)), FeaturePricer(H), tol=1e-8).run()
     assert result.gap <= 1e-8
     assert result.objective == pytest.approx(alone.objective, rel=3e-8)
-
-
-def test_columns_are_added_columns_of_the_master_too():
-    """What a warm start hands over is what the next master holds."""
-    H, loss, _ = problem("hinge", ties=False)
-    first = OneNormMaster(loss(1.0))
-    first.add(columns_of(H))
-    first.solve()
-    second = OneNormMaster(loss(1.1))
-    second.start_from(first.warm_start)
-    assert second._dual.columns.count == len(second.columns) > 0

@@ -1,46 +1,34 @@
 """Working sets of rows and columns: leaving things out never changes the answer."""
 
-import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import cgboost.optimizers.working_set as restricted_dual
 from cgboost import ColumnGeneration
-from cgboost.exceptions import SlowSolverWarning
 from cgboost.losses import Quantile, epsilon_insensitive, hinge
-from cgboost.optimizers.interior_point.interior_session import InteriorSession
+from cgboost.optimizers.row_sample import sample_of
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties import L1, L2
 from cgboost.penalties.base import DualForm
 from cgboost.pricing import FeaturePricer
-from solvers import SolverFailure
-from tests.effort import examples
-from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
+from tests.optimizers.cases import eager
+from tests.problems import FORMULATIONS, Formulation, random_problem
+
+MAIN = Formulation("hinge", "l1", "free", "free")
 
 
-@pytest.fixture
-def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fix and deactivate at the first opportunity, however small the problem."""
-    monkeypatch.setattr(restricted_dual, "CALM", 0.0)
-    monkeypatch.setattr(restricted_dual, "LEAST_SHARE", 0.0)
-    monkeypatch.setattr(restricted_dual, "SLACK_ROUNDS", 1)
-
-
-@pytest.fixture
-def counts(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    """How often variables were fixed and freed, and columns deactivated and fetched back."""
-    counted: dict[str, int] = {}
+def test_the_working_sets_are_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables are fixed and freed on the way, also where those kept cannot meet the rows."""
+    counts = dict.fromkeys(["free", "fix", "_free_nearest"], 0)
 
     def count(owner: type, name: str) -> None:
         original = getattr(owner, name)
 
         def counting(self: object, *arguments: object) -> object:
-            counted[name] = counted.get(name, 0) + 1
+            counts[name] += 1
             return original(self, *arguments)
 
         monkeypatch.setattr(owner, name, counting)
@@ -48,73 +36,45 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     count(DualSession, "free")
     count(DualSession, "fix")
     count(RestrictedDual, "_free_nearest")
-    return counted
+    problem = random_problem(4)
+    with eager():
+        for formulation in FORMULATIONS:
+            solver = {"l1": "highs", "l2": "piqp"}[formulation.penalty]
+            master = formulation.master(problem.loss(formulation), solver)
+            pricer = FeaturePricer(problem.H)
+            ColumnGeneration(master, pricer, tol=1e-8, columns_per_round=2).run()
+    assert min(counts.values()) > 10
 
 
-BACKENDS = {"l1": "highs", "l2": "piqp"}
-
-
-@pytest.mark.parametrize("own", [True, False], ids=["own method", "backend"])
-@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-@settings(max_examples=examples(5))
-@given(seed=st.integers(0, 10**6), columns_per_round=st.sampled_from([1, 3]))
-def test_eager_working_sets_reach_the_full_optimum(
-    formulation: Formulation, own: bool, seed: int, columns_per_round: int
-) -> None:
-    """With idle rows fixed and slack columns inactive at once, the optimum is the same."""
-    solver = "auto" if own else BACKENDS[formulation.penalty]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(restricted_dual, "CALM", 0.0)
-        patch.setattr(restricted_dual, "LEAST_SHARE", 0.0)
-        patch.setattr(restricted_dual, "SLACK_ROUNDS", 1)
-        problem = random_problem(seed)
-        master = formulation.master(problem.loss(formulation), solver)
-        pricer = FeaturePricer(problem.H)
+def run(H: np.ndarray, y: np.ndarray, solver: str, at_once: int) -> tuple[Any, Any]:
+    """The session and the result of a run that leaves out what it can."""
+    loss = hinge(np.where(y > 0, 1.0, -1.0), np.ones(len(y)))
+    master = MAIN.master(loss, solver)
+    with eager():
         result = ColumnGeneration(
-            master, pricer, tol=1e-8, columns_per_round=columns_per_round
+            master, FeaturePricer(H), tol=1e-8, columns_per_round=at_once
         ).run()
-    assert result.objective == pytest.approx(problem.optimum(formulation), rel=1e-6, abs=1e-6)
-    assert result.gap <= 1e-6
+    return master._dual.session, result
 
 
-@pytest.mark.usefixtures("eager")
-def test_the_working_sets_are_really_used(counts: dict[str, int]) -> None:
-    """Variables are fixed and freed on the way, also where those kept cannot meet the rows."""
-    for formulation in FORMULATIONS:
-        problem = random_problem(4)
-        solver = BACKENDS[formulation.penalty]
-        master = formulation.master(problem.loss(formulation), solver)
-        ColumnGeneration(master, FeaturePricer(problem.H), tol=1e-8, columns_per_round=2).run()
-    assert min(counts[name] for name in ("free", "fix", "_free_nearest")) > 10
-
-
-def test_idle_columns_leave_the_session_and_stay_in_the_answer(eager: None) -> None:
-    """Parked columns have coefficient 0 and no row in the session; none of them is violated."""
+def test_what_leaves_the_session_stays_in_the_answer() -> None:
+    """Idle columns have coefficient 0 and no row there; most variables end up outside it."""
     rng = np.random.default_rng(1)
     H = rng.normal(size=(60, 8)) @ rng.normal(size=(8, 40))
-    labels = np.where(H[:, 0] + H[:, 1] + rng.normal(size=60) > 0, 1.0, -1.0)
-    master = Formulation("hinge", "l1", "free", "free").master(hinge(labels, np.ones(60)), "highs")
-    result = ColumnGeneration(master, FeaturePricer(H), tol=1e-8, columns_per_round=5).run()
-    session = master._dual.session
+    session, result = run(H, H[:, 0] + H[:, 1] + rng.normal(size=60), "highs", 5)
     held = session.rows[session.rows >= 0]
     inactive = np.setdiff1d(np.arange(len(result.coef)), held)
     assert inactive.size > 0
     assert np.all(result.coef[inactive] == 0)
     assert session._session.n_rows == len(session.rows)
     assert session._session.n_columns == len(session.kept)
-
-
-def test_a_frozen_session_holds_fewer_variables(eager: None) -> None:
-    """On 200 rows most variables end up outside the session, and the answer covers all of them."""
-    rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 5))
-    labels = np.where(X[:, 0] + 0.3 * rng.normal(size=200) > 0, 1.0, -1.0)
-    master = Formulation("hinge", "l1", "free", "free").master(hinge(labels, np.ones(200)))
-    result = ColumnGeneration(master, FeaturePricer(X), tol=1e-8).run()
-    assert len(master._dual.session.kept) < 100
+    y = X[:, 0] + 0.3 * rng.normal(size=200)
+    session, result = run(X, y, "auto", 1)
+    assert len(session.kept) < 100
     output = X[:, [column.key[1] for column in result.columns]] @ result.coef + result.intercept
-    objective = np.abs(result.coef).sum() + np.maximum(0, 1 - labels * output).sum()
-    assert result.objective == pytest.approx(objective, rel=1e-12)
+    errors = np.maximum(0, 1 - np.where(y > 0, 1.0, -1.0) * output)
+    assert result.objective == pytest.approx(np.abs(result.coef).sum() + errors.sum(), rel=1e-12)
 
 
 def test_variables_of_hinge_and_tube() -> None:
@@ -151,26 +111,21 @@ def test_a_row_of_one_kink_has_one_variable_from_the_lower_end() -> None:
         assert len(RestrictedDual(loss, DualForm(penalty), "auto").variables) == count
 
 
-@pytest.mark.parametrize(("n_rows", "warns"), [(2000, True), (20, False)])
-def test_a_backend_in_place_of_the_own_method_is_announced_where_it_costs(
-    monkeypatch: pytest.MonkeyPatch, n_rows: int, warns: bool
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "sampled"),
+    [
+        *((10**5, 10, True), (10**6, 50, True), (10**6, 1, True)),
+        *((100, 10, False), (5000, 1, False), (5000, 5000, False), (0, 1, False)),
+    ],
+)
+def test_a_sample_of_rows_is_much_smaller_or_none(
+    n_rows: int, n_columns: int, sampled: bool
 ) -> None:
-    """The warning names both, and small problems, which take no time either way, give none."""
-    rng = np.random.default_rng(0)
-    H = rng.normal(size=(n_rows, 60))
-    labels = np.where(H[:, 0] + rng.normal(size=n_rows) > 0, 1.0, -1.0)
-    master = Formulation("hinge", "l1", "free", "free").master(hinge(labels, np.ones(n_rows)))
-    master.add(columns_of(H))
-
-    def failing(self: object, time_limit: float | None) -> object:
-        raise SolverFailure("toy: no progress")
-
-    monkeypatch.setattr(InteriorSession, "solve", failing)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        master.solve()
-    messages = [str(w.message) for w in caught if w.category is SlowSolverWarning]
-    assert len(messages) == warns
-    for message in messages:
-        assert "interior point method could not go on (toy: no progress)" in message
-        assert "general solver of linear programs" in message
+    """Rows in order, none twice, and few of all are near; where the problem is small, no sample."""
+    rows, near = sample_of(n_rows, n_columns)
+    if not sampled:
+        assert (rows.size, near) == (0, 1.0)
+        return
+    assert 10 * n_columns < len(rows) < n_rows / 4
+    assert np.all(np.diff(rows) > 0)
+    assert 0 < near < 0.25

@@ -69,94 +69,84 @@ def dense_program(kind: str = "lp") -> Program:
     return Program(rng.normal(size=40), rng.normal(size=(30, 40)), -1, 1, -1, 1, quadratic)
 
 
-LINEAR = [
-    Case("upper rows", Program([-1, -2], [[1, 1], [1, 3]], -INF, [4, 6]), -5.0, (), True),
-    Case("lower rows", Program([2, 3], [[1, 1], [1, 3]], [4, 6]), 9.0, (), True),
-    Case("equation", Program([1, 2], [[1, 1]], 3, 3, 0, [2, INF]), 4.0, (), True),
-    Case("range, upper side", Program([-1, -2], [[1, 1]], 1, 3, 0, [INF, 2]), -5.0, (), True),
-    Case("range, lower side", Program([1, 2], [[1, 1]], 1, 3, 0, [0.5, INF]), 1.5, (), True),
-    Case("free variables", Program([1, 1], [[1, 2], [2, 1]], 2, INF, -INF), 4 / 3, (), True),
-    Case("fixed variable", Program([1, 1], [[1, 1]], 5, INF, [2, 0], [2, INF]), 5.0, (), True),
-    Case("negative bounds", Program([1, -1], [[1, 1]], -INF, 0, -3, [5, -1]), -2.0),
-    Case("sparse", Program([-1, -2], sp.csr_array([[1, 1], [1, 3]]), -INF, [4, 6]), -5.0, (), True),
-    Case("empty row", Program([1, 1], [[0, 0], [1, 1]], [-1, 1], [1, 2]), 1.0),
-    Case("free row", Program([1, 1], [[1, 0], [1, 1]], [-INF, 1], [INF, 2]), 1.0),
-    Case(
-        "degenerate", Program([-1, -1], [[1, 0], [0, 1], [1, 1], [1, 2]], -INF, [1, 1, 2, 3]), -2.0
-    ),
-    Case("no rows", Program([1, -1], lower=[-1, 0], upper=[1, 2]), -3.0),
-    Case("constant", Program([1.0], [[1.0]], 2, constant=10.0), 12.0, (), True),
-    Case("no columns", Program([], np.zeros((2, 0)), -1, 1, constant=3.0), 3.0),
-]
+def cases(*rows: tuple) -> list[Case]:
+    """Named programs with their optima, and whether their duals are unique."""
+    return [Case(name, program, objective, (), unique) for name, program, objective, unique in rows]
 
-QUADRATIC = [
-    Case("diagonal", Program([-2, -6], [[1, 1]], -INF, 3, quadratic=[2, 2]), -9.5, (), True),
-    Case(
-        "full matrix",
-        Program([-8, -3], [[1, 1]], -INF, 1, 0, INF, [[4, 1], [1, 2]]),
-        -6.0,
-        (),
+
+def unsolvable(*rows: tuple) -> list[Case]:
+    """Named programs without an optimum, and the errors that say so."""
+    return [Case(name, program, errors=errors) for name, program, errors in rows]
+
+
+LINEAR = cases(
+    ("upper rows", Program([-1, -2], [[1, 1], [1, 3]], -INF, [4, 6]), -5.0, True),
+    ("lower rows", Program([2, 3], [[1, 1], [1, 3]], [4, 6]), 9.0, True),
+    ("equation", Program([1, 2], [[1, 1]], 3, 3, 0, [2, INF]), 4.0, True),
+    ("range, upper side", Program([-1, -2], [[1, 1]], 1, 3, 0, [INF, 2]), -5.0, True),
+    ("range, lower side", Program([1, 2], [[1, 1]], 1, 3, 0, [0.5, INF]), 1.5, True),
+    ("free variables", Program([1, 1], [[1, 2], [2, 1]], 2, INF, -INF), 4 / 3, True),
+    ("fixed variable", Program([1, 1], [[1, 1]], 5, INF, [2, 0], [2, INF]), 5.0, True),
+    ("negative bounds", Program([1, -1], [[1, 1]], -INF, 0, -3, [5, -1]), -2.0, False),
+    ("sparse", Program([-1, -2], sp.csr_array([[1, 1], [1, 3]]), -INF, [4, 6]), -5.0, True),
+    ("empty row", Program([1, 1], [[0, 0], [1, 1]], [-1, 1], [1, 2]), 1.0, False),
+    ("free row", Program([1, 1], [[1, 0], [1, 1]], [-INF, 1], [INF, 2]), 1.0, False),
+    (
+        "degenerate",
+        Program([-1, -1], [[1, 0], [0, 1], [1, 1], [1, 2]], -INF, [1, 1, 2, 3]),
+        -2.0,
         False,
     ),
-    Case(
-        "lower triangle matters",
-        Program([-1, -1], lower=-INF, quadratic=sp.csc_array([[2.0, 1.0], [1.0, 2.0]])),
-        -1 / 3,
-    ),
-    Case("singular", Program([1, 1], [[1, 1]], 2, INF, 0, INF, [[1, 1], [1, 1]]), 4.0, (), True),
-    Case("equations", Program([0, 0], [[1, 1]], 1, 1, -INF, INF, [2, 1]), 1 / 3, (), True),
-    Case("one variable quadratic", Program([-1, 1], [[1, 1]], 1, INF, 0, INF, [1, 0]), -0.5),
-    Case("interior", Program([-1.0], lower=-5, upper=5, quadratic=[1.0]), -0.5),
-    Case("range", Program([-4, 0], [[1, -1]], -1, 1, 0, INF, [1, 1]), -5.75, (), True),
-    Case("fixed variable", Program([0, -3], [[1, 1]], -INF, 4, [1, 0], [1, INF], [1, 1]), -4.0),
-]
+    ("no rows", Program([1, -1], lower=[-1, 0], upper=[1, 2]), -3.0, False),
+    ("constant", Program([1.0], [[1.0]], 2, constant=10.0), 12.0, True),
+    ("no columns", Program([], np.zeros((2, 0)), -1, 1, constant=3.0), 3.0, False),
+)
 
-INTEGER = [
-    Case(
+TRIANGLE = sp.csc_array([[2.0, 1.0], [1.0, 2.0]])
+QUADRATIC = cases(
+    ("diagonal", Program([-2, -6], [[1, 1]], -INF, 3, quadratic=[2, 2]), -9.5, True),
+    ("full matrix", Program([-8, -3], [[1, 1]], -INF, 1, 0, INF, [[4, 1], [1, 2]]), -6.0, False),
+    ("lower triangle", Program([-1, -1], lower=-INF, quadratic=TRIANGLE), -1 / 3, False),
+    ("singular", Program([1, 1], [[1, 1]], 2, INF, 0, INF, [[1, 1], [1, 1]]), 4.0, True),
+    ("equations", Program([0, 0], [[1, 1]], 1, 1, -INF, INF, [2, 1]), 1 / 3, True),
+    ("one of two", Program([-1, 1], [[1, 1]], 1, INF, 0, INF, [1, 0]), -0.5, False),
+    ("interior", Program([-1.0], lower=-5, upper=5, quadratic=[1.0]), -0.5, False),
+    ("range", Program([-4, 0], [[1, -1]], -1, 1, 0, INF, [1, 1]), -5.75, True),
+    ("fixed", Program([0, -3], [[1, 1]], -INF, 4, [1, 0], [1, INF], [1, 1]), -4.0, False),
+)
+
+KNAPSACK = [[2, 3, 1], [4, 1, 2], [3, 4, 2]]
+INTEGER = cases(
+    (
         "knapsack",
-        Program(
-            [-5, -4, -3], [[2, 3, 1], [4, 1, 2], [3, 4, 2]], -INF, [5, 11, 8], 0, 10, None, True
-        ),
+        Program([-5, -4, -3], KNAPSACK, -INF, [5, 11, 8], 0, 10, None, True),
         -13.0,
+        False,
     ),
-    Case("rounding", Program([1, 1], [[2, 2]], 3, INF, 0, 9, None, [True, True]), 2.0),
-]
+    ("rounding", Program([1, 1], [[2, 2]], 3, INF, 0, 9, None, [True, True]), 2.0, False),
+)
 
-_NO_POINT = (InfeasibleError, InfeasibleOrUnboundedError)
-_NO_BOUND = (UnboundedError, InfeasibleOrUnboundedError)
-UNSOLVABLE = [
-    Case("contradicting rows", Program([1], [[1], [1]], [2, -INF], [INF, 1]), errors=_NO_POINT),
-    Case("row against bounds", Program([1, 1], [[1, 1]], 3, INF, 0, 1), errors=_NO_POINT),
-    Case("empty row above zero", Program([1], [[0]], 1, 2, 0, 1), errors=_NO_POINT),
-    Case("no columns", Program([], np.zeros((1, 0)), 1, 2), errors=_NO_POINT),
-    Case("ray", Program([-1, 0], [[1, -1]], -INF, 1), errors=_NO_BOUND),
-    Case("no rows", Program([-1.0]), errors=_NO_BOUND),
-]
-UNSOLVABLE_QUADRATIC = [
-    Case(
-        "contradicting rows",
-        Program([1, 0], [[1, 1], [1, 1]], [2, -INF], [INF, 1], -INF, INF, [1, 1]),
-        errors=_NO_POINT,
-    ),
-    Case("row against bounds", Program([1, 1], [[1, 1]], 3, INF, 0, 1, [1, 0]), errors=_NO_POINT),
-    Case("linear ray", Program([-1, 0], [[0, 1]], -INF, 1, 0, INF, [0, 1]), errors=_NO_BOUND),
-    Case(
-        "ray of a singular matrix",
-        Program([-1, -1], [[1, -1]], -1, 1, -INF, INF, [[1, -1], [-1, 1]]),
-        errors=_NO_BOUND,
-    ),
-    Case("no rows", Program([0, -1], quadratic=[1, 0]), errors=_NO_BOUND),
-]
-UNSOLVABLE_INTEGER = [
-    Case(
-        "no integer in between",
-        Program([1, 1], [[2, 2]], 1, 1, 0, 5, None, True),
-        errors=_NO_POINT,
-    ),
-    Case(
-        "row against bounds",
-        Program([1, 1], [[1, 1]], 3, INF, 0, 1, None, True),
-        errors=_NO_POINT,
-    ),
-    Case("ray", Program([-1, -1], [[1, -1]], -INF, 1, 0, INF, None, True), errors=_NO_BOUND),
-]
+NO_POINT = (InfeasibleError, InfeasibleOrUnboundedError)
+NO_BOUND = (UnboundedError, InfeasibleOrUnboundedError)
+AGAINST = [2, -INF], [INF, 1]
+UNSOLVABLE = unsolvable(
+    ("contradicting rows", Program([1], [[1], [1]], *AGAINST), NO_POINT),
+    ("row against bounds", Program([1, 1], [[1, 1]], 3, INF, 0, 1), NO_POINT),
+    ("empty row above zero", Program([1], [[0]], 1, 2, 0, 1), NO_POINT),
+    ("no columns", Program([], np.zeros((1, 0)), 1, 2), NO_POINT),
+    ("ray", Program([-1, 0], [[1, -1]], -INF, 1), NO_BOUND),
+    ("no rows", Program([-1.0]), NO_BOUND),
+)
+SINGULAR = [[1, -1], [-1, 1]]
+UNSOLVABLE_QUADRATIC = unsolvable(
+    ("contradicting", Program([1, 0], [[1, 1]] * 2, *AGAINST, -INF, INF, [1, 1]), NO_POINT),
+    ("row against bounds", Program([1, 1], [[1, 1]], 3, INF, 0, 1, [1, 0]), NO_POINT),
+    ("linear ray", Program([-1, 0], [[0, 1]], -INF, 1, 0, INF, [0, 1]), NO_BOUND),
+    ("singular ray", Program([-1, -1], [[1, -1]], -1, 1, -INF, INF, SINGULAR), NO_BOUND),
+    ("no rows", Program([0, -1], quadratic=[1, 0]), NO_BOUND),
+)
+UNSOLVABLE_INTEGER = unsolvable(
+    ("nothing in between", Program([1, 1], [[2, 2]], 1, 1, 0, 5, None, True), NO_POINT),
+    ("row against bounds", Program([1, 1], [[1, 1]], 3, INF, 0, 1, None, True), NO_POINT),
+    ("ray", Program([-1, -1], [[1, -1]], -INF, 1, 0, INF, None, True), NO_BOUND),
+)

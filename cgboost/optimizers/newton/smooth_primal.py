@@ -147,11 +147,22 @@ class SmoothPrimal:
         self._coef = np.append(self._coef, np.zeros(len(values)))
 
     def expect(self, coef: Vector, intercept: float) -> None:
-        """Start from these coefficients, if the penalty allows them."""
-        if np.isfinite(self.form.value(coef, intercept)):
-            free = self.columns.free.of_columns(coef[: self.form.n_free])
-            self._coef = np.append(free, coef[self.form.n_free :])
-            self._intercept, self._combined = intercept + self.columns.shift(coef), None
+        """Start from these coefficients, if they are allowed and no worse than no columns.
+
+        From far away, where curvatures are 0 or beyond float64, Newton steps lead nowhere.
+        """
+        if not np.isfinite(self.form.value(coef, intercept)):
+            return
+        free = self.columns.free.of_columns(coef[: self.form.n_free])
+        start, offset = (
+            np.append(free, coef[self.form.n_free :]),
+            intercept + self.columns.shift(coef),
+        )
+        combined = self._output_of(start)
+        with np.errstate(over="ignore"):
+            value = self._value(combined + offset, coef, intercept)
+        if value <= self.loss.value(np.zeros(self.loss.n_rows)):
+            self._coef, self._intercept, self._combined = start, offset, combined
 
     def continues(self, loss: object, form: DualForm, solver: str) -> bool:
         """Whether a problem of this loss and form can go on from here."""

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from cgboost.losses import Quantile
 from cgboost.losses.dual.noncrossing import NoncrossingLoss
+from tests.effort import examples
 
 QUANTILES = np.array([0.1, 0.3, 0.5, 0.85])
 
@@ -38,6 +39,7 @@ def split_exists(loss: NoncrossingLoss, response: np.ndarray) -> bool:
     return True
 
 
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6))
 def test_the_value_is_that_of_pinball_losses_where_nothing_crosses(seed: int) -> None:
     """Sorted outputs cost what each quantile's own loss says."""
@@ -50,6 +52,7 @@ def test_the_value_is_that_of_pinball_losses_where_nothing_crosses(seed: int) ->
     assert loss.value(output.ravel()) == pytest.approx(sum(own))
 
 
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6))
 def test_multipliers_are_the_adjoint_of_crossings(seed: int) -> None:
     """Σ rate(f)·u − gain·u = −f·ρ(u), for every f and u."""
@@ -59,6 +62,7 @@ def test_multipliers_are_the_adjoint_of_crossings(seed: int) -> None:
     assert (variables.rate(f) - variables.gain()) @ u == pytest.approx(-f @ variables.response(u))
 
 
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6))
 def test_balanced_responses_are_feasible(seed: int) -> None:
     """They add up to 0 for every output, and are responses of boxes, moved by multipliers."""
@@ -81,6 +85,7 @@ def test_feasible_variables_are_kept() -> None:
     assert loss.balanced_response(u) == pytest.approx(variables.response(u))
 
 
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6))
 def test_a_bound_on_multipliers(seed: int) -> None:
     """No balanced r in the boxes asks for multipliers of a larger sum than Λ_k."""
@@ -96,6 +101,7 @@ def test_a_bound_on_multipliers(seed: int) -> None:
         assert -sums.fun == pytest.approx(most)
 
 
+@settings(max_examples=examples(40))
 @given(seed=st.integers(0, 10**6))
 def test_uncrossed_offsets(seed: int) -> None:
     """Nothing crosses on rows that cost anything, and offsets that need not move stay."""

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cgboost.generation.history import Result
+from tests.problems import least
 
 N_ROWS, N_COLUMNS = 30, 40
-TIGHT = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-10)
 
 
 def data(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -64,10 +64,7 @@ def full(H: np.ndarray, loss: Any, model: dict[str, Any]) -> float:
     f = cp.Variable(len(H))
     penalty = model.get("penalty", lambda a, b: cp.norm1(a))
     constraints = model.get("constraints", lambda a, b, f: [])
-    problem = cp.Problem(
-        cp.Minimize(loss(f) + penalty(a, b)), [f == H @ a + b, *constraints(a, b, f)]
-    )
-    return float(problem.solve(solver=cp.CLARABEL, **TIGHT))
+    return least(loss(f) + penalty(a, b), [f == H @ a + b, *constraints(a, b, f)])
 
 
 def check(result: Result, optimum: float, gap: float = 1e-6) -> None:

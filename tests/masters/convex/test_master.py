@@ -1,6 +1,5 @@
 """`ConvexMaster`: any convex model against the full problem, solved at once by CVXPY."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import cvxpy as cp
@@ -10,8 +9,7 @@ import pytest
 from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
-from cgboost.losses import epsilon_insensitive, hinge
-from cgboost.masters import ConvexMaster, OneNormMaster, TwoNormMaster
+from cgboost.masters import ConvexMaster
 from cgboost.pricing import FeaturePricer, StrataPricer
 from tests.masters.convex.convex_models import (
     MODELS,
@@ -23,6 +21,7 @@ from tests.masters.convex.convex_models import (
     full,
     losses,
 )
+from tests.problems import FORMULATIONS, LOSSES, PENALTIES, Formulation, Problem, columns_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
@@ -44,17 +43,16 @@ def test_the_dual_is_the_negative_gradient_by_finite_differences(loss: str) -> N
     """r_i is minus the derivative of the optimum for a shift of output i inside the loss."""
     H, y, labels = data()
     function = losses(y, labels)[loss]
-    columns = [Column(H[:, j], j) for j in range(5)]
 
-    def optimum(shift: np.ndarray) -> Any:
+    def solved(shift: np.ndarray) -> Any:
         master = ConvexMaster(lambda f: function(f + shift), n_rows=N_ROWS)
-        master.add(columns)
+        master.add(columns_of(H)[:5])
         return master.solve()
 
-    response = optimum(np.zeros(N_ROWS)).pseudo_response
+    response = solved(np.zeros(N_ROWS)).pseudo_response
     for row in (0, 7, 19):
         step = 1e-3 * np.eye(N_ROWS)[row]
-        slope = (optimum(step).objective - optimum(-step).objective) / 2e-3
+        slope = (solved(step).objective - solved(-step).objective) / 2e-3
         assert response[row] == pytest.approx(-slope, abs=1e-4)
     assert abs(response.sum()) < 1e-6  # b is free
 
@@ -78,63 +76,39 @@ def test_active_columns_score_the_weight_of_the_penalty() -> None:
     assert (state.entry.settled(-2.0), state.entry.settled(0.2)) == (-0.7, 0.2)
 
 
-@dataclass(frozen=True)
-class Twin:
-    """The same formulation as a support-vector master and as a convex one."""
+def convex_twin(formulation: Formulation, problem: Problem) -> ConvexMaster:
+    """The same formulation as a convex model."""
+    threshold, curvature = {"l1": (1.0, 0.0), "l2": (0.0, 1.0)}[formulation.penalty]
 
-    name: str
-    kind: type[OneNormMaster] | type[TwoNormMaster]
-    loss: str
-    options: dict[str, Any] = field(default_factory=dict)
-    convex: dict[str, Any] = field(default_factory=dict)
+    def penalty(a: Any, b: Any) -> Any:
+        charged = [a, cp.reshape(b, (1,), "C")] if formulation.offset == "penalized" else [a]
+        return PENALTIES[formulation.penalty][1](cp.hstack(charged))
 
-    def __str__(self) -> str:
-        return self.name
-
-
-HALF = {"penalty": lambda a, b: cp.sum_squares(a) / 2, "curvature": 1.0}
-TWINS = [
-    Twin("1-norm hinge", OneNormMaster, "hinge"),
-    Twin("1-norm tube", OneNormMaster, "tube"),
-    Twin("1-norm a ≥ 0", OneNormMaster, "hinge", {"coef": "nonneg"}, {"coef": "nonneg"}),
-    Twin("1-norm no offset", OneNormMaster, "tube", {"offset": "none"}, {"offset": "none"}),
-    Twin(
-        "1-norm penalized offset",
-        OneNormMaster,
-        "hinge",
-        {"offset": "penalized"},
-        {"penalty": lambda a, b: cp.norm1(a) + cp.abs(b), "threshold": 1.0},
-    ),
-    Twin("2-norm hinge", TwoNormMaster, "hinge", {}, HALF),
-    Twin("2-norm tube", TwoNormMaster, "tube", {}, HALF),
-    Twin("2-norm a ≥ 0", TwoNormMaster, "tube", {"coef": "nonneg"}, HALF | {"coef": "nonneg"}),
-    Twin(
-        "2-norm penalized offset", TwoNormMaster, "hinge", {"offset": "penalized"}, MODELS["2-norm"]
-    ),
-]
+    return ConvexMaster(
+        lambda f: LOSSES[formulation.loss][1](problem, f),
+        penalty,
+        n_rows=len(problem.target),
+        coef=formulation.coef,
+        offset="none" if formulation.offset == "none" else "free",
+        threshold=threshold,
+        curvature=curvature,
+    )
 
 
-@pytest.mark.parametrize("twin", TWINS, ids=str)
-def test_agrees_with_the_support_vector_masters(twin: Twin) -> None:
-    """Restricted and full optimum, and the bounds, are those of the LP and QP masters."""
-    H, y, labels = data()
-    price = np.full(N_ROWS, 0.8)
-    if twin.loss == "hinge":
-        loss = hinge(labels, price)
-        function = lambda f: 0.8 * cp.sum(cp.pos(1 - cp.multiply(labels, f)))  # noqa: E731
-    else:
-        loss = epsilon_insensitive(y, price, 0.1)
-        function = lambda f: 0.8 * cp.sum(cp.pos(cp.abs(y - f) - 0.1))  # noqa: E731
-    columns = [Column(H[:, j], ("feature", j)) for j in range(8)]
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_agrees_with_the_support_vector_masters(formulation: Formulation) -> None:
+    """Restricted optimum and bound, and the ends of runs, are those of the LP and QP masters."""
+    H, y, _ = data()
+    problem = Problem(H, y - y.mean(), np.full(N_ROWS, 0.8), 0.1)
     masters = (
-        twin.kind(loss, **twin.options),
-        ConvexMaster(function, n_rows=N_ROWS, **twin.convex),
+        formulation.master(problem.loss(formulation)),
+        convex_twin(formulation, problem),
     )
     for master in masters:
-        master.add(columns)
+        master.add(columns_of(H)[:8])
     states = [master.solve() for master in masters]
     assert states[1].objective == pytest.approx(states[0].objective, rel=1e-6)
-    if twin.kind is TwoNormMaster:
+    if formulation.penalty == "l2":
         np.testing.assert_allclose(states[1].coef, states[0].coef, atol=1e-5)
         np.testing.assert_allclose(states[1].pseudo_response, states[0].pseudo_response, atol=1e-5)
         bounds = [

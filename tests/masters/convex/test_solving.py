@@ -63,12 +63,13 @@ def test_what_cannot_be_solved_is_a_master_error() -> None:
         ({"threshold": -1.0}, "threshold must be finite and not negative, got -1.0"),
         ({"curvature": np.inf}, "curvature"),
         ({"reach": -2.0}, "reach"),
+        ({"constraints": lambda a, b, f: b <= 1}, "constraints must return a list of constraints"),
     ],
 )
 def test_bad_arguments_are_named(options: dict[str, Any], message: str) -> None:
     """The message says which argument and what was found."""
     with pytest.raises(ValueError, match=message):
-        ConvexMaster(**({"loss": cp.sum_squares, "n_rows": 3} | options))
+        ConvexMaster(**({"loss": cp.sum_squares, "n_rows": 3} | options)).solve()
 
 
 @pytest.mark.parametrize("wrong", [{"threshold": 2.0}, {"threshold": 1.0, "reach": 0.1}])
@@ -81,13 +82,6 @@ def test_a_false_declaration_is_found(wrong: dict[str, float]) -> None:
     master.add([Column(H[:, j], j) for j in range(4)])
     with pytest.raises(ValueError, match="the bound would be wrong"):
         master.solve()
-
-
-def test_a_column_of_another_length_is_refused() -> None:
-    """`add` names the column."""
-    master = ConvexMaster(cp.sum_squares, n_rows=3)
-    with pytest.raises(ValueError, match="column 'long' has shape"):
-        master.add([Column(np.ones(4), "long")])
 
 
 def test_no_bound_where_the_small_problem_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,11 +112,13 @@ def test_a_time_limit_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_members_is_one_entry_of_zero_before_the_first_column() -> None:
-    """`members` always has the length of a."""
+    """`members` always has the length of a; a column of another length is named."""
     master = ConvexMaster(cp.sum_squares, n_rows=2)
     assert master.members("x").tolist() == [0.0]
     master.add([Column(np.ones(2), 0, stratum="x"), Column(np.ones(2), 1)])
     assert master.members("x").tolist() == [1.0, 0.0]
+    with pytest.raises(ValueError, match="column 'long' has shape"):
+        master.add([Column(np.ones(4), "long")])
 
 
 @pytest.mark.parametrize("solver", ["PIQP", "cvxpy:PIQP", "piqp", "CLARABEL"])
@@ -141,13 +137,6 @@ def test_a_penalty_of_products_is_not_bounded_away(solver: str) -> None:
     full = cp.Problem(cp.Minimize(cp.sum_squares(H @ a + b - y) + penalty(a, b)))
     full.solve(solver=cp.CLARABEL)
     assert master.solve().objective == pytest.approx(float(full.value), rel=1e-6)
-
-
-def test_constraints_must_be_a_list() -> None:
-    """A single constraint, not in a list, is named."""
-    master = ConvexMaster(lambda f: cp.sum_squares(f), None, lambda a, b, f: b <= 1, n_rows=3)
-    with pytest.raises(ValueError, match="constraints must return a list of constraints"):
-        master.solve()
 
 
 @pytest.mark.parametrize("options", [None, {"max_iter": 50_000}])

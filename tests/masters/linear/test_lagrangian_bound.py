@@ -4,9 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cgboost.masters.linear.lagrangian_bound import Capped, deficit_of
 from solvers import Program, solve
+from tests.effort import examples
 
 
 def capped(seed: int, rows: list[str | None]) -> list[Capped]:
@@ -30,23 +33,18 @@ def least(count: float, bound: float, columns: list[Capped]) -> float:
     ).objective
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_one_count_is_shared_by_all_columns(seed: int) -> None:
-    """Cheaper columns first, up to their bounds, then the unknown ones."""
+@settings(max_examples=examples(40))
+@given(seed=st.integers(0, 10**6))
+def test_counts_are_filled_with_the_cheapest_columns(seed: int) -> None:
+    """One count for all, or one a row with its own bound; a column of no row counts for itself."""
     columns = capped(seed, [None])
-    count, bound = 3.0, float(np.random.default_rng(seed).normal())
-    assert deficit_of(count, bound, columns) == pytest.approx(least(count, bound, columns))
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_every_row_has_its_own_count_and_bound(seed: int) -> None:
-    """Rows add up; a column of no row counts up to its own bound."""
+    bound = float(np.random.default_rng(seed).normal())
+    assert deficit_of(3.0, bound, columns) == pytest.approx(least(3.0, bound, columns))
     columns = capped(seed, ["a", "b", None])
     counts, bounds = {"a": 2.0, "b": 1.0}, {"a": -0.5, "b": 0.3}
     expected = least(100.0, 0.0, [c for c in columns if c.row is None])
     for row in counts:
-        own = [c for c in columns if c.row == row]
-        expected += least(counts[row], bounds[row], own)
+        expected += least(counts[row], bounds[row], [c for c in columns if c.row == row])
     assert deficit_of(counts, bounds, columns) == pytest.approx(expected)
 
 

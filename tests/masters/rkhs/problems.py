@@ -10,6 +10,7 @@ from cgboost import RBF, KernelLibrary, Linear, Polynomial
 from cgboost.kernels.base import Kernel
 from cgboost.losses import Loss
 from cgboost.losses.registry import CLASSIFICATION
+from tests.function_norms import optimum
 
 KERNELS: dict[str, Kernel] = {
     "rbf": RBF(0.4),
@@ -18,8 +19,6 @@ KERNELS: dict[str, Kernel] = {
     "wide": RBF(0.02),
     "double": 2.0 * RBF(0.4),
 }
-
-EXACT = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 
 
 @dataclass(frozen=True)
@@ -55,18 +54,14 @@ class Problem:
         return KernelLibrary(self.kernels)
 
     def optimum(self, offset: str) -> float:
-        """½Σ w_p‖f_p‖² + loss by CVXPY, with f_p = K_p a_p."""
-        norms, output = 0.0, cp.Constant(np.zeros(len(self.X)))
-        b = cp.Variable()
-        for name, kernel in self.kernels.items():
-            values, vectors = np.linalg.eigh(kernel(self.X, self.X))
-            root = vectors * np.sqrt(np.maximum(values, 0.0))
-            own = cp.Variable(len(self.X))
-            norms = norms + 0.5 * self.weights.get(name, 1.0) * cp.sum_squares(own)
-            output = output + root @ own
-        if offset != "none":
-            output = output + b
-        if offset == "penalized":
-            norms = norms + 0.5 * cp.square(b)
-        cost = norms + self.loss.on(self.y, self.cost).to_cvxpy(output)
-        return float(cp.Problem(cp.Minimize(cost)).solve(**EXACT))
+        """½Σ w_p‖f_p‖² + loss over functions, by CVXPY."""
+        charges = [self.weights.get(name, 1.0) for name in self.kernels]
+        return optimum(
+            {name: kernel(self.X, self.X) for name, kernel in self.kernels.items()},
+            self.loss.on(self.y, self.cost).to_cvxpy,
+            lambda norms: sum(
+                0.5 * charge * cp.square(norm)
+                for charge, norm in zip([*charges, 1.0], norms, strict=False)
+            ),
+            offset=offset,
+        )

@@ -6,20 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost import ColumnGeneration
-from cgboost.losses import (
-    AbsoluteError,
-    EpsilonInsensitive,
-    Exponential,
-    Hinge,
-    Huber,
-    LogLoss,
-    Loss,
-    Poisson,
-    Quantile,
-    SquaredEpsilonInsensitive,
-    SquaredError,
-    SquaredHinge,
-)
+from cgboost.losses import Hinge, SquaredHinge
 from cgboost.masters.rkhs.master import RKHSMaster
 from cgboost.masters.support_vector.master import WarmStart
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
@@ -27,23 +14,11 @@ from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties import RKHS
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.pricer import RKHSPricer
+from tests.cases import law
 from tests.effort import examples
+from tests.losses.cases import LOSSES, LossCase
 from tests.masters.rkhs.problems import Problem
 from tests.problems import assert_certified
-
-LOSSES = [
-    Hinge(),
-    SquaredHinge(),
-    LogLoss(),
-    Exponential(),
-    EpsilonInsensitive(0.1),
-    SquaredEpsilonInsensitive(0.1),
-    AbsoluteError(),
-    Quantile(0.8),
-    Huber(0.5),
-    SquaredError(),
-    Poisson(),
-]
 
 
 def parts(problem: Problem, offset: str, tol: float = 1e-8) -> tuple[RKHSMaster, RKHSPricer]:
@@ -55,14 +30,14 @@ def parts(problem: Problem, offset: str, tol: float = 1e-8) -> tuple[RKHSMaster,
 
 
 @pytest.mark.parametrize("offset", ["none", "penalized", "free"])
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@law(LOSSES)
 @settings(max_examples=examples(2))
 @given(seed=st.integers(0, 10**6), at_once=st.integers(1, 8))
 def test_reaches_the_optimum_over_all_functions(
-    loss: Loss, offset: str, seed: int, at_once: int
+    case: LossCase, offset: str, seed: int, at_once: int
 ) -> None:
     """Objectives are CVXPY's to 1e-6; bound ≤ optimum ≤ objective in every round."""
-    problem = Problem.random(loss, seed)
+    problem = Problem.random(case.make(), seed)
     master, pricer = parts(problem, offset)
     result = ColumnGeneration(master, pricer, tol=1e-8, columns_per_round=at_once).run()
     assert_certified(result, problem.optimum(offset))

@@ -108,19 +108,26 @@ def test_a_learning_rate_takes_a_part_of_every_step() -> None:
         value = loss.on(target, TRAINING).value(state.output)
         assert state.objective == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(steps[1], 0.25 * np.array(steps[0]), rtol=1e-12)
+    moves = []
+    for rate in (1.0, 0.25):  # of several outputs; the constants of the start stay whole
+        joint = joint_sums()
+        several = AggregateMaster(joint, learning_rate=rate)
+        start = several.solve()
+        several.add([joint_column(joint, k) for k in range(3)])
+        moves.append(several.solve().output - start.output)
+        assert several.solve().objective < start.objective
+    np.testing.assert_allclose(moves[1], 0.25 * moves[0], atol=1e-12)
 
 
-def test_a_loss_that_falls_without_end_ends_the_run() -> None:
-    """All rows are right: the state says that there is no minimum, and nothing is left to price."""
-    target = np.where(X[:, 0] > 0, 1.0, -1.0)
-    master, _ = run(LogLoss(), target, corrective=True)
+def test_ends_of_a_run() -> None:
+    """All rows are right: there is no minimum and nothing to price. The bound of an exact search.
+
+    It is the objective where such a search found nothing, and otherwise there is none.
+    """
+    master, _ = run(LogLoss(), np.where(X[:, 0] > 0, 1.0, -1.0), corrective=True)
     state = master.solve()
     assert not state.bounded
     assert not state.pseudo_response.any()
-
-
-def test_the_bound_is_the_objective_where_an_exact_search_found_nothing() -> None:
-    """Otherwise there is none."""
     master, _ = run(*CASES["squared_error"])
     state = master.solve()
     settled = Priced(columns=(), exact=True, max_excess=0.0, total_excess=0.0)
@@ -234,16 +241,3 @@ def test_several_outputs_are_corrected_together() -> None:
         ]
         wanted = state.intercept[k] + sum(c * column.values for c, column in own)
         np.testing.assert_allclose(f[:, k], wanted, atol=1e-10)
-
-
-def test_a_learning_rate_takes_a_share_of_all_steps() -> None:
-    """The constants of the start stay whole."""
-    moves = []
-    for rate in (1.0, 0.25):
-        sums = joint_sums()
-        master = AggregateMaster(sums, learning_rate=rate)
-        start = master.solve()
-        master.add([joint_column(sums, k) for k in range(3)])
-        moves.append(master.solve().output - start.output)
-        assert master.solve().objective < start.objective
-    np.testing.assert_allclose(moves[1], 0.25 * moves[0], atol=1e-12)

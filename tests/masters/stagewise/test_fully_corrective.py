@@ -7,7 +7,6 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
-from cgboost.losses import Multinomial
 from cgboost.losses.base import DifferentiableLoss
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from tests.masters.stagewise.test_stagewise import LABELS, LOSSES, N_ROWS, RESPONSE, WEIGHTS, H
@@ -72,12 +71,3 @@ def test_separated_classes_end_with_finite_coefficients() -> None:
     assert np.isfinite(state.coef).all()
     assert state.coef[0] > 0
     assert state.objective <= WEIGHTS.sum()
-
-
-def test_bad_arguments() -> None:
-    """One output only; the offset by name."""
-    many = Multinomial(3).on(np.arange(N_ROWS) % 3, WEIGHTS)
-    with pytest.raises(ValueError, match="one output"):
-        CorrectiveMaster(many)
-    with pytest.raises(ValueError, match="offset must be 'free' or 'none', got 'penalized'"):
-        CorrectiveMaster(LOSSES["log_loss"], offset="penalized")  # type: ignore[arg-type]

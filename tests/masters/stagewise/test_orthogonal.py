@@ -88,11 +88,3 @@ def test_a_combination_of_columns_is_refused() -> None:
     master.add(columns(H[:, :3]))
     with pytest.raises(MasterError, match="column 'sum' is a combination"):
         master.add([Column(H[:, 0] + 2 * H[:, 2] - 5.0, "sum")])
-
-
-def test_bad_arguments() -> None:
-    """The offset is checked by name; rows of weight 0 must be left out."""
-    with pytest.raises(ValueError, match="offset must be 'free' or 'none', got 'mean'"):
-        OrthogonalMaster(LOSS, offset="mean")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="weights must be positive"):
-        OrthogonalMaster(SquaredError().on(Y, np.arange(N_ROWS) * 1.0))

@@ -1,14 +1,25 @@
 """The stagewise master: steps are the best along each column, and stay."""
 
 import itertools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
 from cgboost.generation.columns import Column
-from cgboost.losses import AbsoluteError, Exponential, LogLoss, Multinomial, SquaredError
+from cgboost.losses import (
+    AbsoluteError,
+    Exponential,
+    Huber,
+    LogLoss,
+    Multinomial,
+    SquaredError,
+)
 from cgboost.losses.base import DifferentiableLoss
+from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
+from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import PERFECT, StagewiseMaster
 
 RNG = np.random.default_rng(0)
@@ -123,21 +134,45 @@ def test_a_free_offset_stays_the_best() -> None:
     assert slow.solve().intercept == pytest.approx(0.5 * (start + end))
 
 
-def test_bad_arguments() -> None:
-    """Step rule, start, offset and bound are checked by name."""
-    with pytest.raises(ValueError, match="offset must be 'fixed' or 'free', got 'none'"):
-        StagewiseMaster(LOSSES["log_loss"], offset="none")  # type: ignore[arg-type]
-    for loss, step in (
-        (LOSSES["absolute_error"], "line-search"),
-        (LOSSES["log_loss"], "newton"),
-        (LOSSES["log_loss"], 0.1),
-        (Multinomial(3).on(np.arange(N_ROWS) % 3, WEIGHTS), "line-search"),
-    ):
-        with pytest.raises(ValueError, match="offset='free' needs step='line-search'"):
-            StagewiseMaster(loss, step=step, offset="free")
-    with pytest.raises(ValueError, match=r"most must be positive, got 0\.0"):
-        StagewiseMaster(LOSSES["log_loss"], most=0.0)
-    with pytest.raises(ValueError, match="step must be 'line-search', 'newton' or a number"):
-        StagewiseMaster(LOSSES["log_loss"], step="exact")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="start must be 'zero' or 'constant', got 'mean'"):
-        StagewiseMaster(LOSSES["log_loss"], start="mean")  # type: ignore[arg-type]
+MANY = Multinomial(3).on(np.arange(N_ROWS) % 3, WEIGHTS)
+LOG, ABSOLUTE, SQUARED = (LOSSES[name] for name in ("log_loss", "absolute_error", "squared_error"))
+FREE = "offset='free' needs step='line-search'"
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: StagewiseMaster(LOG, offset="none"),
+            "offset must be 'fixed' or 'free', got",
+        ),
+        (lambda: StagewiseMaster(ABSOLUTE, offset="free"), FREE),
+        (lambda: StagewiseMaster(LOG, step="newton", offset="free"), FREE),
+        (lambda: StagewiseMaster(LOG, step=0.1, offset="free"), FREE),
+        (lambda: StagewiseMaster(MANY, offset="free"), FREE),
+        (lambda: StagewiseMaster(LOG, most=0.0), r"most must be positive, got 0\.0"),
+        (
+            lambda: StagewiseMaster(LOG, step="exact"),
+            "step must be 'line-search', 'newton' or",
+        ),
+        (
+            lambda: StagewiseMaster(LOG, start="mean"),
+            "start must be 'zero' or 'constant', got",
+        ),
+        (lambda: StagewiseMaster(Huber()), r"needs targets: give Huber\(.*\).on\("),
+        (lambda: CorrectiveMaster(Huber()), r"needs targets: give Huber\(.*\).on\("),
+        (lambda: CorrectiveMaster(MANY), "one output"),
+        (lambda: CorrectiveMaster(LOG, offset="penalized"), "'free' or 'none', got 'penalized'"),
+        (lambda: CorrectiveMaster(ABSOLUTE, subgradient="both"), "'dual' or 'sign', got 'both'"),
+        (lambda: OrthogonalMaster(SQUARED, offset="mean"), "'free' or 'none', got 'mean'"),
+        (
+            lambda: OrthogonalMaster(SquaredError().on(RESPONSE, np.arange(N_ROWS) * 1.0)),
+            "weights must be positive",
+        ),
+    ],
+    ids=range(15),
+)
+def test_bad_arguments_of_stagewise_masters(make: Callable[[], Any], words: str) -> None:
+    """Step rule, start, offset, bound, outputs and weights are checked by name."""
+    with pytest.raises(ValueError, match=words):
+        make()

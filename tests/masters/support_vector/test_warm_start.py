@@ -1,32 +1,16 @@
-"""Starting from a similar problem: it changes the way, never the answer."""
+"""What a master hands on, and what the next one does with it: another way, the same answer."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from cgboost import ColumnGeneration
 from cgboost.losses import Huber, LogLoss, Loss, SquaredError, hinge
 from cgboost.masters import OneNormMaster
-from cgboost.masters.support_vector.master import SupportVectorMaster, WarmStart
+from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.penalties import L1, ElasticNet
 from cgboost.penalties.base import Penalty
-from cgboost.pricing import FeaturePricer
-from tests.problems import FORMULATIONS, Formulation, assert_certified, columns_of, random_problem
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
-def test_any_start_leads_to_the_optimum(formulation: Formulation, seed: int) -> None:
-    """Some of the columns with random coefficients, so that all the wrong rows are expected."""
-    problem, rng = random_problem(seed), np.random.default_rng(seed)
-    chosen = rng.random(problem.H.shape[1]) < 0.5
-    some = [column for column, taken in zip(columns_of(problem.H), chosen, strict=True) if taken]
-    start = WarmStart(some, 10.0 ** rng.uniform(-2, 2) * rng.normal(size=len(some)), rng.normal())
-    master = formulation.master(problem.loss(formulation))
-    master.start_from(start)
-    result = ColumnGeneration(master, FeaturePricer(problem.H), tol=1e-7).run()
-    assert_certified(result, problem.optimum(formulation))
+from tests.problems import FORMULATIONS, columns_of, random_problem
 
 
 @pytest.mark.parametrize("solver", ["auto", "highs"])
@@ -34,8 +18,7 @@ def test_only_rows_near_their_margin_start_in_the_session(solver: str) -> None:
     """With the optimum of the same problem as its start, most rows are left out at once."""
     rng = np.random.default_rng(0)
     H = rng.normal(size=(300, 20))
-    labels = np.sign(H[:, 0] + 0.5 * rng.normal(size=300))
-    loss = hinge(labels, np.ones(300))
+    loss = hinge(np.sign(H[:, 0] + 0.5 * rng.normal(size=300)), np.ones(300))
     first = OneNormMaster(loss, solver=solver)
     first.add(columns_of(H))
     optimum = first.solve()
@@ -49,9 +32,7 @@ def test_only_rows_near_their_margin_start_in_the_session(solver: str) -> None:
 def test_what_a_master_hands_on() -> None:
     """The used columns with their coefficients; nothing before the first answer."""
     problem = random_problem(3)
-    formulation = FORMULATIONS[0]
-    loss = replace(problem.loss(formulation))
-    master = formulation.master(loss)
+    master = FORMULATIONS[0].master(problem.loss(FORMULATIONS[0]))
     assert len(master.warm_start.columns) == 0
     master.add(columns_of(problem.H))
     state = master.solve()
@@ -69,16 +50,19 @@ def test_another_price_of_a_smooth_loss_goes_on(loss: Loss, penalty: Penalty) ->
     rng = np.random.default_rng(0)
     H = rng.normal(size=(60, 15))
     y = np.sign(H[:, 0] + 0.5 * rng.normal(size=60))
-    first = SupportVectorMaster(loss.on(y, np.full(60, 0.3)), penalty)
+
+    def made(price: float) -> SupportVectorMaster:
+        return SupportVectorMaster(loss.on(y, np.full(60, price)), penalty)
+
+    first = made(0.3)
     first.add(columns_of(H))
     first.solve()
     start = first.warm_start
     for price in (0.5, 0.6, 0.2):
-        master = SupportVectorMaster(loss.on(y, np.full(60, price)), penalty)
+        master, cold = made(price), made(price)
         master.start_from(start)
         held = {own.key for own in master.columns}
         master.add([column for column in columns_of(H) if column.key not in held])
-        cold = SupportVectorMaster(loss.on(y, np.full(60, price)), penalty)
         cold.add(columns_of(H))
         assert master.solve().objective == pytest.approx(cold.solve().objective, rel=1e-7)
         assert start.live is None or master._dual is start.live[0]
@@ -113,7 +97,6 @@ def test_columns_of_the_next_price_show_before_it_is_solved() -> None:
     first = SupportVectorMaster(SquaredError().on(y, np.full(80, 0.1)), L1())
     first.add(columns_of(H))
     first.solve()
-    used = {column.key for column in first.warm_start.columns}
     second = SupportVectorMaster(SquaredError().on(y, np.full(80, 0.15)), L1())
     second.start_from(first.warm_start)
     state = second.anticipated()
@@ -121,5 +104,5 @@ def test_columns_of_the_next_price_show_before_it_is_solved() -> None:
     scores = np.abs(H.T @ state.pseudo_response)
     shown = {column.key for column, score in zip(columns_of(H), scores, strict=True) if score > 1.0}
     second.solve()
-    now = {column.key for column in second.warm_start.columns}
+    used, now = ({column.key for column in master.warm_start.columns} for master in (first, second))
     assert used < now <= shown

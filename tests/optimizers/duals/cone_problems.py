@@ -1,39 +1,37 @@
-"""Random restricted duals of the group penalty, and their optima by Clarabel."""
+"""Random restricted duals of the group penalty, and their optima by CVXPY, over functions."""
 
-import warnings
 from dataclasses import dataclass
 
 import cvxpy as cp
 import numpy as np
 
-from cgboost.losses import (
-    Huber,
-    Quantile,
-    SquaredHinge,
-    SupportVectorLoss,
-    epsilon_insensitive,
-    hinge,
-    nu_hinge,
-    nu_insensitive,
-    one_class,
-)
+from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import FactorBlock, GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
+from tests.function_norms import optimum
+from tests.problems import LOSSES, Problem
 
-KINDS = ("hinge", "tube", "squared_hinge", "quantile", "huber")
-WITH_MASS = ("nu", "nu_tube", "one_class")
+KINDS = ("hinge", "epsilon", "squared_hinge", "quantile", "huber")
+WITH_MASS = ("nu_hinge", "nu_tube", "one_class")
 
 
 @dataclass(frozen=True)
 class GroupProblem:
     """A loss, kernels and their limits."""
 
-    loss: SupportVectorLoss
+    kind: str
+    rows: Problem
     factors: list[np.ndarray]
     kernels: list[np.ndarray]
     limits: np.ndarray
     offset: str
     squared: bool
+
+    @property
+    def loss(self) -> SupportVectorLoss:
+        """Its box."""
+        loss = LOSSES[self.kind][0](self.rows, self.offset == "free")
+        return getattr(loss, "box", loss)
 
     def session(self, blocks: list[GramBlock] | list[FactorBlock] | None = None) -> ConeSession:
         """A session with all kernels in it, by their Gram matrices if nothing else is said."""
@@ -41,13 +39,6 @@ class GroupProblem:
         grams = [GramBlock(K) for K in self.kernels]
         session.add(grams if blocks is None else blocks, self.limits)
         return session
-
-    def charged(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """Kernels and limits, with those of a penalized offset."""
-        if self.offset != "penalized":
-            return self.kernels, self.limits
-        n_rows = self.loss.n_rows
-        return [*self.kernels, np.ones((n_rows, n_rows))], np.append(self.limits, 1.0)
 
     def objective(self, answer: ConeSolution) -> float:
         """The primal objective of the model in an answer, computed anew."""
@@ -58,48 +49,32 @@ class GroupProblem:
         norms += abs(answer.intercept) if self.offset == "penalized" else 0.0
         return (0.5 * norms**2 if self.squared else norms) + self.loss.value(output)
 
+    def sizes(self, r: np.ndarray) -> np.ndarray:
+        """How far r reaches in each cone, that of a penalized offset too; 1 is the end."""
+        sizes = [
+            np.sqrt(max(r @ K @ r, 0.0)) / limit
+            for K, limit in zip(self.kernels, self.limits, strict=True)
+        ]
+        return np.array([*sizes, abs(r.sum())] if self.offset == "penalized" else sizes)
+
     def bound(self, answer: ConeSolution) -> float:
         """The dual objective of the response, shrunk until it is inside all cones."""
-        r = answer.response
-        kernels, limits = self.charged()
-        size = max(
-            np.sqrt(max(r @ K @ r, 0.0)) / limit for K, limit in zip(kernels, limits, strict=True)
-        )
+        r, size = answer.response, self.sizes(answer.response).max()
         if self.squared:
             return self.loss.gain(r) - 0.5 * size**2
         return self.loss.gain(r / max(1.0, size))
 
     def optimum(self) -> float:
-        """The optimal value of the dual, by Clarabel."""
-        variables = self.loss.variables
-        u = cp.Variable(len(variables), nonneg=True)
-        into_rows = np.zeros((self.loss.n_rows, len(variables)))
-        into_rows[variables.row, np.arange(len(variables))] = variables.sign
-        r, height = into_rows @ u, cp.Variable() if self.squared else 1.0
-        gain = variables.gain() @ u - cp.sum(cp.multiply(variables.curvature, cp.square(u))) / 2
-        limits = [u[j] <= variables.cap[j] for j in np.flatnonzero(np.isfinite(variables.cap))]
-        for K, limit in zip(*self.charged(), strict=True):
-            values, vectors = np.linalg.eigh(K)
-            some = values > 1e-13 * values.max()
-            root = vectors[:, some] * np.sqrt(values[some])
-            limits.append(cp.norm(root.T @ r) <= limit * height)
-        if self.offset == "free":
-            limits.append(cp.sum(r) == 0)
-        if (mass := self.loss.mass) is not None:
-            limits.append(cp.sum(u) <= mass.amount if mass.at_most else cp.sum(u) == mass.amount)
-        if self.squared:
-            gain -= cp.square(height) / 2
-        problem = cp.Problem(cp.Maximize(gain), limits)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-            for tolerance in (1e-10, 1e-9, 1e-8):  # the finer one is not always reached
-                names = ("tol_gap_abs", "tol_gap_rel", "tol_feas")
-                try:
-                    problem.solve(solver=cp.CLARABEL, **dict.fromkeys(names, tolerance))
-                    break
-                except cp.SolverError:
-                    continue
-        return float(problem.value)
+        """The least penalty and loss over functions of the kernels, by Clarabel."""
+        charges = [*self.limits, 1.0]
+
+        def penalty(norms: list[cp.Expression]) -> cp.Expression:
+            total = sum(charge * norm for charge, norm in zip(charges, norms, strict=False))
+            return cp.square(total) / 2 if self.squared else total
+
+        kernels = dict(enumerate(self.kernels))
+        written = LOSSES[self.kind][1]
+        return optimum(kernels, lambda f: written(self.rows, f), penalty, offset=self.offset)
 
 
 def random_group_problem(
@@ -116,24 +91,14 @@ def random_group_problem(
     """Kernels of random columns, and unless of low rank of distances, for a loss with weights."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 3))
-    labels = np.where(X[:, 0] + 0.5 * rng.normal(size=n_rows) > 0, 1.0, -1.0)
-    labels[:2] = 1.0, -1.0
     target = np.sin(X[:, 0]) + 0.3 * rng.normal(size=n_rows)
+    target[:2] = np.abs(target[0]), -np.abs(target[1])
     prices = price * rng.uniform(0.3, 3.0, size=n_rows)
-    losses = {
-        "hinge": lambda: hinge(labels, prices),
-        "tube": lambda: epsilon_insensitive(target, prices, 0.2),
-        "squared_hinge": lambda: SquaredHinge().dual_box(labels, prices),
-        "quantile": lambda: Quantile(0.3).dual_box(target, prices),
-        "huber": lambda: Huber(0.5).dual_box(target, prices),
-        "nu": lambda: nu_hinge(labels, prices, 0.1, balanced=offset == "free"),
-        "nu_tube": lambda: nu_insensitive(target, prices, 0.4),
-        "one_class": lambda: one_class(prices, 0.3),
-    }
     factors = [rng.normal(size=(n_rows, 1 + g % 3)) for g in range(n_kernels)]
     kernels = [H @ H.T for H in factors]
     if not low_rank:
         distance = ((X[:, None] - X[None]) ** 2).sum(-1)
         kernels = [K + np.exp(-distance * (g + 1)) for g, K in enumerate(kernels)]
     limits = rng.uniform(0.5, 2.0, size=n_kernels)
-    return GroupProblem(losses[kind](), factors, kernels, limits, offset, squared)
+    rows = Problem(X, target, prices, 0.2)
+    return GroupProblem(kind, rows, factors, kernels, limits, offset, squared)

@@ -1,12 +1,14 @@
 """Restricted duals of the 2-norm over random columns, and the problem they are dual to."""
 
-import warnings
-
 import cvxpy as cp
 import numpy as np
 
 from cgboost.losses import SupportVectorLoss, epsilon_insensitive, hinge
 from cgboost.optimizers.active_set.quadratic_dual import Block, DualIterate, QuadraticDual, RowBoxes
+from tests.problems import optimum as full_optimum
+
+KINDS = ("hinge", "tube", "absolute")
+OFFSETS = ("none", "penalized", "free")
 
 
 def random_loss(
@@ -59,19 +61,15 @@ def primal(
 
 
 def optimum(loss: SupportVectorLoss, columns: np.ndarray, *, two_sided: bool, offset: str) -> float:
-    """Optimal value by Clarabel, from the loss written out row by row."""
-    coef, b = cp.Variable(columns.shape[1], nonneg=not two_sided), cp.Variable()
-    output = columns @ coef + (b if offset != "none" else 0.0)
-    objective = cp.sum_squares(coef) / 2
-    if offset == "penalized":
-        objective += cp.square(b) / 2
-    above = cp.Variable(loss.n_rows, nonneg=True)
-    below = cp.Variable(loss.n_rows, nonneg=True)
-    objective += loss.upper @ above - loss.lower @ below
-    apart = loss.target - output
-    limits = [above >= apart - loss.epsilon, below >= -apart - loss.epsilon]
-    problem = cp.Problem(cp.Minimize(objective), limits)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-        problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
-    return float(problem.value)
+    """Optimal value by CVXPY, from the loss written out row by row."""
+    coef = "free" if two_sided else "nonneg"
+    return full_optimum(
+        columns if columns.size else np.zeros((loss.n_rows, 1)),
+        lambda f: (
+            loss.upper @ cp.pos(loss.target - f - loss.epsilon)
+            - loss.lower @ cp.pos(f - loss.target - loss.epsilon)
+        ),
+        lambda a: cp.sum_squares(a) / 2,
+        coef=coef,
+        offset=offset,
+    )

@@ -5,49 +5,65 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost.generation.columns import Column
 from cgboost.losses import hinge
+from cgboost.masters import TwoNormMaster
 from cgboost.optimizers.active_set.active_set_method import (
     FEW_STEPS,
     LEAST,
     MOST,
+    RELEASED,
     TARGET_GAP,
     ActiveSetMethod,
+    ActiveSetSession,
+    ProximalProblem,
     Proximity,
 )
-from solvers import LimitError, Status
+from cgboost.optimizers.active_set.quadratic_dual import KeptProducts
 from tests.effort import examples
-from tests.optimizers.duals.quadratic_duals import at_zero, optimum, primal, random_loss, whole
+from tests.optimizers.duals.quadratic_duals import (
+    KINDS,
+    OFFSETS,
+    at_zero,
+    optimum,
+    primal,
+    random_loss,
+    whole,
+)
+from tests.problems import columns_of
 
 SIGNS = pytest.mark.parametrize("two_sided", [True, False])
-OFFSETS = pytest.mark.parametrize("offset", ["none", "penalized", "free"])
-
-
-def coefficients(problem, point) -> np.ndarray:
-    """α in the units of the columns."""
-    return np.sqrt(problem.block.weights) * problem.coefficients(point.s)
 
 
 @SIGNS
-@OFFSETS
+@pytest.mark.parametrize("offset", OFFSETS)
 @settings(max_examples=examples(25))
-@given(seed=st.integers(0, 10**6), kind=st.sampled_from(["hinge", "tube", "absolute"]))
-def test_the_optimum_is_clarabels(two_sided: bool, offset: str, seed: int, kind: str) -> None:
-    """On random problems of any price the objective is the optimum, the gap says so."""
+@given(
+    seed=st.integers(0, 10**6),
+    kind=st.sampled_from(KINDS),
+    form=st.sampled_from(["plain", "repeated", "none"]),
+)
+def test_the_optimum_is_clarabels(
+    two_sided: bool, offset: str, seed: int, kind: str, form: str
+) -> None:
+    """At any price, of rows and columns that come twice, zeros and ones, and without columns."""
     rng = np.random.default_rng(seed)
     n_rows, n_columns = int(rng.integers(2, 26)), int(rng.integers(1, 31))
-    price = 10.0 ** rng.uniform(-3, 3)
-    loss, columns = random_loss(rng, n_rows, kind, price), rng.normal(size=(n_rows, n_columns))
+    columns = rng.normal(size=(n_rows, 0 if form == "none" else n_columns))
+    if form == "repeated":
+        columns = np.repeat(columns, 2, axis=0)
+        n_rows = len(columns)
+        columns = np.hstack([columns, columns, np.zeros((n_rows, 2)), np.ones((n_rows, 1))])
+    loss = random_loss(rng, n_rows, kind, 10.0 ** rng.uniform(-3, 3))
     columns -= columns.mean(axis=0) if offset == "free" else 0.0
     problem = whole(loss, columns, two_sided=two_sided, offset=offset)
     end = ActiveSetMethod().solve(problem, at_zero(problem), None)
-    found = primal(
-        loss, columns, coefficients(problem, end), end.offset, charged=offset == "penalized"
-    )
+    coef = np.sqrt(problem.block.weights) * problem.coefficients(end.s)
+    found = primal(loss, columns, coef, end.offset, charged=offset == "penalized")
     best = optimum(loss, columns, two_sided=two_sided, offset=offset)
     assert end.relative_gap <= 1e-8
     assert found == pytest.approx(best, rel=1e-6, abs=1e-6)
-    if not two_sided:
-        assert coefficients(problem, end).min(initial=0.0) >= 0
+    assert two_sided or coef.min(initial=0.0) >= 0
 
 
 @SIGNS
@@ -64,38 +80,6 @@ def test_nearly_collinear_kernel_columns(two_sided: bool, width: float, price: f
     assert end.relative_gap <= 1e-8
 
 
-@SIGNS
-def test_duplicate_rows_and_columns(two_sided: bool) -> None:
-    """Rows and columns that occur twice, columns of zeros and of ones make no trouble."""
-    rng = np.random.default_rng(1)
-    columns = np.repeat(rng.normal(size=(20, 6)), 2, axis=0)
-    columns = np.hstack([columns, columns, np.zeros((40, 2)), np.ones((40, 1))])
-    for kind in ("hinge", "tube", "absolute"):
-        loss = random_loss(rng, 40, kind, 2.0)
-        for offset in ("none", "penalized", "free"):
-            problem = whole(loss, columns, two_sided=two_sided, offset=offset)
-            end = ActiveSetMethod().solve(problem, at_zero(problem), None)
-            assert end.relative_gap <= 1e-9
-
-
-def test_no_columns_at_all() -> None:
-    """The best offset alone is found, free or penalized."""
-    rng = np.random.default_rng(2)
-    for kind in ("hinge", "tube", "absolute"):
-        loss = random_loss(rng, 30, kind, 2.0)
-        for offset in ("none", "penalized", "free"):
-            problem = whole(loss, np.zeros((30, 0)), offset=offset)
-            end = ActiveSetMethod().solve(problem, at_zero(problem), None)
-            assert end.relative_gap <= 1e-9
-            others = np.linspace(-3, 3, 61)
-            charged = offset == "penalized"
-            best = primal(loss, np.zeros((30, 0)), np.zeros(0), end.offset, charged=charged)
-            if offset != "none":
-                for other in others:
-                    value = primal(loss, np.zeros((30, 0)), np.zeros(0), other, charged=charged)
-                    assert best <= value + 1e-9
-
-
 def test_features_of_size_1000_are_solved_beyond_the_rounding_of_their_scores() -> None:
     """Hᵀr is a difference of large terms; coefficients that are kept apart from it are exacter."""
     rng = np.random.default_rng(0)
@@ -110,33 +94,19 @@ def test_features_of_size_1000_are_solved_beyond_the_rounding_of_their_scores() 
 # ---------------------------------------------------------------------- steps
 
 
-def kernel_problem(rng: np.random.Generator, n_rows: int, n_columns: int):
-    """Columns of an RBF kernel, and labels with some noise."""
-    X = rng.normal(size=(n_rows, 4))
-    columns = np.exp(-((X[:, None] - X[None, :n_columns]) ** 2).sum(axis=2) / 8)
-    labels = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=n_rows) > 0, 1.0, -1.0)
-    return hinge(labels, np.ones(n_rows)), columns
-
-
 @SIGNS
-def test_a_cold_start_takes_few_steps(two_sided: bool) -> None:
-    """From r = 0, 300 rows and as many columns need some ten steps, not one for every row."""
-    loss, columns = kernel_problem(np.random.default_rng(3), 300, 300)
-    problem = whole(loss, columns, two_sided=two_sided)
-    method = ActiveSetMethod()
-    end = method.solve(problem, at_zero(problem), None)
-    assert end.relative_gap <= TARGET_GAP
-    assert method.steps <= 80
-
-
-@SIGNS
-def test_a_warm_start_takes_a_few_steps(two_sided: bool) -> None:
-    """The optimum itself needs none; with another five columns, a few."""
-    loss, columns = kernel_problem(np.random.default_rng(4), 300, 250)
-    method = ActiveSetMethod()
+def test_starts_take_few_steps(two_sided: bool) -> None:
+    """From r = 0 some ten, not one a row; at the optimum none; with five more columns a few."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 4))
+    columns = np.exp(-((X[:, None] - X[None, :250]) ** 2).sum(axis=2) / 8)
+    labels = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=300) > 0, 1.0, -1.0)
+    loss, method = hinge(labels, np.ones(300)), ActiveSetMethod()
     problem = whole(loss, columns[:, :200], two_sided=two_sided)
     end = method.solve(problem, at_zero(problem), None)
     cold = method.steps
+    assert end.relative_gap <= TARGET_GAP
+    assert cold <= 80
     method.solve(problem, problem.point(end.r, end.offset), None)
     assert method.steps == cold
     for count in range(205, 255, 5):
@@ -148,34 +118,33 @@ def test_a_warm_start_takes_a_few_steps(two_sided: bool) -> None:
     assert method.steps - cold <= 4 * cold  # ten solves
 
 
-def test_a_deadline_that_has_passed_ends_the_solve() -> None:
-    """The error says that it was time, as every backend's does."""
-    loss, columns = kernel_problem(np.random.default_rng(5), 50, 50)
-    problem = whole(loss, columns)
-    with pytest.raises(LimitError, match="ran out of time") as caught:
-        ActiveSetMethod().solve(problem, at_zero(problem), deadline=0.0)
-    assert caught.value.status is Status.TIME_LIMIT
+def test_another_column_of_a_master_costs_few_steps() -> None:
+    """Far fewer than the first solve."""
+    rng = np.random.default_rng(0)
+    H = rng.normal(size=(300, 61))
+    labels = np.where(H[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0)
+    master = TwoNormMaster(hinge(labels, np.ones(300)))
+    master.add(columns_of(H[:, :60]))
+    master.solve()
+    session = master._dual.session
+    assert isinstance(session, ActiveSetSession)
+    first = session.steps
+    master.add([Column(values=H[:, 60], key="another")])
+    master.solve()
+    assert 0 < session.steps - first <= first / 2
 
 
-# ---------------------------------------------------------------------- κ
-
-
-def test_the_proximal_term_weakens_when_steps_settle() -> None:
-    """By a little after many steps, by much after few, never below the least."""
-    proximity = Proximity(1e-2)
-    proximity.learn(FEW_STEPS + 1)
-    slow = proximity.kappa
+def test_the_proximal_term_follows_how_steps_converge() -> None:
+    """Weaker where they settle, much so after few; stronger where not, to what lies between."""
+    settled = Proximity(1e-2)
+    settled.learn(FEW_STEPS + 1)
+    slow = settled.kappa
     assert LEAST < slow < 1e-2
-    proximity.learn(FEW_STEPS)
-    assert proximity.kappa < 1e-2 * slow
+    settled.learn(FEW_STEPS)
+    assert settled.kappa < 1e-2 * slow
     for _ in range(5):
-        proximity.learn(1)
-    assert proximity.kappa == LEAST
-    assert not LEAST < proximity.kappa < MOST
-
-
-def test_the_proximal_term_strengthens_when_they_do_not() -> None:
-    """At first tenfold; later to somewhere between what converged and what did not."""
+        settled.learn(1)
+    assert settled.kappa == LEAST < MOST
     at_first, later = Proximity(1e-2), Proximity(1e-2)
     at_first.learn(None)
     assert at_first.kappa == pytest.approx(1e-1)
@@ -188,14 +157,67 @@ def test_the_proximal_term_strengthens_when_they_do_not() -> None:
     refused = later.kappa
     later.learn(None)
     assert refused < later.kappa < converged
-
-
-def test_the_next_solve_begins_where_the_first_steps_have_converged() -> None:
-    """A little weaker if they converged at once, the same if that took trying."""
-    at_once, tried = Proximity(1e-2), Proximity(1e-2)
+    at_once, tried = Proximity(1e-2), Proximity(1e-2)  # where the next solve begins
     at_once.learn(2)
     assert at_once.first == pytest.approx(1e-3)
-    tried.learn(None)
-    tried.learn(2)
-    tried.learn(2)
+    for steps in (None, 2, 2):
+        tried.learn(steps)
     assert tried.first == pytest.approx(1e-1)
+
+
+# ---------------------------------------------------------------------- a proximal problem
+
+
+@settings(max_examples=examples(60))
+@given(
+    seed=st.integers(0, 10**6),
+    kind=st.sampled_from(KINDS),
+    two_sided=st.booleans(),
+    offset=st.sampled_from(OFFSETS),
+)
+def test_where_nothing_moves_the_proximal_problem_is_solved(
+    seed: int, kind: str, two_sided: bool, offset: str
+) -> None:
+    """With a strong proximal term the steps converge, and r is its own proximal point."""
+    rng = np.random.default_rng(seed)
+    loss, columns = random_loss(rng, 12, kind, 3.0), rng.normal(size=(12, 8))
+    problem = whole(loss, columns, two_sided=two_sided, offset=offset)
+    centre, products, proximity = at_zero(problem), KeptProducts(), 5.0
+    attempt = ProximalProblem(problem, centre, proximity)
+    for _ in range(40):
+        attempt.step(products)
+        if not attempt.move():
+            break
+    else:
+        pytest.fail("the steps have not converged")
+    end = attempt.result(converged=True)
+    # r minimises ½p|r − r₀|² − (gain − pull·r) over its box: one gradient step comes back to it
+    stiffness = proximity * problem.unit
+    there = centre.r - (end.output + end.offset) / stiffness
+    bends = (loss.epsilon, -loss.epsilon) if kind == "tube" else (0.0, 0.0)
+    low, high = (there + (loss.target + bend) / stiffness for bend in bends)
+    nearest = np.where(high > 0, high, np.where(low < 0, low, 0.0))
+    np.testing.assert_allclose(end.r, np.clip(nearest, loss.lower, loss.upper), atol=1e-9)
+    if offset == "free":
+        assert end.r.sum() == pytest.approx(proximity / problem.unit * end.offset, abs=1e-9)
+
+
+def test_steps_of_a_weak_proximal_term() -> None:
+    """A tenth of many rows leave their corners at once; what is not settled ends in its box."""
+    rng = np.random.default_rng(3)
+    loss, columns = random_loss(rng, 400, "hinge", 1.0), rng.normal(size=(400, 30))
+    problem = whole(loss, columns, offset="none")
+    attempt = ProximalProblem(problem, at_zero(problem), 1e-2)
+    attempt.step(KeptProducts())
+    assert attempt.move() == 400
+    assert np.count_nonzero(attempt._status % 2 == 1) == RELEASED * 400
+    loss, columns = random_loss(rng, 40, "tube", 1e-2), rng.normal(size=(40, 5))
+    problem = whole(loss, columns, offset="none")
+    attempt, products = ProximalProblem(problem, at_zero(problem), 1e-8), KeptProducts()
+    for _ in range(3):
+        attempt.step(products)
+        attempt.move()
+    assert np.any(np.abs(attempt.r) > loss.upper)
+    end = attempt.result(converged=False)
+    assert np.all(np.abs(end.r) <= loss.upper)
+    np.testing.assert_allclose(end.s, problem.scores(end.r))

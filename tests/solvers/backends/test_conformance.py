@@ -1,4 +1,4 @@
-"""Conformance: every backend on every known problem.
+"""Conformance: every backend on every known problem, by what it declares that it can do.
 
 Asserted are the conditions of optimality, not stored points: degenerate problems have several.
 """
@@ -15,13 +15,16 @@ from solvers import (
     Backend,
     InfeasibleError,
     LimitError,
+    OptionError,
     Program,
+    Session,
     SolverFailure,
     Status,
     get_backend,
     open_session,
     solve,
 )
+from solvers.backends import piqp
 from tests.effort import examples
 from tests.solvers.problems import (
     ALL,
@@ -36,6 +39,7 @@ from tests.solvers.problems import (
     Case,
     can,
     continuous,
+    dense_program,
 )
 
 ACCURACY = 1e-5
@@ -93,19 +97,14 @@ def slope(program, solver, move, at, low, high):
 
 
 @pytest.mark.parametrize(("case", "solver"), HAS_UNIQUE_DUALS)
-def test_a_dual_is_the_derivative_of_the_optimum(case: Case, solver):
-    """Moving a row's active bound by a little changes the optimum by dual times little."""
-    program = case.program
-    for i, dual in enumerate(solve(program, solver).row_duals):
-        bounds = program.row_lower[i], program.row_upper[i]
-        found = slope(program, solver, "change_row_bounds", i, *bounds)
-        assert dual == pytest.approx(found, abs=2e-3)
-
-
-@pytest.mark.parametrize(("case", "solver"), HAS_UNIQUE_DUALS)
-def test_a_reduced_cost_is_the_derivative_of_the_optimum(case: Case, solver):
-    """The same for the bounds of a variable, where the optimum is differentiable."""
+def test_duals_are_derivatives_of_the_optimum(case: Case, solver):
+    """Moving an active bound of a row or a variable changes the optimum by dual times little."""
     program, found = case.program, solve(case.program, solver)
+    for i, dual in enumerate(found.row_duals):
+        bounds = program.row_lower[i], program.row_upper[i]
+        assert dual == pytest.approx(
+            slope(program, solver, "change_row_bounds", i, *bounds), abs=2e-3
+        )
     for j, reduced_cost in enumerate(found.reduced_costs):
         bounds = program.lower[j], program.upper[j]
         if abs(reduced_cost) < 1e-3 and np.abs(found.x[j] - bounds).min() < 1e-3:
@@ -193,23 +192,41 @@ def test_random_programs_with_a_planted_optimum(solver, seed, n, m, kind, is_spa
 
 @pytest.mark.parametrize("solver", ALL)
 def test_backends_follow_the_protocol(solver):
-    """Every backend names itself, declares its capabilities and opens sessions."""
+    """Every backend names itself, declares what it can, opens sessions, and minds a tolerance."""
     backend = get_backend(solver)
     assert isinstance(backend, Backend)
     assert backend.name == solver
     assert backend.capabilities <= CAPABILITIES
     assert backend.capabilities & {"lp", "qp"}
     assert backend.is_installed
-
-
-@pytest.mark.parametrize("solver", ALL)
-def test_tolerance_reaches_the_solver(solver):
-    """A looser tolerance never costs more iterations than a tight one."""
     program = known_optimum(1, 8, 6, {"lp": "lp", "qp": "matrix"}[continuous(solver)])[0]
     session = open_session(program, solver)
+    assert isinstance(session, Session)
     loose = session.solve(tol=1e-3).iterations
-    tight = open_session(program, solver).solve(tol=1e-8).iterations
-    assert loose <= tight
+    assert loose <= open_session(program, solver).solve(tol=1e-8).iterations
+
+
+@pytest.mark.parametrize("solver", NATIVE)
+def test_the_callers_arrays_are_not_overwritten(solver):
+    """Nor is anything else that a program was made of, at a solve and at an update."""
+    kind = continuous(solver, prefer="qp")
+    arrays = {
+        "cost": np.array([-2.0, -6.0]),
+        "matrix": sp.csr_array([[1.0, 1.0]]),
+        "row_lower": np.array([-1e30]),
+        "row_upper": np.array([3.0]),
+        "lower": np.zeros(2),
+        "upper": np.array([1e30, 5.0]),
+    }
+    if kind == "qp":
+        arrays["quadratic"] = sp.csc_array([[2.0, 0.5], [0.5, 2.0]])
+    before = {name: value.copy() for name, value in arrays.items()}
+    session = open_session(Program(**arrays), solver)
+    session.solve()
+    session.change_cost([0], -3.0)
+    session.solve()
+    for name, value in arrays.items():
+        assert abs(value - before[name]).max() == 0 or np.array_equal(value, before[name])
 
 
 @pytest.mark.parametrize("solver", BY_CLASS["lp"])
@@ -228,3 +245,69 @@ def test_entries_stored_twice_are_added_up(solver, kind):
     columns.add_columns([1.0, 2.0], matrix)
     assert columns.solve().objective == pytest.approx(2.0, abs=1e-5)
     assert matrix.nnz == 3
+
+
+# ---------------------------------------------------------------------- limits
+
+
+@pytest.mark.parametrize("solver", ALL)
+def test_an_iteration_limit_raises_with_the_last_point(solver):
+    """A limit is an error of its own type, never a solution that looks like one.
+
+    A solver of CVXPY's without one refuses it.
+    """
+    session = open_session(dense_program(continuous(solver)), solver, max_iterations=1)
+    with pytest.raises((LimitError, OptionError), match="iteration limit|not known here") as caught:
+        session.solve()
+    if isinstance(caught.value, OptionError):
+        return
+    assert caught.value.status is Status.ITERATION_LIMIT
+    last = caught.value.solution
+    assert last is None or (last.x.shape == (40,) and last.status is Status.ITERATION_LIMIT)
+
+
+@pytest.mark.parametrize("solver", [name for name in ALL if can(name, "time-limit")])
+def test_after_a_time_limit_the_session_solves_on(solver):
+    """A limit belongs to one solve; the next one is not affected (HiGHS counts over its life)."""
+    program = dense_program(continuous(solver))
+    session = open_session(program, solver)
+    for _ in range(2):
+        with pytest.raises(LimitError, match="time limit") as caught:
+            session.solve(time_limit=1e-9)
+        assert caught.value.status is Status.TIME_LIMIT
+    expected = solve(program).objective
+    assert session.solve(time_limit=100.0).objective == pytest.approx(expected, abs=1e-5)
+    assert session.solve().objective == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("solver", [name for name in ALL if not can(name, "time-limit")])
+def test_a_time_limit_that_cannot_be_kept_is_no_secret(solver, caplog):
+    """It is logged together with the backend's name, or kept this time."""
+    caplog.set_level("INFO", "solvers")
+    words = ""
+    try:
+        solve(dense_program(continuous(solver)), solver, time_limit=1e-9)
+    except LimitError as error:
+        words = str(error)
+    logged = any(solver in line and "time limit" in line for line in caplog.messages)
+    assert logged or "time limit" in words
+
+
+@pytest.mark.parametrize("solver", ALL)
+def test_a_time_limit_that_is_not_reached_changes_nothing(solver):
+    """Whether the solver knows time limits or not: who sets one need not know which do."""
+    program = dense_program(continuous(solver))
+    expected = pytest.approx(solve(program, solver).objective, abs=1e-5)
+    for seconds in (100, np.inf):
+        assert solve(program, solver, time_limit=seconds).objective == expected
+
+
+def test_a_process_of_piqp_is_ended_at_the_time_limit(monkeypatch):
+    """A large program has the same answer there, and a limit that is kept."""
+    monkeypatch.setattr(piqp, "LARGE_PROGRAM", 1)
+    program = dense_program("qp")
+    alone, apart = solve(program, "piqp"), solve(program, "piqp", time_limit=100.0)
+    np.testing.assert_array_equal(alone.x, apart.x)
+    with pytest.raises(LimitError, match="its process was ended at the time limit") as caught:
+        solve(program, "piqp", time_limit=1e-3)
+    assert caught.value.status is Status.TIME_LIMIT

@@ -47,30 +47,20 @@ def test_any_growth_equals_stacking(seed, moves, starts_sparse):
         np.testing.assert_array_equal(dense(snapshot()), was)
 
 
-def test_dense_stays_dense_beside_empty_sparse_blocks():
-    """A block without nonzeros, however it is stored, does not make a dense matrix sparse."""
+def test_the_form_of_a_growing_matrix():
+    """Dense stays so beside empty sparse blocks; sparse without entries takes that of its rows.
+
+    The first growth copies the caller's matrix, and what a session hands out is read-only.
+    """
     matrix = growing_matrix(np.ones((1, 4)))
     matrix = matrix.grown(sp.csr_array((1, 2)), axis=1).grown(np.ones((3, 6)), axis=0)
     assert isinstance(matrix, DenseMatrix)
     assert isinstance(matrix.grown(sp.csr_array(np.ones((4, 1))), axis=1), SparseMatrix)
-
-
-def test_an_empty_sparse_matrix_becomes_dense_with_its_first_dense_block():
-    """A program that starts without rows takes the form of its first rows."""
-    matrix = growing_matrix(sp.csr_array((0, 4))).grown(np.ones((2, 4)), axis=0)
-    assert isinstance(matrix, DenseMatrix)
-
-
-def test_growth_never_writes_into_the_callers_matrix():
-    """The first growth copies."""
+    empty = growing_matrix(sp.csr_array((0, 4)))
+    assert isinstance(empty.grown(np.ones((2, 4)), axis=0), DenseMatrix)
     mine = np.zeros((4, 4))[:2, :2]
-    growing_matrix(mine).grown(np.ones((2, 2)), axis=0)
+    view = growing_matrix(mine).grown(np.ones((2, 2)), axis=0).whole()
     assert not mine.base.any()
-
-
-def test_the_whole_is_read_only():
-    """What a session hands out cannot be used to change the session."""
-    view = growing_matrix(np.ones((2, 2))).grown(np.ones((1, 2)), axis=0).whole()
     with pytest.raises(ValueError, match="read-only"):
         view[0, 0] = 5.0
 

@@ -35,26 +35,23 @@ def random_model(seed: int) -> cp.Problem:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_model_of_cvxpy_gets_the_same_optimum_and_sense(seed):
-    """The program's objective is the problem's, negated where it is a maximisation."""
+def test_a_model_of_cvxpy_is_solved_and_gets_its_answer_back(seed):
+    """The same optimum, negated where it is a maximisation, and a feasible point of that value.
+
+    Unique points and duals equal those that CVXPY finds itself, in its signs.
+    """
     problem = random_model(seed)
     program = Program.from_cvxpy(problem)
     assert program.is_qp == bool(seed % 2)
     solution = solve(program)
-    expected = problem.solve(solver=cp.CLARABEL)
-    sign = 1.0 if seed % 4 < 2 else -1.0
-    assert sign * solution.objective == pytest.approx(expected, abs=1e-6, rel=1e-6)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_values_and_duals_go_back_in_the_signs_of_cvxpy(seed):
-    """The point is feasible with the same value; unique duals equal those CVXPY finds itself."""
-    problem = random_model(seed)
-    value = put_back(problem, solve(Program.from_cvxpy(problem)))
+    value = put_back(problem, solution)
     assert all(constraint.violation().max() < 1e-6 for constraint in problem.constraints)
     duals = [np.copy(c.dual_value) for c in problem.constraints[:2]]
     points = [np.copy(v.value) for v in problem.variables()]
-    assert value == pytest.approx(problem.solve(solver=cp.CLARABEL), abs=1e-6, rel=1e-6)
+    expected = problem.solve(solver=cp.CLARABEL)
+    sign = 1.0 if seed % 4 < 2 else -1.0
+    assert sign * solution.objective == pytest.approx(expected, abs=1e-6, rel=1e-6)
+    assert value == pytest.approx(expected, abs=1e-6, rel=1e-6)
     if seed % 2:
         for found, v in zip(points, problem.variables(), strict=True):
             np.testing.assert_allclose(found, v.value, atol=1e-5)
@@ -132,10 +129,5 @@ def test_everything_else_is_refused_by_name(build, message):
     """Cones, integers, concave costs and missing data are errors that say which."""
     with pytest.raises(ProgramError, match=message):
         Program.from_cvxpy(build(cp.Variable(2)))
-
-
-def test_a_solution_of_another_program_is_refused():
-    """`put_back` notices a size that does not fit."""
-    solution = solve(Program([1.0]))
     with pytest.raises(ProgramError, match="0 rows and 1 columns"):
-        put_back(random_model(0), solution)
+        put_back(random_model(0), solve(Program([1.0])))  # a solution of another program

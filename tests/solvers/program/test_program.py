@@ -1,26 +1,41 @@
-"""`solvers.program.program` and the checks of `solvers.program.arrays`."""
+"""`solvers.program`: programs and their checks, solutions that check themselves, verdicts."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solvers import Program, ProgramError
+from solvers import (
+    InfeasibleError,
+    InfeasibleOrUnboundedError,
+    InterruptedSolveError,
+    LimitError,
+    Program,
+    ProgramError,
+    Solution,
+    SolverError,
+    SolverFailure,
+    Status,
+    UnboundedError,
+)
+from solvers.program.errors import refusal
+from solvers.program.solution import duality_gap
 
 
-def test_scalars_are_repeated_and_defaults_are_free_rows_and_nonnegative_columns():
-    """One number stands for all rows or columns, and the defaults are those documented."""
+def test_what_a_program_is_made_of():
+    """One number stands for all rows or columns; rows are free and columns at least 0 by default.
+
+    Small integer types, as some files have, cannot overflow later; it cannot be changed.
+    """
     program = Program([1, 2], [[1, 1], [0, 1]], row_upper=3)
     assert program.row_upper.tolist() == [3, 3]
     assert program.row_lower.tolist() == [-np.inf, -np.inf]
     assert program.lower.tolist() == [0, 0]
     assert program.upper.tolist() == [np.inf, np.inf]
-
-
-def test_integers_become_floats():
-    """Small integer types, as some files have, cannot overflow later."""
-    program = Program(np.array([1, 2], np.int8), np.array([[100, 100]], np.int8), 0)
-    assert program.cost.dtype == program.matrix.dtype == np.float64
-    assert program.objective_value([100, 100]) == 300.0
+    small = Program(np.array([1, 2], np.int8), np.array([[100, 100]], np.int8), 0)
+    assert small.cost.dtype == small.matrix.dtype == np.float64
+    assert small.objective_value([100, 100]) == 300.0
+    with pytest.raises(AttributeError):
+        program.cost = np.zeros(1)
 
 
 @pytest.mark.parametrize("huge", [1e19, 1e20, 1e300])
@@ -83,7 +98,98 @@ def test_objective_is_the_same_for_every_form_of_p(quadratic):
     assert program.objective_value([1, 2]) == 0.5 * (2 + 16) + 1 - 2 + 5
 
 
-def test_programs_are_frozen():
-    """A program cannot be changed by assignment."""
-    with pytest.raises(AttributeError):
-        Program([1.0]).cost = np.zeros(1)
+# ---------------------------------------------------------------------- solutions
+
+PROGRAM = Program([-1, -2], [[1, 1], [1, 3]], -np.inf, [4, 6])
+X, Y, D = np.array([3.0, 1.0]), np.array([-0.5, -0.5]), np.zeros(2)
+
+
+def solution(x=X, row_duals=Y, reduced_costs=D, program=PROGRAM):
+    """A claimed solution of a program."""
+    x = np.asarray(x, float)
+    return Solution(
+        Status.OPTIMAL,
+        x,
+        program.objective_value(x),
+        np.asarray(row_duals, float),
+        np.asarray(reduced_costs, float),
+        0,
+        0.0,
+        "test",
+        "",
+        lambda: program,
+    )
+
+
+INTEGERS = Program([1.0], upper=4, integrality=True)
+
+
+@pytest.mark.parametrize(
+    ("claim", "primal", "dual"),
+    [
+        ({}, 0.0, 0.0),
+        ({"x": [5, 1]}, 2 / (1 + 8), None),  # a row that is violated, over |Ax|
+        ({"x": [-1, 0]}, 1 / 2, None),  # a bound
+        (
+            {"x": [1.5], "row_duals": [], "reduced_costs": [1.0], "program": INTEGERS},
+            0.5 / 2.5,
+            None,
+        ),
+        ({"reduced_costs": [0.3, 0]}, None, 0.3 / 3),  # not Px + c − A'y
+        ({"row_duals": [0.5, -0.5], "reduced_costs": [-1, -1]}, None, 1 / 3),  # a wrong sign
+        ({"row_duals": [0, 0], "reduced_costs": [-1, -2]}, None, 2 / 3),
+    ],
+    ids=["optimum", "row", "bound", "fraction", "stationarity", "row dual", "reduced cost"],
+)
+def test_residuals_are_scaled(claim, primal, dual):
+    """Each violation is divided by one plus the size of what it is a difference of."""
+    found = solution(**claim)
+    assert primal is None or found.primal_residual == pytest.approx(primal)
+    assert dual is None or found.dual_residual == pytest.approx(dual)
+    assert found.is_optimal(1e-15) == (not claim)
+
+
+def test_a_gap_shows_missing_complementarity():
+    """A feasible pair that is not optimal has one, and errors that cancel in objectives, too."""
+    assert solution().duality_gap == 0
+    assert solution([0, 0]).duality_gap == pytest.approx(5.0)
+    assert not solution([0, 0]).is_optimal(1.0)
+    program = Program([1, 1], [[1, 0], [0, 1]], 1.0)
+    point, duals = np.array([1.1, 0.9]), np.array([1.0, 1.0])
+    assert point.sum() == duals.sum()
+    assert duality_gap(program, point, duals, np.zeros(2)) == pytest.approx(0.2 / 3)
+
+
+@pytest.mark.parametrize("field", ["x", "row_duals", "reduced_costs"])
+def test_nan_is_never_optimal(field):
+    """A NaN anywhere fails the check, where max() might have hidden it."""
+    assert not solution(**{field: [np.nan, 0.0]}).is_optimal(1e9)
+
+
+# ---------------------------------------------------------------------- verdicts
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (Status.INFEASIBLE, InfeasibleError),
+        (Status.UNBOUNDED, UnboundedError),
+        (Status.INFEASIBLE_OR_UNBOUNDED, InfeasibleOrUnboundedError),
+        (Status.TIME_LIMIT, LimitError),
+        (Status.ITERATION_LIMIT, LimitError),
+        (Status.FAILED, SolverFailure),
+        (Status.INTERRUPTED, InterruptedSolveError),
+    ],
+)
+def test_every_status_that_is_no_answer_has_its_exception(status, kind):
+    """The exception carries the status, the backend and the backend's own words."""
+    error = refusal(status, "mock", "its own words")
+    assert type(error) is kind
+    assert (error.status, error.backend, error.words) == (status, "mock", "its own words")
+    assert str(error) == f"mock: {status.value} (its own words)"
+
+
+def test_ctrl_c_is_no_solver_error():
+    """`except SolverError`, as in a fallback, must not swallow Ctrl-C."""
+    assert not issubclass(InterruptedSolveError, SolverError)
+    assert issubclass(InterruptedSolveError, KeyboardInterrupt)

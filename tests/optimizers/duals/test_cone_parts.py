@@ -1,4 +1,4 @@
-"""The Newton systems of the cone method: in both forms they are the dense system."""
+"""Parts of the cone method: its blocks, their Newton systems, and the scaling of the cones."""
 
 import numpy as np
 import pytest
@@ -13,9 +13,11 @@ from cgboost.optimizers.cones.cone_blocks import (
     low_rank_factor,
 )
 from cgboost.optimizers.cones.cone_equations import EquationsByColumns, EquationsByRows
+from cgboost.optimizers.cones.cone_scaling import Cones, ConeVector, Scaling
 from tests.effort import examples
 
 N_ROWS = 15
+SEEDS = st.integers(0, 10**6)
 
 
 def store_of(factors: list[np.ndarray], limits: np.ndarray, grams: int) -> BlockStore:
@@ -27,7 +29,7 @@ def store_of(factors: list[np.ndarray], limits: np.ndarray, grams: int) -> Block
 
 
 @settings(max_examples=examples(30))
-@given(seed=st.integers(0, 10**6), grams=st.integers(0, 3), n_free=st.integers(0, 2))
+@given(seed=SEEDS, grams=st.integers(0, 3), n_free=st.integers(0, 2))
 def test_both_forms_solve_the_dense_system(seed: int, grams: int, n_free: int) -> None:
     """By rows or by columns, with and without rows of weight 0, the solution is the dense one."""
     rng = np.random.default_rng(seed)
@@ -75,7 +77,7 @@ def test_a_store_has_the_products_of_its_blocks(grams: int) -> None:
 
 
 @settings(max_examples=examples(30))
-@given(seed=st.integers(0, 10**6), rank=st.integers(0, 6), exponent=st.integers(-9, 9))
+@given(seed=SEEDS, rank=st.integers(0, 6), exponent=st.integers(-9, 9))
 def test_a_matrix_of_low_rank_is_its_factor(seed: int, rank: int, exponent: int) -> None:
     """As many columns as its rank reproduce it, and with fewer there is no factor."""
     H = 10.0**exponent * np.random.default_rng(seed).normal(size=(N_ROWS, rank))
@@ -96,3 +98,42 @@ def test_factors_keep_the_digits_of_vectors_nearly_orthogonal_to_a_kernel() -> N
     store = store_of([H], np.ones(1), 1)
     image = store.images(rho)
     assert np.sqrt(store.products(image, image)) == pytest.approx(1.0, abs=1e-5)
+
+
+@settings(max_examples=examples(50))
+@given(seed=SEEDS)
+def test_the_scaling_of_cones_through_inner_products(seed: int) -> None:
+    """W takes the multiplier where W⁻¹ takes the slack; division undoes x ∘ v; moves end."""
+    rng = np.random.default_rng(seed)
+    factors = [rng.normal(size=(N_ROWS, 3)) for _ in range(3)]
+    store = store_of(factors, rng.uniform(0.5, 2.0, size=3), 2)
+
+    def inside(margin: float) -> ConeVector:
+        body = store.images(rng.normal(size=N_ROWS))
+        return ConeVector(np.sqrt(store.products(body, body)) + margin, body)
+
+    def assert_same(left: ConeVector, right: ConeVector, size: float) -> None:
+        np.testing.assert_allclose(left.head, right.head, rtol=1e-6, atol=1e-8 * size)
+        bodies = (store.in_rows(own.body) for own in (left, right))
+        np.testing.assert_allclose(*bodies, rtol=1e-6, atol=1e-6 * size)
+
+    slack, dual = inside(rng.uniform(1e-3, 2.0)), inside(rng.uniform(1e-3, 2.0))
+    vector = ConeVector(rng.normal(size=3), store.images(rng.normal(size=N_ROWS)))
+    cones = Cones(store)
+    scaling = Scaling(cones, store, slack, dual)
+    one = scaling.apply(dual)
+    size = np.abs(one.head).max()
+    assert_same(one, scaling.undo(slack), size)
+    assert_same(scaling.undo(scaling.apply(vector)), vector, size)
+    assert_same(cones.divided(slack, cones.jordan(slack, vector)), vector, 1.0)
+
+    def room(t: float) -> float:  # how far inside their cones all points are after a move
+        at = cones.combination((1.0, slack), (t, vector))
+        return float((at.head - np.sqrt(store.products(at.body, at.body))).min())
+
+    length = cones.reach(slack, vector)
+    if np.isfinite(length):
+        assert room(0.999 * length) > 0
+        assert room(1.001 * length) < 0
+    else:
+        assert room(1e6) > 0
