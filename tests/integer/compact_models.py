@@ -7,36 +7,31 @@ nothing of columns.
 import itertools
 import math
 import runpy
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from cgboost import BranchAndPrice
-from cgboost.generation import Column
+from cgboost.generation.columns import Column
 from cgboost.integer import (
-    Apart,
     BranchAndPriceResult,
-    ComponentRow,
     CountRow,
     Residual,
-    Row,
-    Together,
+    SubsetRow,
     VariableBound,
     VariableRow,
     respects,
 )
-from cgboost.integer.branching.decisions import respected_by
-from cgboost.masters import LinearMaster
-from solvers import InfeasibleError, Program, solve
+from solvers import Program
 
-from .tree_problems import ROUNDING, indicator, subsets
+from .tree_problems import EXAMPLES, KINDS, ROUNDING, Problem, indicator, optimum_of, subsets
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-KINDS = (Together, Apart, VariableBound, VariableRow, CountRow, ComponentRow)
+LISTED = tuple(kind for kind in KINDS if kind is not SubsetRow)
+"""Decisions that problems with listed columns respect."""
+
 COSTS = ("whole", "equal", "zero", "negative", "fractional", "big", "spread")
 """What costs there are; see :func:`costs`."""
 
@@ -107,10 +102,7 @@ class Instance:
 
     def optimum(self) -> float:
         """By HiGHS; inf if infeasible."""
-        try:
-            return solve(self.program, "highs", options={"mip_rel_gap": 0.0}).objective
-        except InfeasibleError:
-            return math.inf
+        return optimum_of(self.program)
 
     def check(self, result: BranchAndPriceResult) -> None:
         """The solution is one of the compact model, and costs what it says there."""
@@ -124,78 +116,6 @@ class Instance:
         assert (np.abs(x - np.round(x))[program.integrality] <= small).all()
         size = max(1.0, abs(result.objective), float(np.abs(program.cost) @ np.abs(x)))
         assert abs(float(program.cost @ x) - result.objective) <= ROUNDING * size
-
-
-@dataclass
-class AllColumns:
-    """A pricer that looks at every column; exact.
-
-    Attributes
-    ----------
-    rows : sequence of hashable
-    columns : sequence of Column
-    copies : float, mapping or None
-        As of the master.
-    most : int
-        Columns that are returned.
-    residual : bool
-        Whether it keeps to ``duals.rhs``.
-    """
-
-    rows: Sequence[Hashable]
-    columns: Sequence[Column]
-    copies: Any = None
-    most: int = 10
-    residual: bool = False
-    _known: dict[Any, np.ndarray] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.respects = (*KINDS, Residual) if self.residual else KINDS
-        self.numbers = {name: i for i, name in enumerate(self.rows)}
-        values = [column.values for column in self.columns]
-        self.matrix = np.array(values).reshape(-1, len(self.rows)).T
-        self.costs = np.array([column.cost for column in self.columns])
-
-    def _of(self, decision: Any) -> np.ndarray:
-        """What a decision says of every column."""
-        if decision not in self._known:
-            says = decision.coefficient if isinstance(decision, Row) else decision.allows
-            self._known[decision] = np.array([says(c, self.numbers) for c in self.columns])
-        return self._known[decision]
-
-    def __call__(self, duals: Any) -> Any:
-        """The cheapest columns, and the least reduced cost of all or of each block."""
-        reduced = self.costs - np.asarray(duals) @ self.matrix
-        for row, dual in duals.extra.items():
-            reduced -= dual * self._of(row)
-        for restriction in duals.restrictions:
-            reduced[~self._of(restriction)] = math.inf
-        if self.residual:
-            reduced[(self.matrix > np.maximum(duals.rhs, 0.0)[:, None]).any(axis=0)] = math.inf
-        best = np.argsort(reduced, kind="stable")[: self.most]
-        found = [self.columns[j] for j in best.tolist() if reduced[j] < -1e-9]
-        if not isinstance(self.copies, Mapping):
-            return found, float(reduced.min(initial=math.inf))
-        inside = {row: self.matrix[self.numbers[row]] != 0 for row in self.copies}
-        return found, {row: reduced[own].min(initial=math.inf) for row, own in inside.items()}
-
-
-def enumerated(
-    rows: Sequence[Hashable],
-    sense: Any,
-    rhs: Any,
-    columns: Sequence[Column],
-    *,
-    residual: bool = False,
-    **master: Any,
-) -> Callable[..., BranchAndPrice]:
-    """``search(**options)`` over all columns, given here."""
-
-    def search(**options: Any) -> BranchAndPrice:
-        pricer = AllColumns(rows, columns, master.get("copies"), residual=residual)
-        return BranchAndPrice(LinearMaster(rows, sense, rhs, **master), pricer, **options)
-
-    return search
 
 
 def costs(rng: np.random.Generator, kind: str, shape: Any) -> np.ndarray:
@@ -262,15 +182,16 @@ def cutting_stock(rng: np.random.Generator, kind: str, n: int = 4) -> Instance:
                 number[t] += 1
         return z
 
-    search = enumerated(
+    dive = (fixed >= 0).all() and (own >= 0).all()
+    problem = Problem(
         [*range(n), *types],
         ["==" if exact else ">="] * n + ["<=", "<="],
         np.r_[demand, most].astype(float),
         columns,
-        residual=bool((fixed >= 0).all() and (own >= 0).all()),
         copies={name: float(m) for name, m in zip(types, most, strict=True)},
+        respects=(*LISTED, Residual) if dive else LISTED,
     )
-    return Instance(model.program(), search, amounts)
+    return Instance(model.program(), problem.search, amounts)
 
 
 # ------------------------------------------------------------------ generalised assignment
@@ -312,7 +233,8 @@ def generalised_assignment(rng: np.random.Generator, kind: str, n: int = 5) -> I
     ]
     sense = ["=="] * n + ["==" if exactly else "<="] * m
     rhs = np.r_[demand, np.ones(m)].astype(float)
-    search = enumerated([*range(n), *agents], sense, rhs, columns, copies=dict.fromkeys(agents, 1))
+    copies = dict.fromkeys(agents, 1)
+    problem = Problem([*range(n), *agents], sense, rhs, columns, copies, respects=LISTED)
 
     def amounts(result: BranchAndPriceResult) -> np.ndarray:
         z = np.zeros(len(model.cost))
@@ -320,7 +242,7 @@ def generalised_assignment(rng: np.random.Generator, kind: str, n: int = 5) -> I
             z[x[variable]] = a
         return z
 
-    return Instance(model.program(), search, amounts)
+    return Instance(model.program(), problem.search, amounts)
 
 
 def example_assignment(rng: np.random.Generator, kind: str, n: int = 7) -> Instance:
@@ -411,15 +333,14 @@ def colouring(rng: np.random.Generator, kind: str, n: int = 6) -> Instance:
         if not edge[np.ix_(own, own)].any()
     ]
     how = {"least_cost": price} if price and rng.integers(2) else {"copies": float(n)}
-    search = enumerated(range(n), str(rng.choice(["==", ">="])), np.ones(n), columns, **how)
-    return Instance(
-        model.program(), search, lambda result: amounts(c.key for c in _ordered(result))
-    )
+    sense = str(rng.choice(["==", ">="]))
+    problem = Problem(range(n), sense, np.ones(n), columns, respects=LISTED, **how)
 
+    def classes(result: BranchAndPriceResult) -> np.ndarray:
+        """What is covered twice stays with the dearest columns."""
+        return amounts(c.key for c in sorted(result.columns, key=lambda column: -column.cost))
 
-def _ordered(result: BranchAndPriceResult) -> list[Column]:
-    """Columns of a cover, the dearest first: what is covered twice stays with these."""
-    return sorted(result.columns, key=lambda column: -column.cost)
+    return Instance(model.program(), problem.search, classes)
 
 
 def example_colouring(rng: np.random.Generator, kind: str, n: int = 8) -> Instance:
@@ -442,20 +363,18 @@ def example_colouring(rng: np.random.Generator, kind: str, n: int = 8) -> Instan
 # ------------------------------------------------------------------ capacitated p-median
 
 
-def median_model(
-    cost: np.ndarray, demand: Any, p: int, capacity: float, opening: Any, sense: str
-) -> tuple[Compact, Any]:
-    """Who serves whom; depots serve themselves."""
+def median_model(cost: np.ndarray, demand: Any, p: int, capacity: float) -> tuple[Compact, Any]:
+    """Who serves whom from at most p depots; depots serve themselves."""
     n = len(cost)
     model = Compact()
-    x, y = model.add(cost), model.add(np.asarray(opening, dtype=float))
+    x, y = model.add(cost), model.add(0.0, n=n)
     for i in range(n):
         model.row([*zip(x[i], demand, strict=True), (y[i], -capacity)], "<=", 0.0)
         model.row([(x[i, i], 1.0), (y[i], -1.0)], "==", 0.0)
         model.row([(x[k, i], 1.0) for k in range(n)], "==", 1.0)
         for j in range(n):
             model.row([(x[i, j], 1.0), (y[i], -1.0)], "<=", 0.0)
-    model.row([(each, 1.0) for each in y], sense, p)
+    model.row([(each, 1.0) for each in y], "<=", p)
 
     def amounts(result: BranchAndPriceResult) -> np.ndarray:
         z, got = np.zeros(len(model.cost)), set()
@@ -471,42 +390,6 @@ def median_model(
     return model, amounts
 
 
-def p_median(rng: np.random.Generator, kind: str, n: int = 5) -> Instance:
-    """Every customer in one cluster; every depot has exactly one (empty or not), or at most one."""
-    exactly, p = bool(rng.integers(2)), int(rng.integers(1, n))
-    cost, opening = costs(rng, kind, (n, n)), costs(rng, kind, n) * float(rng.integers(2))
-    demand = np.full(n, 2) if kind == "equal" else rng.integers(0, 6, n)
-    capacity = float(np.ceil(rng.choice([0.9, 1.2, 1.5]) * demand.sum() / p))
-    sense = str(rng.choice(["<=", "=="]))
-    model, amounts = median_model(cost, demand, p, capacity, opening, sense)
-    depots = [("depot", i) for i in range(n)]
-    columns = [
-        Column(
-            np.r_[indicator(n, own), 1.0, indicator(n, [i])],
-            (i, own),
-            cost=float(opening[i] + cost[i, list(own)].sum()),
-            variables={(i, j): 1.0 for j in own},
-            block=depots[i],
-        )
-        for i in range(n)
-        for own in subsets(n)
-        if i in own and demand[list(own)].sum() <= capacity
-    ]
-    if exactly:
-        columns += [
-            Column(np.r_[np.zeros(n + 1), indicator(n, [i])], (i, ()), block=depots[i])
-            for i in range(n)
-        ]
-    search = enumerated(
-        [*range(n), "number", *depots],
-        ["=="] * n + [sense] + ["==" if exactly else "<="] * n,
-        np.r_[np.ones(n), float(p), np.ones(n)],
-        columns,
-        copies=dict.fromkeys(depots, 1),
-    )
-    return Instance(model.program(), search, amounts)
-
-
 def example_median(rng: np.random.Generator, kind: str, n: int = 7) -> Instance:
     """The example script: clusters by knapsacks."""
     kind = "whole" if kind == "negative" else kind
@@ -514,7 +397,7 @@ def example_median(rng: np.random.Generator, kind: str, n: int = 7) -> Instance:
     np.fill_diagonal(distance, 0.0)
     demand, p = rng.integers(1, 6, n), int(rng.integers(1, 5))
     capacity = int(np.ceil(rng.choice([1.0, 1.2, 1.5]) * demand.sum() / p))
-    model, amounts = median_model(distance, demand, p, capacity, np.zeros(n), "<=")
+    model, amounts = median_model(distance, demand, p, capacity)
     locate = example("p_median")["locate"]
     return Instance(
         model.program(), lambda **o: locate(distance, demand, p, capacity, **o), amounts
@@ -565,13 +448,11 @@ def flow(rng: np.random.Generator, kind: str, n: int = 5, *, listed: bool = True
     copies = {("demand", k): demand[k] / unit[k] for k in k_all}
     sense, rhs = ["<="] * m + ["=="] * len(k_all), np.r_[capacity, list(copies.values())]
     columns = [column(k, path) for k in k_all for path in paths(arcs, *ends[k])]
-    if listed:
-        search = enumerated(rows, sense, rhs, columns, copies=copies)
-    else:
-        price = cheapest_paths(arcs, ends, cost, unit, column)
+    problem = Problem(rows, sense, rhs, columns, copies, respects=LISTED)
+    price = None if listed else cheapest_paths(arcs, ends, cost, unit, column)
 
-        def search(**options: Any) -> BranchAndPrice:
-            return BranchAndPrice(LinearMaster(rows, sense, rhs, copies=copies), price, **options)
+    def search(**options: Any) -> BranchAndPrice:
+        return problem.search(price, **options)
 
     return Instance(model.program(), search, amounts)
 
@@ -657,13 +538,13 @@ def fleet(rng: np.random.Generator, kind: str, n: int) -> tuple[Any, ...]:
     return distance, demand, window, np.full(n + 2, 4.0), capacity
 
 
-def routing_model(fleet: tuple[Any, ...], cost: np.ndarray) -> tuple[Compact, Any]:
+def routing_model(fleet: tuple[Any, ...]) -> tuple[Compact, Any]:
     """Arcs, times and loads (Miller, Tucker and Zemlin)."""
     distance, demand, window, service, capacity = fleet
     n = len(demand) - 2
     model = Compact()
     arcs = {
-        (i, j): int(model.add(cost[i, j])[0])
+        (i, j): int(model.add(distance[i, j])[0])
         for i in range(n + 1)
         for j in range(1, n + 2)
         if i != j and (i, j) != (0, n + 1)
@@ -699,77 +580,9 @@ def routing_model(fleet: tuple[Any, ...], cost: np.ndarray) -> tuple[Compact, An
     return model, amounts
 
 
-def routes(fleet: tuple[Any, ...]) -> Iterable[tuple[int, ...]]:
-    """All routes, as nodes from the depot to its copy."""
-    distance, demand, window, service, capacity = fleet
-    end = len(demand) - 1
-
-    def onward(path: tuple[int, ...], time: float) -> Iterable[tuple[int, ...]]:
-        for j in sorted(set(range(1, end + 1)) - set(path)):
-            arrival = max(window[0, j], time + service[path[-1]] + distance[path[-1], j])
-            if arrival > window[1, j] or demand[[*path, j]].sum() > capacity:
-                continue
-            if j < end:
-                yield from onward((*path, j), arrival)
-            elif len(path) > 1:
-                yield (*path, end)
-
-    return onward((0,), window[0, 0])
-
-
-def vehicle_routing(rng: np.random.Generator, kind: str, n: int = 5) -> Instance:
-    """Every customer on one route, by all routes; an arc's cost need not be its length."""
-    own = fleet(rng, kind, n)
-    cost = costs(rng, kind, (n + 2, n + 2)) if rng.integers(2) else own[0]
-    model, amounts = routing_model(own, cost)
-    columns = [
-        Column(
-            indicator(n + 2, route)[1:-1],
-            route,
-            cost=float(sum(cost[arc] for arc in itertools.pairwise(route))),
-            variables=dict.fromkeys(itertools.pairwise(route), 1.0),
-        )
-        for route in routes(own)
-    ]
-    search = enumerated(range(1, n + 1), "==", np.ones(n), columns, copies=float(n))
-    return Instance(model.program(), search, amounts)
-
-
 def example_routing(rng: np.random.Generator, kind: str, n: int = 6) -> Instance:
     """The example script: elementary paths by labelling."""
     own = fleet(rng, kind, n)
-    model, amounts = routing_model(own, own[0])
+    model, amounts = routing_model(own)
     route = example("vehicle_routing")["route"]
     return Instance(model.program(), lambda **options: route(own, **options), amounts)
-
-
-# ------------------------------------------------------------------ pricers that fail
-
-
-class Failing:
-    """A pricer that raises at one of its calls.
-
-    Parameters
-    ----------
-    pricer : Pricer
-    calls : int
-        That go well before.
-    error : BaseException
-    """
-
-    def __init__(self, pricer: Any, calls: int, error: BaseException) -> None:
-        self.pricer, self.left, self.error = pricer, calls, error
-        self.respects = respected_by(pricer)
-
-    def price(self, state: Any, limit: int) -> Any:
-        """As the pricer does, while there are calls left."""
-        self.left -= 1
-        if self.left < 0:
-            raise self.error
-        return self.pricer.price(state, limit)
-
-
-def failing(search: BranchAndPrice, calls: int, error: BaseException) -> BranchAndPrice:
-    """The search with a pricer that raises after so many calls."""
-    search.options = replace(search.options, pricer=Failing(search.options.pricer, calls, error))
-    return search

@@ -1,0 +1,227 @@
+"""Small integer problems, each with the branching rules that fit it, for the laws of searches."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from cgboost.integer import (
+    BestBound,
+    ComponentBranching,
+    CountBranching,
+    DepthFirst,
+    Diving,
+    RestrictedMaster,
+    Rounding,
+    RyanFoster,
+    SetBranching,
+    StrongBranching,
+    VariableBranching,
+    VariableFixing,
+)
+from cgboost.parallel import ThreadExecutor
+from tests.cases import Case
+
+from . import compact_models as models
+from . import tree_problems as problems
+from .compact_models import COSTS, Instance
+
+OPEN = VariableBranching(integer=[("open", k) for k in range(3)])
+ON = ["on", *(("on", k) for k in range(3))]
+ANY = ComponentBranching()
+"""It finds something wherever a solution is fractional; other rules need not."""
+
+LISTED: dict[str, tuple[Callable[[int], problems.Problem], Mapping[str, Any]]] = {
+    "packing": (
+        problems.bin_packing,
+        {
+            "pairs": [RyanFoster()],
+            "count, pairs": [CountBranching(), RyanFoster()],
+            "components": [ANY],
+            "arcs, pairs": [VariableBranching(), RyanFoster()],
+        },
+    ),
+    "cutting": (
+        problems.cutting_stock,
+        {"components": [ANY], "count": [CountBranching(), ANY]},
+    ),
+    "partly continuous": (
+        problems.partly_continuous,
+        {"components": [ANY], "count": [CountBranching(), ANY]},
+    ),
+    "jobs": (
+        problems.generalised_assignment,
+        {
+            "variables": [VariableBranching()],
+            "sets": [SetBranching([(i, j) for i in range(3)] for j in range(6))],
+            "pairs": [RyanFoster()],
+        },
+    ),
+    "negative jobs": (problems.negative_assignment, {"variables": [VariableBranching()]}),
+    "signed amounts": (problems.signed_amounts, {"variables": [VariableBranching()]}),
+    "equal agents": (
+        problems.identical_agents,
+        {
+            "arcs": [VariableBranching(), RyanFoster()],
+            "count": [CountBranching(by_block=True), VariableBranching(), ANY],
+        },
+    ),
+    "signed agents": (
+        problems.signed_agents,
+        {"variables": [VariableBranching(signed=range(3)), RyanFoster()]},
+    ),
+    "agents with a variable in common": (
+        problems.shared_variables,
+        {"variables": [VariableBranching(), RyanFoster()]},
+    ),
+    "signed rows": (problems.signed_rows, {"components": [ANY]}),
+    "covering": (
+        problems.set_covering,
+        {"components": [ANY], "variables": [CountBranching(), VariableBranching()]},
+    ),
+    "fixed charge": (
+        problems.fixed_charge,
+        {"variables": [OPEN], "count": [CountBranching(by_block=True), OPEN]},
+    ),
+    "mixed blocks": (
+        problems.mixed_blocks,
+        {
+            "bounds": [VariableBranching(integer=ON, rows=False)],
+            "all rules": [
+                CountBranching(by_block=True),
+                RyanFoster(),
+                VariableBranching(integer=ON, first=["on"]),
+                ANY,
+            ],
+        },
+    ),
+}
+"""Problems whose reference is HiGHS over all columns, and their rules."""
+
+BLOCKS = {
+    "auto": "auto",
+    "variables": [VariableBranching(), ANY],
+    "bounds": [VariableBranching(rows=False), ANY],
+    "pairs": [RyanFoster(), ANY],
+    "components": [ANY],
+    "count": [CountBranching(by_block=True), VariableBranching(), ANY],
+}
+COLOURS = {
+    "auto": "auto",
+    "variables": [VariableBranching(), ANY],
+    "pairs": [RyanFoster(subset_closed=True)],
+    "components": [ANY],
+    "count": [CountBranching(), RyanFoster(subset_closed=True)],
+}
+OWN = {"its own": None}
+
+COMPACT: dict[str, tuple[Callable[..., Instance], Mapping[str, Any], int]] = {
+    "stock": (models.cutting_stock, BLOCKS, 4),
+    "assignment": (models.generalised_assignment, BLOCKS, 6),
+    "assignment, example": (models.example_assignment, OWN | {"auto": "auto"}, 10),
+    "colouring": (models.colouring, COLOURS, 7),
+    "colouring, example": (models.example_colouring, OWN, 9),
+    "medians, example": (models.example_median, OWN | {"auto": "auto"}, 7),
+    "flow": (models.flow, BLOCKS, 5),
+    "flow, dynamic programming": (models.path_flow, {"variables": VariableBranching()}, 6),
+    "routing, example": (models.example_routing, OWN, 6),
+}
+"""Problems whose reference is a compact model, their rules, and how large they may be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchCase(Case[Any]):
+    """A problem and rules; ``make(seed, kind)`` makes one with costs of a kind, if it has kinds.
+
+    Parameters
+    ----------
+    problem : str
+    branching : rules, "auto" or None
+        None stands for what its example script takes.
+    complete : bool
+        Whether the rules divide every fractional solution.
+    """
+
+    problem: str
+    branching: Any
+    complete: bool = True
+
+    def search(self, problem: Any, **options: Any) -> Any:
+        """A search with these rules."""
+        own = {} if self.branching is None else {"branching": self.branching}
+        return problem.search(**own | options)
+
+
+def listed(make: Callable[[int], Any]) -> Callable[[int, str], Any]:
+    """Costs are of one kind."""
+    return lambda seed, kind="whole": make(seed)
+
+
+def compact(make: Callable[..., Instance], largest: int) -> Callable[[int, str], Any]:
+    """Of a random size."""
+
+    def made(seed: int, kind: str = "whole") -> Instance:
+        rng = np.random.default_rng(seed)
+        return make(rng, kind, int(rng.integers(largest // 2, largest + 1)))
+
+    return made
+
+
+CASES = [
+    SearchCase(name=f"{name}: {rule}", make=listed(make), problem=name, branching=branching)
+    for name, (make, rules) in LISTED.items()
+    for rule, branching in rules.items()
+] + [
+    SearchCase(
+        name=f"{name}: {rule}",
+        make=compact(make, largest),
+        problem=name,
+        branching=branching,
+        complete=branching is not None and name != "flow, dynamic programming",
+    )
+    for name, (make, rules, largest) in COMPACT.items()
+    for rule, branching in rules.items()
+]
+FIRST = list({case.problem: case for case in reversed(CASES)}.values())[::-1]
+"""One case of each problem."""
+
+HEURISTICS: dict[str, Any] = {
+    "none": [],
+    "auto": "auto",
+    "rounding": [Rounding(), Diving(discrepancies=1, every=2)],
+    "restricted": [RestrictedMaster(every=1)],
+}
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "node_selection": st.sampled_from([BestBound, DepthFirst, lambda: DepthFirst(max_dive=3)]),
+        "heuristics": st.sampled_from(sorted(HEURISTICS)),
+        "strong_branching": st.sampled_from([None, None, 1, 3, 0]),
+        "columns_per_round": st.sampled_from([1, 20]),
+        "variable_fixing": st.sampled_from(["auto", None, "often"]),
+        "executor": st.sampled_from([None, None, 2, 4]),
+    }
+)
+"""What a search may be told beside its rules; a number of rounds of 0 stands for all of them."""
+
+OFTEN = {"least_share": 0.0, "most_steps": np.inf}
+"""Nodes are divided by the objective wherever a variable is fixed."""
+
+KINDS_OF_COSTS = st.sampled_from(COSTS)
+
+
+def told(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Drawn options as a search takes them."""
+    rounds, tasks = options["strong_branching"], options["executor"]
+    often = options["variable_fixing"] == "often"
+    return dict(options) | {
+        "node_selection": options["node_selection"](),
+        "heuristics": HEURISTICS[options["heuristics"]],
+        "strong_branching": None
+        if rounds is None
+        else StrongBranching(3, reliability=2, max_rounds=rounds or None),
+        "variable_fixing": VariableFixing(**OFTEN) if often else options["variable_fixing"],
+        "executor": None if tasks is None else ThreadExecutor(tasks),
+    }
