@@ -20,7 +20,7 @@ from cgboost.integer import VariableBranching, respects
 from cgboost.parallel import DaskExecutor, FuturesExecutor, ThreadExecutor
 from solvers import Program
 
-from .decomposition.problems import assignment, flows, with_slack
+from .decomposition.cases import assignment, flows, with_slack
 from .test_search_laws import same_tree
 from .tree_problems import KINDS, Problem, check, set_covering
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together, VariableBound
@@ -18,6 +18,7 @@ from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
 from cgboost.integer.decomposition.pricing.network import network_of
 from cgboost.integer.decomposition.pricing.path_block import PathBlock
 from tests.cases import law
+from tests.effort import examples
 
 from .blocks import BLOCKS, ROWS, BlockCase, block, block_of, decisions_of, flow, least, request
 
@@ -30,6 +31,7 @@ def rows_of(own: Block) -> tuple[str, ...]:
 
 
 @law(BLOCKS)
+@settings(max_examples=examples(90))
 @given(seed=st.integers(0, 2**32 - 1), n_decisions=st.integers(0, 4))
 def test_the_least_cost_is_found(case: BlockCase, seed: int, n_decisions: int) -> None:
     """By HiGHS and by the algorithm of the kind, and a point that is allowed has it.

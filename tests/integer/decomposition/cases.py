@@ -1,9 +1,13 @@
 """Models that fall into blocks, of several kinds."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from cgboost.integer.decomposition.model import Model, as_model
 from solvers import Program
+from tests.cases import Case
 
 Blocks = dict[str, object]
 
@@ -113,3 +117,134 @@ def pairings(seed: int) -> tuple[Model, Blocks]:
 
 
 PROBLEMS = (assignment, packing, stock, with_slack, flows, pairings)
+
+
+SIZE, N_LINKING = 2, 3
+
+
+def model_of(seed: int, kinds: str) -> tuple[Model, dict[str, object]]:
+    """Blocks of two variables, one for each letter, equal letters being equal blocks.
+
+    ``n`` whole and at least 0, ``s`` whole and signed, ``f`` whole and bounded by rows alone, ``q``
+    whole with quarters in the linking rows, ``c`` continuous; after them three variables of the
+    master: between −2.5 and 3.5 and whole, at most 1.5, and free.
+    """
+    rng = np.random.default_rng(seed)
+    data = {
+        kind: (
+            rng.integers(-2, 5, (N_LINKING, SIZE)) + (0.25 if kind == "q" else 0.0),
+            rng.integers(1, 4, (2, SIZE)).astype(float),
+            rng.integers(-4, 9, SIZE).astype(float),
+        )
+        for kind in sorted(set(kinds))
+    }
+    low = {"s": -1.0, "f": -np.inf}
+    end = {"f": np.inf, "n": 3.0}
+    n_blocks = len(kinds)
+    n = SIZE * n_blocks + 3
+    matrix = np.zeros((N_LINKING + 2 * n_blocks, n))
+    for k, kind in enumerate(kinds):
+        linking, rows, _ = data[kind]
+        own = slice(SIZE * k, SIZE * (k + 1))
+        matrix[:N_LINKING, own] = linking
+        matrix[N_LINKING + 2 * k : N_LINKING + 2 * k + 2, own] = (
+            [[1, 1], [1, -1]] if kind == "f" else rows
+        )
+    matrix[:N_LINKING, -3:] = [[1, 0, 1], [0, 1, 2], [2, 1, 0]]
+    lower = np.repeat([low.get(kind, 0.0) for kind in kinds], SIZE)
+    upper = np.repeat([end.get(kind, 2.0) for kind in kinds], SIZE)
+    inside = np.clip(rng.integers(-1, 3, n - 3), np.maximum(lower, -1), np.minimum(upper, 2))
+    right = matrix[:N_LINKING] @ np.r_[inside, 1.0, 0.5, -1.0]
+    integer = np.r_[np.repeat([kind != "c" for kind in kinds], SIZE), True, False, False]
+    program = Program(
+        cost=np.r_[np.concatenate([data[kind][2] for kind in kinds]), 9.0, -5.0, 0.0],
+        matrix=matrix,
+        row_lower=np.r_[right - np.array([0, 1, np.inf]), np.full(2 * n_blocks, -3.0)],
+        row_upper=np.r_[right + np.array([0, 1, 0]), np.full(2 * n_blocks, 4.0)],
+        lower=np.r_[lower, -2.5, -np.inf, -np.inf],
+        upper=np.r_[upper, 3.5, 1.5, np.inf],
+        integrality=integer,
+        constant=3.0,
+    )
+    return as_model(program), {f"r{N_LINKING + k}": k // 2 for k in range(2 * n_blocks)}
+
+
+INF = np.inf
+LINK, FIRST, SECOND = [1.0, 1, 1, 1], [2.0, 3, 0, 0], [0, 0, 2.0, 3]
+BLOCKS = {"r1": 0, "r2": 1}
+
+
+def program(**changed: Any) -> Program:
+    """Two knapsacks of two 0/1 variables, and a row that links them."""
+    own: dict[str, Any] = {
+        "cost": [-3.0, -2, -2, -3],
+        "matrix": [LINK, FIRST, SECOND],
+        "row_lower": -INF,
+        "row_upper": [3.0, 4, 4],
+        "lower": 0,
+        "upper": 1,
+        "integrality": np.ones(4),
+    }
+    return Program(**{**own, **changed})
+
+
+def small(seed: int) -> tuple[Model, Blocks]:
+    """The two knapsacks with other costs, constants and sides, and no, one or all rows in blocks.
+
+    Half of them are maximised.
+    """
+    changed: Any = [
+        {},
+        {"cost": [-3.3, -2.71, -2.5, -3.14159]},
+        {"constant": -7.5},
+        {"row_lower": [2.0, -INF, -INF]},
+    ][seed % 4]
+    blocks: Blocks = [
+        {},
+        {"r1": None},
+        {"r1": 0},
+        dict.fromkeys(("r0", "r1", "r2"), 0),
+        {"r1": "a", "r2": 1},
+    ][seed % 5]
+    plain = as_model(program(**changed))
+    return Model(plain.program, plain.row_names, plain.names, seed // 4 % 2 == 1), blocks
+
+
+def of_negative_variables(seed: int) -> tuple[Model, Blocks]:
+    """Two equal blocks whose variables may be negative."""
+    changed = {"cost": np.ones(4), "row_lower": [-3, -9, -9], "row_upper": [9, 4, 4], "lower": -1}
+    return as_model(program(**changed)), BLOCKS
+
+
+def infeasible(seed: int) -> tuple[Model, Blocks]:
+    """A block without points, an equation that no column meets, or a fractional one."""
+    changed: Any = [
+        {"row_lower": [-INF, 9, -INF], "row_upper": [3, 10, 4]},
+        {"row_lower": [7.0, -INF, -INF], "row_upper": [7.0, 4, 4]},
+        {"row_lower": [1.5, -INF, -INF], "row_upper": [1.5, 4, 4]},
+    ][seed % 3]
+    return as_model(program(**changed)), BLOCKS
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCase(Case[tuple[Model, Blocks]]):
+    """Models by seeds.
+
+    Parameters
+    ----------
+    seeds : range
+    """
+
+    seeds: range = range(3)
+
+
+MODELS = [
+    *(ModelCase(name=make.__name__, make=make) for make in PROBLEMS),
+    *(
+        ModelCase(name=kinds, make=lambda seed, kinds=kinds: model_of(seed, kinds), seeds=range(4))
+        for kinds in ("nn", "sss", "ssn", "ff", "fs", "qq", "qs", "cs", "ccs")
+    ),
+    ModelCase(name="small", make=small, seeds=range(20)),
+    ModelCase(name="negative", make=of_negative_variables, seeds=range(1)),
+    ModelCase(name="infeasible", make=infeasible),
+]
