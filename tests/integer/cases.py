@@ -26,7 +26,7 @@ from tests.cases import Case
 
 from . import compact_models as models
 from . import tree_problems as problems
-from .compact_models import COSTS, Instance
+from .compact_models import COSTS
 
 OPEN = VariableBranching(integer=[("open", k) for k in range(3)])
 ON = ["on", *(("on", k) for k in range(3))]
@@ -117,18 +117,17 @@ COLOURS = {
 }
 OWN = {"its own": None}
 
-COMPACT: dict[str, tuple[Callable[..., Instance], Mapping[str, Any], int]] = {
-    "stock": (models.cutting_stock, BLOCKS, 4),
-    "assignment": (models.generalised_assignment, BLOCKS, 6),
+PRICED: dict[str, tuple[Callable[..., Any], Mapping[str, Any], int]] = {
+    "stock": (models.stock, BLOCKS, 4),
+    "assignment": (models.assignment, BLOCKS, 6),
     "assignment, example": (models.example_assignment, OWN | {"auto": "auto"}, 10),
     "colouring": (models.colouring, COLOURS, 7),
     "colouring, example": (models.example_colouring, OWN, 9),
     "medians, example": (models.example_median, OWN | {"auto": "auto"}, 7),
     "flow": (models.flow, BLOCKS, 5),
-    "flow, dynamic programming": (models.path_flow, {"variables": VariableBranching()}, 6),
     "routing, example": (models.example_routing, OWN, 6),
 }
-"""Problems whose reference is a compact model, their rules, and how large they may be."""
+"""Problems with costs of many kinds, their rules, and how large they may be."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,10 +158,10 @@ def listed(make: Callable[[int], Any]) -> Callable[[int, str], Any]:
     return lambda seed, kind="whole": make(seed)
 
 
-def compact(make: Callable[..., Instance], largest: int) -> Callable[[int, str], Any]:
+def priced(make: Callable[..., Any], largest: int) -> Callable[[int, str], Any]:
     """Of a random size."""
 
-    def made(seed: int, kind: str = "whole") -> Instance:
+    def made(seed: int, kind: str = "whole") -> Any:
         rng = np.random.default_rng(seed)
         return make(rng, kind, int(rng.integers(largest // 2, largest + 1)))
 
@@ -176,12 +175,12 @@ CASES = [
 ] + [
     SearchCase(
         name=f"{name}: {rule}",
-        make=compact(make, largest),
+        make=priced(make, largest),
         problem=name,
         branching=branching,
-        complete=branching is not None and name != "flow, dynamic programming",
+        complete=branching is not None,
     )
-    for name, (make, rules, largest) in COMPACT.items()
+    for name, (make, rules, largest) in PRICED.items()
     for rule, branching in rules.items()
 ]
 FIRST = list({case.problem: case for case in reversed(CASES)}.values())[::-1]

@@ -53,18 +53,16 @@ def test_the_pricer_sees_what_decisions_add() -> None:
     np.testing.assert_array_equal(duals.rhs, 1.0)
 
 
-def test_columns_in_the_master_have_the_coefficients_of_the_rows() -> None:
-    """The values on the user's rows come first."""
+def test_rows_of_decisions_in_the_master() -> None:
+    """Columns have their coefficients after those of the user's rows.
+
+    What fixed columns use is taken off the rows, rows of decisions and the objective.
+    """
     node = problem([VariableRow(((0, 2.0), (1, -1.0)), "<=", 5.0)], [])
     values = {own.key: own.values.tolist() for own in node.master.columns}
     assert values[0, 1] == [1, 1, 0, 1]
     assert values[2,] == [0, 0, 1, 0]
-
-
-def test_what_fixed_columns_use_is_taken_off() -> None:
-    """Rows, rows of decisions and the objective."""
-    seen: list[Any] = []
-    node = problem([CountRow("<=", 4.0)], seen, fixed={3: 1.0})
+    node = problem([CountRow("<=", 4.0)], [], fixed={3: 1.0})
     np.testing.assert_array_equal(node.master.constraints.rhs, [0, 0, 1, 3])
     assert node.fixed_cost == 1.0
     assert node.master.solve().objective == pytest.approx(1.0)  # row 2 alone is left

@@ -182,6 +182,9 @@ class Problem:
         assert (total <= constraints.upper + ROUNDING).all()
         assert all(x <= c.upper + ROUNDING for c, x in pairs)
         assert abs(cost - result.objective) <= ROUNDING * max(1.0, abs(cost))
+        names = {v for c in result.columns for v in c.variables}
+        amounts = {v: sum(x * c.variables.get(v, 0.0) for c, x in pairs) for v in names}
+        assert result.variables == {v: a for v, a in amounts.items() if a != 0}
 
 
 def optimum_of(program: Program) -> float:
