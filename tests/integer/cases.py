@@ -33,84 +33,59 @@ ON = ["on", *(("on", k) for k in range(3))]
 ANY = ComponentBranching()
 """It finds something wherever a solution is fractional; other rules need not."""
 
-LISTED: dict[str, tuple[Callable[[int], problems.Problem], Mapping[str, Any]]] = {
-    "packing": (
-        problems.bin_packing,
-        {
-            "pairs": [RyanFoster()],
-            "count, pairs": [CountBranching(), RyanFoster()],
-            "components": [ANY],
-            "arcs, pairs": [VariableBranching(), RyanFoster()],
-        },
+BY_VARIABLES, PAIRS = VariableBranching(), RyanFoster()
+BY_COUNT = CountBranching(by_block=True)
+SETS = SetBranching([(i, j) for i in range(3)] for j in range(6))
+
+LISTED: list[tuple[str, Callable[[int], Any], str, Any]] = [
+    ("packing", problems.bin_packing, "pairs", [PAIRS]),
+    ("packing", problems.bin_packing, "count, pairs", [CountBranching(), PAIRS]),
+    ("packing", problems.bin_packing, "components", [ANY]),
+    ("packing", problems.bin_packing, "arcs, pairs", [BY_VARIABLES, PAIRS]),
+    ("cutting", problems.cutting_stock, "components", [ANY]),
+    ("cutting", problems.cutting_stock, "count", [CountBranching(), ANY]),
+    ("partly continuous", problems.partly_continuous, "components", [ANY]),
+    ("partly continuous", problems.partly_continuous, "count", [CountBranching(), ANY]),
+    ("jobs", problems.generalised_assignment, "variables", [BY_VARIABLES]),
+    ("jobs", problems.generalised_assignment, "sets", [SETS]),
+    ("jobs", problems.generalised_assignment, "pairs", [PAIRS]),
+    ("negative jobs", problems.negative_assignment, "variables", [BY_VARIABLES]),
+    ("signed amounts", problems.signed_amounts, "variables", [BY_VARIABLES]),
+    ("equal agents", problems.identical_agents, "arcs", [BY_VARIABLES, PAIRS]),
+    ("equal agents", problems.identical_agents, "count", [BY_COUNT, BY_VARIABLES, ANY]),
+    (
+        *("signed agents", problems.signed_agents, "variables"),
+        [VariableBranching(signed=range(3)), PAIRS],
     ),
-    "cutting": (
-        problems.cutting_stock,
-        {"components": [ANY], "count": [CountBranching(), ANY]},
+    ("common variable", problems.shared_variables, "variables", [BY_VARIABLES, PAIRS]),
+    ("signed rows", problems.signed_rows, "components", [ANY]),
+    ("halves", problems.half_amounts, "variables", [BY_VARIABLES, ANY]),
+    ("covering", problems.set_covering, "components", [ANY]),
+    ("covering", problems.set_covering, "variables", [CountBranching(), BY_VARIABLES]),
+    ("fixed charge", problems.fixed_charge, "variables", [OPEN]),
+    ("fixed charge", problems.fixed_charge, "count", [BY_COUNT, OPEN]),
+    (
+        *("mixed blocks", problems.mixed_blocks, "bounds"),
+        [VariableBranching(integer=ON, rows=False)],
     ),
-    "partly continuous": (
-        problems.partly_continuous,
-        {"components": [ANY], "count": [CountBranching(), ANY]},
+    (
+        *("mixed blocks", problems.mixed_blocks, "all rules"),
+        [BY_COUNT, PAIRS, VariableBranching(integer=ON, first=["on"]), ANY],
     ),
-    "jobs": (
-        problems.generalised_assignment,
-        {
-            "variables": [VariableBranching()],
-            "sets": [SetBranching([(i, j) for i in range(3)] for j in range(6))],
-            "pairs": [RyanFoster()],
-        },
-    ),
-    "negative jobs": (problems.negative_assignment, {"variables": [VariableBranching()]}),
-    "signed amounts": (problems.signed_amounts, {"variables": [VariableBranching()]}),
-    "equal agents": (
-        problems.identical_agents,
-        {
-            "arcs": [VariableBranching(), RyanFoster()],
-            "count": [CountBranching(by_block=True), VariableBranching(), ANY],
-        },
-    ),
-    "signed agents": (
-        problems.signed_agents,
-        {"variables": [VariableBranching(signed=range(3)), RyanFoster()]},
-    ),
-    "agents with a variable in common": (
-        problems.shared_variables,
-        {"variables": [VariableBranching(), RyanFoster()]},
-    ),
-    "signed rows": (problems.signed_rows, {"components": [ANY]}),
-    "covering": (
-        problems.set_covering,
-        {"components": [ANY], "variables": [CountBranching(), VariableBranching()]},
-    ),
-    "fixed charge": (
-        problems.fixed_charge,
-        {"variables": [OPEN], "count": [CountBranching(by_block=True), OPEN]},
-    ),
-    "mixed blocks": (
-        problems.mixed_blocks,
-        {
-            "bounds": [VariableBranching(integer=ON, rows=False)],
-            "all rules": [
-                CountBranching(by_block=True),
-                RyanFoster(),
-                VariableBranching(integer=ON, first=["on"]),
-                ANY,
-            ],
-        },
-    ),
-}
-"""Problems whose reference is HiGHS over all columns, and their rules."""
+]
+"""Problems, and rules for them."""
 
 BLOCKS = {
     "auto": "auto",
-    "variables": [VariableBranching(), ANY],
+    "variables": [BY_VARIABLES, ANY],
     "bounds": [VariableBranching(rows=False), ANY],
-    "pairs": [RyanFoster(), ANY],
+    "pairs": [PAIRS, ANY],
     "components": [ANY],
-    "count": [CountBranching(by_block=True), VariableBranching(), ANY],
+    "count": [BY_COUNT, BY_VARIABLES, ANY],
 }
 COLOURS = {
     "auto": "auto",
-    "variables": [VariableBranching(), ANY],
+    "variables": [BY_VARIABLES, ANY],
     "pairs": [RyanFoster(subset_closed=True)],
     "components": [ANY],
     "count": [CountBranching(), RyanFoster(subset_closed=True)],
@@ -170,8 +145,7 @@ def priced(make: Callable[..., Any], largest: int) -> Callable[[int, str], Any]:
 
 CASES = [
     SearchCase(name=f"{name}: {rule}", make=listed(make), problem=name, branching=branching)
-    for name, (make, rules) in LISTED.items()
-    for rule, branching in rules.items()
+    for name, make, rule, branching in LISTED
 ] + [
     SearchCase(
         name=f"{name}: {rule}",

@@ -1,6 +1,7 @@
 """What a search says of its end: gaps, infeasible problems, starts, units and the table."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -151,46 +152,37 @@ def test_rule_that_loses_solutions() -> None:
         problem.search(branching=Loses(), start=start, heuristics=[]).run()
 
 
-def test_infeasible_relaxation() -> None:
-    """Rows that no columns meet: no solution, and these rows alone are named."""
-    problem = triangle()
-    problem.columns = [column for column in problem.columns if column.key in ("ab", "b")]
-    for copies in (None, 5.0):
-        result = replace(problem, copies=copies).search().run()
-        assert result.stop_reason is StopReason.INFEASIBLE
-        assert result.objective == math.inf
-        assert result.columns == ()
-        assert "the rows 'c' (by 1);" in result.message
-        assert result.message.endswith("explain branch-and-price)")
-    result = problem.search().run()
-    assert result.bound is not None
-    assert result.bound >= 1e6
-    assert "any solution costs at least" in result.message
+FEW = [column for column in triangle().columns if column.key in ("ab", "b")]
+DEAR = [*triangle().columns[:3], replace(triangle().columns[3], cost=2e9)]
 
 
-def test_columns_of_very_different_cost() -> None:
-    """A column of 10⁹ times the cost of the others is not found, but what is claimed is true."""
-    problem = triangle()
-    problem.columns = [*problem.columns[:3], replace(problem.columns[3], cost=2e9)]
-    result = problem.search().run()
-    assert problem.optimum() == pytest.approx(2e9 + 2)
-    assert result.bound is not None
-    assert result.bound <= problem.optimum()
-    assert "or costs at least 1e+06" in result.message
-
-
-@pytest.mark.parametrize("heuristics", [[], "auto"])
-def test_infeasible_in_integers(heuristics: Any) -> None:
-    """A feasible relaxation without integer solution: every leaf is infeasible."""
-    problem = triangle()
-    problem.columns = problem.columns[:3]
-    assert math.isfinite(problem.optimum(integer=False))
-    assert problem.optimum() == math.inf
-    result = problem.search(heuristics=heuristics).run()
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (FEW, r"the rows 'c' \(by 1\);.*any solution costs at least .*explain branch-and-price\)$"),
+        (triangle().columns[:3], r"^no integer solution exists, or costs at least 1e\+06$"),
+        (DEAR, r"or costs at least 1e\+06"),
+    ],
+    ids=["relaxation", "in integers", "but for a column of 1e9 times the cost"],
+)
+@pytest.mark.parametrize("options", [{"heuristics": []}, {}], ids=["alone", "heuristics"])
+def test_infeasible_problems(columns: Any, words: str, options: dict[str, Any]) -> None:
+    """No solution is found, what is claimed is true; rows that nothing meets are named alone."""
+    problem = replace(triangle(), columns=columns)
+    result = problem.search(**options).run()
     assert result.stop_reason is StopReason.INFEASIBLE
-    assert result.message == "no integer solution exists, or costs at least 1e+06"
-    assert result.tree["status"].tolist()[0] == "branched"
-    assert set(result.tree["status"].tolist()[1:]) <= {"branched", "infeasible"}
+    assert (result.objective, result.columns) == (math.inf, ())
+    assert result.bound is not None
+    assert 1e6 <= result.bound <= problem.optimum()
+    assert re.search(words, result.message), result.message
+    relaxation = problem.optimum(integer=False)
+    assert set(result.tree["status"].tolist()[math.isfinite(relaxation) :]) <= {
+        "branched",
+        "infeasible",
+    }
+    if columns is FEW:
+        blocks = replace(problem, copies=5.0).search(**options).run()
+        assert "the rows 'c' (by 1);" in blocks.message
 
 
 def test_auto_takes_the_rules_that_the_pricer_respects() -> None:
@@ -303,26 +295,6 @@ def test_rows_that_several_columns_meet_are_no_pairs(values: Sequence[float]) ->
         assert result.stop_reason in PROVEN
     assert refused or 0.5 not in values
     assert all("take a rule other than RyanFoster" in words for words in refused)
-
-
-def test_variables_of_fractional_amounts_are_not_divided() -> None:
-    """Halves of a variable need not add up to a whole number, unless a rule is told so."""
-    for seed in range(12):
-        rng = np.random.default_rng(seed)
-        columns = [
-            Column(
-                rng.choice([0.0, 0.0, 1.0], 5),
-                j,
-                cost=float(rng.integers(1, 9)),
-                variables=dict(enumerate(rng.choice([0.0, 0.5, 1.0, 1.5], 3).tolist())),
-            )
-            for j in range(25)
-        ]
-        problem = Problem(range(5), "==", np.ones(5), columns, least_cost=1.0)
-        rules = [VariableBranching(), ComponentBranching()]
-        result = problem.search(branching=rules, heuristics=[]).run(max_nodes=500)
-        check(result, problem)
-        assert result.stop_reason in PROVEN
 
 
 SHARES = Problem(

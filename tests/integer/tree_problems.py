@@ -453,6 +453,21 @@ def signed_rows(seed: int) -> Problem:
     return Problem(rows, "==", rhs, columns, copies={"all": 4.0}, step=1.0)
 
 
+def half_amounts(seed: int) -> Problem:
+    """A partition whose variables come in halves, which need not add up to a whole number."""
+    rng = np.random.default_rng(seed)
+    columns = [
+        Column(
+            rng.choice([0.0, 0.0, 1.0], 5),
+            j,
+            cost=float(rng.integers(1, 9)),
+            variables=dict(enumerate(rng.choice([0.0, 0.5, 1.0, 1.5], 3).tolist())),
+        )
+        for j in range(25)
+    ]
+    return Problem(range(5), "==", np.ones(5), columns, least_cost=1.0)
+
+
 def set_covering(seed: int, n: int = 8, m: int = 16) -> Problem:
     """Rows to be covered by some columns of a list, at least cost."""
     rng = np.random.default_rng(seed)
