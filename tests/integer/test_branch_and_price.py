@@ -274,7 +274,7 @@ def test_subset_rows_as_cuts(multiplier: float, executor: Any) -> None:
 def test_rows_that_several_columns_meet_are_no_pairs(values: Sequence[float]) -> None:
     """Halves, twos and negative values: the optimum with pairs too; what comes late is refused."""
     refused: list[str] = []
-    for seed in range(30):
+    for seed in range(30 if 0.5 in values else 12):
         rng = np.random.default_rng(seed)
         drawn = rng.choice(values, (25, 5)).astype(float)
         columns = [Column(row, j, cost=float(rng.integers(1, 9))) for j, row in enumerate(drawn)]

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -58,11 +57,11 @@ def least(own: Block, cost: Any, decisions: Any = (), duals: Any = None) -> floa
     """The least cost over all points, one after another."""
     rows, best = {name: k for k, name in enumerate(ROWS)}, np.inf
     low = np.maximum(own.lower, -20)
-    for point in product(*(range(int(a), int(b) + 1) for a, b in zip(low, own.upper, strict=True))):
-        z = np.array(point, dtype=float)
+    ends = [np.arange(int(a), int(b) + 1.0) for a, b in zip(low, own.upper, strict=True)]
+    points = np.stack(np.meshgrid(*ends, indexing="ij"), axis=-1).reshape(-1, len(ends))
+    sums = points @ own.matrix.T
+    for z in points[((sums <= own.row_upper) & (sums >= own.row_lower)).all(axis=1)]:
         column = own.column(z)
-        if (own.matrix @ z > own.row_upper).any() or (own.matrix @ z < own.row_lower).any():
-            continue
         if any(not each.allows(column, rows) for each in decisions):
             continue
         earned = sum(d * row.coefficient(column, rows) for row, d in (duals or {}).items())
