@@ -9,10 +9,13 @@ import pytest
 
 from cgboost.generation.function_pricer import as_pricer
 from cgboost.generation.stabilization import Wentges
-from cgboost.integer import BranchDiving, VariableBranching, VariableFixing
+from cgboost.integer import Node, VariableFixing
 from cgboost.integer.search import Relaxation, Search
+from cgboost.integer.tree_search import TreeSearch
 
+from ..compact_models import example_assignment
 from ..tree_problems import (
+    PROVEN,
     Problem,
     check,
     generalised_assignment,
@@ -58,27 +61,31 @@ def test_what_probes_say_is_true(make: Any) -> None:
             assert len(probes.implied(search, optimum - 1)) >= len(implied)
 
 
-def test_many_steps_are_searched_in_parts_that_double() -> None:
-    """Parts of the root begin at bounds that are 1, 2, 4, … steps apart, and each is searched.
+def test_nodes_are_divided_by_the_objective(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solutions up to some cost, with variables fixed, and the others, 1, 2, 4, … steps above.
 
-    Dividing by the objective loses nothing, with dives or without.
+    Nothing is lost by it.
     """
-    n_parts, rule = [], VariableBranching(rows=False)
-    fixing = VariableFixing(least_share=0.0, most_steps=math.inf)
-    for seed in range(20):
-        problem = generalised_assignment(seed)
-        options = {"branching": rule, "variable_fixing": fixing}
-        check(problem.search(heuristics=[BranchDiving([rule])], **options).run(), problem)
-        result = problem.search(heuristics=[], **options).run()
-        check(result, problem)
-        tree, parts, children = result.tree, [], np.zeros(1, dtype=int)
-        while children.size:
-            children = np.flatnonzero(result.tree["parent"] == tree["node"][children[-1]])
-            children = children[tree["bound"][children] > tree["bound"][0]]
-            parts += tree["bound"][children[-1:]].tolist()
-        n_parts.append(len(parts))
-        assert parts == sorted(parts)
-    assert max(n_parts) >= 1
+    divided, divide = [], TreeSearch._by_objective
+
+    def watched(self: TreeSearch, node: Node, relaxation: Relaxation) -> list[Node]:
+        children = divide(self, node, relaxation)
+        divided.extend([(node, *children)] if children else [])
+        return children
+
+    monkeypatch.setattr(TreeSearch, "_by_objective", watched)
+    often = VariableFixing(least_share=0.0, most_steps=math.inf)
+    for seed in (16, 17, 19, 20, 28):
+        problem = example_assignment(np.random.default_rng(seed), "whole", 10)
+        for heuristics, fixing in (([], often), ("auto", often), ([], "auto")):
+            result = problem.search(heuristics=heuristics, variable_fixing=fixing).run()
+            check(result, problem)
+            assert result.stop_reason in PROVEN
+    assert len(divided) >= 5
+    for node, low, high in divided:
+        assert high.bound == low.at_most + 1.0 == pytest.approx(node.bound + 2**node.n_divided)
+        assert (low.bound, high.n_divided) == (node.bound, node.n_divided + 1)
+        assert len(low.decisions) > len(node.decisions) == len(high.decisions)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -220,6 +220,7 @@ ODD = [[1.0, 1, 0], [0, 1, 1], [1, 0, 1]]
         (KnapsackBlock, KNAPSACK, True),
         (KnapsackBlock, replace(KNAPSACK, matrix=sp.csr_array([[0.5, 1, 1]])), False),
         (KnapsackBlock, replace(KNAPSACK, matrix=sp.csr_array([[-1.0, -1, 1]])), False),
+        (KnapsackBlock, replace(KNAPSACK, matrix=sp.csr_array([[-1.0, 2, 1]])), False),
         (KnapsackBlock, replace(KNAPSACK, lower=np.array([-1.0, 0, 0])), False),
         (KnapsackBlock, replace(KNAPSACK, integer=np.array([True, False, True])), False),
         (AssignmentBlock, ASSIGNMENT, True),
