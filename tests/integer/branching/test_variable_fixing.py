@@ -75,7 +75,7 @@ def test_nodes_are_divided_by_the_objective(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(TreeSearch, "_by_objective", watched)
     often = VariableFixing(least_share=0.0, most_steps=math.inf)
-    for seed in (16, 17, 19, 20, 28):
+    for seed in (16, 17):
         problem = example_assignment(np.random.default_rng(seed), "whole", 10)
         for heuristics, fixing in (([], often), ("auto", often), ([], "auto")):
             result = problem.search(heuristics=heuristics, variable_fixing=fixing).run()
