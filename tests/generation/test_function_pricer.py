@@ -43,10 +43,15 @@ def test_every_form_of_answer_is_understood(answer: Any, exact: bool, bound: Any
 
 
 def test_the_best_columns_come_first_and_the_limit_holds() -> None:
-    """Reduced costs 1 − 2 and 2 − 5: the second column is the better one."""
-    priced = FunctionPricer(lambda duals: UNIT).price(state(), 1)
-    assert [column.key for column in priced.columns] == ["unit 1"]
-    assert priced.n_evaluated == 2
+    """Reduced costs 1 − 2 and 2 − 5: the second is the better one; but new ones come before."""
+    for held, limit, expected in (
+        ((), 1, ["unit 1"]),
+        (UNIT[1:], 1, ["unit 0"]),
+        (UNIT[1:], 2, ["unit 0", "unit 1"]),
+    ):
+        priced = FunctionPricer(lambda duals: UNIT).price(state(columns=held), limit)
+        assert [column.key for column in priced.columns] == expected
+        assert priced.n_evaluated == 2
 
 
 def test_duals_answer_to_names_and_numbers() -> None:
@@ -78,14 +83,6 @@ def test_what_is_no_pricer_is_refused() -> None:
         as_pricer(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="tuple of 4"):
         FunctionPricer(lambda duals: ([], 0, 0, 0)).price(state(), 1)
-
-
-def test_new_columns_come_before_those_the_master_holds() -> None:
-    """A held column of better reduced cost never crowds out a new one."""
-    priced = FunctionPricer(lambda duals: UNIT).price(state(columns=UNIT[1:]), 1)
-    assert [column.key for column in priced.columns] == ["unit 0"]
-    both = FunctionPricer(lambda duals: UNIT).price(state(columns=UNIT[1:]), 2)
-    assert [column.key for column in both.columns] == ["unit 0", "unit 1"]
 
 
 def test_duals_name_the_capped_columns() -> None:

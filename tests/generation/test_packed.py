@@ -38,15 +38,11 @@ def test_places_are_those_of_the_lower_triangle_row_by_row() -> None:
     np.testing.assert_array_equal(PackedMatrix.of(K).triangle, K[lower])
 
 
-def test_a_packed_matrix_is_not_packed_again() -> None:
-    """A matrix that is packed already is passed on; its triangle is not copied."""
+def test_what_is_not_copied_and_not_made() -> None:
+    """A packed matrix is passed on, and its triangle; vector @ K would make the whole matrix."""
     packed = PackedMatrix.of(K)
     assert PackedMatrix.of(packed) is packed
     triangle = np.arange(28.0)
     assert PackedMatrix(triangle, 7).triangle is triangle
-
-
-def test_a_product_from_the_left_is_refused() -> None:
-    """Vector @ K would make the whole matrix: there is K @ vector."""
     with pytest.raises(TypeError, match="unsupported operand"):
-        np.ones(7) @ PackedMatrix.of(K)  # type: ignore[operator]
+        np.ones(7) @ packed  # type: ignore[operator]

@@ -3,7 +3,6 @@
 import io
 import re
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +15,8 @@ from cgboost.generation import progress as module
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import StopReason
 from cgboost.generation.progress import IN_WORDS, ProgressLine
-from tests.generation.test_callbacks import run, scripted
+
+from .cases import scripted, watched
 
 LIVE = {"force_terminal": True, "force_jupyter": False, "legacy_windows": False}
 
@@ -59,22 +59,25 @@ def test_progress_in_a_file_is_one_line_per_interval() -> None:
     """Without a terminal there are no control codes: a line per interval, and one at the end."""
     stream = io.StringIO()
     console = Console(file=stream, width=40)
-    run(ProgressLine("toy: ", interval=0.0, console=console))
+    watched(ProgressLine("toy: ", interval=0.0, console=console))
     lines = stream.getvalue().splitlines()
     assert len(lines) == 8
     assert lines[2].startswith("toy: round 2  2 columns  objective 8  gap unknown")
     assert lines[-1].startswith("toy: no column found after 7 rounds")
     assert "\x1b" not in stream.getvalue()
-    stream.truncate(0)
-    run(ProgressLine(interval=1e9, console=console))
-    assert len(stream.getvalue().splitlines()) == 1
+    for _ in range(2):  # each run begins afresh
+        stream.truncate(0)
+        line = ProgressLine(interval=1e9, console=console, tol=1e-4)
+        watched(line)
+        assert len(stream.getvalue().splitlines()) == 1
+        assert [share for _, share in line._shares] == [0.0] * 7
 
 
 def test_the_closing_line_describes_the_round_that_was_kept() -> None:
     """After early stopping the columns and objective at the end are those of the kept round."""
     stream = io.StringIO()
     line = ProgressLine(interval=1e9, console=Console(file=stream, width=40))
-    run(scripted(3, 2, 1, 2, 2), EarlyStopping("validation_error", patience=2), line)
+    watched(scripted(3, 2, 1, 2, 2), EarlyStopping("validation_error", patience=2), line)
     written = stream.getvalue()
     assert written.startswith("stopped early after 5 rounds, ")
     assert written.endswith(" s; round 2 kept: 2 columns, objective 8, gap unknown\n")
@@ -85,21 +88,13 @@ def test_progress_on_a_terminal_is_one_line() -> None:
     """Every round takes the place of the one before, in one line; the closing line is left."""
     for width in (30, 60, 100):
         stream, console = terminal(width)
-        run(ProgressLine("[red]toy[/] ", console=console, max_rounds=20))
+        watched(ProgressLine("[red]toy[/] ", console=console, max_rounds=20))
         *rounds, last = frames(stream)
         assert len(rounds) >= 7
         assert all(len(text.replace("\x1b[?25l", "")) <= width for text in rounds[:-1])
         assert last.startswith("[red]toy[/] no column found after 7 rounds")
         assert ("━" in rounds[3]) == (width > 30)
         assert words(stream).count("\x1b[?25l") == words(stream).count("\x1b[?25h") == 1
-
-
-def test_a_live_line_is_drawn_at_most_ten_times_a_second() -> None:
-    """Quick rounds cost no drawing."""
-    stream, console = terminal()
-    run(ProgressLine(console=console))
-    assert words(stream).count("round 0") >= 1
-    assert "round 3" not in words(stream)
 
 
 @pytest.mark.usefixtures("every_frame")
@@ -112,7 +107,7 @@ def test_progress_shows_scores_and_survives_an_error() -> None:
             raise RuntimeError("a mistake in my callback")
 
     with pytest.raises(RuntimeError, match="my callback"):
-        run(scripted(2, 12345, 0.123456), ProgressLine(console=console), fail)
+        watched(scripted(2, 12345, 0.123456), ProgressLine(console=console), fail)
     assert "validation error 0.1235" in words(stream)
     hidden, shown = words(stream).rindex("\x1b[?25l"), words(stream).rindex("\x1b[?25h")
     assert hidden < shown
@@ -121,13 +116,17 @@ def test_progress_shows_scores_and_survives_an_error() -> None:
 def test_every_round_may_have_a_line() -> None:
     """With the columns that are new in it, by stratum, on a terminal too."""
     plain = io.StringIO()
-    run(ProgressLine(every_round=True, console=Console(file=plain, width=40)))
+    watched(ProgressLine(every_round=True, console=Console(file=plain, width=40)))
     assert len(plain.getvalue().splitlines()) == 8
     assert plain.getvalue().splitlines()[0].startswith("round 0  0 columns")
     assert plain.getvalue().splitlines()[2].startswith("round 2  +1  2 columns  objective 8")
     stream, console = terminal()
-    run(ProgressLine(every_round=True, console=console))
+    watched(ProgressLine(every_round=True, console=console))
     assert "round 6  +1  6 columns" in words(stream)
+    stream, console = terminal()  # otherwise quick rounds cost no drawing
+    watched(ProgressLine(console=console))
+    assert words(stream).count("round 0") >= 1
+    assert "round 3" not in words(stream)
     columns = [SimpleNamespace(stratum=s) for s in ("rbf", "linear", "rbf")]
     line = ProgressLine(every_round=True, console=Console(file=plain, width=200))
     line(turn(number=0))
@@ -168,7 +167,7 @@ def test_what_callbacks_print_does_not_break_the_line(monkeypatch: pytest.Monkey
     out = io.StringIO()
     monkeypatch.setattr(sys, "stdout", out)
     stream, console = terminal()
-    run(lambda current: out.write("mine\n") and None, ProgressLine(console=console))
+    watched(lambda current: out.write("mine\n") and None, ProgressLine(console=console))
     assert out.getvalue() == "mine\n" * 7
     assert sys.stdout is out
     assert "mine" not in stream.getvalue()
@@ -182,13 +181,3 @@ def test_a_notebook_without_widgets_has_plain_lines(monkeypatch: pytest.MonkeyPa
         assert live_line.can_redraw(notebook) == (found is not None)
     dumb = Console(file=io.StringIO(), force_terminal=True, _environ={"TERM": "dumb"})
     assert not live_line.can_redraw(dumb)
-
-
-def test_a_line_is_used_for_one_run_after_another() -> None:
-    """Each run begins afresh: its own bar, its own interval."""
-    stream = io.StringIO()
-    line = ProgressLine(console=Console(file=stream, width=200), interval=1e9, tol=1e-4)
-    first, second = run(line), run(line)
-    assert replace(first, history={}, path=[]).objective == second.objective
-    assert len(stream.getvalue().splitlines()) == 2
-    assert [share for _, share in line._shares] == [0.0] * 7

@@ -12,9 +12,9 @@ import pytest
 
 from cgboost import Checkpoint, ColumnGeneration
 from cgboost.exceptions import ResumeError, UnknownContentError
-from cgboost.generation import Column
 from cgboost.generation.callbacks import EarlyStopping
-from cgboost.generation.history import Result, Round, StopReason
+from cgboost.generation.columns import Column
+from cgboost.generation.history import Round, StopReason
 from cgboost.generation.resuming import fingerprint, time_used
 from cgboost.generation.stabilization import Wentges
 from cgboost.losses import Hinge, SquaredError
@@ -23,12 +23,16 @@ from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.support_vector.master import SupportVectorMaster
 from cgboost.penalties import L2
 from cgboost.pricing import FeaturePricer
-from tests.generation.loop_mocks import CountingMaster
+from tests.cases import Case, law
 from tests.solvers.backends.test_quiet import without_highs
+
+from .cases import CountingMaster, Offering, scripted
 
 RNG = np.random.default_rng(0)
 H = RNG.normal(size=(60, 40))
 LABELS = np.sign(H[:, :5].sum(axis=1) + RNG.normal(size=60))
+COVERS = np.hstack([RNG.integers(0, 4, size=(10, 50)), 3 * np.eye(10)]).astype(float)
+COSTS, NEEDS = RNG.uniform(0.5, 2.0, size=60), RNG.uniform(1.0, 9.0, size=10)
 
 
 class Stop:
@@ -43,149 +47,120 @@ class Stop:
         return current.number + 1 >= self.rounds
 
 
-def hinge_run(**options: Any) -> ColumnGeneration:
+def hinge_run(sign: float = 1.0, **options: Any) -> ColumnGeneration:
     """A 1-norm machine over 40 features, to a gap of 1e-9."""
-    master = OneNormMaster(Hinge().on(LABELS, np.full(60, 2.0)))
+    master = OneNormMaster(Hinge().on(sign * LABELS, np.full(60, 2.0)))
     return ColumnGeneration(master, FeaturePricer(H), **{"tol": 1e-9} | options)
 
 
-def squares_run(**options: Any) -> ColumnGeneration:
+def squares_run(sign: float = 1.0, **options: Any) -> ColumnGeneration:
     """The same under squares, two columns a round."""
-    master = SupportVectorMaster(SquaredError().on(LABELS, np.ones(60)), L2())
+    master = SupportVectorMaster(SquaredError().on(sign * LABELS, np.ones(60)), L2())
     loop = {"tol": 1e-9, "columns_per_round": 2, "smoothing": Wentges()}
     return ColumnGeneration(master, FeaturePricer(H), **loop | options)
 
 
-def greedy_run(**options: Any) -> ColumnGeneration:
+def greedy_run(sign: float = 1.0, **options: Any) -> ColumnGeneration:
     """The orthogonal greedy algorithm, ten columns."""
-    master = OrthogonalMaster(SquaredError().on(LABELS, np.ones(60)))
+    master = OrthogonalMaster(SquaredError().on(sign * LABELS, np.ones(60)))
     return ColumnGeneration(master, FeaturePricer(H), **{"tol": 0.0, "max_columns": 10} | options)
 
 
-RUNS = {"1-norm": hinge_run, "2-norm": squares_run, "greedy": greedy_run}
+def covering_run(sign: float = 1.0, **options: Any) -> ColumnGeneration:
+    """Rows to be covered; a pricing function, which has no memory."""
+
+    def price(duals: np.ndarray) -> tuple[list[Column], float]:
+        reduced = COSTS - duals @ COVERS
+        best = int(np.argmin(reduced))
+        column = Column(COVERS[:, best], ("pool", best), cost=COSTS[best])
+        return [column] if reduced[best] < -1e-9 else [], float(reduced[best])
+
+    master = LinearMaster(10, ">=", NEEDS + (sign < 0), least_cost=COSTS.min())
+    return ColumnGeneration(master, price, **{"tol": 1e-9} | options)
 
 
-def same(result: Result, whole: Result) -> None:
-    """The same model to 1e-9, with a history without gaps."""
-    assert result.objective == pytest.approx(whole.objective, rel=1e-9)
-    np.testing.assert_array_equal(result.history["round"], np.arange(result.n_rounds))
-    assert (np.diff(result.history["seconds"]) >= 0).all()
-    assert (np.diff(result.history["columns"]) >= 0).all()
+RUNS = [
+    Case(name="1-norm", make=hinge_run),
+    Case(name="2-norm", make=squares_run),
+    Case(name="greedy", make=greedy_run),
+    Case(name="covering", make=covering_run),
+]
+"""Loops; ``sign=-1`` makes them of other data."""
 
 
 @pytest.mark.parametrize("ctrl_c", [False, True])
 @pytest.mark.parametrize("rounds", [1, 2, 5])
-@pytest.mark.parametrize("name", RUNS)
+@law(RUNS)
 def test_a_run_that_was_stopped_ends_as_if_it_had_not_been(
-    name: str, rounds: int, ctrl_c: bool, tmp_path: Path
+    case: Case[ColumnGeneration], rounds: int, ctrl_c: bool, tmp_path: Path
 ) -> None:
     """Stopped or interrupted after some rounds, and resumed: objective, proof and history."""
-    whole, path = RUNS[name]().run(), tmp_path / "run.ckpt"
-    stopped = RUNS[name](callbacks=[Checkpoint(path, every=0.0), Stop(rounds + 1, ctrl_c=ctrl_c)])
-    first = stopped.run()
+    whole, path = case.make().run(), tmp_path / "run.ckpt"
+    callbacks = [Checkpoint(path, every=0.0), Stop(rounds + 1, ctrl_c=ctrl_c)]
+    first = case.make(callbacks=callbacks).run()
     assert first.n_rounds <= rounds + 1
-    result = RUNS[name]().run(resume=path)
-    same(result, whole)
+    result = case.make().run(resume=path)
+    assert result.objective == pytest.approx(whole.objective, rel=1e-9)
     assert result.stop_reason == whole.stop_reason
+    np.testing.assert_array_equal(result.history["round"], np.arange(result.n_rounds))
+    assert (np.diff(result.history["seconds"]) >= 0).all()
+    assert (np.diff(result.history["columns"]) >= 0).all()
     before = first.history["objective"][: first.n_rounds - 1]
     np.testing.assert_allclose(result.history["objective"][: len(before)], before)
+    with pytest.raises(ResumeError, match="of other data or parameters: resume with the master"):
+        case.make(sign=-1.0).run(resume=path)
 
 
-def test_limits_may_grow(tmp_path: Path) -> None:
-    """A run of five columns goes on to ten, and is the run of ten."""
+@law(RUNS)
+def test_a_run_that_has_ended_is_not_run_again(
+    case: Case[ColumnGeneration], tmp_path: Path
+) -> None:
+    """The result of the file, without a search, again and again: each start leaves a file."""
+    path = tmp_path / "run.ckpt"
+    whole = case.make(callbacks=[Checkpoint(path)]).run()
+    for _ in range(3):
+        loop = case.make(callbacks=[Checkpoint(path)])
+        loop.pricer.price = None  # type: ignore[method-assign]
+        result = loop.run(resume=path)
+        assert result.objective == whole.objective
+        np.testing.assert_array_equal(result.coef, whole.coef)
+
+
+def test_limits_may_grow_and_include_earlier_runs(tmp_path: Path) -> None:
+    """Five columns go on to ten, as a run of ten; a time that has passed ends it at once."""
     path = tmp_path / "run.ckpt"
     hinge_run(max_columns=5, callbacks=[Checkpoint(path)]).run()
     whole, result = hinge_run(max_columns=10).run(), hinge_run(max_columns=10).run(resume=path)
     assert result.stop_reason is StopReason.MAX_COLUMNS
     assert [c.key for c in result.columns] == [c.key for c in whole.columns]
     assert result.objective == pytest.approx(whole.objective, rel=1e-12)
-
-
-def test_the_time_limit_includes_earlier_runs(tmp_path: Path) -> None:
-    """With the limit that these have reached, the run ends at once and says why."""
-    path = tmp_path / "run.ckpt"
-    hinge_run(max_columns=5, callbacks=[Checkpoint(path)]).run()
-    result = hinge_run(time_limit=1e-6).run(resume=path)
-    assert result.stop_reason is StopReason.TIME
-    assert "the limit includes the" in result.message
+    late = hinge_run(time_limit=1e-6).run(resume=path)
+    assert late.stop_reason is StopReason.TIME
+    assert "the limit includes the" in late.message
     assert time_used(1.0, 2.0) == time_used(1.0, None) == ""
     words = "; the limit includes the 2 s of the earlier runs: give a larger one"
     assert time_used(2.0, 2.0) == words
 
 
-def test_a_run_that_has_ended_is_not_run_again(tmp_path: Path) -> None:
-    """The result of the file, without a search."""
-    path = tmp_path / "run.ckpt"
-    whole = hinge_run(callbacks=[Checkpoint(path)]).run()
-    loop = hinge_run()
-    loop.pricer.price = None  # type: ignore[method-assign]
-    result = loop.run(resume=path)
-    assert result.objective == whole.objective
-    np.testing.assert_array_equal(result.coef, whole.coef)
-
-
-def test_other_data_are_refused(tmp_path: Path) -> None:
-    """The fingerprint of the loss shows that labels have changed."""
-    path = tmp_path / "run.ckpt"
-    hinge_run(callbacks=[Checkpoint(path)]).run()
-    other = OneNormMaster(Hinge().on(-LABELS, np.full(60, 2.0)))
-    with pytest.raises(ResumeError, match="of other data or parameters: resume with the master"):
-        ColumnGeneration(other, FeaturePricer(H)).run(resume=path)
-
-
 def test_pricers_of_which_nothing_is_known_are_refused(tmp_path: Path) -> None:
     """A pricer without memory() may depend on anything."""
-
-    class Unknown:
-        def price(self, state: Any, limit: int) -> Any:
-            raise AssertionError
-
-    loop = ColumnGeneration(CountingMaster(), Unknown(), callbacks=[Checkpoint(tmp_path / "x")])
-    with pytest.raises(ResumeError, match="a run of Unknown cannot be resumed"):
+    pricer = Offering(lambda n: [])
+    loop = ColumnGeneration(CountingMaster(), pricer, callbacks=[Checkpoint(tmp_path / "x")])
+    with pytest.raises(ResumeError, match="a run of Offering cannot be resumed"):
         loop.run()
-
-
-def test_functions_and_rows_of_linear_masters_go_on(tmp_path: Path) -> None:
-    """A pricing function has no memory; the master is known by its rows."""
-    rng = np.random.default_rng(1)
-    A = np.hstack([rng.integers(0, 4, size=(10, 50)), 3 * np.eye(10)]).astype(float)
-    costs, rhs = rng.uniform(0.5, 2.0, size=60), rng.uniform(1.0, 9.0, size=10)
-
-    def run(rhs: np.ndarray, resume: Any = None, **options: Any) -> Result:
-        from cgboost.generation.columns import Column
-
-        def price(duals: np.ndarray) -> tuple[list[Column], float]:
-            reduced = costs - duals @ A
-            best = int(np.argmin(reduced))
-            column = Column(A[:, best], ("pool", best), cost=costs[best])
-            return [column] if reduced[best] < -1e-9 else [], float(reduced[best])
-
-        master = LinearMaster(10, ">=", rhs, least_cost=costs.min())
-        return ColumnGeneration(master, price, tol=1e-9, **options).run(resume=resume)
-
-    path = tmp_path / "run.ckpt"
-    whole = run(rhs)
-    run(rhs, callbacks=[Checkpoint(path, every=0.0), Stop(6)])
-    result = run(rhs, resume=path)
-    same(result, whole)
-    with pytest.raises(ResumeError):
-        run(rhs + 1.0, resume=path)
 
 
 def test_early_stopping_sees_the_rounds_before(tmp_path: Path) -> None:
     """Patience that began before the interruption goes on after it."""
-
-    class Score:
-        def __call__(self, current: Round) -> None:
-            current.scores["score"] = abs(current.number - 4.0)
-
-    def callbacks() -> list[Any]:
-        return [Score(), EarlyStopping("score", patience=3)]
-
     path = tmp_path / "run.ckpt"
-    whole = hinge_run(callbacks=callbacks()).run()
-    hinge_run(callbacks=[*callbacks(), Checkpoint(path, every=0.0), Stop(6)]).run()
-    result = hinge_run(callbacks=callbacks()).run(resume=path)
+
+    def stopped(*more: Any) -> ColumnGeneration:
+        scores = scripted(4, 3, 2, 1, 0, 1, 2, 3)
+        return hinge_run(callbacks=[scores, EarlyStopping("validation_error", patience=3), *more])
+
+    whole = stopped().run()
+    stopped(Checkpoint(path, every=0.0), Stop(6)).run()
+    result = stopped().run(resume=path)
     assert whole.stop_reason is result.stop_reason is StopReason.EARLY_STOPPING
     assert whole.best_round == result.best_round == 4
     assert result.objective == pytest.approx(whole.objective, rel=1e-12)
@@ -220,16 +195,6 @@ print(loop.run(resume=None if callbacks else sys.argv[1]).objective)
         command = [sys.executable, "-c", code, str(tmp_path / "run.ckpt"), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (without_highs(done.stdout), done.stderr) == ("3.0\n", "")
-
-
-def test_a_run_that_has_ended_is_resumed_again_and_again(tmp_path: Path) -> None:
-    """Each start leaves a file from which the next one goes on, with the same result."""
-    path, objectives = tmp_path / "run.ckpt", []
-    for start in range(4):
-        master = OneNormMaster(Hinge().on(LABELS, np.full(60, 2.0)))
-        loop = ColumnGeneration(master, FeaturePricer(H), callbacks=[Checkpoint(path)])
-        objectives.append(loop.run(resume=path if start else None).objective)
-    assert objectives == [objectives[0]] * 4
 
 
 def test_functions_of_columns_are_those_that_the_checkpoint_names(tmp_path: Path) -> None:

@@ -67,13 +67,6 @@ def test_a_common_offset_of_a_million_shows_in_the_rounding(penalty: object) -> 
     assert "rounding" in found[1].summary()
 
 
-def test_only_large_columns_lose_digits() -> None:
-    """Entries of 1e13 leave scores an error worth a word, entries of 1 do not."""
-    r = np.array([1.0, -1.0])
-    assert lost_digits([Column(np.array([1.0, 1.0]), "small")], r) == ""
-    assert "entries up to 1e+13" in lost_digits([Column(np.array([1e13, 1e13]), "large")], r)
-
-
 def test_a_state_without_an_objective_has_no_estimate() -> None:
     """While rows are not met the objective is inf, and so is what rounding may do."""
     loss = SquaredError().on(np.array([1.0, 2.0]), np.ones(2))
@@ -83,7 +76,13 @@ def test_a_state_without_an_objective_has_no_estimate() -> None:
 
 
 def test_columns_beyond_what_duals_can_tell_are_named() -> None:
-    """Entries of 1e11, duals of 1e-5: the ninth digit of a dual is an error of 0.1 in a score."""
+    """Entries of 1e13 leave scores an error worth a word, and entries of 1 do not.
+
+    With duals of 1e-5 and entries of 1e11 the ninth digit of a dual is an error of 0.1 in a score.
+    """
+    r = np.array([1.0, -1.0])
+    assert lost_digits([Column(np.ones(2), "small")], r) == ""
+    assert "entries up to 1e+13" in lost_digits([Column(np.full(2, 1e13), "large")], r)
     response = np.full(100, 1e-5)
     large = Column(np.full(100, 1e11), "large", None, "s")
     words = lost_digits([large], response, least=np.inf)

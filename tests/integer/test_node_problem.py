@@ -21,7 +21,9 @@ def column(*rows: int, cost: float = 1.0) -> Column:
     return Column(values, key=rows, cost=cost, variables=dict.fromkeys(rows, 1.0))
 
 
-def problem(decisions: list[Any], seen: list[Any], **options: Any) -> NodeProblem:
+def problem(
+    decisions: list[Any], seen: list[Any], copies: Any = None, **options: Any
+) -> NodeProblem:
     """Three rows, single columns and one pair; the pricer offers the pair of rows 1 and 2."""
 
     def price(duals: Any) -> Any:
@@ -30,9 +32,8 @@ def problem(decisions: list[Any], seen: list[Any], **options: Any) -> NodeProble
 
     pool = ColumnPool(range(3))
     pool.add([column(0), column(1), column(2), column(0, 1)])
-    return NodeProblem(
-        LinearMaster(3, "==", 1.0), pool, FunctionPricer(price), decisions, **options
-    )
+    master = LinearMaster(3, "==", 1.0, copies=copies)
+    return NodeProblem(master, pool, FunctionPricer(price), decisions, **options)
 
 
 def test_the_pricer_sees_what_decisions_add() -> None:
@@ -53,21 +54,20 @@ def test_the_pricer_sees_what_decisions_add() -> None:
     np.testing.assert_array_equal(duals.rhs, 1.0)
 
 
-def test_columns_in_the_master_have_the_coefficients_of_the_rows() -> None:
-    """The values on the user's rows come first."""
+def test_rows_of_decisions_in_the_master() -> None:
+    """Columns have their coefficients after those of the user's rows.
+
+    What fixed columns use is taken off the rows, rows of decisions, objective and copies.
+    """
     node = problem([VariableRow(((0, 2.0), (1, -1.0)), "<=", 5.0)], [])
     values = {own.key: own.values.tolist() for own in node.master.columns}
     assert values[0, 1] == [1, 1, 0, 1]
     assert values[2,] == [0, 0, 1, 0]
-
-
-def test_what_fixed_columns_use_is_taken_off() -> None:
-    """Rows, rows of decisions and the objective."""
-    seen: list[Any] = []
-    node = problem([CountRow("<=", 4.0)], seen, fixed={3: 1.0})
+    node = problem([CountRow("<=", 4.0)], [], fixed={3: 1.0})
     np.testing.assert_array_equal(node.master.constraints.rhs, [0, 0, 1, 3])
     assert node.fixed_cost == 1.0
     assert node.master.solve().objective == pytest.approx(1.0)  # row 2 alone is left
+    assert problem([], [], copies=4.0, fixed={3: 1.0}).master.copies == 3.0
 
 
 def test_forbidden_columns_leave_and_may_not_come_back() -> None:

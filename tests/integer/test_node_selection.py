@@ -1,7 +1,5 @@
 """In which order nodes come."""
 
-import pytest
-
 from cgboost.integer import BestBound, CountRow, DepthFirst, Node, Together
 
 ROOT = [Node(0, bound=5.0)]
@@ -36,8 +34,6 @@ def test_depth_first_does_not_dive_for_ever() -> None:
         taken.append(selection.pop())
         selection.push([Node(number, bound=taken[-1].bound + 1.0, depth=taken[-1].depth + 1)])
     assert [node.number for node in taken] == [1, 3, 2, 5, 6]
-    with pytest.raises(ValueError, match="max_dive must be a whole number ≥ 1, got 0"):
-        DepthFirst(max_dive=0)
 
 
 def test_start_forgets() -> None:

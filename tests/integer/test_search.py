@@ -1,8 +1,6 @@
 """Incumbents, and what closes a node."""
 
 import math
-import runpy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,27 +8,16 @@ import pytest
 
 from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column
-from cgboost.generation.function_pricer import as_pricer
 from cgboost.integer import VariableBound, VariableBranching
 from cgboost.integer.search import Search
 
-from .tree_problems import Problem
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "generalised_assignment.py"
+from .tree_problems import Problem, inner_search, large_assignment
 
 
-def search_of(columns: list[Column], step: float | None = None, sense: str = ">=") -> Search:
+def search_of(columns: list[Column], step: float | None = None) -> Search:
     """A search over two rows with these columns in its pool."""
-    problem = Problem("ab", sense, [2.0, 2.0], columns, copies=4.0)
-    search = Search(
-        problem.master(),
-        as_pricer(problem.pricer()),
-        objective_step=step,
-        columns_per_round=20,
-        smoothing=None,
-        gap=1e-6,
-        time_limit=None,
-    )
+    problem = Problem("ab", ">=", [2.0, 2.0], columns, copies=4.0)
+    search = inner_search(problem.master(), problem.pricer(), step)
     search.pool.add(columns)
     return search
 
@@ -50,37 +37,37 @@ def test_rounding_of_bounds() -> None:
 
 
 def test_offer() -> None:
-    """Taken are whole solutions that meet the rows and are better."""
-    search = search_of([column("both", (1, 1), 3.0), column("a", (1, 0), 1.0)])
+    """Taken are whole solutions that meet the rows and are better, no column too often.
+
+    Bounds above them are refused, but for rounding.
+    """
+    columns = [
+        column("both", (1, 1), 3.0),
+        column("a", (1, 0), 1.0),
+        column("once", (1, 1), 1.0, upper=1.0),
+    ]
+    search = search_of(columns)
+    search.check_bound(math.inf)
     assert not search.closes(1e9)
     assert not search.offer({0: 1.0}, "misses the rows")
     assert not search.offer({0: 2.5}, "fractional")
+    assert not search.offer({2: 2.0}, "too often")
     assert search.offer({0: 3.0}, "first")
     assert not search.offer({0: 3.0}, "the same")
     assert search.offer({0: 2.0 + 1e-8}, "better")
     assert (search.incumbent, search.objective, search.found_by) == ({0: 2.0}, 6.0, "better")
     assert search.closes(6.0)
     assert not search.closes(5.9)
-
-
-def test_upper_bounds_of_columns() -> None:
-    """A column is not taken more often than it may be."""
-    search = search_of([column("both", (1, 1), 3.0, upper=1.0)])
-    assert not search.offer({0: 2.0}, "too often")
-
-
-def test_bound_above_a_solution() -> None:
-    """Such a bound is refused; one within rounding is not."""
-    search = search_of([column("both", (1, 1), 3.0)])
-    search.check_bound(math.inf)
-    search.offer({0: 2.0}, "test")
     search.check_bound(6.0 + 1e-7)
     with pytest.raises(BoundError, match="above the objective 6"):
         search.check_bound(6.1)
 
 
 def test_equal_columns_are_merged() -> None:
-    """What equal columns have goes to the cheapest, as far as its upper bound, then the next."""
+    """What equal columns have goes to the cheapest, as far as its upper bound, then the next.
+
+    A rule on variables sees those of other variables as they are.
+    """
     search = search_of(
         [
             column("dear", (1, 1), 3.0),
@@ -91,19 +78,11 @@ def test_equal_columns_are_merged() -> None:
     )
     merged = search.merged([0, 1, 2, 3], np.array([1.0, 0.5, 0.5, 0.25]))
     assert merged == {1: 1.0, 0: 0.5, 2: 0.5, 3: 0.25}
-
-
-def test_columns_of_other_variables_are_not_merged_for_rules() -> None:
-    """A rule on variables sees them as they are."""
-    search = search_of(
-        [
-            column("x", (1, 1), 3.0, variables={"x": 1.0}),
-            column("y", (1, 1), 1.0, variables={"y": 1.0}),
-        ]
-    )
+    costs = {"x": 3.0, "y": 1.0}
+    named = search_of([column(v, (1, 1), cost, variables={v: 1.0}) for v, cost in costs.items()])
     numbers, coef = [0, 1], np.array([0.5, 0.5])
-    assert search.merged(numbers, coef) == {1: 1.0}
-    assert search.merged(numbers, coef, by_variables=True) == {0: 0.5, 1: 0.5}
+    assert named.merged(numbers, coef) == {1: 1.0}
+    assert named.merged(numbers, coef, by_variables=True) == {0: 0.5, 1: 0.5}
 
 
 def test_equal_columns_with_upper_bounds() -> None:
@@ -116,22 +95,10 @@ def test_equal_columns_with_upper_bounds() -> None:
 
 def test_relaxations_end_where_rounded_bounds_can_rise_no_more() -> None:
     """With whole costs the rounded bound is the same as without, after fewer pricing passes."""
-    assign = runpy.run_path(str(EXAMPLE))["assign"]
-    rng = np.random.default_rng(0)
-    weight = rng.integers(5, 26, (5, 50))
-    cost = 111.0 - weight + rng.integers(-10, 11, weight.shape)
     bounds, n_passes = [], []
     for step in (None, 1.0):
-        what = assign(cost, weight, (0.8 * weight.sum(axis=1) / 5).astype(int)).options
-        own = Search(
-            what.master,
-            what.pricer,
-            objective_step=step,
-            columns_per_round=20,
-            smoothing=what.smoothing,
-            gap=1e-6,
-            time_limit=None,
-        )
+        what = large_assignment(5, 50, seed=0)
+        own = inner_search(what.master, what.pricer, step, smoothing=what.smoothing)
         decision = VariableBound((0, 0), upper=0.0, block=("agent", 0))
         bounds.append(math.ceil(own.relaxation(own.problem([decision])).bound - 1e-6))
         n_passes.append(own.n_pricings)

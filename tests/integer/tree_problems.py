@@ -5,35 +5,114 @@ Their pricer looks at every column, and so respects every decision.
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import runpy
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 from cgboost import BranchAndPrice
 from cgboost.generation.columns import Column
+from cgboost.generation.function_pricer import as_pricer
+from cgboost.generation.history import StopReason
 from cgboost.integer import (
     Apart,
     BranchAndPriceResult,
     ComponentRow,
     CountRow,
+    Residual,
     Restriction,
+    Row,
     SubsetRow,
     Together,
     VariableBound,
     VariableRow,
-    respects,
 )
+from cgboost.integer.branching.decisions import respected_by
+from cgboost.integer.search import Search
 from cgboost.masters import LinearMaster
 from solvers import InfeasibleError, Program, solve
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 KINDS = (Together, Apart, VariableBound, VariableRow, CountRow, ComponentRow, SubsetRow)
 """Every kind of decision."""
 
+PROVEN = (StopReason.OPTIMAL, StopReason.GAP, StopReason.INFEASIBLE)
+"""Reasons that say that the result is the answer."""
+
 ROUNDING = 1e-6
 """Optima of different solvers differ by less than this."""
+
+
+@dataclass
+class AllColumns:
+    """A pricer that looks at every column; exact.
+
+    Attributes
+    ----------
+    rows : sequence of hashable
+    columns : sequence of Column
+    copies : float, mapping or None
+        As of the master.
+    respects : sequence of type
+        Kinds of decisions; with ``Residual`` it keeps to ``duals.rhs``.
+    most : int
+        Columns that are returned.
+    unit : float
+        The size of costs.
+    """
+
+    rows: Sequence[Hashable]
+    columns: Sequence[Column]
+    copies: Any = None
+    respects: Sequence[type] = KINDS
+    most: int = 3
+    unit: float = 1.0
+    _known: dict[Any, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.numbers = {name: i for i, name in enumerate(self.rows)}
+        values = [column.values for column in self.columns]
+        self.matrix = np.array(values).reshape(len(values), len(self.rows)).T
+        self.costs = np.array([column.cost for column in self.columns])
+
+    def _of(self, decision: Any) -> np.ndarray:
+        """What a decision says of every column."""
+        if decision not in self._known:
+            says = decision.coefficient if isinstance(decision, Row) else decision.allows
+            self._known[decision] = np.array([says(c, self.numbers) for c in self.columns])
+        return self._known[decision]
+
+    def reduced_costs(self, duals: Any) -> np.ndarray:
+        """Those of all columns; inf for those that the node does not allow."""
+        reduced = self.costs - np.asarray(duals) @ self.matrix
+        for row, dual in duals.extra.items():
+            reduced -= dual * self._of(row)
+        for restriction in duals.restrictions:
+            reduced[~self._of(restriction)] = math.inf
+        if Residual in self.respects:
+            reduced[(self.matrix > np.maximum(duals.rhs, 0.0)[:, None]).any(axis=0)] = math.inf
+        reduced[[c.key in duals.capped for c in self.columns]] = math.inf
+        return reduced
+
+    def bound(self, reduced: np.ndarray) -> Any:
+        """The least reduced cost, or that of every convexity row."""
+        if not isinstance(self.copies, Mapping):
+            return float(reduced.min(initial=math.inf))
+        inside = {row: self.matrix[self.numbers[row]] != 0 for row in self.copies}
+        return {row: reduced[own].min(initial=math.inf) for row, own in inside.items()}
+
+    def __call__(self, duals: Any) -> Any:
+        """The cheapest columns, and the bound."""
+        reduced = self.reduced_costs(duals)
+        best = np.argsort(reduced, kind="stable")[: self.most]
+        found = [self.columns[j] for j in best.tolist() if reduced[j] < -1e-9 * self.unit]
+        return found, self.bound(reduced)
 
 
 @dataclass
@@ -48,6 +127,7 @@ class Problem:
     least_cost: float | None = None
     step: float | None = None
     declared: frozenset[Hashable] = frozenset()
+    respects: Sequence[type] = KINDS
 
     def master(self) -> LinearMaster:
         """A new master without columns."""
@@ -75,85 +155,68 @@ class Problem:
             upper=np.r_[[column.upper for column in columns], more + np.inf],
             integrality=np.r_[[column.integer and integer for column in columns], more == 0] > 0,
         )
-        try:
-            return solve(program, "highs", options={"mip_rel_gap": 0.0}).objective
-        except InfeasibleError:
-            return math.inf
+        return optimum_of(program)
 
-    def reduced_costs(self, duals: Any) -> list[tuple[float, Column]]:
-        """Those of all columns that the node allows, the cheapest first, computed one by one."""
-        numbers = {name: i for i, name in enumerate(self.rows)}
-        found = []
-        for column in self.columns:
-            if column.key in duals.capped or not keeps_to(column, duals.restrictions, numbers):
-                continue
-            reduced = column.cost - float(np.dot(duals, column.values))
-            for row, dual in duals.extra.items():
-                reduced -= dual * row.coefficient(column, numbers)
-            found.append((reduced, column))
-        return sorted(found, key=lambda each: each[0])
-
-    def bound_of(self, found: Sequence[tuple[float, Column]]) -> Any:
-        """The least reduced cost, or that of every convexity row."""
-        if not isinstance(self.copies, Mapping):
-            return found[0][0] if found else math.inf
-        places = {name: i for i, name in enumerate(self.rows)}
-        return {
-            row: min((r for r, c in found if c.values[places[row]]), default=math.inf)
-            for row in self.copies
-        }
-
-    def pricer(self, kinds: Sequence[type] = KINDS, most: int = 3) -> Callable[[Any], Any]:
+    def pricer(self, **options: Any) -> AllColumns:
         """Looks at every column; exact."""
-
-        @respects(*kinds)
-        def price(duals: Any) -> Any:
-            found = self.reduced_costs(duals)
-            return [c for r, c in found if r < -1e-9][:most], self.bound_of(found)
-
-        return price
+        return AllColumns(
+            self.rows, self.columns, self.copies, **{"respects": self.respects} | options
+        )
 
     def search(self, pricer: Any = None, **options: Any) -> BranchAndPrice:
         """A tree search."""
         options.setdefault("objective_step", self.step)
         return BranchAndPrice(self.master(), self.pricer() if pricer is None else pricer, **options)
 
-    def solves(self, result: BranchAndPriceResult) -> bool:
-        """Whether the columns of a result are whole, meet the rows and cost what it says."""
+    def check(self, result: BranchAndPriceResult) -> None:
+        """The columns of a result are whole, meet the rows and cost what it says."""
         constraints = self.master().constraints
-        total = sum(
-            (x * c.values for c, x in zip(result.columns, result.coef, strict=True)),
-            np.zeros(len(self.rows)),
-        )
-        cost = sum(x * c.cost for c, x in zip(result.columns, result.coef, strict=True))
         pairs = list(zip(result.columns, result.coef, strict=True))
-        whole = [float(x).is_integer() for c, x in pairs if c.integer]
+        total = sum((x * c.values for c, x in pairs), np.zeros(len(self.rows)))
+        cost = sum(x * c.cost for c, x in pairs)
+        assert all(float(x).is_integer() for c, x in pairs if c.integer)
         for block, v in {(c.block, v) for c, _ in pairs for v in self.declared}:
             z = sum(x * c.variables.get(v, 0.0) for c, x in pairs if c.block == block)
-            whole.append(abs(z - round(z)) <= ROUNDING)
-        return bool(
-            all(whole)
-            and (total >= constraints.lower - ROUNDING).all()
-            and (total <= constraints.upper + ROUNDING).all()
-            and all(
-                x <= c.upper + ROUNDING for c, x in zip(result.columns, result.coef, strict=True)
-            )
-            and abs(cost - result.objective) <= ROUNDING * max(1.0, abs(cost))
-        )
+            assert abs(z - round(z)) <= ROUNDING
+        assert (total >= constraints.lower - ROUNDING).all()
+        assert (total <= constraints.upper + ROUNDING).all()
+        assert all(x <= c.upper + ROUNDING for c, x in pairs)
+        assert abs(cost - result.objective) <= ROUNDING * max(1.0, abs(cost))
+        names = {v for c in result.columns for v in c.variables}
+        amounts = {v: sum(x * c.variables.get(v, 0.0) for c, x in pairs) for v in names}
+        assert result.variables == {v: a for v, a in amounts.items() if a != 0}
 
 
-def check_tree(result: BranchAndPriceResult, optimum: float) -> None:
-    """The global bound never falls, and bound ≤ optimum ≤ incumbent at every node."""
-    tree, small = result.tree, ROUNDING * max(1.0, abs(optimum) if math.isfinite(optimum) else 1.0)
-    assert (np.diff(tree["global_bound"]) >= -small).all()
-    assert (tree["global_bound"] <= optimum + small).all()
-    assert (tree["incumbent"] >= optimum - small).all()
+def optimum_of(program: Program) -> float:
+    """By HiGHS; inf if infeasible."""
+    try:
+        return solve(program, "highs", options={"mip_rel_gap": 0.0}).objective
+    except InfeasibleError:
+        return math.inf
+
+
+def check(result: BranchAndPriceResult, problem: Any, optimum: float | None = None) -> None:
+    """Bound ≤ optimum ≤ objective at every node; what is called a solution or a proof is one.
+
+    The global bound never falls, and a node's is not below that of its parent.
+    """
+    best = problem.optimum() if optimum is None else optimum
+    tree, small = result.tree, ROUNDING * max(1.0, abs(best) if math.isfinite(best) else 1.0)
+    bounds = tree["global_bound"]
+    assert (bounds[1:] >= bounds[:-1] - small).all()
+    assert (bounds <= best + small).all()
+    assert (tree["incumbent"] >= best - small).all()
     assert (np.diff(tree["incumbent"][np.isfinite(tree["incumbent"])]) <= 0).all()
     own = dict(zip(tree["node"].tolist(), tree["bound"].tolist(), strict=True))
     for node, parent in zip(tree["node"].tolist(), tree["parent"].tolist(), strict=True):
         assert parent == -1 or own[node] >= own[parent] - small
-    assert result.bound is None or result.bound <= optimum + small
-    assert result.objective >= optimum - small
+    assert result.bound is None or result.bound <= best + small
+    assert result.objective >= best - small
+    assert result.message
+    if math.isfinite(result.objective):
+        problem.check(result)
+    if result.stop_reason in PROVEN:
+        assert result.objective == pytest.approx(best, rel=1e-6, abs=1e-6)
 
 
 def keeps_to(
@@ -174,6 +237,13 @@ def indicator(n: int, ones: Iterable[int]) -> np.ndarray:
     values = np.zeros(n)
     values[list(ones)] = 1.0
     return values
+
+
+def triangle() -> Problem:
+    """Three rows, the pairs of them and single ones: the relaxation takes a half of each pair."""
+    sets = [own for size in (2, 1) for own in itertools.combinations(range(3), size)]
+    columns = [Column(indicator(3, own), "".join("abc"[i] for i in own), cost=2.0) for own in sets]
+    return Problem("abc", "==", [1.0, 1.0, 1.0], columns, least_cost=2.0)
 
 
 def bin_packing(seed: int) -> Problem:
@@ -383,24 +453,19 @@ def signed_rows(seed: int) -> Problem:
     return Problem(rows, "==", rhs, columns, copies={"all": 4.0}, step=1.0)
 
 
-def colouring(seed: int) -> Problem:
-    """Colours for seven vertices; a colour costs as much as the dearest vertex that has it."""
+def half_amounts(seed: int) -> Problem:
+    """A partition whose variables come in halves, which need not add up to a whole number."""
     rng = np.random.default_rng(seed)
-    n = 7
-    edge, weight = np.triu(rng.random((n, n)) < 0.4, 1), rng.integers(1, 6, n)
     columns = [
-        Column(indicator(n, own), own, cost=float(weight[list(own)].max()))
-        for own in subsets(n)
-        if not edge[np.ix_(own, own)].any()
+        Column(
+            rng.choice([0.0, 0.0, 1.0], 5),
+            j,
+            cost=float(rng.integers(1, 9)),
+            variables=dict(enumerate(rng.choice([0.0, 0.5, 1.0, 1.5], 3).tolist())),
+        )
+        for j in range(25)
     ]
-    return Problem(range(n), "==", np.ones(n), columns, least_cost=1.0, step=1.0)
-
-
-def covering_colouring(seed: int) -> Problem:
-    """The same with rows ≥: a vertex with two colours can be made one with one."""
-    problem = colouring(seed)
-    problem.sense = ">="
-    return problem
+    return Problem(range(5), "==", np.ones(5), columns, least_cost=1.0)
 
 
 def set_covering(seed: int, n: int = 8, m: int = 16) -> Problem:
@@ -454,3 +519,59 @@ def fixed_charge(seed: int) -> Problem:
         columns,
         copies=float(n_customers + 2 * n_depots),
     )
+
+
+def inner_search(
+    master: LinearMaster, pricer: Any, step: float | None = None, **options: Any
+) -> Search:
+    """What a tree search keeps: pool, incumbent, and how nodes are solved."""
+    return Search(
+        master,
+        as_pricer(pricer),
+        **{
+            "objective_step": step,
+            "columns_per_round": 20,
+            "smoothing": None,
+            "gap": 1e-6,
+            "time_limit": None,
+        }
+        | options,
+    )
+
+
+def large_assignment(n_agents: int, n_jobs: int, seed: int) -> Any:
+    """Master and pricer of the example script, with costs that are hard for it."""
+    assign = runpy.run_path(str(EXAMPLES / "generalised_assignment.py"))["assign"]
+    rng = np.random.default_rng(seed)
+    weight = rng.integers(5, 26, (n_agents, n_jobs))
+    cost = 111.0 - weight + rng.integers(-10, 11, weight.shape)
+    return assign(cost, weight, (0.8 * weight.sum(axis=1) / n_agents).astype(int)).options
+
+
+class Failing:
+    """A pricer that raises at one of its calls.
+
+    Parameters
+    ----------
+    pricer : Pricer
+    calls : int
+        That go well before.
+    error : BaseException
+    """
+
+    def __init__(self, pricer: Any, calls: int, error: BaseException) -> None:
+        self.pricer, self.left, self.error = pricer, calls, error
+        self.respects = respected_by(pricer)
+
+    def price(self, state: Any, limit: int) -> Any:
+        """As the pricer does, while there are calls left."""
+        self.left -= 1
+        if self.left < 0:
+            raise self.error
+        return self.pricer.price(state, limit)
+
+
+def failing(search: BranchAndPrice, calls: int, error: BaseException) -> BranchAndPrice:
+    """The search with a pricer that raises after so many calls."""
+    search.options = replace(search.options, pricer=Failing(search.options.pricer, calls, error))
+    return search

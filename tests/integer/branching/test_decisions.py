@@ -76,16 +76,13 @@ def test_rows(row: Row, coefficient: float) -> None:
     assert row.coefficient(COLUMN, ROWS) == coefficient
 
 
-def test_right_hand_side_of_subset_rows() -> None:
-    """⌊m·|S|⌋, although 1/3 of 3 is rounded."""
-    assert SubsetRow(frozenset("abc")).rhs == 1.0
-    assert SubsetRow(frozenset("abc"), 1 / 3).rhs == 1.0
-    assert SubsetRow(frozenset("abc")).sense == "<="
+def test_subset_rows_hold_for_partitions() -> None:
+    """Of all 0/1 columns over three rows = 1 no whole solution breaks the cut.
 
-
-def test_subset_row_holds_for_partitions() -> None:
-    """Of all 0/1 columns over three rows = 1 no whole solution breaks the cut."""
+    Its right-hand side is ⌊m·|S|⌋, although 1/3 of 3 is rounded.
+    """
     cut = SubsetRow(frozenset("abc"))
+    assert (cut.sense, cut.rhs, SubsetRow(frozenset("abc"), 1 / 3).rhs) == ("<=", 1.0, 1.0)
     columns = [Column(np.array([i >> k & 1 for k in range(3)], dtype=float), i) for i in range(8)]
     for first in columns:
         rest = Column(1.0 - first.values, "rest")
@@ -107,10 +104,9 @@ def test_respects() -> None:
     assert respected_by(lambda duals: []) == ()
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_all_restrictions_at_once_are_each_of_them(seed: int) -> None:
+def test_all_restrictions_at_once_are_each_of_them() -> None:
     """What is broken is one of them that forbids the column; else all allow it."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     makers = [
         lambda: Together(*rng.choice(list(ROWS), 2, replace=False)),
         lambda: Apart(*rng.choice(list(ROWS), 2, replace=False)),
@@ -121,7 +117,7 @@ def test_all_restrictions_at_once_are_each_of_them(seed: int) -> None:
             block=rng.choice(["first", "second"]),
         ),
     ]
-    for _ in range(200):
+    for _ in range(2000):
         every = [makers[rng.integers(len(makers))]() for _ in range(rng.integers(4))]
         broken = Restrictions(every).broken(COLUMN, ROWS)
         forbidding = [each for each in every if not each.allows(COLUMN, ROWS)]

@@ -120,11 +120,16 @@ def test_whole_and_continuous_columns_are_not_divided(rule: BranchingRule) -> No
     assert not rule.branches(solution(PAIRS, [0.5, 0.5, 0.5], integer=False), 3)
 
 
-def test_pairs_of_covered_rows_are_divided_only_where_covers_can_be_partitions() -> None:
-    """Rows ≥ 1 are left alone without ``subset_closed``."""
-    at = solution(PAIRS, [0.5, 0.5, 0.5], sense=">=")
-    assert not RyanFoster().branches(at, 1)
-    assert RyanFoster(subset_closed=True).branches(at, 1)
+def test_pairs_are_of_rows_that_are_met_once() -> None:
+    """Rows ≥ 1 are left alone without ``subset_closed``; so are rows with shared columns.
+
+    These need not be whole, and may meet a row beside others in any solution.
+    """
+    covers = solution(PAIRS, [0.5, 0.5, 0.5], sense=">=")
+    assert not RyanFoster().branches(covers, 1)
+    assert RyanFoster(subset_closed=True).branches(covers, 1)
+    at = solution(PAIRS, [0.5, 0.5, 0.5], shared=[1])
+    assert [branch.name for branch in RyanFoster().branches(at, 3)] == [(0, 2)]
 
 
 def test_variables_of_a_block_with_one_column_are_bounded_in_the_subproblem() -> None:
@@ -158,12 +163,6 @@ def test_a_bound_of_0_needs_amounts_that_are_not_negative() -> None:
         assert branch.children[1] == (VariableRow(((1, 1.0),), "<=", 0.0),)
 
 
-def test_rows_with_columns_that_need_not_be_whole_are_no_pairs() -> None:
-    """Such a column may meet a row beside others in any solution."""
-    at = solution(PAIRS, [0.5, 0.5, 0.5], shared=[1])
-    assert [branch.name for branch in RyanFoster().branches(at, 3)] == [(0, 2)]
-
-
 def test_a_pricer_that_knows_bounds_alone_gets_no_rows() -> None:
     """A variable of two blocks is divided in one of them, if there may be no rows."""
     at = solution(PAIRS, [0.5, 0.5, 0.5], once=frozenset("ab"), blocks=["a", "b", "b"])
@@ -173,17 +172,16 @@ def test_a_pricer_that_knows_bounds_alone_gets_no_rows() -> None:
     assert all(isinstance(each, VariableBound) and each.block for each in decisions)
 
 
-def closed(decisions: tuple[object, ...]) -> set[object]:
-    """Variables that are 0 at a child."""
-    assert all(isinstance(d, VariableBound) and d.upper == 0 for d in decisions)
-    return {d.variable for d in decisions if isinstance(d, VariableBound)}
-
-
 def test_each_child_closes_a_part_of_the_set() -> None:
-    """The two variables that are used most are in different parts, the unused ones in both."""
+    """The two variables that are used most are in different parts, the unused ones in both.
+
+    Each single column is in one child.
+    """
     at = solution([[1, 0, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 1]], [0.5, 0.2, 0.3])
     (branch,) = SetBranching([range(5)]).branches(at, 3)
-    first, second = (closed(child) for child in branch.children)
+    decisions = [each for child in branch.children for each in child]
+    assert all(isinstance(each, VariableBound) and each.upper == 0 for each in decisions)
+    first, second = ({each.variable for each in child} for child in branch.children)
     assert first | second == set(range(5))
     assert not first & second
     assert 4 in first
@@ -192,6 +190,8 @@ def test_each_child_closes_a_part_of_the_set() -> None:
     used = dict(zip((0, 2, 4), at.coef.tolist(), strict=True))
     assert branch.value == pytest.approx(sum(x for v, x in used.items() if v in second))
     assert not any(kept(child, at, at.coef) for child in branch.children)
+    for alone in np.eye(3):
+        assert sum(kept(child, at, alone) for child in branch.children) == 1
 
 
 def test_sets_that_are_most_divided_come_first() -> None:
@@ -202,11 +202,3 @@ def test_sets_that_are_most_divided_come_first() -> None:
     assert names == [("set", 2), ("set", 1)]
     assert [branch.name for branch in rule.branches(at, 1)] == names[:1]
     assert SetBranching([(0, "unused")]).branches(at, 5) == []
-
-
-def test_no_solution_with_one_variable_of_the_set_is_lost() -> None:
-    """Each single column is in one child."""
-    at = solution(np.eye(4).tolist(), [0.25] * 4)
-    (branch,) = SetBranching([range(4)]).branches(at, 1)
-    for alone in np.eye(4):
-        assert sum(kept(child, at, alone) for child in branch.children) == 1

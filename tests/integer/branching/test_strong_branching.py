@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.generation.history import StopReason
 from cgboost.integer import Branch, CountRow, StrongBranching, VariableBranching
 from cgboost.integer.branching.strong_branching import Choice
 
-from ..test_branch_and_price import check_stopped, failing
-from ..tree_problems import Problem, generalised_assignment, set_covering
+from ..tree_problems import Problem, check, generalised_assignment, keeps_to, set_covering
 
 RULE = VariableBranching()
 
@@ -20,7 +18,7 @@ def tree_size(problem: Problem, strong: StrongBranching | None) -> int:
     """Nodes of a search without heuristics, whose optimum must be right."""
     search = problem.search(branching=RULE, heuristics=[], strong_branching=strong)
     result = search.run()
-    assert result.objective == pytest.approx(problem.optimum())
+    check(result, problem)
     return result.n_nodes
 
 
@@ -46,13 +44,6 @@ class Tried(StrongBranching):
         return choice
 
 
-def children_optima(problem: Problem, decisions: tuple[Any, ...]) -> float:
-    """The relaxation of the root's child by HiGHS over all columns that it allows."""
-    numbers = {name: i for i, name in enumerate(problem.rows)}
-    allowed = [c for c in problem.columns if all(d.allows(c, numbers) for d in decisions)]
-    return problem.optimum(allowed, integer=False)
-
-
 def test_the_root_takes_the_branch_with_the_largest_product() -> None:
     """Gains at the root are those of the linear programs over all columns, solved by HiGHS."""
     n_compared = 0
@@ -65,8 +56,15 @@ def test_the_root_takes_the_branch_with_the_largest_product() -> None:
             continue
         branches, choice = strong.choices[0]
         root = problem.optimum(integer=False)
+        numbers = {name: i for i, name in enumerate(problem.rows)}
         gains = [
-            [children_optima(problem, decisions) - root for decisions in branch.children]
+            [
+                problem.optimum(
+                    [c for c in problem.columns if keeps_to(c, decisions, numbers)], integer=False
+                )
+                - root
+                for decisions in branch.children
+            ]
             for branch in branches
         ]
         scores = [math.prod(max(gain, 1e-6) for gain in own) for own in gains]
@@ -80,33 +78,12 @@ def test_the_root_takes_the_branch_with_the_largest_product() -> None:
 
 def test_pseudo_costs_replace_trials() -> None:
     """With a reliability of one a name is tried once, and a second run begins anew."""
-    problem = generalised_assignment(3)
-    for seed in range(100):
-        problem = generalised_assignment(seed)
-        if tree_size(problem, None) > 8:
-            break
+    problems = (set_covering(seed, 12, 30) for seed in range(20))
+    problem = next(each for each in problems if tree_size(each, None) > 8)
     strong = StrongBranching(reliability=1)
     first = tree_size(problem, strong)
     assert all(len(gains) <= 1 for gains in strong._gains.values())
     assert tree_size(problem, strong) == first
-
-
-@pytest.mark.parametrize("error", [ZeroDivisionError("oh"), KeyboardInterrupt()])
-def test_failing_pricer(error: BaseException) -> None:
-    """An error in a trial ends the search with a valid bound, or is passed on."""
-    problem = generalised_assignment(3)
-    reasons = []
-    for calls in range(0, 60, 3):
-        pricer = failing(problem, calls, error)
-        options = {"branching": RULE, "heuristics": [], "strong_branching": StrongBranching()}
-        try:
-            result = problem.search(pricer, **options).run()
-        except type(error):
-            continue
-        check_stopped(result, problem)
-        reasons.append(result.stop_reason)
-    interrupted = isinstance(error, KeyboardInterrupt)
-    assert (StopReason.INTERRUPTED if interrupted else StopReason.PRICER_FAILED) in reasons
 
 
 def test_a_rule_with_one_child() -> None:
@@ -124,20 +101,10 @@ def test_a_rule_with_one_child() -> None:
             third = (CountRow("<=", below - 1.0),)
             return [Branch(name, total, (*children, third)) for name in ("a", "b")]
 
-    problem = set_covering(1)
-    for seed in range(1, 50):
-        problem = set_covering(seed)
-        strong = Tried()
-        rules = [Three(), RULE]
-        result = problem.search(branching=rules, heuristics=[], strong_branching=strong).run()
-        assert result.objective == pytest.approx(problem.optimum())
+    strong = Tried()
+    for problem in map(set_covering, range(1, 50)):
+        options = {"branching": [Three(), RULE], "heuristics": [], "strong_branching": strong}
+        check(problem.search(**options).run(), problem)
         if any(len(branches[0].children) == 3 for branches, _ in strong.choices):
             return
     raise AssertionError("no search has asked the rule")
-
-
-@pytest.mark.parametrize("options", [{"n_candidates": 0}, {"reliability": 1.5}])
-def test_wrong_options(options: dict[str, Any]) -> None:
-    """Numbers of candidates and trials are whole and at least 1."""
-    with pytest.raises(ValueError, match="must be a whole number"):
-        StrongBranching(**options)

@@ -1,15 +1,20 @@
 """Branch-and-price on whole models, against branch and cut on the same model."""
 
+import io
+import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from rich.console import Console
 
-from cgboost import decompose
+from cgboost import Checkpoint, decompose
 from cgboost.generation.history import StopReason
-from cgboost.integer import heuristics
+from cgboost.integer import BranchAndPriceResult, TreeProgress, TreeState, heuristics
 from cgboost.integer.decomposition.blocks import structure_of
 from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import Model, as_model
@@ -18,177 +23,94 @@ from cgboost.integer.decomposition.pricing.block import BlockError
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
 from cgboost.integer.decomposition.pricing.path_block import PathBlock
 from cgboost.integer.decomposition.reformulation import reformulated
-from cgboost.integer.decomposition.structure_files import StructureError
 from solvers import Program, solve
+from tests.cases import law
 
-from .test_detection import assignment as many_jobs
-
-Blocks = dict[str, object]
-
-
-def assignment(seed: int) -> tuple[Model, Blocks]:
-    """Generalised assignment, to be maximised: every agent is another knapsack."""
-    rng = np.random.default_rng(seed)
-    agents, jobs = 3, 8
-    n = agents * jobs
-    matrix = np.vstack(
-        [np.tile(np.eye(jobs), agents), np.kron(np.eye(agents), np.zeros((1, jobs)))]
-    )
-    for i in range(agents):
-        matrix[jobs + i, i * jobs : (i + 1) * jobs] = rng.integers(3, 12, jobs)
-    low = np.r_[np.ones(jobs), np.full(agents, -np.inf)]
-    high = np.r_[np.ones(jobs), np.full(agents, 24.0)]
-    cost = -rng.integers(5, 30, n).astype(float)
-    program = Program(cost, matrix, low, high, 0, 1, None, np.ones(n), constant=-7.0)
-    names = tuple(f"x{j}" for j in range(n)), tuple(f"r{i}" for i in range(jobs + agents))
-    return Model(program, names[1], names[0], maximize=True), {
-        f"r{jobs + i}": i for i in range(agents)
-    }
+from .cases import (
+    BLOCKS,
+    FIRST,
+    INF,
+    LINK,
+    MODELS,
+    SECOND,
+    Blocks,
+    ModelCase,
+    assignment,
+    flows,
+    model_of,
+    pairings,
+    program,
+)
+from .test_structure import assignment as many_jobs
 
 
-def packing(seed: int, demand: int = 1, most: float = 1.0) -> tuple[Model, Blocks]:
-    """Bin packing (demand 1) or cutting stock: all bins are equal."""
-    rng = np.random.default_rng(seed)
-    items, bins = 7, 6
-    sizes, capacity = rng.integers(20, 60, items).astype(float), 100.0 * demand
-    n = bins * (items + 1)
-    matrix, low, high = [], [], []
-    for i in range(items):
-        row = np.zeros(n)
-        row[i :: items + 1] = 1
-        matrix.append(row)
-        low.append(float(demand))
-        high.append(float(demand))
-    for b in range(bins):
-        row = np.zeros(n)
-        row[b * (items + 1) : b * (items + 1) + items] = sizes
-        row[(b + 1) * (items + 1) - 1] = -capacity
-        matrix.append(row)
-        low.append(-np.inf)
-        high.append(0.0)
-    own = np.r_[np.zeros(items), 1.0]
-    upper = np.tile(np.r_[np.full(items, most), 1.0], bins)
-    program = Program(np.tile(own, bins), np.array(matrix), low, high, 0, upper, None, np.ones(n))
-    return as_model(program), {f"r{items + b}": b for b in range(bins)}
+def compact(model: Any, **options: Any) -> Any:
+    """The result of branch and cut."""
+    return Decomposition(as_model(model), None, "").solve(**options)
 
 
-def stock(seed: int) -> tuple[Model, Blocks]:
-    """Cutting stock: every size is needed several times."""
-    return packing(seed, demand=2, most=2.0)
+@law(MODELS)
+def test_the_optimum_is_that_of_branch_and_cut(case: ModelCase) -> None:
+    """The same end, and a point that has the optimum; no bound on the way is above it."""
+    for seed in case.seeds:
+        model, blocks = case.make(seed)
+        result, expected = decompose(model, blocks).solve(), compact(model, gap=1e-9)
+        proven = {StopReason.OPTIMAL, StopReason.GAP}
+        assert {result.stop_reason, expected.stop_reason} <= proven or (
+            result.stop_reason is expected.stop_reason is StopReason.INFEASIBLE
+        )
+        if result.stop_reason is StopReason.INFEASIBLE:
+            assert (abs(result.objective), result.x) == (INF, {})
+            continue
+        optimum = expected.objective
+        room = 1e-6 * max(1.0, abs(optimum))
+        assert result.objective == pytest.approx(optimum, abs=room)
+        assert result.bound == pytest.approx(optimum, abs=1e-4)
+        x = np.array([result.x[name] for name in model.names])
+        assert model.is_feasible(x)
+        value = model.in_own_sense(model.program.objective_value(x))
+        assert value == pytest.approx(result.objective, abs=1e-9)
+        if result.structure is not None:
+            made = reformulated(structure_of(model, blocks))
+            bounds = result.tree.tree["global_bound"] + model.program.constant + made.constant
+            assert (bounds <= model.in_own_sense(optimum) + room).all()
 
 
-def with_slack(seed: int) -> tuple[Model, Blocks]:
-    """Small general blocks of two rows, and variables of the master: one free, one integer."""
-    rng = np.random.default_rng(seed)
-    n_blocks, size = 3, 4
-    n = n_blocks * size + 2
-    matrix = np.zeros((3 + 2 * n_blocks, n))
-    matrix[:3, :-2] = rng.integers(-2, 6, (3, n - 2))
-    matrix[:3, -2], matrix[:3, -1] = 3, 1
-    for b in range(n_blocks):
-        rows, own = slice(3 + 2 * b, 5 + 2 * b), slice(b * size, (b + 1) * size)
-        matrix[rows, own] = rng.integers(1, 5, (2, size)) * rng.choice([-1, 1, 1], (2, size))
-    low = np.r_[np.full(3, 12.0), np.full(2 * n_blocks, -2.0)]
-    high = np.r_[np.full(3, 15.0), np.full(2 * n_blocks, 9.0)]
-    cost = np.r_[rng.integers(1, 9, n - 2), 11.5, 0.0].astype(float)
-    lower, upper = np.r_[np.full(n - 2, -1.0), 0, -np.inf], np.r_[np.full(n - 2, 3.0), 5, np.inf]
-    integer = np.r_[np.ones(n - 1), 0]
-    model = as_model(Program(cost, matrix, low, high, lower, upper, None, integer))
-    return model, {f"r{3 + k}": k // 2 for k in range(2 * n_blocks)}
-
-
-def flows(seed: int) -> tuple[Model, Blocks]:
-    """Three paths through one network, whose arcs take one of them or cost more."""
-    rng = np.random.default_rng(seed)
-    n_nodes, n_paths = 6, 3
-    arcs = [(a, b) for a in range(n_nodes) for b in range(n_nodes) if abs(a - b) in (1, 2)]
-    n, inside = len(arcs), np.zeros((n_nodes, len(arcs)))
-    for j, (a, b) in enumerate(arcs):
-        inside[a, j], inside[b, j] = 1, -1
-    matrix = np.zeros((n + n_paths * n_nodes, (n_paths + 1) * n))
-    matrix[:n] = np.hstack([np.eye(n)] * n_paths + [-np.eye(n)])
-    matrix[n:, : n_paths * n] = np.kron(np.eye(n_paths), inside)
-    balance = np.zeros((n_paths, n_nodes))
-    balance[:, 0], balance[:, -1] = 1, -1
-    cost = np.r_[np.tile(rng.integers(2, 9, n), n_paths), np.full(n, 4)]
-    low = np.r_[np.full(n, -np.inf), balance.ravel()]
-    high = np.r_[np.ones(n), balance.ravel()]
-    upper = np.r_[np.ones(n_paths * n), np.full(n, np.inf)]
-    model = as_model(Program(cost, matrix, low, high, 0, upper, None, np.ones(cost.size)))
-    return model, {f"r{n + i}": i // n_nodes for i in range(n_paths * n_nodes)}
-
-
-def pairings(seed: int) -> tuple[Model, Blocks]:
-    """Two assignments that share a budget."""
-    rng = np.random.default_rng(seed)
-    size = 3
-    inside = np.vstack([np.kron(np.eye(size), np.ones(size)), np.kron(np.ones(size), np.eye(size))])
-    matrix = np.vstack([rng.integers(1, 9, 2 * size**2), np.kron(np.eye(2), inside)])
-    low, high = np.r_[-np.inf, np.ones(4 * size)], np.r_[24.0, np.ones(4 * size)]
-    cost = rng.integers(1, 20, 2 * size**2)
-    model = as_model(Program(cost, matrix, low, high, 0, 1, None, np.ones(cost.size)))
-    return model, {f"r{1 + i}": i // (2 * size) for i in range(4 * size)}
-
-
-PROBLEMS = (assignment, packing, stock, with_slack, flows, pairings)
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("problem", PROBLEMS)
-def test_the_optimum_is_that_of_the_compact_model(
-    problem: Callable[[int], tuple[Model, Blocks]], seed: int
-) -> None:
-    """Branch-and-price proves the same optimum as branch and cut, and its point has it."""
-    model, blocks = problem(seed)
-    result, compact = decompose(model, blocks).solve(), Decomposition(model, None, "").solve()
-    assert result.structure is not None
-    assert result.tree is not None
-    assert result.stop_reason == compact.stop_reason
-    assert result.objective == pytest.approx(compact.objective, abs=1e-6)
-    assert result.bound == pytest.approx(compact.objective, abs=1e-4)
-    x = np.array([result.x[name] for name in model.names])
-    assert model.is_feasible(x)
-    assert model.in_own_sense(model.program.objective_value(x)) == result.objective
+def test_some_of_these_models_are_divided() -> None:
+    """The models above have trees of many nodes, and solutions with negative amounts."""
+    results = [decompose(*model_of(seed, "ssn")).solve() for seed in range(4)]
+    assert max(result.tree.n_nodes for result in results if result.tree) >= 5
+    assert min(min(result.x.values(), default=0.0) for result in results) < 0
 
 
 @pytest.mark.parametrize(
-    ("problem", "kind"),
+    ("make", "kind"),
     [(assignment, KnapsackBlock), (flows, PathBlock), (pairings, AssignmentBlock)],
 )
-def test_special_blocks(problem: Callable[[int], tuple[Model, Blocks]], kind: type) -> None:
-    """Blocks of the problems above are recognised, and each by its algorithm."""
-    pricer = reformulated(structure_of(*problem(0))).pricer
+def test_special_blocks(make: Callable[[int], tuple[Model, Blocks]], kind: type) -> None:
+    """Blocks of the models above are recognised, and each by its algorithm."""
+    pricer = reformulated(structure_of(*make(0))).pricer
     assert {type(each.special) for each in pricer.problems} == {kind}
 
 
-def test_a_model_without_blocks_is_solved_by_branch_and_cut() -> None:
-    """Where nothing falls apart HiGHS solves the model, and the message says so."""
-    program = Program(-np.ones(4), [[2, 3, 4, 5]], -np.inf, 9, 0, 1, None, np.ones(4))
-    result = decompose(program).solve()
-    assert result.objective == -3.0
-    assert result.bound == -3.0
-    assert "without a decomposition: no blocks" in result.message
-
-
-def test_a_block_of_two_kinds_is_left_to_branch_and_cut() -> None:
-    """Integer and continuous variables in one block: the right answer, and why."""
-    matrix = [[1, 1, 1, 1], [2, 1, 0, 0], [0, 0, 2, 1]]
-    program = Program([-1, -1, -2, -1], matrix, -np.inf, [2.5, 3, 3], 0, 2, None, [1, 0, 1, 0])
-    result = decompose(program, {"r1": "a", "r2": "b"}).solve()
-    assert result.objective == pytest.approx(
-        Decomposition(as_model(program), None, "").solve().objective
-    )
-    assert "'x0'" in result.message
-    assert result.structure is None
-
-
-def test_what_is_not_decomposed_says_so_before_it_is_solved() -> None:
-    """In why and in repr, which names the size and the blocks as well."""
-    program = Program([1, 1, 1], np.eye(3) + 1, 2, 9, 0, 5, None, [1, 0, 1])
-    model = decompose(program, {"r0": None, "r1": 0})
-    assert "not decomposed: block 0 has the integer variable 'x0'" in model.why
-    assert model.why in repr(model)
-    assert model.obstacle in model.solve().message
+def test_what_is_not_decomposed_says_so() -> None:
+    """In why, repr and message, before it is solved; branch and cut has the right answer."""
+    for model, blocks, words in (
+        (Program(-np.ones(4), [[2, 3, 4, 5]], -INF, 9, 0, 1, None, np.ones(4)), None, "no blocks"),
+        (
+            Program([1, 1, 1], np.eye(3) + 1, 2, 9, 0, 5, None, [1, 0, 1]),
+            {"r0": None, "r1": 0},
+            "not decomposed: block 0 has the integer variable 'x0'",
+        ),
+    ):
+        left = decompose(model, blocks)
+        result = left.solve()
+        assert result.structure is None
+        assert result.objective == pytest.approx(compact(model).objective)
+        assert result.bound == pytest.approx(result.objective)
+        assert words in left.why
+        assert left.why in repr(left)
+        assert left.obstacle in result.message
     own, blocks = assignment(0)
     whole = decompose(own, blocks)
     assert whole.obstacle == ""
@@ -198,55 +120,62 @@ def test_what_is_not_decomposed_says_so_before_it_is_solved() -> None:
     assert "no blocks; in one piece" in repr(Decomposition(own, None, "in one piece"))
 
 
-def test_negative_variables() -> None:
-    """Blocks whose variables may be negative are decomposed like all others."""
-    matrix = [[1, 1, 1, 1], [2, 3, 0, 0], [0, 0, 2, 3]]
-    program = Program(np.ones(4), matrix, [-3, -9, -9], [9, 4, 4], -1, 1, None, np.ones(4))
-    result = decompose(program, {"r1": 0, "r2": 1}).solve()
-    assert result.objective == pytest.approx(-3.0)
-    assert result.structure is not None
-    assert result.structure.groups() == [(0, 1)]
+def test_solutions_of_branch_and_cut_are_whole() -> None:
+    """HiGHS alone returns x0 = 0.9999995 here, and an x1 that belongs to it."""
+    rows = [[1.0, 1.0], [1.0, 3.0], [3.0, 3.0]]
+    own = Program(
+        cost=[-2.0, -3.0], matrix=rows, row_lower=-INF, row_upper=[2.3, 4.7, 5.7],
+        lower=0.0, upper=[5.0, 3.7], integrality=np.array([1.0, 0.0]),
+    )  # fmt: skip
+    result = compact(own)
+    assert result.x["x0"] in (0.0, 1.0)  # two solutions are optimal
+    assert result.x["x1"] == pytest.approx((4.7 - 2.0 * result.x["x0"]) / 3.0, abs=1e-9)
+    assert result.bound is not None
+    assert result.bound <= result.objective == pytest.approx(-4.7, abs=1e-9)
 
 
-def test_an_infeasible_model() -> None:
-    """What no column meets has the objective inf, and the reason."""
-    matrix = [[1, 1, 1, 1], [2, 3, 0, 0], [0, 0, 2, 3]]
-    program = Program(np.ones(4), matrix, [9, -9, -9], [9, 4, 4], 0, 1, None, np.ones(4))
-    result = decompose(program, {"r1": 0, "r2": 1}).solve()
-    assert result.objective == np.inf
-    assert result.stop_reason == StopReason.INFEASIBLE
-    assert result.x == {}
+@pytest.mark.parametrize("block", [None, 0, 2])
+def test_rows_without_entries(block: int | None) -> None:
+    """They change nothing where 0 is between their sides, in the master, a block, or as a block."""
+    matrix, blocks = [LINK, FIRST, SECOND, [0.0] * 4], {**BLOCKS, "r3": block}
+    best = decompose(program(), BLOCKS).solve().objective
+    free = program(matrix=matrix, row_upper=[3.0, 4, 4, 5])
+    assert decompose(free, blocks).solve().objective == best
+    missed = program(matrix=matrix, row_lower=[-INF, -INF, -INF, 1], row_upper=[3.0, 4, 4, 5])
+    result = decompose(missed, blocks).solve()
+    assert result.stop_reason is StopReason.INFEASIBLE
+    assert "'r3' has no entries" in result.message
 
 
-def test_an_unbounded_block_is_refused() -> None:
-    """A block whose pricing problem falls without end is named."""
-    matrix = [[1, 1, 1], [1, -1, 0], [0, 0, 1]]
-    program = Program([-2, 1, -1], matrix, -np.inf, [9, 4, 4], 0, np.inf, None, np.ones(3))
-    with pytest.raises(BlockError, match="unbounded"):
-        decompose(program, {"r1": 0, "r2": 1}).solve()
+def test_variables_without_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounded by rows they are right; a block that falls without end is named if it was given.
 
-
-def test_an_unbounded_block_that_was_detected_is_left_to_branch_and_cut() -> None:
-    """Nobody gave the blocks, and the model has an optimum: that of the whole is found."""
-    cost, rows = [1, 1, -2, 1, 1, 1], np.zeros((4, 6))
-    rows[0, :], rows[1, :2], rows[2, 2:4], rows[3, 4:] = 1, [3, 5], [1, -1], [5, 7]
-    program = Program(cost, rows, [-np.inf, 4, -5, 6], [20, 99, 5, 99], 0, np.inf, None, np.ones(6))
-    found = decompose(program)
+    Where nobody gave the blocks the model is left to branch and cut. A dive that raises two columns
+    without end is ended.
+    """
+    rows = [LINK, FIRST, [1.0, -1, 0, 0], SECOND, [0, 0, 1.0, -1]]
+    own = program(
+        cost=[3.0, 2, 2, 3], matrix=rows, row_lower=[-4, -9, -5, -9, -5],
+        row_upper=[9, 4, 5, 4, 5], lower=-INF, upper=INF,
+    )  # fmt: skip
+    blocks = {"r1": 0, "r2": 0, "r3": 1, "r4": 1}
+    best = compact(own).objective
+    assert decompose(own, blocks).solve().objective == pytest.approx(best)
+    with pytest.raises(BlockError, match=r"\('block', 0\), with the variables 'x0', .*unbounded"):
+        decompose(program(row_lower=-9.0, lower=-INF, upper=INF), BLOCKS).solve()
+    cost, matrix = [1, 1, -2, 1, 1, 1], np.zeros((4, 6))
+    matrix[0, :], matrix[1, :2], matrix[2, 2:4], matrix[3, 4:] = 1, [3, 5], [1, -1], [5, 7]
+    sides = [-INF, 4, -5, 6], [20, 99, 5, 99]
+    found = decompose(Program(cost, matrix, *sides, 0, INF, None, np.ones(6)))
     assert found.structure is not None
     result = found.solve()
-    assert result.stop_reason is StopReason.OPTIMAL
-    assert result.objective == -14
+    assert (result.stop_reason, result.objective) == (StopReason.OPTIMAL, -14)
     assert "branch and cut" in result.message
-
-
-def test_a_dive_along_variables_without_bounds_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where y is the difference of two columns, dives raise both without end; the rest goes on."""
     monkeypatch.setattr(heuristics, "MOST_DIVES", 20)
-    program = Program([3, -1], [[0.5, -1], [1, 0]], [-1.5, 0], [np.inf, 3.5], -np.inf, np.inf,
-                      None, np.ones(2))  # fmt: skip
-    result = decompose(program, {"r1": 0}).solve()
-    assert result.stop_reason is StopReason.OPTIMAL
-    assert result.objective == -1
+    matrix = [[0.5, -1], [1, 0]]
+    dive = Program([3, -1], matrix, [-1.5, 0], [INF, 3.5], -INF, INF, None, np.ones(2))
+    result = decompose(dive, {"r1": 0}).solve()
+    assert (result.stop_reason, result.objective) == (StopReason.OPTIMAL, -1)
 
 
 def test_a_problem_of_cvxpy() -> None:
@@ -263,30 +192,6 @@ def test_a_problem_of_cvxpy() -> None:
     assert set(result.x) == {f"x[{i},{j}]" for i in range(2) for j in range(3)}
 
 
-def test_a_structure_file_of_another_model(tmp_path: Path) -> None:
-    """The row that the model lacks is named; the right file gives the blocks."""
-    model, _ = assignment(0)
-    path = tmp_path / "a.dec"
-    path.write_text("NBLOCKS\n1\nBLOCK 1\nother\n")
-    with pytest.raises(StructureError, match="'other'"):
-        decompose(model, path)
-    path.write_text("NBLOCKS\n3\nBLOCK 1\nr8\nBLOCK 2\nr9\nBLOCK 3\nr10\n")
-    structure = decompose(model, str(path)).structure
-    assert structure is not None
-    assert structure.n_blocks == 3
-
-
-def test_a_search_that_is_stopped_has_a_bound() -> None:
-    """After one node the bound is on the right side of the optimum, in the sense of the model."""
-    model, blocks = assignment(1)
-    best = Decomposition(model, None, "").solve().objective
-    result = decompose(model, blocks).solve(callbacks=[lambda state: True], heuristics=[])
-    assert result.bound is not None
-    assert result.bound >= best - 1e-6
-    assert result.objective <= best + 1e-6
-    assert "blocks" in result.summary()
-
-
 def test_generalised_assignment_with_many_jobs() -> None:
     """Blocks are found where most rows link, and the optimum is that of plain HiGHS."""
     model = many_jobs(2, 24)
@@ -295,3 +200,71 @@ def test_generalised_assignment_with_many_jobs() -> None:
     assert result.structure.n_blocks == 2
     assert result.stop_reason is StopReason.OPTIMAL
     assert result.objective == pytest.approx(solve(model.program, "highs").objective)
+
+
+def test_many_equal_blocks() -> None:
+    """Ten thousand of them are one pricing problem; all have their part of the answer."""
+    n = 10_000
+    rows = [
+        sp.csr_array(np.tile([[1.0, 2.0]], n)),
+        sp.kron(sp.eye_array(n), sp.csr_array([[2.0, 3.0]])),
+    ]
+    own = Program(
+        -np.tile([1.0, 2.0], n), sp.csr_array(sp.vstack(rows)), -INF,
+        np.r_[n / 2, np.full(n, 4.0)], 0, 1, None, np.ones(2 * n),
+    )  # fmt: skip
+    result = decompose(own, {f"r{1 + k}": k for k in range(n)}).solve()
+    assert result.structure is not None
+    assert result.structure.groups() == [tuple(range(n))]
+    assert result.objective == -n / 2
+
+
+class Seen:
+    """A callback of every kind."""
+
+    def __init__(self) -> None:
+        self.states: list[TreeState] = []
+        self.result: Any = None
+        self.closed = 0
+
+    def __call__(self, state: TreeState) -> None:
+        """After a node."""
+        self.states.append(state)
+
+    waiting = __call__
+
+    def finish(self, result: BranchAndPriceResult) -> None:
+        """At the end."""
+        self.result = result
+
+    def close(self) -> None:
+        """However it ends."""
+        self.closed += 1
+
+
+def test_callbacks_see_the_models_own_values(tmp_path: Path) -> None:
+    """Of a model that is maximised the bound is above the solution, and both meet.
+
+    A plain function may stop the search; then the bound is on the right side of the optimum. A
+    checkpoint gets the records of the search behind the model.
+    """
+    model, blocks = assignment(3)
+    seen, stream = Seen(), io.StringIO()
+    kept = Checkpoint(tmp_path / "search.ckpt", every=0)
+    line = TreeProgress(console=Console(file=stream, width=200))
+    result = decompose(model, blocks).solve(callbacks=[seen, line, kept])
+    assert result.tree is not None
+    assert result.objective > 0 > result.tree.objective
+    assert all(state.objective <= state.bound + 1e-6 for state in seen.states)
+    assert seen.states[-1].objective == pytest.approx(result.objective)
+    assert seen.result.objective == pytest.approx(result.objective)
+    assert seen.result.bound == pytest.approx(result.bound)
+    assert seen.closed == 1
+    assert (tmp_path / "search.ckpt").stat().st_size > 0
+    assert f"objective {result.objective:.8g}, bound {result.objective:.8g}" in stream.getvalue()
+    stopped = decompose(*assignment(9)).solve(callbacks=[lambda state: True], heuristics=[])
+    best = compact(assignment(9)[0]).objective
+    assert stopped.stop_reason is StopReason.CALLBACK
+    assert math.inf > stopped.bound >= best - 1e-6
+    assert stopped.objective <= best + 1e-6
+    assert "blocks" in stopped.summary()

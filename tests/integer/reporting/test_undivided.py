@@ -1,5 +1,6 @@
 """What a search says where no rule divides a fractional solution: the cause, and what to do."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,6 @@ from cgboost.integer import (
     Apart,
     BestBound,
     Branch,
-    BranchingError,
     CountBranching,
     DepthFirst,
     NodeSolution,
@@ -32,8 +32,7 @@ from cgboost.integer.reporting.undivided import missing_copies, wanted_bound, wh
 from cgboost.masters import LinearMaster
 from cgboost.pricing import BlockwisePricer
 
-from ..test_branch_and_price import check_stopped, triangle
-from ..tree_problems import Problem, indicator
+from ..tree_problems import PROVEN, Problem, check, indicator, triangle
 
 PAIRS = (Together, Apart)
 BOUNDS = (VariableBound,)
@@ -50,16 +49,6 @@ def with_variables(own: Any = None, block: str | None = None) -> Problem:
     return problem
 
 
-def of_covers() -> Problem:
-    """Rows ≥ 1 in place of = 1."""
-    return replace(triangle(), sense=">=")
-
-
-def with_another_right_hand_side() -> Problem:
-    """Rows = 3, of which the relaxation takes three halves of each pair."""
-    return replace(triangle(), rhs=[3.0, 3.0, 3.0])
-
-
 def shared() -> Problem:
     """A dear column that need not be whole in every row."""
     problem = triangle()
@@ -67,44 +56,42 @@ def shared() -> Problem:
     return problem
 
 
-CASES: dict[str, tuple[Problem, Sequence[type], str]] = {
-    "nothing respected": (triangle(), (), r"the pricer respects no decisions, .*@respects\("),
-    "half a rule": (triangle(), (Together,), "the pricer respects Together, and no rule"),
-    "no variables": (triangle(), VARIABLES, r"the column '..' .* has no variables.*Column\(vari"),
-    "no block": (
+CAUSES: list[tuple[Problem, Sequence[type], str]] = [
+    (triangle(), (), r"the pricer respects no decisions, .*@respects\("),
+    (triangle(), (Together,), "the pricer respects Together, and no rule"),
+    (triangle(), VARIABLES, r"the column '..' .* has no variables.*Column\(vari"),
+    (
         with_variables(),
         BOUNDS,
         r"decision on it is a row: .*@respects\(VariableBound, VariableRow\); or name its subprob",
     ),
-    "block without a row": (
-        with_variables(block="all"),
-        BOUNDS,
-        "or make its block 'all' a row '== 1' of copies",
+    (with_variables(block="all"), BOUNDS, "or make its block 'all' a row '== 1' of copies"),
+    (
+        replace(triangle(), sense=">="),
+        PAIRS,
+        r"here rows are '>= 1'.*RyanFoster\(subset_closed=True\)",
     ),
-    "covers": (of_covers(), PAIRS, r"here rows are '>= 1'.*RyanFoster\(subset_closed=True\)"),
-    "no rows of one": (with_another_right_hand_side(), PAIRS, "these columns are in none"),
-    "shared rows": (shared(), PAIRS, "columns that need not be whole are in the rows"),
-    "whole variables": (
+    (replace(triangle(), rhs=[3.0, 3.0, 3.0]), PAIRS, "these columns are in none"),
+    (shared(), PAIRS, "columns that need not be whole are in the rows"),
+    (
         with_variables(lambda column: {"taken": 2.0}),
         VARIABLES,
         "all variables are whole, but columns are not",
     ),
-}
+]
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_the_cause_is_named(case: str) -> None:
+@pytest.mark.parametrize(("problem", "kinds", "words"), CAUSES)
+def test_the_cause_is_named(problem: Problem, kinds: Sequence[type], words: str) -> None:
     """With branching="auto", the bound of the relaxation, and the section of the page."""
-    problem, kinds, words = CASES[case]
-    result = problem.search(problem.pricer(kinds=kinds), heuristics=[]).run()
+    result = problem.search(problem.pricer(respects=kinds), heuristics=[]).run()
     assert result.stop_reason is StopReason.NO_BRANCHING, result.message
     assert result.tree["status"].tolist() == ["undivided"]
     assert result.n_nodes == 1
     assert result.bound == pytest.approx(problem.optimum(integer=False))
+    assert re.search(words, result.message), result.message
     assert result.message.endswith("(more: cgboost explain branch-and-price)")
-    with pytest.raises(AssertionError, match=words):
-        raise AssertionError(result.message)
-    check_stopped(result, problem)
+    check(result, problem)
 
 
 def solution(columns: Sequence[Column], coef: Sequence[float], **more: Any) -> NodeSolution:
@@ -143,35 +130,59 @@ TWO_BLOCKS = solution(
 )
 
 
+def of_agent(sense: str) -> NodeSolution:
+    """Two halves of columns of the agent whose row is "b"."""
+    columns = [column(0, block="b"), column(1, "w", block="b")]
+    return solution(columns, [0.5, 0.5], senses=np.array(["==", sense]))
+
+
+BY_BOUNDS = VariableBranching(rows=False)
+COPIES = "pass copies={'b': 1, …} to LinearMaster, which says that 'b' is its row"
+
+
 @pytest.mark.parametrize(
-    ("rule", "seen", "words"),
+    ("rule", "seen", "kinds", "words"),
     [
-        (CountBranching(), HALVES, "CountBranching: the number of columns is whole"),
-        (RyanFoster(), HALVES, "together in a whole number of columns"),
-        (VariableBranching(integer=["x"]), HALVES, "'v' is fractional, and is not among integer="),
-        (NoRule(), HALVES, "NoRule: it returns no branch"),
-        (NoRule(), solution([column(0)], [1.0]), "columns are whole, but miss the rows"),
+        (CountBranching(), HALVES, (), "CountBranching: the number of columns is whole"),
+        (RyanFoster(), HALVES, (), "together in a whole number of columns"),
+        (VariableBranching(integer=["x"]), HALVES, (), "'v' is fractional, and is not among integ"),
+        (NoRule(), HALVES, (), "NoRule: it returns no branch"),
+        (NoRule(), solution([column(0)], [1.0]), (), "columns are whole, but miss the rows"),
+        # a bound in one of two subproblems would not be enough, whatever the blocks are
+        (BY_BOUNDS, TWO_BLOCKS, BOUNDS, "a decision on it is a row"),
+        # a block whose name is a row
+        (BY_BOUNDS, of_agent("=="), BOUNDS, COPIES),
+        (BY_BOUNDS, of_agent("<="), BOUNDS, "make its row 'b' '== 1' (it is '<='), with a column"),
+        (BY_BOUNDS, of_agent("<="), BOUNDS, "pass copies={'b': 1, …} to LinearMaster"),
     ],
 )
-def test_rules_that_are_given(rule: Any, seen: NodeSolution, words: str) -> None:
-    """They are named, with what keeps them from dividing the node."""
+def test_rules_that_are_given(rule: Any, seen: NodeSolution, kinds: Any, words: str) -> None:
+    """They are named, with what keeps them from dividing the node, and what to pass."""
     assert not rule.branches(seen, 1)
-    assert words in why_undivided(seen, [rule], ())
+    said = why_undivided(seen, [rule], kinds)
+    assert words in said
+    assert seen is not TWO_BLOCKS or "copies" not in said
 
 
-def lots(sense: str) -> LinearMaster:
-    """Goods from two blocks, each with one column or shares of several."""
-    rhs = [20.0, 1.0, 1.0]
-    return LinearMaster(["goods", "a", "b"], [">=", sense, sense], rhs, copies={"a": 1, "b": 1})
-
-
-@pytest.mark.parametrize("shared_name", [True, False])
-@pytest.mark.parametrize("rows", [True, False])
+@pytest.mark.parametrize(
+    ("shared_name", "rows", "words"),
+    [
+        (
+            True,
+            True,
+            "'z' is whole in the sum of all blocks.*name a variable .*, as \\('z', 'b'\\)",
+        ),
+        (True, False, "'z' is whole in the sum of all blocks"),
+        (False, True, ""),
+        (False, False, "a decision on it is a row: allow rows with VariableBranching"),
+    ],
+)
 def test_a_variable_that_must_be_whole_is_what_the_message_is_about(
-    shared_name: bool, rows: bool
+    shared_name: bool, rows: bool, words: str
 ) -> None:
     """Not the continuous variable beside it; nor does it ask for what the pricer says already."""
 
+    @respects(*VARIABLES)
     def pricer(duals: Any) -> tuple[list[Column], dict[str, float]]:
         """Up to 1.5 and 2 units of z, for which the rule has bounds or rows."""
         columns, least = [], {}
@@ -181,46 +192,18 @@ def test_a_variable_that_must_be_whole_is_what_the_message_is_about(
             z = most if reduced < 0 else 0.0
             least[block] = reduced * z - duals.of(block)
             values = np.array([10 * z, block == "a", block == "b"])
-            own = {name: z, ("q", block): 7.3 * z}
-            more: Any = {"variables": own, "block": block, "integer": False}
-            columns.append(Column(values, (block, z), cost=cost * z, **more))
+            more: Any = {"variables": {name: z, ("q", block): 7.3 * z}, "block": block}
+            columns.append(Column(values, (block, z), cost=cost * z, integer=False, **more))
         return columns, least
 
     rule = VariableBranching(integer=["z", ("z", "a"), ("z", "b")], rows=rows)
-    respecting = respects(*VARIABLES)(pricer)
-    result = BranchAndPrice(lots("<="), respecting, branching=rule, heuristics=[]).run()
+    blocks = {"a": 1, "b": 1}
+    master = LinearMaster(["goods", *blocks], [">=", "<=", "<="], [20.0, 1.0, 1.0], copies=blocks)
+    result = BranchAndPrice(master, pricer, branching=rule, heuristics=[]).run()
+    assert re.search(words, result.message)
     assert "('q'," not in result.message
     assert "@respects" not in result.message
-    if shared_name:
-        assert "'z' is whole in the sum of all blocks" in result.message
-        assert "name a variable after its block, too, as ('z', 'b')" in result.message
-    elif rows:
-        assert result.objective == pytest.approx(7.0)
-    else:
-        assert "a decision on it is a row: allow rows with VariableBranching" in result.message
-
-
-def test_the_cure_for_a_pricer_of_bounds_is_named() -> None:
-    """VariableBranching makes no rows with rows=False; other rules have no such option."""
-
-    @respects(VariableBound)
-    def pricer(duals: Any) -> list[Column]:
-        return []
-
-    with pytest.raises(BranchingError, match=r"or give the rule rows=False, .*'== 1' of copies"):
-        BranchAndPrice(lots("=="), pricer, branching=VariableBranching(integer=["z"]))
-    with pytest.raises(BranchingError, match="or take another rule"):
-        BranchAndPrice(lots("=="), pricer, branching=CountBranching())
-    BranchAndPrice(lots("=="), pricer, branching=VariableBranching(rows=False))
-
-
-def test_a_variable_of_two_blocks_needs_a_row() -> None:
-    """A bound in one subproblem would not be enough, whatever the blocks are."""
-    rule = VariableBranching(rows=False)
-    assert not rule.branches(TWO_BLOCKS, 1)
-    said = why_undivided(TWO_BLOCKS, [rule], BOUNDS)
-    assert "a decision on it is a row" in said
-    assert "copies" not in said
+    assert words or result.objective == pytest.approx(7.0)
 
 
 class DividesNoPair:
@@ -254,7 +237,7 @@ def test_other_nodes_go_on(select: Any) -> None:
         problem.columns = [replace(c, cost=c.cost + rng.random()) for c in problem.columns]
         options = {"branching": DividesNoPair(), "heuristics": [], "node_selection": select()}
         result = problem.search(**options).run()
-        check_stopped(result, problem)
+        check(result, problem)
         reasons.add(result.stop_reason)
         status = result.tree["status"]
         aside = result.tree["bound"][status == "undivided"]
@@ -262,24 +245,8 @@ def test_other_nodes_go_on(select: Any) -> None:
             assert result.bound == pytest.approx(aside.min())
             assert len(status) > 2  # the root, its child that is left, and others
         else:
-            assert result.objective == pytest.approx(problem.optimum())
+            assert result.stop_reason in PROVEN
     assert StopReason.NO_BRANCHING in reasons
-
-
-def of_agent(sense: str) -> NodeSolution:
-    """Two halves of columns of the agent whose row is "b"."""
-    columns = [column(0, block="b"), column(1, "w", block="b")]
-    return solution(columns, [0.5, 0.5], senses=np.array(["==", sense]))
-
-
-def test_what_to_pass_for_a_block_that_has_a_row() -> None:
-    """A block whose name is a row: the message says which copies, and what a row <= 1 needs."""
-    rule = VariableBranching(rows=False)
-    words = why_undivided(of_agent("=="), [rule], [VariableBound])
-    assert "pass copies={'b': 1, …} to LinearMaster, which says that 'b' is its row" in words
-    words = why_undivided(of_agent("<="), [rule], [VariableBound])
-    assert "make its row 'b' '== 1' (it is '<='), with a column of cost 0" in words
-    assert "pass copies={'b': 1, …} to LinearMaster" in words
 
 
 def test_what_to_pass_for_a_bound() -> None:
@@ -291,20 +258,11 @@ def test_what_to_pass_for_a_bound() -> None:
     assert missing_copies(LinearMaster(rows, senses, 1.0, copies={"a": 1.0})) == ""
     assert missing_copies(LinearMaster(rows, senses, 1.0, least_cost=1.0)) == ""
     assert missing_copies(LinearMaster(rows, "==", 1.0)) == ""
-
-
-@pytest.mark.parametrize("copies", [None, {"agent": 1.0}])
-def test_a_search_without_copies_says_what_to_pass(copies: Any) -> None:
-    """Out of time before it has a bound, its message ends with the remedy where there is one."""
-
-    def pricer(duals: Any) -> tuple[list[Column], float]:
-        return [], 0.0
-
-    master = LinearMaster(["task", "agent"], ["==", "<="], 1.0, copies=copies)
-    result = BranchAndPrice(master, pricer).run(time_limit=1e-9)
-    assert result.stop_reason is StopReason.TIME
-    assert result.bound is None
-    assert ("pass copies={'agent': 1} to LinearMaster" in result.message) is (copies is None)
+    for copies in (None, {"agent": 1.0}):  # a search that is out of time before it has a bound
+        master = LinearMaster(["task", "agent"], ["==", "<="], 1.0, copies=copies)
+        result = BranchAndPrice(master, lambda duals: ([], 0.0)).run(time_limit=1e-9)
+        assert (result.stop_reason, result.bound) == (StopReason.TIME, None)
+        assert ("pass copies={'agent': 1} to LinearMaster" in result.message) is (copies is None)
 
 
 class OwnPricer:

@@ -43,9 +43,6 @@ def make() -> RKHSMaster:
 def test_the_columns_of_a_stage_replace_those_before() -> None:
     """Those that left keep their places with the coefficient 0, and do not count as held."""
     master: Any = StagedMaster(make)
-    assert isinstance(master, ReplacingMaster)
-    assert isinstance(master, AdjustableMaster)
-    assert not isinstance(make(), ReplacingMaster)
     first, second = columns(X[:5] + 0.1, 1), columns(X[5:13] + 0.1, 11)
     assert master.solve().n_held == 0
     master.replace(first)

@@ -1,4 +1,4 @@
-"""The pricer of all blocks."""
+"""The data of a block, and the pricer of all blocks."""
 
 from dataclasses import replace
 
@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from cgboost.generation.protocols import MasterState, NodeDecisions
-from cgboost.integer.decomposition.pricing.block import Found
+from cgboost.integer.branching.decisions import (
+    Apart,
+    ComponentRow,
+    CountRow,
+    Together,
+    VariableBound,
+)
+from cgboost.integer.decomposition.pricing.block import BlockRequest, Found
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 
 from .blocks import ROWS, block, least
@@ -27,7 +34,7 @@ def test_the_bound_of_each_block_is_its_least_reduced_cost() -> None:
     for prices in ({}, {"x1": 2.0, "other": 5.0}):
         priced = pricer.price(state(duals, prices), 5)
         cost = own.cost - duals[:3] - np.array([0, prices.get("x1", 0.0), 0])
-        expected = least(own, cost, (), {}) - 0.25
+        expected = least(own, cost) - 0.25
         assert priced.exact
         assert priced.reduced_cost == {"k": pytest.approx(expected)}
         best = priced.columns[0]
@@ -62,3 +69,34 @@ def test_an_optimum_above_a_column_in_use_is_refuted(
     assert not pricer.price(used, 5).exact
     assert "nothing is proved by it" in caplog.text
     assert pricer.price(replace(used, coef=np.zeros(1)), 5).exact
+
+
+def test_the_column_of_a_point() -> None:
+    """It has the values of the linking rows, 1 in the convexity row, and names what is not 0."""
+    column = block(0).column(np.array([2.0, 0.0, 1.0 + 1e-9]))
+    assert column.values.tolist() == [2, 0, 1, 1, 0]
+    assert column.variables == {"x0": 2.0, "x2": 1.0}
+    assert (column.cost, column.block, column.integer) == (3.0, "k", True)
+
+
+def test_bounds_of_decisions() -> None:
+    """Those of the block and of all blocks count, those of others do not."""
+    decisions = (
+        VariableBound("x0", 1.0, block="k"),
+        VariableBound("x1", upper=1.0),
+        VariableBound("x2", upper=0.0, block="other"),
+        VariableBound("y", upper=0.0),
+    )
+    lower, upper = block(0).bounds(decisions)
+    assert lower.tolist() == [1, 0, 0]
+    assert upper.tolist() == [2, 1, 2]
+
+
+def test_what_bounds_do_not_say() -> None:
+    """Pairs and counted columns ask for more than bounds; bounds and counts of a block do not."""
+    point = np.zeros(1), np.zeros(1), np.ones(1)
+    component = ComponentRow(frozenset([("a", 1.0)]), ">=", 1.0)
+    assert BlockRequest(*point, (VariableBound("x"),), {CountRow("<=", 1.0): 2.0}).only_bounds
+    for pair in (Together("a", "b"), Apart("a", "b")):
+        assert not BlockRequest(*point, (pair,)).only_bounds
+    assert not BlockRequest(*point, (), {component: 1.0}).only_bounds
