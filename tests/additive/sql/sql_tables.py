@@ -164,3 +164,8 @@ def tables_of(connection: Any, database: str) -> list[str]:
     cursor = connection if database == "duckdb" else connection.cursor()
     cursor.execute(query)
     return [str(row[0]) for row in cursor.fetchall()]
+
+
+def left_of_fits(connection: Any, database: str) -> list[str]:
+    """Tables of a fit that are there."""
+    return [name for name in tables_of(connection, database) if name.startswith("cgboost")]
