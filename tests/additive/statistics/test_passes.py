@@ -125,15 +125,6 @@ def test_values_of_blocks(divided: int) -> None:
     np.testing.assert_array_equal(found, X[:, 1] - RESPONSE)
 
 
-def test_a_regressor_that_is_constant_in_a_group_has_no_scatter(divided: int) -> None:
-    """Not even rounding errors, in whatever blocks."""
-    z = np.where(X[:, 1] == 2, 0.3, RNG.normal(size=300))
-    found = passes(divided).by_group({1: Categories(4)}, Outputs([]), Outputs([z]), RESPONSE)
-    scatter = found[1].without_noise(Categories(4)).training.scatter
-    assert not scatter[2, 1].any()
-    assert (scatter[[0, 1, 3], 1, 1] > 1).all()
-
-
 def test_weights_below_one_count_as_one_on_average() -> None:
     """A row cannot be less than a row; larger weights are repetitions."""
     weights = np.array([0.1, 0.0, 0.3])
@@ -151,17 +142,3 @@ def test_threads_share_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cgboost.tables.rows.BLOCK", 150)
     meeting = threading.Barrier(2)
     assert passes(2).values(lambda block: meeting.wait(30) * np.zeros(len(block.X))).shape == (300,)
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_error_in_a_block_passes_through(n_jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From whatever thread."""
-    monkeypatch.setattr("cgboost.tables.rows.BLOCK", 50)
-
-    def broken(block):
-        if block.rows.start == 150:
-            raise RuntimeError("bad block")
-        return np.zeros(len(block.X))
-
-    with pytest.raises(RuntimeError, match="bad block"):
-        passes(n_jobs).values(broken)

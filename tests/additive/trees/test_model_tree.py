@@ -14,7 +14,6 @@ from cgboost.additive.trees.model_tree import (
     Regressors,
     branches,
     large_branches,
-    left_over,
     linear_model,
     split_of,
 )
@@ -69,15 +68,11 @@ def test_regressors_are_measured_from_the_middle():
     regressors = Regressors.of(groups, [0])
     z = regressors(np.array([[3.0, 0.0], [13.0, 1.0], [-2.0, 2.0], [np.nan, 0.0]]))
     np.testing.assert_allclose(z[:, 0], [0.0, 0.7, -0.3, 0.0])
+    for low in (7.0, 0.0):  # one value, or none at all, is no division by 0
+        alone = Regressors.of([Intervals(np.zeros(0), low, low)], [0])
+        np.testing.assert_array_equal(alone(np.array([[7.0], [np.nan]])), 0.0)
     level, coef = regressors.in_units(1.0, np.array([5.0]))
     assert (level, coef[0]) == (pytest.approx(-0.5), pytest.approx(0.5))
-
-
-def test_a_regressor_that_is_constant_has_a_scale():
-    """One value, or none at all, is no division by 0."""
-    for low in (7.0, 0.0):
-        regressors = Regressors.of([Intervals(np.zeros(0), low, low)], [0])
-        np.testing.assert_array_equal(regressors(np.array([[7.0], [np.nan]])), 0.0)
 
 
 def test_rows_go_where_their_values_belong():
@@ -107,17 +102,6 @@ def moments_of(X, y, codes, n_groups):
              for g in range(n_groups)]  # fmt: skip
     return Moments(*(np.concatenate([getattr(m, name) for m in every])
                      for name in ("count", "mean", "scatter")))  # fmt: skip
-
-
-def test_statistics_of_what_is_left_over():
-    """They are those of the residuals themselves."""
-    rng = np.random.default_rng(0)
-    X, y, codes = rng.normal(size=(50, 2)), rng.normal(size=50), rng.integers(0, 3, size=50)
-    coef, level = np.array([2.0, -1.0]), 0.5
-    found = left_over(moments_of(X, y, codes, 3), coef, level)
-    wanted = moments_of(X, y - level - X @ coef, codes, 3)
-    for name in ("count", "mean", "scatter"):
-        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), atol=1e-12)
 
 
 @pytest.mark.parametrize("held", [True, False])
