@@ -1,17 +1,12 @@
 """What the pictures show, on tables made by hand and on a fitted model."""
 
-import subprocess
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 from matplotlib.text import Text
-from sklearn.exceptions import NotFittedError
 
 from cgboost import (
     RBF,
@@ -60,20 +55,23 @@ def column_panels(model: Any) -> list[Any]:
 
 
 def test_history_has_three_panels_with_one_horizontal_axis() -> None:
-    """Objective, validation score and columns are drawn against the same number of columns."""
+    """Objective, validation score and columns against the same number of columns.
+
+    A bound weaker than an earlier one leaves the drawn bound where it was.
+    """
     panels = history_panels(make_model())
     assert len(panels) == 3
     assert len({panel.get_xlim() for panel in panels}) == 1
     assert {panel.get_xlabel() for panel in panels} == {"columns generated"}
-
-
-def test_bound_is_the_best_so_far() -> None:
-    """A bound weaker than an earlier one leaves the drawn bound where it was."""
-    panel = history_panels(make_model())[0]
-    objective, bound = panel.get_lines()
+    objective, bound = panels[0].get_lines()
     np.testing.assert_array_equal(objective.get_ydata(), [9.0, 6.0, 5.5, 5.0])
     np.testing.assert_array_equal(bound.get_ydata(), [np.nan, 4.0, 4.0, 4.75])
-    assert panel.get_title(loc="left") == "Objective and bound: relative gap 1.0e-01 at the end"
+    title = "Objective and bound: relative gap 1.0e-01 at the end"
+    assert panels[0].get_title(loc="left") == title
+    tops = [area.get_paths()[0].vertices[:, 1].max() for area in panels[2].collections]
+    assert tops == [2, 6]  # stacked per kernel
+    words = [text.get_text() for text in panels[2].get_legend().get_texts()]
+    assert words == ["rbf (4)", "linear (2)"]
 
 
 @pytest.mark.parametrize("bound", [[np.nan] * 4, [-np.inf] * 4], ids=["nan", "minus infinity"])
@@ -140,14 +138,6 @@ def test_no_validation_score_no_panel() -> None:
     assert len(history_panels(model)) == 2
 
 
-def test_columns_are_stacked_per_kernel() -> None:
-    """After each round the two areas end at the columns of one kernel and of both."""
-    panel = history_panels(make_model())[2]
-    tops = [area.get_paths()[0].vertices[:, 1].max() for area in panel.collections]
-    assert tops == [2, 6]
-    assert [text.get_text() for text in panel.get_legend().get_texts()] == ["rbf (4)", "linear (2)"]
-
-
 def test_library_order_wins() -> None:
     """A model that tells its library order has its kernels coloured in that order."""
     model = make_model()
@@ -180,19 +170,18 @@ def test_coefficients_are_sorted_and_counted() -> None:
     np.testing.assert_array_equal(np.sum(values, axis=0), [2.0, 1.0, 0.75, 0.5, 0.25])
     np.testing.assert_array_equal(values[0] > 0, [False, True, False, True, False])
     assert [bar.get_width() for bar in right.patches] == [2, 3]
+    assert right.get_ylim() == (1.5, -0.5)  # no place is left empty
     colours = [to_hex(patch.get_facecolor()).upper() for patch in [*left.patches, *right.patches]]
     assert colours == 2 * list(drawing.PALETTE[:2])
 
 
-def test_no_place_is_left_empty() -> None:
-    """The panel of counts ends with the last kernel, however few there are."""
-    assert column_panels(make_model())[1].get_ylim() == (1.5, -0.5)
-
-
-def test_many_classes_are_told_apart() -> None:
-    """Twenty-four lines differ in colour or dashes."""
+def test_many_classes_and_kernels_are_told_apart() -> None:
+    """Twenty-four lines differ in colour or dashes; the seventh kernel by a hatch."""
     styles = {tuple(drawing.thin_line(k).items()) for k in range(24)}
     assert len(styles) == 24
+    first, seventh = drawing.area_style(0), drawing.area_style(6)
+    assert first["facecolor"] == seventh["facecolor"]
+    assert first["hatch"] != seventh["hatch"]
 
 
 def test_a_model_without_columns_can_be_drawn() -> None:
@@ -202,44 +191,6 @@ def test_a_model_without_columns_can_be_drawn() -> None:
     model.columns_ = {name: values[:0] for name, values in model.columns_.items()}
     plot_history(model).canvas.draw()
     plot_columns(model).canvas.draw()
-
-
-def test_more_kernels_than_colours() -> None:
-    """The seventh kernel has the first colour again, told apart by a hatch."""
-    first, seventh = drawing.area_style(0), drawing.area_style(6)
-    assert first["facecolor"] == seventh["facecolor"]
-    assert first["hatch"] != seventh["hatch"]
-
-
-def test_draws_on_given_axes() -> None:
-    """Given axes are used, and their figure is returned; a wrong number of them is an error."""
-    figure = Figure()
-    axes = figure.subplots(3)
-    assert plot_history(make_model(), axes=axes) is figure
-    assert plot_columns(make_model(), axes=axes[:2]) is figure
-    with pytest.raises(ValueError, match="axes must hold 3 axes, one for each panel, got 2"):
-        plot_history(make_model(), axes=axes[:2])
-    with pytest.raises(ValueError, match="axes must hold 3 axes, one for each panel, got 1"):
-        plot_history(make_model(), axes=axes[0])
-    with pytest.raises(ValueError, match="axes must be axes of matplotlib, got 3"):
-        plot_history(make_model(), axes=3)
-
-
-def test_unfitted_model() -> None:
-    """A model that was not fitted is refused in scikit-learn's own words."""
-    with pytest.raises(NotFittedError, match="has no history_: call fit first"):
-        plot_history(SimpleNamespace())
-    with pytest.raises(NotFittedError, match="has no columns_: call fit first"):
-        plot_columns(SimpleNamespace())
-
-
-def test_saves_without_pyplot_and_imports_matplotlib_late(tmp_path: Path) -> None:
-    """The module does not load matplotlib, and a picture is written without pyplot's state."""
-    figure = plot_history(make_model())
-    figure.savefig(tmp_path / "history.png")
-    assert (tmp_path / "history.png").stat().st_size > 10_000
-    check = "import sys, cgboost.inspection; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
 def test_joint_classes_have_one_path_and_their_own_columns() -> None:

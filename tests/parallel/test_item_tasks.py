@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cgboost.exceptions import ExecutorError, WorkerWarning
-from cgboost.parallel import DaskExecutor, SerialExecutor, ThreadExecutor
+from cgboost.parallel import DaskExecutor, ThreadExecutor
 from cgboost.parallel.item_tasks import ItemTasks
 
 
@@ -122,17 +122,6 @@ def test_what_cannot_travel(processes: ProcessPoolExecutor) -> None:
         ItemTasks(max, [1], processes).answers(lock)
     with pytest.raises(ExecutorError, match="an answer cannot be sent back"):
         ItemTasks(lambda message, item: threading.Lock(), [1], processes).answers(1)
-
-
-def test_ctrl_c_is_not_lost() -> None:
-    """On threads, and in this one, KeyboardInterrupt reaches the caller."""
-
-    def work(message: int, item: int) -> int:
-        raise KeyboardInterrupt
-
-    for executor in (None, SerialExecutor(), ThreadExecutor(2)):
-        with pytest.raises(KeyboardInterrupt):
-            ItemTasks(work, range(3), executor).answers(0)
 
 
 def test_wrong_executors() -> None:

@@ -1,5 +1,6 @@
 """Models that are saved and loaded are the models they were."""
 
+import datetime
 import inspect
 import json
 import pickle
@@ -8,14 +9,24 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import cgboost
-from cgboost import RBF, CGBoostClassifier, KernelLibrary, LPBoostClassifier, LPBoostRegressor
+from cgboost import (
+    RBF,
+    CGBoostClassifier,
+    KernelLibrary,
+    LPBoostClassifier,
+    LPBoostRegressor,
+    TransformRegressor,
+    WeisfeilerLehman,
+)
 from cgboost.exceptions import (
     CorruptFileError,
     PersistenceError,
@@ -194,3 +205,19 @@ def test_files_of_all_versions_are_read(version: str, name: str) -> None:
         np.testing.assert_allclose(own, values, rtol=1e-9, atol=1e-12)
     else:
         assert own.tolist() == values
+
+
+def test_models_whose_categories_are_values(tmp_path: Path) -> None:
+    """Intervals of ``pd.cut`` and dates; graphs as rows of a kernel model."""
+    x = np.linspace(0, 1, 40)
+    days = [datetime.date(2024, 1, 1 + int(3 * value)) for value in x]
+    frame = pd.DataFrame({"x": x, "cut": pd.cut(x, 4), "day": pd.Categorical(days)})
+    model = TransformRegressor().fit(frame, x**2)
+    same = cgboost.load(model.save(tmp_path / "a.cgb"))
+    np.testing.assert_array_equal(same.predict(frame), model.predict(frame))
+    graphs = np.empty(12, dtype=object)
+    graphs[:] = [nx.gnp_random_graph(5, 0.3 if i % 2 else 0.8, seed=i) for i in range(12)]
+    library = KernelLibrary({"graphs": WeisfeilerLehman()})
+    kernel = CGBoostClassifier(library, max_columns=5).fit(graphs, np.arange(12) % 2)
+    same = cgboost.load(kernel.save(tmp_path / "b.cgb"))
+    np.testing.assert_array_equal(same.decision_function(graphs), kernel.decision_function(graphs))

@@ -9,10 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cgboost.inspection.drawing import INK
-from cgboost.inspection.report.facts import facts_of
-from cgboost.inspection.report.page import panel
 from cgboost.inspection.report.pictures import EDGE, HEIGHT, Curve, drawn, sparkline, sparklines
-from tests.inspection.report.models import CASES, NASTY, fitted
+from tests.inspection.report.models import NASTY, fitted
 
 
 def heights(axes: Axes) -> list[np.ndarray]:
@@ -90,21 +88,3 @@ def test_a_certified_model_has_its_bound_beside_its_objective() -> None:
     assert objective.svg.count("stroke-dasharray") == 1
     assert score.caption == "validation error by round"
     assert score.svg.count("<use") == 1
-
-
-@pytest.mark.parametrize(("name", "n_classes"), CASES)
-def test_every_model_has_a_panel(name: str, n_classes: int) -> None:
-    """Well-formed, without scripts, and with a drawing where there is a history."""
-    model = fitted(name, n_classes)
-    html = panel(model, facts_of(model))
-    ElementTree.fromstring(html)
-    assert "<script" not in html
-    assert "<style" not in html
-    assert ("<svg" in html) == (name != "LinearTreeRegressor")
-
-
-def test_names_of_users_are_text() -> None:
-    """A kernel called like a tag does not become one."""
-    html = panel(fitted("CGBoostClassifier"), facts_of(fitted("CGBoostClassifier")))
-    assert NASTY not in html
-    assert "&lt;b&gt;" in html
