@@ -61,19 +61,6 @@ def test_the_most_important_come_first() -> None:
     assert [effect.feature for effect in effects(model(), X, [1])] == ["shop"]
 
 
-def test_classes_have_probabilities() -> None:
-    """Of the second class; of one holdout there is no spread."""
-    X, y = data()
-    array = X.drop(columns="shop").to_numpy()
-    classifier = TransformClassifier().fit(array, (y > np.median(y)).astype(int))
-    (effect,) = effects(classifier, array, [0])
-    assert ((effect.mean > 0) & (effect.mean < 1)).all()
-    assert not effect.std.any()
-    there = array.copy()
-    there[:, 0] = effect.values[3]
-    assert effect.mean[3] == pytest.approx(classifier.predict_proba(there)[:, 1].mean())
-
-
 @pytest.mark.parametrize("names", [["low", "high"], ["low", "mid", "high"], [1, 2, 5]], ids=str)
 def test_the_class_can_be_chosen_and_is_named(names: list[Any]) -> None:
     """By its label or place, of two classes either; the axis of the values says which it is."""

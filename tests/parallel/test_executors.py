@@ -363,7 +363,7 @@ def test_where_one_task_kills_all_workers_this_process_does_it() -> None:
 def test_the_same_columns_from_threads_and_processes(
     processes: Any, client: Any, priority: str
 ) -> None:
-    """Tasks generate the columns of a serial run wherever they are, with bounds of the same bits."""
+    """Tasks generate the columns of a serial run wherever they are, and bounds of the same bits."""
     alone = run(SerialExecutor(), priority=priority)
     for executor in (ThreadExecutor(3), processes, FuturesExecutor(processes, 5)):
         assert run(executor, priority=priority) == alone

@@ -372,9 +372,6 @@ def test_size_of_a_large_model() -> None:
     schema = Schema(None, (None,) * n_features)
     n_numbers = sum(3 * 17 + np.count_nonzero(t.coef) for s in stages for _, t in s.terms)
     assert len(select_statement(model, coef, 0.25, schema, "people")) < 50 * n_numbers
-    X = rng.normal(size=(50, n_features))
-    found = predictions(model, coef, schema, doubles(*X.T))
-    np.testing.assert_allclose(found, expected(model, coef, X), rtol=1e-9, atol=1e-9)
 
 
 def test_sums_of_thousands_of_terms() -> None:

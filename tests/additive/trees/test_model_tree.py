@@ -12,10 +12,8 @@ from cgboost.additive.trees.model_tree import (
     ModelTree,
     Node,
     Regressors,
-    branches,
     large_branches,
     linear_model,
-    split_of,
 )
 from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
 from cgboost.parallel.threads import Threads
@@ -124,29 +122,6 @@ def test_linear_models_are_least_squares_on_what_matters(held):
     rows = slice(250, None) if held else slice(250)
     missed = y[rows] - reference.predict(X[rows][:, [3]])
     assert node.judged == pytest.approx(missed @ missed)
-
-
-def test_a_split_that_pays_and_one_that_does_not():
-    """The feature that chooses the line splits; one that says nothing does not."""
-    X, y = crossing()
-    groups, held = groups_of(X), np.arange(len(y)) % 3 == 0
-
-    def parts(j):
-        codes = groups[j].codes(X[:, j])
-        return Parts(
-            moments_of(X[~held], y[~held], codes[~held], groups[j].n_groups),
-            moments_of(X[held], y[held], codes[held], groups[j].n_groups),
-        )
-
-    whole = parts(0)
-    root = linear_model(Parts(whole.training.together(), whole.holdout.together()), Judge(True), 0)
-    split = split_of(root, 0, groups[0], whole, Judge(True), 5)
-    assert split is not None
-    below = branches(root, split, Judge(True))
-    assert len(below) == 2
-    assert split.gain == pytest.approx(root.judged, rel=0.1)
-    assert max(node.judged for node in below) < 1e-9 * root.judged
-    assert split_of(root, 2, groups[2], parts(2), Judge(True), 5) is None
 
 
 def counts(*values: float) -> Moments:
