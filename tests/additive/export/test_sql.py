@@ -30,13 +30,13 @@ from tests.additive.export.sql_databases import (
     Columns,
     doubles,
     expected,
-    fill,
     one,
     predictions,
     random_stages,
     read,
     steps,
 )
+from tests.additive.sql.sql_tables import write
 from tests.effort import examples
 
 each = pytest.mark.parametrize("dialect", DIALECTS)
@@ -101,7 +101,7 @@ def test_kept_columns_are_as_they_were() -> None:
     stages = random_stages(np.random.default_rng(0), 1, 3, 5)
     x = np.array([0.5, -0.5, 2.0])
     with duckdb.connect() as connection:
-        fill(connection, "t", {"id": ("VARCHAR", list("abc")), "a": ("FLOAT", list(x))})
+        write(connection, "duckdb", {"id": ("VARCHAR", list("abc")), "a": ("FLOAT", list(x))}, "t")
         query = select_statement(
             stages, [1.0, 2.0], 0.25, NUMBER, ("memory", "main", "t"), keep=["id", "a"], output="f"
         )

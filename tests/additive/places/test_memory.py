@@ -213,12 +213,12 @@ def test_two_classes_are_the_log_loss() -> None:
 )
 def test_threads_change_no_digit(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of slices and blocks of the rows are added up in their order, whoever made them."""
-    monkeypatch.setattr(memory, "LOSS_ROWS", 250)
-    monkeypatch.setattr(joint, "JOINT_ROWS", 350)
-    monkeypatch.setattr(rows, "BLOCK", 400)
+    monkeypatch.setattr(memory, "LOSS_ROWS", 150)
+    monkeypatch.setattr(joint, "JOINT_ROWS", 200)
+    monkeypatch.setattr(rows, "BLOCK", 240)
     rng = np.random.default_rng(1)
-    table = rng.uniform(-1, 1, size=(1200, 3))
-    y = table.sum(axis=1) + 3 * table[:, 0] * table[:, 1] + 0.1 * rng.normal(size=1200)
+    table = rng.uniform(-1, 1, size=(700, 3))
+    y = table.sum(axis=1) + 3 * table[:, 0] * table[:, 1] + 0.1 * rng.normal(size=700)
     if isinstance(model, TransformClassifier):
         y = np.digitize(y, [0.0, 1.0])
     model = clone(model).set_params(n_estimators=3)
