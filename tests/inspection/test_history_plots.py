@@ -74,31 +74,40 @@ def test_history_has_three_panels_with_one_horizontal_axis() -> None:
     assert words == ["rbf (4)", "linear (2)"]
 
 
-@pytest.mark.parametrize("bound", [[np.nan] * 4, [-np.inf] * 4], ids=["nan", "minus infinity"])
-def test_no_bound_is_said(bound: list[float]) -> None:
-    """Without a finite bound nothing is shaded and the title says so."""
-    panel = history_panels(make_model(bound=bound))[0]
-    assert len(panel.get_lines()) == 1
-    assert not panel.collections
-    assert panel.get_title(loc="left") == "Objective, without a bound"
+def test_bounds_are_drawn_as_far_as_they_are_known() -> None:
+    """Without a finite one nothing is shaded, and the title says so; one alone is a dash.
 
-
-def test_a_bound_of_the_last_round_alone_is_a_dash() -> None:
-    """As after a search over prices, whose rounds on the way are of other problems."""
+    That is so after a search over prices, whose rounds on the way are of other problems.
+    """
+    for bound in ([np.nan] * 4, [-np.inf] * 4):
+        panel = history_panels(make_model(bound=bound))[0]
+        assert len(panel.get_lines()) == 1
+        assert not panel.collections
+        assert panel.get_title(loc="left") == "Objective, without a bound"
     panel = history_panels(make_model(bound=[np.nan, np.nan, np.nan, 4.75]))[0]
-    _, bound = panel.get_lines()
-    assert (bound.get_xdata().tolist(), bound.get_ydata().tolist()) == ([6], [4.75])
-    assert bound.get_marker() == "_"
+    _, alone = panel.get_lines()
+    assert (alone.get_xdata().tolist(), alone.get_ydata().tolist()) == ([6], [4.75])
+    assert alone.get_marker() == "_"
     assert not panel.collections
 
 
-def test_scale_follows_the_span() -> None:
-    """Two decades make the scale logarithmic; a very weak bound does not flatten the objective."""
+def test_scales_follow_the_span() -> None:
+    """Two decades make one logarithmic; a very weak bound does not flatten the objective.
+
+    Scores of different units are all seen: so is theirs where one would be flat, and none negative.
+    """
     assert history_panels(make_model())[0].get_yscale() == "linear"
     wide = make_model(objective=[900.0, 60.0, 6.0, 5.0])
     assert history_panels(wide)[0].get_yscale() == "log"
     weak = history_panels(make_model(bound=[-1e9, 0.0, 4.0, 4.75]))[0]
     assert weak.get_ylim()[0] == 1.0
+    for second, scale in (
+        ([900.0, 800.0, 700.0, 750.0], "log"),
+        ([0.5, 0.4, 0.3, 0.4], "linear"),
+        ([-9.0] * 4, "linear"),
+    ):
+        panel = history_panels(make_model(validation_squared_error=second))[1]
+        assert panel.get_yscale() == scale
 
 
 def test_best_round_is_ringed() -> None:
@@ -116,34 +125,35 @@ def test_best_round_is_ringed() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("second", "scale"),
-    [
-        ([900.0, 800.0, 700.0, 750.0], "log"),
-        ([0.5, 0.4, 0.3, 0.4], "linear"),
-        ([-9.0] * 4, "linear"),
-    ],
-)
-def test_scores_of_different_units_are_all_seen(second: list[float], scale: str) -> None:
-    """A logarithmic scale where one of them would be flat, and none is negative."""
-    panel = history_panels(make_model(validation_squared_error=second))[1]
-    assert panel.get_yscale() == scale
-
-
-def test_no_validation_score_no_panel() -> None:
-    """A history whose scores are missing or never finite has two panels."""
+def test_what_is_missing_is_not_drawn() -> None:
+    """Scores that are missing or never finite have no panel; without columns there are pictures."""
     model = make_model(validation_error=[np.nan] * 4)
     assert len(history_panels(model)) == 2
     del model.history_["validation_error"]
     assert len(history_panels(model)) == 2
+    model = make_model()
+    model.history_ = {name: values[:1] for name, values in model.history_.items()}
+    model.columns_ = {name: values[:0] for name, values in model.columns_.items()}
+    plot_history(model).canvas.draw()
+    plot_columns(model).canvas.draw()
 
 
-def test_library_order_wins() -> None:
-    """A model that tells its library order has its kernels coloured in that order."""
+def test_columns_are_called_by_kernel_or_kind() -> None:
+    """Kernels come in the order of the library, where a model tells it.
+
+    Columns without kernels and classes are of one kind, drawn in one colour, under what they are.
+    """
     model = make_model()
     model.columns_per_kernel_ = {"rbf": 4, "unused": 0, "linear": 2}
     labels = [text.get_text() for text in column_panels(model)[1].get_yticklabels()]
     assert labels == ["rbf", "linear"]
+    for own, kind in (("estimator", "learner"), ("threshold", "stump"), ("feature", "column")):
+        model = make_model()
+        del model.columns_["kernel"]
+        model.columns_[own] = np.zeros(6)
+        assert [text.get_text() for text in column_panels(model)[1].get_yticklabels()] == [kind]
+        panel = history_panels(model)[2]
+        assert [text.get_text() for text in panel.get_legend().get_texts()] == [f"{kind} (6)"]
 
 
 def test_one_curve_per_class() -> None:
@@ -184,15 +194,6 @@ def test_many_classes_and_kernels_are_told_apart() -> None:
     assert first["hatch"] != seventh["hatch"]
 
 
-def test_a_model_without_columns_can_be_drawn() -> None:
-    """A model that stopped at the empty master still has both pictures."""
-    model = make_model()
-    model.history_ = {name: values[:1] for name, values in model.history_.items()}
-    model.columns_ = {name: values[:0] for name, values in model.columns_.items()}
-    plot_history(model).canvas.draw()
-    plot_columns(model).canvas.draw()
-
-
 def test_joint_classes_have_one_path_and_their_own_columns() -> None:
     """One run for several classes has a bound to draw; its columns are told apart by class."""
     from cgboost import LPBoostClassifier
@@ -209,17 +210,6 @@ def test_joint_classes_have_one_path_and_their_own_columns() -> None:
     assert [bar.get_width() for bar in bars.patches] == counts
     assert bars.get_title(loc="left") == "Columns per class"
     assert sizes.get_title(loc="left").endswith("coloured by class")
-
-
-def test_columns_without_kernels_and_classes_are_of_one_kind() -> None:
-    """Columns of two classes and of regression are drawn in one colour, under what they are."""
-    for own, kind in (("estimator", "learner"), ("threshold", "stump"), ("feature", "column")):
-        model = make_model()
-        del model.columns_["kernel"]
-        model.columns_[own] = np.zeros(6)
-        assert [text.get_text() for text in column_panels(model)[1].get_yticklabels()] == [kind]
-        panel = history_panels(model)[2]
-        assert [text.get_text() for text in panel.get_legend().get_texts()] == [f"{kind} (6)"]
 
 
 @pytest.mark.parametrize("noncrossing", [False, True])

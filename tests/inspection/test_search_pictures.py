@@ -71,14 +71,13 @@ def words_of(figure: Figure) -> list[list[str]]:
     return [[text.get_text() for text in (*axis.texts, *own)] for axis, own in panels]
 
 
-def test_a_search_without_nodes_is_drawn_empty() -> None:
-    """A script goes on, and the picture says why there is nothing in it."""
+def test_what_is_not_known_is_not_drawn() -> None:
+    """A search without nodes says why; one that was stopped in the root has no solution.
+
+    A node that no rule divides has a sign of its own.
+    """
     nothing = replace(result_of([]), stop_reason=StopReason.TIME)
     assert words_of(plot_search(nothing)) == [["no node is done: time"]] * 2
-
-
-def test_what_is_not_known_is_not_in_the_legend() -> None:
-    """A search that was stopped in the root has no solution, and perhaps no bound."""
     stopped = result_of([(0, -1, 0, "unfinished")])
     assert words_of(plot_search(stopped)) == [["bound: no solution is better"], ["unfinished (1)"]]
     stopped.tree["global_bound"][0] = -np.inf
@@ -87,15 +86,14 @@ def test_what_is_not_known_is_not_in_the_legend() -> None:
     assert undivided[1] == ["divided by no rule (1)"]
 
 
-def test_one_node_has_one_tick() -> None:
-    """At its number, and its depth is 0."""
+def test_ticks_are_plain_numbers() -> None:
+    """One node has one tick, at its number, and its depth is 0.
+
+    Values that differ by rounding are drawn as equal: their axis has no offset.
+    """
     above, below = plot_search(result_of([(0, -1, 0, "integral")])).axes
     assert above.get_xticks().tolist() == [1]
     assert below.get_yticks().tolist() == [0]
-
-
-def test_values_that_differ_by_rounding_are_drawn_as_equal() -> None:
-    """Their axis has plain numbers, without an offset."""
     result = result_of(NODES)
     result.tree["global_bound"] = 9.0 - 1e-9 * np.arange(len(NODES))
     figure = plot_search(result)

@@ -104,13 +104,19 @@ def test_a_panel_for_every_function_of_a_stage() -> None:
 
 
 def test_rows_stand_where_the_stage_puts_them() -> None:
-    """What the points of all panels add up to is the output of the stage."""
+    """What the points of all panels add up to is the output of the stage; a link comes last."""
     X, y = product(400)
     model = TransformRegressor(n_estimators=2).fit(X, y)
     figure = plot_transformations(model, 1, X)
     total = model.stages_[1].intercept + sum(axis.lines[0].get_ydata() for axis in figure.axes)
     first, second = model.stages_
     np.testing.assert_allclose(total, second(X, first(X, np.zeros((400, 0)))[:, None]))
+    X, y = product(2000)
+    model = TransformRegressor(variant="initial", n_estimators=1).fit(X, y)
+    figure = plot_transformations(model, 0, X)
+    assert titles(figure) == ["x0", "x1", "link of the sum"]
+    points = figure.axes[-1].lines[0].get_ydata()
+    np.testing.assert_allclose(points, model.stages_[0](X, np.zeros((2000, 0))))
 
 
 def test_categories_are_bars_and_missing_values_a_level() -> None:
@@ -140,16 +146,6 @@ def test_dates_at_midnight_are_days() -> None:
         day, hour = ([text.get_text() for text in axis.get_yticklabels()] for axis in figure.axes)
         assert set(day) - {"missing"} == {"2024-01-06", "2024-01-07", "2024-01-08"}
         assert {"2024-01-06 00:00:00", "2024-01-07 06:00:00"} < set(hour)
-
-
-def test_a_link_is_a_panel_of_its_own() -> None:
-    """The function of the sum comes last."""
-    X, y = product(2000)
-    model = TransformRegressor(variant="initial", n_estimators=1).fit(X, y)
-    figure = plot_transformations(model, 0, X)
-    assert titles(figure) == ["x0", "x1", "link of the sum"]
-    points = figure.axes[-1].lines[0].get_ydata()
-    np.testing.assert_allclose(points, model.stages_[0](X, np.zeros((2000, 0))))
 
 
 def test_the_class_is_named() -> None:

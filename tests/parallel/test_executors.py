@@ -172,6 +172,9 @@ def test_what_cannot_be_sent_is_an_error_of_ours(processes: Any, client: Any) ->
             executor.run(double, list, shared, [1], threading.Lock())
         with pytest.raises(TypeError, match="of the task"):
             executor.ask(failing, list, shared, kept, 0)
+        if name != "Client":  # distributed sends it in its own way
+            with pytest.raises(ExecutorError, match="an answer cannot be sent back"):
+                executor.ask(lambda data, own, message: threading.Lock(), list, shared, kept, 1)
         executor.forget(kept)
 
 

@@ -22,8 +22,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "NUMBERED_AT_ONCE", 300)
 
 
-def test_values_are_read_as_they_were_written() -> None:
-    """By slices, in any order, and by numbers of rows."""
+def test_values_are_read_as_they_were_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By slices, in any order, and by numbers of rows, block by block."""
+    monkeypatch.setattr(spilled, "BLOCK", 300)
     values = np.random.default_rng(0).normal(size=1000)
     there = Spilled(1000)
     for rows in slices(1000, 300)[::-1]:
