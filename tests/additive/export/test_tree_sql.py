@@ -19,6 +19,7 @@ from cgboost.additive.trees.model_tree import ModelTree, Node, Regressors
 from cgboost.tables.preparation import Categories, Groups, Intervals
 from cgboost.tables.schema import Schema
 from tests.additive.export.sql_databases import Columns, ask
+from tests.additive.trees.test_boosted_trees import random_tree
 from tests.effort import examples
 
 each = pytest.mark.parametrize("dialect", DIALECTS)
@@ -34,27 +35,9 @@ GROUPS: list[Groups] = [
 
 
 def random_trees(rng: np.random.Generator, count: int) -> list[tuple[float, ModelTree]]:
-    """Trees with splits at one place of numbers, or between any categories, and slopes."""
-    regressors = Regressors.of(GROUPS, [0, 2])
-    found = []
-    for _ in range(count):
-        nodes = [Node(rng.normal(), rng.normal(size=2), 0, 1.0, 0.0, 0.0)]
-        for _ in range(int(rng.integers(0, 4))):
-            leaf = int(rng.choice([k for k, node in enumerate(nodes) if not node.children]))
-            feature = int(rng.integers(3))
-            size = GROUPS[feature].n_groups
-            child = rng.integers(0, 2, size)
-            if GROUPS[feature].ordered:
-                child[:-1] = np.arange(size - 1) >= rng.integers(1, size)
-            nodes[leaf].feature, nodes[leaf].child = feature, child
-            if child.min() == child.max():
-                child[-1] = 1 - child[0]
-            nodes[leaf].children = [len(nodes), len(nodes) + 1]
-            for _ in range(2):
-                coef = rng.normal(size=2) * (rng.random(2) < 0.5)
-                nodes.append(Node(rng.normal(), coef, 1, 1.0, 0.0, 0.0))
-        found.append((float(rng.normal()), ModelTree(GROUPS, regressors, nodes, np.zeros(2))))
-    return found
+    """Trees and their coefficients."""
+    sizes = rng.integers(0, 4, count).tolist()
+    return [(float(rng.normal()), random_tree(rng, n_splits, GROUPS)) for n_splits in sizes]
 
 
 def people(rng: np.random.Generator, n_rows: int = 60) -> Columns:

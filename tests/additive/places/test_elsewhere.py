@@ -67,7 +67,7 @@ def compare_stage(found: Any, wanted: Any, builder: StageBuilder) -> Any:
     for number, parts in others.items():
         both_close(sums[number], parts, wanted.groups[number])
     terms = [term for _, term in stage.terms]
-    terms += [straight(k, wanted.groups[k], others[k].training) for k in (0, 2, 4)] + terms[:1]
+    terms += [straight(k, wanted.groups[k], others[k].training) for k in (0, 2)] + terms[:1]
     near = np.full(len(terms) + 1, 0.01)
     for _ in range(2):  # the second time products of terms are known
         both_close(*(a.of_terms(terms, n_regressors, near) for a in (found, wanted)))

@@ -217,8 +217,8 @@ def test_threads_change_no_digit(model: Any, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(joint, "JOINT_ROWS", 200)
     monkeypatch.setattr(rows, "BLOCK", 240)
     rng = np.random.default_rng(1)
-    table = rng.uniform(-1, 1, size=(700, 3))
-    y = table.sum(axis=1) + 3 * table[:, 0] * table[:, 1] + 0.1 * rng.normal(size=700)
+    table = rng.uniform(-1, 1, size=(1000, 3))
+    y = table.sum(axis=1) + 3 * table[:, 0] * table[:, 1] + 0.1 * rng.normal(size=1000)
     if isinstance(model, TransformClassifier):
         y = np.digitize(y, [0.0, 1.0])
     model = clone(model).set_params(n_estimators=3)
