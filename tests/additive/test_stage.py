@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cgboost.additive.stage import Outputs, Stage, StageOutput, Stages
+from cgboost.additive.stage import Stage, StageOutput, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.preparation import Categories, Intervals
 
@@ -108,11 +108,3 @@ def test_missing_values_have_a_leaf() -> None:
         0, Categories(2), np.array([0, 0, 1]), np.array([4.0, 7.0]), np.zeros(2), np.zeros((2, 0))
     )
     np.testing.assert_array_equal(category(np.array([0, 1, 2, np.nan]), none), [4, 4, 7, 7])
-
-
-def test_outputs_are_cut_by_rows() -> None:
-    """Side by side; none at all have no columns."""
-    outputs = Outputs([np.arange(5.0), np.arange(5.0) ** 2])
-    np.testing.assert_array_equal(outputs.on(slice(1, 3)), [[1, 1], [2, 4]])
-    assert Outputs([]).on(slice(1, 3)).shape == (2, 0)
-    assert len(outputs) == 2

@@ -1,17 +1,12 @@
 """What the pictures show, on tables made by hand and on a fitted model."""
 
-import subprocess
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 from matplotlib.text import Text
-from sklearn.exceptions import NotFittedError
 
 from cgboost import (
     RBF,
@@ -60,47 +55,59 @@ def column_panels(model: Any) -> list[Any]:
 
 
 def test_history_has_three_panels_with_one_horizontal_axis() -> None:
-    """Objective, validation score and columns are drawn against the same number of columns."""
+    """Objective, validation score and columns against the same number of columns.
+
+    A bound weaker than an earlier one leaves the drawn bound where it was.
+    """
     panels = history_panels(make_model())
     assert len(panels) == 3
     assert len({panel.get_xlim() for panel in panels}) == 1
     assert {panel.get_xlabel() for panel in panels} == {"columns generated"}
-
-
-def test_bound_is_the_best_so_far() -> None:
-    """A bound weaker than an earlier one leaves the drawn bound where it was."""
-    panel = history_panels(make_model())[0]
-    objective, bound = panel.get_lines()
+    objective, bound = panels[0].get_lines()
     np.testing.assert_array_equal(objective.get_ydata(), [9.0, 6.0, 5.5, 5.0])
     np.testing.assert_array_equal(bound.get_ydata(), [np.nan, 4.0, 4.0, 4.75])
-    assert panel.get_title(loc="left") == "Objective and bound: relative gap 1.0e-01 at the end"
+    title = "Objective and bound: relative gap 1.0e-01 at the end"
+    assert panels[0].get_title(loc="left") == title
+    tops = [area.get_paths()[0].vertices[:, 1].max() for area in panels[2].collections]
+    assert tops == [2, 6]  # stacked per kernel
+    words = [text.get_text() for text in panels[2].get_legend().get_texts()]
+    assert words == ["rbf (4)", "linear (2)"]
 
 
-@pytest.mark.parametrize("bound", [[np.nan] * 4, [-np.inf] * 4], ids=["nan", "minus infinity"])
-def test_no_bound_is_said(bound: list[float]) -> None:
-    """Without a finite bound nothing is shaded and the title says so."""
-    panel = history_panels(make_model(bound=bound))[0]
-    assert len(panel.get_lines()) == 1
-    assert not panel.collections
-    assert panel.get_title(loc="left") == "Objective, without a bound"
+def test_bounds_are_drawn_as_far_as_they_are_known() -> None:
+    """Without a finite one nothing is shaded, and the title says so; one alone is a dash.
 
-
-def test_a_bound_of_the_last_round_alone_is_a_dash() -> None:
-    """As after a search over prices, whose rounds on the way are of other problems."""
+    That is so after a search over prices, whose rounds on the way are of other problems.
+    """
+    for bound in ([np.nan] * 4, [-np.inf] * 4):
+        panel = history_panels(make_model(bound=bound))[0]
+        assert len(panel.get_lines()) == 1
+        assert not panel.collections
+        assert panel.get_title(loc="left") == "Objective, without a bound"
     panel = history_panels(make_model(bound=[np.nan, np.nan, np.nan, 4.75]))[0]
-    _, bound = panel.get_lines()
-    assert (bound.get_xdata().tolist(), bound.get_ydata().tolist()) == ([6], [4.75])
-    assert bound.get_marker() == "_"
+    _, alone = panel.get_lines()
+    assert (alone.get_xdata().tolist(), alone.get_ydata().tolist()) == ([6], [4.75])
+    assert alone.get_marker() == "_"
     assert not panel.collections
 
 
-def test_scale_follows_the_span() -> None:
-    """Two decades make the scale logarithmic; a very weak bound does not flatten the objective."""
+def test_scales_follow_the_span() -> None:
+    """Two decades make one logarithmic; a very weak bound does not flatten the objective.
+
+    Scores of different units are all seen: so is theirs where one would be flat, and none negative.
+    """
     assert history_panels(make_model())[0].get_yscale() == "linear"
     wide = make_model(objective=[900.0, 60.0, 6.0, 5.0])
     assert history_panels(wide)[0].get_yscale() == "log"
     weak = history_panels(make_model(bound=[-1e9, 0.0, 4.0, 4.75]))[0]
     assert weak.get_ylim()[0] == 1.0
+    for second, scale in (
+        ([900.0, 800.0, 700.0, 750.0], "log"),
+        ([0.5, 0.4, 0.3, 0.4], "linear"),
+        ([-9.0] * 4, "linear"),
+    ):
+        panel = history_panels(make_model(validation_squared_error=second))[1]
+        assert panel.get_yscale() == scale
 
 
 def test_best_round_is_ringed() -> None:
@@ -118,42 +125,35 @@ def test_best_round_is_ringed() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("second", "scale"),
-    [
-        ([900.0, 800.0, 700.0, 750.0], "log"),
-        ([0.5, 0.4, 0.3, 0.4], "linear"),
-        ([-9.0] * 4, "linear"),
-    ],
-)
-def test_scores_of_different_units_are_all_seen(second: list[float], scale: str) -> None:
-    """A logarithmic scale where one of them would be flat, and none is negative."""
-    panel = history_panels(make_model(validation_squared_error=second))[1]
-    assert panel.get_yscale() == scale
-
-
-def test_no_validation_score_no_panel() -> None:
-    """A history whose scores are missing or never finite has two panels."""
+def test_what_is_missing_is_not_drawn() -> None:
+    """Scores that are missing or never finite have no panel; without columns there are pictures."""
     model = make_model(validation_error=[np.nan] * 4)
     assert len(history_panels(model)) == 2
     del model.history_["validation_error"]
     assert len(history_panels(model)) == 2
+    model = make_model()
+    model.history_ = {name: values[:1] for name, values in model.history_.items()}
+    model.columns_ = {name: values[:0] for name, values in model.columns_.items()}
+    plot_history(model).canvas.draw()
+    plot_columns(model).canvas.draw()
 
 
-def test_columns_are_stacked_per_kernel() -> None:
-    """After each round the two areas end at the columns of one kernel and of both."""
-    panel = history_panels(make_model())[2]
-    tops = [area.get_paths()[0].vertices[:, 1].max() for area in panel.collections]
-    assert tops == [2, 6]
-    assert [text.get_text() for text in panel.get_legend().get_texts()] == ["rbf (4)", "linear (2)"]
+def test_columns_are_called_by_kernel_or_kind() -> None:
+    """Kernels come in the order of the library, where a model tells it.
 
-
-def test_library_order_wins() -> None:
-    """A model that tells its library order has its kernels coloured in that order."""
+    Columns without kernels and classes are of one kind, drawn in one colour, under what they are.
+    """
     model = make_model()
     model.columns_per_kernel_ = {"rbf": 4, "unused": 0, "linear": 2}
     labels = [text.get_text() for text in column_panels(model)[1].get_yticklabels()]
     assert labels == ["rbf", "linear"]
+    for own, kind in (("estimator", "learner"), ("threshold", "stump"), ("feature", "column")):
+        model = make_model()
+        del model.columns_["kernel"]
+        model.columns_[own] = np.zeros(6)
+        assert [text.get_text() for text in column_panels(model)[1].get_yticklabels()] == [kind]
+        panel = history_panels(model)[2]
+        assert [text.get_text() for text in panel.get_legend().get_texts()] == [f"{kind} (6)"]
 
 
 def test_one_curve_per_class() -> None:
@@ -180,66 +180,18 @@ def test_coefficients_are_sorted_and_counted() -> None:
     np.testing.assert_array_equal(np.sum(values, axis=0), [2.0, 1.0, 0.75, 0.5, 0.25])
     np.testing.assert_array_equal(values[0] > 0, [False, True, False, True, False])
     assert [bar.get_width() for bar in right.patches] == [2, 3]
+    assert right.get_ylim() == (1.5, -0.5)  # no place is left empty
     colours = [to_hex(patch.get_facecolor()).upper() for patch in [*left.patches, *right.patches]]
     assert colours == 2 * list(drawing.PALETTE[:2])
 
 
-def test_no_place_is_left_empty() -> None:
-    """The panel of counts ends with the last kernel, however few there are."""
-    assert column_panels(make_model())[1].get_ylim() == (1.5, -0.5)
-
-
-def test_many_classes_are_told_apart() -> None:
-    """Twenty-four lines differ in colour or dashes."""
+def test_many_classes_and_kernels_are_told_apart() -> None:
+    """Twenty-four lines differ in colour or dashes; the seventh kernel by a hatch."""
     styles = {tuple(drawing.thin_line(k).items()) for k in range(24)}
     assert len(styles) == 24
-
-
-def test_a_model_without_columns_can_be_drawn() -> None:
-    """A model that stopped at the empty master still has both pictures."""
-    model = make_model()
-    model.history_ = {name: values[:1] for name, values in model.history_.items()}
-    model.columns_ = {name: values[:0] for name, values in model.columns_.items()}
-    plot_history(model).canvas.draw()
-    plot_columns(model).canvas.draw()
-
-
-def test_more_kernels_than_colours() -> None:
-    """The seventh kernel has the first colour again, told apart by a hatch."""
     first, seventh = drawing.area_style(0), drawing.area_style(6)
     assert first["facecolor"] == seventh["facecolor"]
     assert first["hatch"] != seventh["hatch"]
-
-
-def test_draws_on_given_axes() -> None:
-    """Given axes are used, and their figure is returned; a wrong number of them is an error."""
-    figure = Figure()
-    axes = figure.subplots(3)
-    assert plot_history(make_model(), axes=axes) is figure
-    assert plot_columns(make_model(), axes=axes[:2]) is figure
-    with pytest.raises(ValueError, match="axes must hold 3 axes, one for each panel, got 2"):
-        plot_history(make_model(), axes=axes[:2])
-    with pytest.raises(ValueError, match="axes must hold 3 axes, one for each panel, got 1"):
-        plot_history(make_model(), axes=axes[0])
-    with pytest.raises(ValueError, match="axes must be axes of matplotlib, got 3"):
-        plot_history(make_model(), axes=3)
-
-
-def test_unfitted_model() -> None:
-    """A model that was not fitted is refused in scikit-learn's own words."""
-    with pytest.raises(NotFittedError, match="has no history_: call fit first"):
-        plot_history(SimpleNamespace())
-    with pytest.raises(NotFittedError, match="has no columns_: call fit first"):
-        plot_columns(SimpleNamespace())
-
-
-def test_saves_without_pyplot_and_imports_matplotlib_late(tmp_path: Path) -> None:
-    """The module does not load matplotlib, and a picture is written without pyplot's state."""
-    figure = plot_history(make_model())
-    figure.savefig(tmp_path / "history.png")
-    assert (tmp_path / "history.png").stat().st_size > 10_000
-    check = "import sys, cgboost.inspection; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
 def test_joint_classes_have_one_path_and_their_own_columns() -> None:
@@ -258,17 +210,6 @@ def test_joint_classes_have_one_path_and_their_own_columns() -> None:
     assert [bar.get_width() for bar in bars.patches] == counts
     assert bars.get_title(loc="left") == "Columns per class"
     assert sizes.get_title(loc="left").endswith("coloured by class")
-
-
-def test_columns_without_kernels_and_classes_are_of_one_kind() -> None:
-    """Columns of two classes and of regression are drawn in one colour, under what they are."""
-    for own, kind in (("estimator", "learner"), ("threshold", "stump"), ("feature", "column")):
-        model = make_model()
-        del model.columns_["kernel"]
-        model.columns_[own] = np.zeros(6)
-        assert [text.get_text() for text in column_panels(model)[1].get_yticklabels()] == [kind]
-        panel = history_panels(model)[2]
-        assert [text.get_text() for text in panel.get_legend().get_texts()] == [f"{kind} (6)"]
 
 
 @pytest.mark.parametrize("noncrossing", [False, True])

@@ -1,18 +1,20 @@
-"""The picture of the importances."""
+"""Importances, kernel weights, and the pictures of both."""
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_wine
-from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeRegressor
 
 from cgboost import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
-    SparseLinearRegressor,
 )
 from cgboost.estimators.boosting.tree_importances import importances, shares
+from cgboost.inspection import plot_kernel_weights
 from cgboost.inspection.importance import plot_importance
 from tests.estimators.data import curve
 
@@ -65,15 +67,61 @@ def test_features_without_splits_have_no_bar() -> None:
     assert len(plot_importance(model).axes[0].patches) == 1
 
 
-def test_bad_arguments() -> None:
-    """The number of bars and the model are checked by name."""
-    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
-        plot_importance(MODEL, top=0)
-    regressor = GradientBoostingRegressor(n_estimators=1).fit(*curve(40))
-    with pytest.raises(ValueError, match="needs a model with classes, got GradientBoostingRegr"):
-        plot_importance(regressor, per_class=True)
-    linear = SparseLinearRegressor().fit(*curve(40))
-    with pytest.raises(ValueError, match="SparseLinearRegressor does not have; its coef_ has"):
-        plot_importance(linear)
-    with pytest.raises(NotFittedError):
-        plot_importance(GradientBoostingRegressor())
+class Weighted(BaseEstimator):
+    """What a fitted model has."""
+
+    kernel_weights_: dict[str, Any]
+    classes_: Any
+
+    def fit(self, X: Any, y: Any) -> "Weighted":
+        """Nothing to fit."""
+        return self
+
+
+def weighted(weights: dict[str, Any], classes: Any = (0, 1)) -> Weighted:
+    """A model with these weights."""
+    model = Weighted()
+    model.kernel_weights_, model.classes_ = weights, np.array(classes)
+    return model
+
+
+def bars(figure: Any) -> dict[str, float]:
+    """Where the bars end, by their labels."""
+    [axis] = figure.axes
+    ends = {round(bar.get_y() + bar.get_height() / 2): 0.0 for bar in axis.patches}
+    for bar in axis.patches:
+        place = round(bar.get_y() + bar.get_height() / 2)
+        ends[place] = max(ends[place], bar.get_x() + bar.get_width())
+    return {label.get_text(): ends[k] for k, label in enumerate(axis.get_yticklabels())}
+
+
+def test_the_largest_weight_is_on_top_and_kernels_without_one_are_counted() -> None:
+    """The picture has the numbers of the model, in descending order; it may be empty."""
+    figure = plot_kernel_weights(weighted({"a": 0.2, "b": 0.0, "c": 0.8}))
+    assert bars(figure) == pytest.approx({"c": 0.8, "a": 0.2})
+    [axis] = figure.axes
+    assert axis.get_title(loc="left") == "2 of 3 kernels have a weight"
+    assert axis.yaxis_inverted()
+    assert bars(plot_kernel_weights(weighted({"a": 0.0}))) == {}
+
+
+def test_beyond_the_top_one_bar_has_the_rest() -> None:
+    """A hundred kernels stay readable, and no weight is lost."""
+    weights = np.arange(1.0, 101.0) / 5050.0
+    figure = plot_kernel_weights(weighted({f"kernel {p}": w for p, w in enumerate(weights)}))
+    found = bars(figure)
+    assert len(found) == 21
+    assert next(iter(found)) == "kernel 99"
+    assert list(found)[-1] == "80 more"
+    assert sum(found.values()) == pytest.approx(1.0)
+
+
+def test_several_classes_share_a_bar() -> None:
+    """The bar is the mean over the classes, whose parts the legend names."""
+    weights = {"a": np.array([1.0, 0.0, 0.5]), "b": np.array([0.0, 1.0, 0.5])}
+    figure = plot_kernel_weights(weighted(weights, ["x", "y", "z"]))
+    assert bars(figure) == pytest.approx({"a": 0.5, "b": 0.5})
+    [axis] = figure.axes
+    legend = axis.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["class x", "class y", "class z"]

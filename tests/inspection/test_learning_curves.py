@@ -47,15 +47,6 @@ def test_the_picture_shows_table_and_loss() -> None:
         np.testing.assert_array_equal(line.get_ydata(), table[line.get_label()])
 
 
-def test_each_class_has_its_loss() -> None:
-    """One against the rest there is a curve a class."""
-    X, y = three_classes()
-    model = LogitBoostClassifier(n_estimators=5, multi_class="ovr").fit(X, y)
-    loss, _ = plot_stages(model, {"train": (X, y)}, (1, 5)).axes
-    assert [line.get_label() for line in loss.lines] == ["class 0", "class 1", "class 2"]
-    assert all(len(line.get_ydata()) == 6 for line in loss.lines)
-
-
 def test_errors_of_numbers_are_root_mean_squares() -> None:
     """A regressor's table has the size of its residuals."""
     X, y = curve(60)
@@ -127,16 +118,6 @@ def test_without_holdout_rows_there_is_one_curve() -> None:
     model = TransformRegressor(n_estimators=3, early_stopping=False).fit(X, y)
     [line] = plot_stages(model).axes[0].lines
     np.testing.assert_array_equal(line.get_ydata(), model.history_["objective"])
-
-
-def test_bad_arguments() -> None:
-    """Sets and rounds are checked by name."""
-    X, y = two_classes()
-    model = LogitBoostClassifier(n_estimators=2).fit(X, y)
-    with pytest.raises(ValueError, match="sets must name at least one pair"):
-        error_table(model, {})
-    with pytest.raises(ValueError, match=r"rounds must be whole numbers ≥ 1, got \[0, 3\]"):
-        error_table(model, {"train": (X, y)}, [0, 3])
 
 
 def test_a_result_of_the_loop_is_drawn_as_a_model_is() -> None:

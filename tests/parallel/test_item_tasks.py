@@ -1,8 +1,5 @@
 """A function of many items, wherever they are kept."""
 
-import os
-import signal
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -10,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from cgboost.exceptions import ExecutorError, WorkerWarning
-from cgboost.parallel import DaskExecutor, SerialExecutor, ThreadExecutor
+from cgboost.parallel import DaskExecutor, ThreadExecutor
 from cgboost.parallel.item_tasks import ItemTasks
 
 
@@ -68,25 +64,6 @@ def test_the_first_error_is_raised(executor: Any) -> None:
     assert tasks.answers(-1) == list(range(60))
 
 
-class Counted:
-    """An item that counts how often it was asked where it is."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-
-    def __call__(self) -> int:
-        self.asked += 1
-        return self.asked
-
-
-def test_items_are_kept(executor: Any) -> None:
-    """What an item holds is there in the next call; in processes each has an item of its own."""
-    tasks = ItemTasks(lambda message, item: item(), [Counted() for _ in range(2)], executor)
-    calls = [tasks.answers(None) for _ in range(9)]
-    stays = executor is None or not isinstance(executor, ProcessPoolExecutor)
-    assert calls[-1] == [9, 9] if stays else min(max(own) for own in zip(*calls, strict=True)) >= 5
-
-
 def test_copies_work_without_the_executor(processes: ProcessPoolExecutor) -> None:
     """A pickled one comes back, and asks its items itself."""
     import pickle
@@ -95,44 +72,6 @@ def test_copies_work_without_the_executor(processes: ProcessPoolExecutor) -> Non
     same = pickle.loads(pickle.dumps(tasks))
     assert same.executor is None
     assert same.answers(2) == [4, 8]
-
-
-def test_a_lost_worker() -> None:
-    """Where workers are killed again and again, this process does the work."""
-    home = os.getpid()
-
-    def work(message: int, item: int) -> int:
-        if os.getpid() != home and item == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return item
-
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        tasks = ItemTasks(work, range(3), pool)
-        with pytest.warns(WorkerWarning, match="has lost a worker"):
-            assert tasks.answers(0) == [0, 1, 2]
-        tasks.close()
-
-
-def test_what_cannot_travel(processes: ProcessPoolExecutor) -> None:
-    """Items, messages and answers that cannot be pickled are errors that say so."""
-    lock = threading.Lock()
-    with pytest.raises(ExecutorError, match="cannot send its tasks their items"):
-        ItemTasks(max, [lock], processes).answers(1)
-    with pytest.raises(ExecutorError, match="cannot send its tasks what they need"):
-        ItemTasks(max, [1], processes).answers(lock)
-    with pytest.raises(ExecutorError, match="an answer cannot be sent back"):
-        ItemTasks(lambda message, item: threading.Lock(), [1], processes).answers(1)
-
-
-def test_ctrl_c_is_not_lost() -> None:
-    """On threads, and in this one, KeyboardInterrupt reaches the caller."""
-
-    def work(message: int, item: int) -> int:
-        raise KeyboardInterrupt
-
-    for executor in (None, SerialExecutor(), ThreadExecutor(2)):
-        with pytest.raises(KeyboardInterrupt):
-            ItemTasks(work, range(3), executor).answers(0)
 
 
 def test_wrong_executors() -> None:

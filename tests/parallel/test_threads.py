@@ -1,4 +1,4 @@
-"""A map on threads."""
+"""A map on threads, and limits of those of linear algebra."""
 
 import pickle
 import threading
@@ -70,3 +70,16 @@ def test_nothing_goes_on_after_an_error() -> None:
         list(Threads(2)(work, range(1000)))
     assert sorted(begun) == sorted([0, *done])
     assert len(begun) <= 2 * AHEAD + 2
+
+
+def test_a_limit_holds_within_its_block_and_no_longer() -> None:
+    """Limits nest, and an error within gives the threads back too."""
+    before = available()
+    with blas_threads(1):
+        assert available() == 1
+        with blas_threads(2):
+            assert available() == 2
+        assert available() == 1
+    with pytest.raises(ZeroDivisionError), blas_threads(1):
+        raise ZeroDivisionError
+    assert available() == before

@@ -1,13 +1,11 @@
 """Fits that are killed at random moments and resumed: nothing is lost, and nothing is another.
 
 A child process fits with a checkpoint after every round, is killed by SIGKILL at some moment, and
-the fit goes on from the file here. ``python -m tests.persistence.kill_fits --kills 50`` is the
-study; the tests have a few.
+the fit goes on from the file here.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import random
@@ -189,26 +187,3 @@ def outcomes(count: int, seed: int = 0, kinds: Any = tuple(KINDS)) -> list[Outco
             objective = KINDS[kind](resume=path)
             found.append(Outcome(kind, after, abs(objective - expected) / abs(expected), alive))
     return found
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--seed", type=int, default=0)
-    parsed = parser.parse_args()
-    found = outcomes(parsed.kills, parsed.seed)
-    for each in found:
-        sys.stdout.write(
-            f"{each.kind:10s} {'killed' if each.alive else 'had ended'} {each.seconds:5.2f} s "
-            "after its first file and resumed: "
-            f"objective differs by {each.difference:.1e}\n"
-        )
-    worst = max(each.difference for each in found)
-    alive = sum(each.alive for each in found)
-    sys.stdout.write(f"{len(found)} resumed, {alive} of them killed at work, largest difference ")
-    sys.stdout.write(f"{worst:.1e}\n")
-
-
-if __name__ == "__main__":
-    main()

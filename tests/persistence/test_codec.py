@@ -1,12 +1,20 @@
 """Objects come back from a file as they were, and nothing else comes back."""
 
+import datetime
 import functools
 import math
+import sys
+import uuid
 from collections import OrderedDict
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +25,7 @@ from cgboost import RBF, KernelLibrary, Linear
 from cgboost.exceptions import CorruptFileError, PersistenceError, UnknownContentError
 from cgboost.generation.history import StopReason
 from cgboost.persistence import read, read_manifest, write
+from cgboost.persistence.values import make_value
 from tests.effort import examples
 
 
@@ -122,38 +131,32 @@ def test_a_chain_of_any_length_can_be_stored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"])
 def test_generators_go_on_where_they_were(tmp_path: Path, name: str) -> None:
-    """The same numbers follow, and the same children are spawned."""
+    """The same numbers follow, and the same children are spawned.
+
+    Of random states also the half of a pair of normal numbers that is kept.
+    """
     own = np.random.Generator(getattr(np.random, name)(3))
     own.normal(size=3)
     own.spawn(1)
     other = back(own, tmp_path)
     np.testing.assert_array_equal(other.normal(size=9), own.normal(size=9))
     assert other.spawn(1)[0].random() == own.spawn(1)[0].random()
+    old = np.random.RandomState(0)
+    old.normal(size=3)
+    np.testing.assert_array_equal(back(old, tmp_path).normal(size=5), old.normal(size=5))
 
 
-def test_random_states_go_on_where_they_were(tmp_path: Path) -> None:
-    """The half of a pair of normal numbers that is kept, too."""
-    own = np.random.RandomState(0)
-    own.normal(size=3)
-    np.testing.assert_array_equal(back(own, tmp_path).normal(size=5), own.normal(size=5))
-
-
-@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
-@pytest.mark.parametrize("kind", ["array", "matrix"])
-def test_sparse_matrices(tmp_path: Path, layout: str, kind: str) -> None:
-    """Format, type and numbers are kept."""
-    own = getattr(sparse, f"{layout}_{kind}")(np.eye(3)[:2] * 0.1)
-    other = back(own, tmp_path)
-    assert type(other) is type(own)
-    np.testing.assert_array_equal(other.toarray(), own.toarray())
-
-
-def test_order_of_memory_is_kept(tmp_path: Path) -> None:
-    """Sums over columns would else come out in other last digits."""
+def test_sparse_matrices_and_the_order_of_memory(tmp_path: Path) -> None:
+    """Format, type, numbers and layout: sums over columns would else have other last digits."""
+    for layout in ("csr", "csc", "coo"):
+        for kind in ("array", "matrix"):
+            own = getattr(sparse, f"{layout}_{kind}")(np.eye(3)[:2] * 0.1)
+            other = back(own, tmp_path)
+            assert type(other) is type(own)
+            np.testing.assert_array_equal(other.toarray(), own.toarray())
     own = np.asfortranarray(np.random.default_rng(0).normal(size=(5, 3)))
     other = back(own, tmp_path)
-    assert other.flags.f_contiguous
-    assert not other.flags.c_contiguous
+    assert (other.flags.f_contiguous, other.flags.c_contiguous) == (True, False)
     assert other.flags.writeable
     np.testing.assert_array_equal(other, own)
 
@@ -253,3 +256,63 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "a", "checkpoint", 1)
     with pytest.raises(CorruptFileError, match="'checkpoint', and not a 'model'"):
         read(tmp_path / "a", "model")
+
+
+DATES: list[Any] = [
+    datetime.datetime(2024, 2, 29, 1, 2, 3, 4),
+    datetime.datetime(2024, 2, 29, 1, tzinfo=datetime.UTC, fold=1),
+    datetime.date(1999, 1, 2),
+    datetime.time(1, 2, 3, tzinfo=datetime.timezone(datetime.timedelta(hours=2))),
+    datetime.timedelta(-1, 2, 3),
+    Decimal("0.10"),
+    Fraction(1, 3),
+    uuid.UUID(int=7),
+    pd.NA,
+    pd.NaT,
+    pd.Interval(0.1, 0.5, closed="left"),
+    pd.Period("2024-03", freq="M"),
+    pd.Timestamp("2024-02-29 01:02:03.000000004"),
+    pd.Timestamp("2024-02-29 01:02", tz="Europe/Paris"),
+    pd.Interval(pd.Timestamp("2024"), pd.Timestamp("2025")),
+    pd.Timedelta("1 day 3 ns"),
+]
+
+
+@pytest.mark.parametrize("value", DATES, ids=lambda value: type(value).__name__)
+def test_values_come_back(tmp_path: Path, value: Any) -> None:
+    """Of the same type, and equal."""
+    write(tmp_path / "a", "test", [value])
+    own = read(tmp_path / "a", "test")[0]
+    assert type(own) is type(value)
+    assert own is value or own == value
+    assert repr(own) == repr(value)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_graphs_come_back(tmp_path: Path, kind: Any) -> None:
+    """With attributes of nodes, edges and themselves; kernels of graphs can be saved."""
+    own = kind([(0, 1), (1, "a")], name="G")
+    own.add_edge(0, 1, weight=2.0)
+    own.add_node(7, label="x")
+    write(tmp_path / "a", "test", own)
+    other = read(tmp_path / "a", "test")
+    assert type(other) is kind
+    assert nx.utils.graphs_equal(own, other)
+    assert other.graph == own.graph
+
+
+def test_time_zones_by_name_are_refused(tmp_path: Path) -> None:
+    """What they mean is in a database that is not in the file."""
+    value = datetime.datetime(2024, 1, 1, tzinfo=ZoneInfo("UTC"))
+    with pytest.raises(PersistenceError, match="has a time zone by name"):
+        write(tmp_path / "a", "test", value)
+
+
+def test_packages_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And types that are not in the list, without importing anything for them."""
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(UnknownContentError, match="pip install networkx"):
+        make_value(["networkx:Graph"], [{}, [], []])
+    for name in ("os:system", "datetime:tzinfo", 3, None):
+        with pytest.raises(UnknownContentError, match="no type of values"):
+            make_value([name], [])

@@ -69,15 +69,6 @@ def test_trees_that_lead_nowhere_are_refused(name: str) -> None:
         foreign.make_tree([], [arguments, state])
 
 
-def test_trees_that_are_whole_are_read() -> None:
-    """The tree that was not changed predicts as before."""
-    model = DecisionTreeRegressor(max_depth=2).fit(X, Y)
-    _, children = parts_of(model.tree_)
-    rows = X.astype(np.float32)
-    own = foreign.make_tree([], children)
-    np.testing.assert_array_equal(own.predict(rows), model.tree_.predict(rows))
-
-
 SPARSE: dict[str, Callable[[list[Any], list[Any]], Any]] = {
     "an index far away": lambda static, own: own[1].__setitem__(0, 10**6),
     "a negative index": lambda static, own: own[1].__setitem__(0, -1),
@@ -135,7 +126,7 @@ def test_states_of_generators_out_of_range_are_refused(name: str, place: str) ->
 def test_forests_whose_trees_have_other_features_are_refused(tmp_path: Path) -> None:
     """A forest looks at its rows once, for all its trees."""
     forest = RandomForestRegressor(3, random_state=0).fit(X, Y)
-    write(tmp_path / "forest", "test", forest)
+    write(tmp_path / "forest", "test", forest)  # one that is whole is read
     np.testing.assert_array_equal(read(tmp_path / "forest", "test").predict(X), forest.predict(X))
     forest.estimators_[1] = DecisionTreeRegressor().fit(np.tile(X, 9), Y)
     write(tmp_path / "forest", "test", forest)

@@ -94,16 +94,6 @@ def test_computed_values_are_one_if_they_differ_by_rounding() -> None:
     np.testing.assert_array_equal(groups.codes(noisy), groups.codes(values))
 
 
-def test_the_order_of_rows_does_not_matter() -> None:
-    """Whatever is in them."""
-    rng = np.random.default_rng(0)
-    values = np.round(rng.normal(size=500), 1)
-    values[::7] = np.nan
-    one = intervals_of(values, np.ones(500), 9)
-    other = intervals_of(rng.permutation(values), np.ones(500), 9)
-    np.testing.assert_array_equal(one.edges, other.edges)
-
-
 def test_categories_are_their_numbers() -> None:
     """Missing and unknown ones are the last group; categories are no regressors."""
     groups = Categories(3)

@@ -34,34 +34,20 @@ def held_of(
     return held_out(numbered(content_hash(X, y, seed), weights), share)
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.75])
+@pytest.mark.parametrize("share", [0.0, 1e-12, 0.1, 0.3, 0.75, 1.0])
 def test_about_the_right_share_is_held_out(share: float) -> None:
-    """Within four standard deviations; also where features are few small numbers."""
+    """Within four standard deviations; also where features are small numbers; at the ends."""
     X, y = table()
     for features in (X, np.round(X)):
         held = held_of(features, y, np.ones(len(y)), share=share)
-        assert abs(held.mean() - share) < 4 * np.sqrt(share * (1 - share) / len(y))
-
-
-@pytest.mark.parametrize(("share", "wanted"), [(0.0, 0), (1e-12, 0), (1.0, 20_000)])
-def test_nothing_and_everything(share: float, wanted: int) -> None:
-    """Shares at the ends."""
-    assert np.count_nonzero(held_of(*table(), np.ones(20_000), share=share)) == wanted
-
-
-def test_order_and_blocks_do_not_matter() -> None:
-    """A row's number depends on the row alone."""
-    X, y = table(n_rows=999)
-    hashes = content_hash(X, y, 5)
-    order = np.random.default_rng(1).permutation(999)
-    np.testing.assert_array_equal(content_hash(X[order], y[order], 5), hashes[order])
-    parts = [content_hash(X[k : k + 100], y[k : k + 100], 5) for k in range(0, 999, 100)]
-    np.testing.assert_array_equal(np.concatenate(parts), hashes)
-    np.testing.assert_array_equal(content_hash(np.asfortranarray(X), y, 5), hashes)
+        assert abs(held.mean() - share) <= 4 * np.sqrt(share * (1 - share) / len(y))
 
 
 def test_equal_rows_have_equal_numbers_and_others_do_not() -> None:
-    """−0 is 0, every nan is nan, single precision is exact; columns are not interchangeable."""
+    """−0 is 0, every nan is nan, single precision is exact; columns are not interchangeable.
+
+    A row's number depends on the row alone, and on no order of rows or of memory.
+    """
     X = np.array([[0.0, 1.0], [-0.0, 1.0], [np.nan, 1.0], [-np.nan, 1.0], [1.0, 0.0], [0.0, 2.0]])
     hashes = content_hash(X, np.zeros(6), 0)
     assert hashes[0] == hashes[1]
@@ -70,7 +56,12 @@ def test_equal_rows_have_equal_numbers_and_others_do_not() -> None:
     np.testing.assert_array_equal(content_hash(X.astype(np.float32), np.zeros(6), 0), hashes)
     assert content_hash(X, np.ones(6), 0)[0] != hashes[0]
     X, y = table()
-    assert len(set(content_hash(X, y, 0).tolist())) == len(y)
+    hashes = content_hash(X, y, 0)
+    assert len(set(hashes.tolist())) == len(y)
+    order = np.random.default_rng(1).permutation(len(y))
+    for rows in (order, slice(0, 100), slice(100, 333)):
+        np.testing.assert_array_equal(content_hash(X[rows], y[rows], 0), hashes[rows])
+    np.testing.assert_array_equal(content_hash(np.asfortranarray(X), y, 0), hashes)
 
 
 def test_the_first_copy_has_the_hash_of_a_lone_row_and_further_ones_have_others() -> None:
@@ -179,15 +170,6 @@ def test_copies_are_held_out_independently(weighted: bool) -> None:
     found = np.bincount(held.sum(axis=0), minlength=6)
     wanted = 4000 * binom.pmf(np.arange(6), 5, 0.3)
     assert (np.abs(found - wanted) < 4 * np.sqrt(wanted)).all()
-
-
-@pytest.mark.parametrize("copies", [100, 1000, 10_000])
-def test_the_share_holds_within_every_row_that_comes_often(copies: int) -> None:
-    """Within four standard deviations, for each of ten different rows."""
-    X, y = table(n_rows=10)
-    held = held_of(np.repeat(X, copies, axis=0), np.repeat(y, copies), np.ones(10 * copies))
-    shares = held.reshape(10, copies).mean(axis=1)
-    assert (np.abs(shares - 0.3) < 4 * np.sqrt(0.21 / copies)).all()
 
 
 FEW = st.lists(

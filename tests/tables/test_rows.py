@@ -65,15 +65,3 @@ def test_a_source_that_changes_is_found_out(second: list, words: str) -> None:
     assert len(list(source)) == 1
     with pytest.raises(ValueError, match=words):
         list(source)
-
-
-def test_an_error_of_a_source_passes_through() -> None:
-    """As it is."""
-
-    class Broken:
-        def __iter__(self):
-            yield X[:5], Y[:5]
-            raise OSError("disk gone")
-
-    with pytest.raises(OSError, match="disk gone"):
-        list(SourceRows(Broken(), NUMBERS, Y))

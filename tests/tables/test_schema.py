@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from cgboost.tables.schema import Schema, SchemaMaker
+from cgboost.tables.table_columns import columns_of, is_missing, legible
 
 
 def schema_of(*blocks: Any, categorical: Any = "from_dtype") -> Schema:
@@ -50,6 +51,10 @@ NUMBERS = {
     "polars int": pl.Series([2, 1, None]),
     "polars boolean": pl.Series([True, False, None]),
     "polars decimal": pl.Series([decimal.Decimal("2.5"), decimal.Decimal(1), None]),
+    "objects": pd.Series([1, 2.5, None], dtype=object),
+    "decimals": pd.Series([decimal.Decimal("1.5"), None], dtype=object),
+    "nothing": pd.Series([None, np.nan], dtype=object),
+    "no rows": pd.Series([], dtype=object),
     "polars null": pl.Series([None, None, None], dtype=pl.Float64),
 }
 
@@ -73,11 +78,11 @@ def test_categories_of_every_kind(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_numbers_of_every_kind(kind: str) -> None:
-    """Booleans and decimals are numbers; missing ones are nan."""
+    """Booleans, decimals and columns without a value are numbers; missing ones are nan."""
     column = NUMBERS[kind]
     schema = schema_of(frame(column))
     assert schema.categories == (None,)
-    wanted = [np.nan if value is None or value is pd.NA else float(value) for value in column]
+    wanted = [np.nan if is_missing(value) else float(value) for value in column]
     np.testing.assert_array_equal(schema.encode(frame(column))[:, 0], wanted)
 
 
@@ -97,6 +102,7 @@ DATES = {
     "polars days": pl.Series([DAY.date(), DAY.date(), None]),
     "polars times": pl.Series([DAY, DAY, None]),
     "polars objects": pl.Series([DAY.date(), DAY, None], dtype=pl.Object),
+    "polars zone": pl.Series([DAY, DAY, None]).dt.replace_time_zone("UTC"),
 }
 
 
@@ -119,6 +125,8 @@ def test_dates_need_a_word_unless_their_type_is_one_of_categories(kind: str) -> 
         return
     with pytest.raises(ValueError, match="feature 'a' has dates or times: make them numbers"):
         schema_of(frame(DATES[kind]))
+    with pytest.raises(ValueError, match="'a' was numeric and now has values that are no numbers"):
+        schema_of(pd.DataFrame({"a": [1.0]})).encode(frame(DATES[kind]))
 
 
 def test_dates_beside_words_are_the_same_categories() -> None:
@@ -140,27 +148,10 @@ def test_differences_of_times_are_one_category_whatever_their_type() -> None:
         pl.Series([hour]),
     ]
     for one in columns:
+        with pytest.raises(ValueError, match="feature 'a' has dates or times: make them numbers"):
+            schema_of(frame(one))
         schema = schema_of(frame(one), categorical=["a"])
         assert [schema.encode(frame(other))[0, 0] for other in columns] == [0.0] * len(columns)
-
-
-@pytest.mark.parametrize("kind", ["dates", "zone", "timedelta", "polars", "polars zone"])
-def test_dates_are_refused_unless_they_are_called_categories(kind: str) -> None:
-    """They are no numbers, and as categories they are seldom meant."""
-    column = {
-        "dates": pd.Series([DAY, DAY, None]),
-        "zone": pd.Series([DAY, DAY, None]).dt.tz_localize("UTC"),
-        "timedelta": pd.Series([DAY, DAY, None]) - DAY,
-        "polars": pl.Series([DAY.date(), DAY.date(), None]),
-        "polars zone": pl.Series([DAY, DAY, None]).dt.replace_time_zone("UTC"),
-    }[kind]
-    X = frame(column)
-    with pytest.raises(ValueError, match="feature 'a' has dates or times: make them numbers"):
-        schema_of(X)
-    found = schema_of(X, categorical=["a"]).encode(X)[:, 0]
-    np.testing.assert_array_equal(found, [0, 0, np.nan])
-    with pytest.raises(ValueError, match="'a' was numeric and now has values that are no numbers"):
-        schema_of(pd.DataFrame({"a": [1.0]})).encode(X)
 
 
 def test_features_of_truth_values_are_known() -> None:
@@ -225,6 +216,38 @@ def test_numbers_that_are_too_large_are_refused(value: float) -> None:
             schema.encode(X)
 
 
+TABLE = {
+    "float": [1.0, None, 3.0],
+    "whole": [1, None, 3],
+    "truth": [True, None, False],
+    "word": ["a", None, "b"],
+    "day": [datetime.date(2020, 1, 1), None, datetime.date(2020, 1, 3)],
+    "time": [
+        datetime.datetime(2020, 1, 1, 12, tzinfo=datetime.UTC),
+        None,
+        datetime.datetime(2020, 1, 3, tzinfo=datetime.UTC),
+    ],
+    "sum": [decimal.Decimal("1.5"), None, decimal.Decimal("2")],
+}
+"""One column of each kind, with a missing value."""
+
+
+def test_frames_of_all_libraries_are_the_same_table() -> None:
+    """Names, kinds and values are those of pandas for polars, for Arrow and for its types."""
+    arrow = pa.table(TABLE)
+    frames = [arrow, arrow.to_pandas(types_mapper=pd.ArrowDtype), pl.DataFrame(TABLE)]
+    facts = ("is_numeric", "has_times", "has_truths", "is_categorical", "is_empty")
+    for expected, *others in zip(*map(columns_of, [pd.DataFrame(TABLE), *frames]), strict=True):
+        for column in others:
+            for fact in ("name", *facts):
+                assert getattr(column, fact) == getattr(expected, fact), (column, fact)
+            if expected.is_numeric:
+                np.testing.assert_array_equal(column.as_floats(), expected.as_floats())
+            else:
+                found = [[v for v in c.categories if not is_missing(v)] for c in (column, expected)]
+                assert found[0] == found[1]
+
+
 ONE = pd.DataFrame({"a": [1.0], "b": [2.0]})
 BAD_BLOCKS = {
     "renamed": (ONE.rename(columns={"b": "c"}), r"new: \['c'\], missing: \['b'\]"),
@@ -232,6 +255,8 @@ BAD_BLOCKS = {
     "fewer": (ONE[["a"]], r"new: \[\], missing: \['b'\]"),
     "reordered": (ONE[["b", "a"]], r"another order, \['b', 'a'\].*those seen first, \['a', 'b'\]"),
     "array": (np.ones((1, 3)), "an array of 3 columns, and the first one, with 2 columns"),
+    "other types": (ONE.astype({"a": str}), r"'a' is of type float64 in one block.*later one"),
+    "unread": (pl.LazyFrame({"a": [1.0], "b": [2.0]}), r"LazyFrame: give X\.collect\(\)"),
     "vector": (np.ones(3), r"X must have 2 dimensions .* got shape \(3,\)"),
     "twice": (pd.DataFrame([[1, 2]], columns=["a", "a"]), "X has 2 columns called 'a'"),
 }
@@ -260,3 +285,20 @@ def test_other_bad_input() -> None:
         schema_of(ONE).encode(pd.DataFrame({"a": ["x"], "b": [1.0]}))
     with pytest.raises(ValueError, match="X has 1 features, but 2 features are expected"):
         schema_of(ONE).encode(np.ones((3, 1)))
+
+
+@pytest.mark.parametrize("value", [None, np.nan, pd.NA, pd.NaT, float("nan")])
+def test_missing_values(value: object) -> None:
+    """All ways to say that there is none."""
+    assert is_missing(value)
+    assert not is_missing("nan")
+    assert not is_missing([1])
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("two words", "two words"), ("a\nb", r"'a\nb'"), ("", "''"), (" a", "' a'"), (7, "7")],
+)
+def test_names_are_legible(name: object, shown: str) -> None:
+    """On one line, with quotes where the ends would not be seen."""
+    assert legible(name) == shown

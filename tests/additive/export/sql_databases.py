@@ -4,15 +4,11 @@ DuckDB, SQLite and PostgreSQL run what is written for them. For MySQL, BigQuery 
 is no wheel: SQLGlot reads the statement as they would, writes it for DuckDB, and that runs it.
 """
 
-import datetime
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
+from functools import partial
 from typing import Any, NamedTuple
 
-import duckdb
 import numpy as np
-import psycopg
 import sqlglot
 from sqlglot import exp
 
@@ -21,9 +17,7 @@ from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.preparation import Intervals
 from cgboost.tables.schema import Schema
-
-Columns = dict[str, tuple[str, Sequence[Any]]]
-"""Type and values of every column of a table."""
+from tests.additive.sql.sql_tables import DATABASES, Columns, connected, write
 
 NUMBER = Schema(("a",), (None,))
 
@@ -90,65 +84,16 @@ class Answer(NamedTuple):
         return np.array([row[-1] for row in self.rows], dtype=float)
 
 
-TYPES = {
-    "DOUBLE": "DOUBLE PRECISION",
-    "FLOAT": "REAL",
-    "TINYINT": "SMALLINT",
-    "UTINYINT": "SMALLINT",
-    "VARCHAR": "TEXT",
-}
-"""What PostgreSQL calls DuckDB's types."""
-
-
-def quoted(name: str) -> str:
-    """A name, as standard SQL has it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def fill(
-    connection: Any,
-    table: str,
-    columns: Columns,
-    *,
-    types: dict[str, str] | None = None,
-    mark: str = "?",
-) -> None:
-    """Make a table."""
-    made = [
-        f"{quoted(name)} {(types or {}).get(kind, kind)}" for name, (kind, _) in columns.items()
-    ]
-    connection.execute(f"CREATE TABLE {quoted(table)} ({', '.join(made)})")
-    rows = list(zip(*(values for _, values in columns.values()), strict=True))
-    name = quoted(table) if mark == "?" else quoted(table).replace("%", "%%")
-    insert = f"INSERT INTO {name} VALUES ({', '.join([mark] * len(columns))})"
-    connection.cursor().executemany(insert, rows)
-
-
-def in_duckdb(statement: str, table: str, columns: Columns) -> Answer:
-    """What DuckDB says."""
-    with duckdb.connect() as connection:
-        fill(connection, table, columns)
-        cursor = connection.execute(statement)
+def asked(database: str, statement: str, table: str, columns: Columns, server: str = "") -> Answer:
+    """What a database says for a table of these columns, which is not kept."""
+    with connected(database, server) as connection:
+        write(connection, database, columns, table)
+        cursor = connection if database == "duckdb" else connection.cursor()
+        cursor.execute(statement)
         return Answer([column[0] for column in cursor.description], cursor.fetchall())
 
 
-def in_sqlite(statement: str, table: str, columns: Columns) -> Answer:
-    """What SQLite says; dates and times are text there."""
-    written = {
-        name: (kind, list(map(_as_text, values))) for name, (kind, values) in columns.items()
-    }
-    with closing(sqlite3.connect(":memory:")) as connection:
-        fill(connection, table, written)
-        cursor = connection.execute(statement)
-        return Answer([column[0] for column in cursor.description], cursor.fetchall())
-
-
-def in_postgresql(statement: str, table: str, columns: Columns, server: str) -> Answer:
-    """What PostgreSQL says; the table is not kept."""
-    with closing(psycopg.connect(server)) as connection:
-        fill(connection, table, columns, types=TYPES, mark="%s")
-        cursor = connection.execute(statement)
-        return Answer([column.name for column in cursor.description], cursor.fetchall())
+in_duckdb, in_sqlite = partial(asked, "duckdb"), partial(asked, "sqlite")
 
 
 def read(statement: str, dialect: str) -> exp.Expr:
@@ -181,12 +126,9 @@ def for_duckdb(statement: str, dialect: str) -> str:
 
 def ask(dialect: str, statement: str, table: str, columns: Columns, server: str) -> Answer:
     """What the database of a dialect says for a table, or DuckDB in its place."""
-    if dialect == "sqlite":
-        return in_sqlite(statement, table, columns)
-    if dialect == "postgresql":
-        return in_postgresql(statement, table, columns, server)
-    own = statement if dialect == "duckdb" else for_duckdb(statement, dialect)
-    return in_duckdb(own, table, columns)
+    if dialect in DATABASES:
+        return asked(dialect, statement, table, columns, server)
+    return asked("duckdb", for_duckdb(statement, dialect), table, columns)
 
 
 def predictions(
@@ -202,12 +144,6 @@ def predictions(
     table = options.pop("table", "people")
     statement = select_statement(stages, coef, 0.25, schema, table, **options)
     return ask(options.get("dialect", "duckdb"), statement, table, columns, server).last
-
-
-def _as_text(value: Any) -> Any:
-    if isinstance(value, datetime.datetime):
-        return value.isoformat(sep=" ")
-    return value.isoformat() if isinstance(value, datetime.date) else value
 
 
 def expected(stages: Stages, coef: Sequence[float], X: np.ndarray) -> np.ndarray:

@@ -1,26 +1,25 @@
-"""Boosted linear trees in the SQL of six databases: they say what Python says.
+"""Sums of trees in the SQL of six databases: they say what Python says.
 
-Which database is asked for which dialect: see ``sql_databases``.
+Which database is asked for which dialect: see ``sql_databases``; fitted ones: see
+``test_fitted_models.py``.
 """
 
 import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost import LinearTreeBoostingClassifier, LinearTreeBoostingRegressor
 from cgboost.additive.export.dialects import DIALECTS
 from cgboost.additive.export.sql import LONGEST_SUM
 from cgboost.additive.export.tree_sql import trees_statement
 from cgboost.additive.trees.model_tree import ModelTree, Node, Regressors
-from cgboost.losses import Quantile
 from cgboost.tables.preparation import Categories, Groups, Intervals
 from cgboost.tables.schema import Schema
 from tests.additive.export.sql_databases import Columns, ask
+from tests.additive.trees.test_boosted_trees import random_tree
 from tests.effort import examples
 
 each = pytest.mark.parametrize("dialect", DIALECTS)
@@ -36,27 +35,9 @@ GROUPS: list[Groups] = [
 
 
 def random_trees(rng: np.random.Generator, count: int) -> list[tuple[float, ModelTree]]:
-    """Trees with splits at one place of numbers, or between any categories, and slopes."""
-    regressors = Regressors.of(GROUPS, [0, 2])
-    found = []
-    for _ in range(count):
-        nodes = [Node(rng.normal(), rng.normal(size=2), 0, 1.0, 0.0, 0.0)]
-        for _ in range(int(rng.integers(0, 4))):
-            leaf = int(rng.choice([k for k, node in enumerate(nodes) if not node.children]))
-            feature = int(rng.integers(3))
-            size = GROUPS[feature].n_groups
-            child = rng.integers(0, 2, size)
-            if GROUPS[feature].ordered:
-                child[:-1] = np.arange(size - 1) >= rng.integers(1, size)
-            nodes[leaf].feature, nodes[leaf].child = feature, child
-            if child.min() == child.max():
-                child[-1] = 1 - child[0]
-            nodes[leaf].children = [len(nodes), len(nodes) + 1]
-            for _ in range(2):
-                coef = rng.normal(size=2) * (rng.random(2) < 0.5)
-                nodes.append(Node(rng.normal(), coef, 1, 1.0, 0.0, 0.0))
-        found.append((float(rng.normal()), ModelTree(GROUPS, regressors, nodes, np.zeros(2))))
-    return found
+    """Trees and their coefficients."""
+    sizes = rng.integers(0, 4, count).tolist()
+    return [(float(rng.normal()), random_tree(rng, n_splits, GROUPS)) for n_splits in sizes]
 
 
 def people(rng: np.random.Generator, n_rows: int = 60) -> Columns:
@@ -120,59 +101,6 @@ def test_links(dialect: str, link: str, server: str) -> None:
         )
         found = ask(dialect, query, "people", columns, server).last
         np.testing.assert_allclose(found, wanted[:, number], rtol=1e-11, atol=1e-15)
-
-
-def frame(n_rows: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Numbers and categories with gaps, names that need quotes, and a column of truth values."""
-    rng = np.random.default_rng(3)
-    X = pd.DataFrame(
-        {
-            "x 1": rng.normal(size=n_rows),
-            'kind"': rng.choice(KINDS, n_rows).astype(object),
-            "group": rng.integers(0, 9, n_rows).astype(float),
-            "is it": rng.integers(0, 2, n_rows) == 1,
-        }
-    )
-    y = X["x 1"] * (1 + X["is it"]) + np.where(X['kind"'] == "é", X["group"], 0.0)
-    y = y.to_numpy() + 0.1 * rng.normal(size=n_rows)
-    X.loc[::7, "x 1"] = np.nan
-    X.loc[3::9, 'kind"'] = None
-    return X, y
-
-
-def as_columns(X: pd.DataFrame) -> Columns:
-    """Types and values."""
-    kinds = ["DOUBLE", "VARCHAR", "DOUBLE", "BOOLEAN"]
-    values = [[None if pd.isna(v) else v for v in X[name].tolist()] for name in X]
-    return dict(zip(X.columns, zip(kinds, values, strict=True), strict=True))
-
-
-@each
-def test_fitted_models(dialect: str, server: str) -> None:
-    """Numbers, quantiles, counts, two classes and three: as ``predict`` and ``predict_proba``."""
-    X, y = frame(400)
-    columns = as_columns(X)
-
-    def asked(statement: str) -> np.ndarray:
-        return ask(dialect, statement, "t", columns, server).last
-
-    for loss, target in (
-        ("squared_error", y),
-        (Quantile(0.9), y),
-        ("poisson", np.round(np.exp(y.clip(None, 2)))),
-    ):
-        model = LinearTreeBoostingRegressor(loss=loss, n_estimators=40).fit(X, target)
-        found = asked(model.to_sql("t", dialect=dialect))
-        np.testing.assert_allclose(found, model.predict(X), rtol=1e-12, atol=1e-12)
-    for edges in ([0.0], [-0.5, 1.0]):
-        labels = np.array(["low", "middle", "top"])[np.digitize(y, edges)]
-        classifier = LinearTreeBoostingClassifier(n_estimators=40).fit(X, labels)
-        for k, label in list(enumerate(classifier.classes_))[len(edges) == 1 :]:
-            found = asked(classifier.to_sql("t", label=label, dialect=dialect))
-            wanted = classifier.predict_proba(X)[:, k]
-            np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
-    with pytest.raises(ValueError, match=r"label must be one of \['low', 'middle', 'top'\]"):
-        classifier.to_sql("t", dialect=dialect)
 
 
 def test_words_of_errors() -> None:

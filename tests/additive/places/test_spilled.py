@@ -2,27 +2,16 @@
 
 import errno
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost import AdditiveRegressor, TransformClassifier, TransformRegressor
+from cgboost import TransformRegressor
 from cgboost.additive.places import memory, spilled
 from cgboost.additive.places.spilled import Made, Spilled, slices
-from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.tables import holdout_choice as choice
-from tests.estimators.transform.transform_data import blocks, mixed, outputs, structure, target
-
-MODELS: dict[str, Any] = {
-    **{variant: TransformRegressor(variant=variant, n_estimators=4) for variant in VARIANTS},
-    "classes": TransformClassifier(n_estimators=4),
-    "quantile": TransformRegressor(loss="quantile", n_estimators=4),
-    "huber": TransformRegressor(loss="huber", n_estimators=4),
-    "additive": AdditiveRegressor(),
-}
+from tests.estimators.transform.transform_data import blocks, mixed
 
 
 @pytest.fixture
@@ -33,8 +22,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "NUMBERED_AT_ONCE", 300)
 
 
-def test_values_are_read_as_they_were_written() -> None:
-    """By slices, in any order, and by numbers of rows."""
+def test_values_are_read_as_they_were_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By slices, in any order, and by numbers of rows, block by block."""
+    monkeypatch.setattr(spilled, "BLOCK", 300)
     values = np.random.default_rng(0).normal(size=1000)
     there = Spilled(1000)
     for rows in slices(1000, 300)[::-1]:
@@ -47,29 +37,6 @@ def test_values_are_read_as_they_were_written() -> None:
     made = Made(lambda rows: 2 * values[rows], 1000)
     np.testing.assert_array_equal(np.asarray(made), 2 * values)
     assert len(made) == 1000
-
-
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.usefixtures("small")
-@pytest.mark.slow
-def test_models_are_those_of_outputs_in_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of every variant, losses with and without curvature, one thread or two."""
-    X, y, weights = mixed(3)
-    y = target(TransformRegressor if name != "classes" else TransformClassifier, y)
-    parts = blocks(X, y, weights, 5, 0)
-    model = clone(MODELS[name])
-    made: list[int] = []
-    monkeypatch.setattr(memory, "Spilled", lambda n_rows: (made.append(n_rows), Spilled(n_rows))[1])
-    wanted = clone(model).fit(X, y, weights)
-    assert not made
-    for n_jobs in (1, 2):
-        found = clone(model).set_params(n_jobs=n_jobs).fit(parts)
-        if name != "additive":
-            assert structure(found) == structure(wanted)
-            np.testing.assert_allclose(outputs(found, X), outputs(wanted, X), rtol=0, atol=1e-8)
-        np.testing.assert_allclose(found.predict(X), wanted.predict(X), rtol=0, atol=1e-8)
-        np.testing.assert_allclose(found.objective_, wanted.objective_, rtol=1e-9)
-    assert made
 
 
 @pytest.mark.usefixtures("small")

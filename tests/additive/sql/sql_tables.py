@@ -1,5 +1,6 @@
 """Random tables, in memory and in databases, for the tests of fits in a database."""
 
+import datetime
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -19,7 +20,17 @@ from cgboost.tables.schema import Schema, SchemaMaker
 
 DATABASES = ["duckdb", "sqlite", "postgresql"]
 
-TYPES = {"duckdb": "DOUBLE", "sqlite": "REAL", "postgresql": "DOUBLE PRECISION"}
+TYPES = {
+    "duckdb": {},
+    "sqlite": {"DOUBLE": "REAL", "VARCHAR": "TEXT"},
+    "postgresql": {
+        "DOUBLE": "DOUBLE PRECISION",
+        "FLOAT": "REAL",
+        "TINYINT": "SMALLINT",
+        "VARCHAR": "TEXT",
+    },
+}
+"""What others call DuckDB's types."""
 
 Columns = dict[str, tuple[str, list[Any]]]
 """Type, DuckDB's or one that all have, and values of every column."""
@@ -105,8 +116,8 @@ def quoted(word: str) -> str:
 
 
 def write(connection: Any, database: str, columns: Columns, name: str = "t") -> None:
-    """Make a table; in PostgreSQL a temporary one."""
-    types = {"DOUBLE": TYPES[database], "VARCHAR": "TEXT"}
+    """Make a table, in PostgreSQL a temporary one; dates and times are text in SQLite."""
+    types = TYPES[database]
     made = [f"{quoted(key)} {types.get(kind, kind)}" for key, (kind, _) in columns.items()]
     cursor = connection if database == "duckdb" else connection.cursor()
     temporary = "TEMPORARY " if database == "postgresql" else ""
@@ -114,6 +125,8 @@ def write(connection: Any, database: str, columns: Columns, name: str = "t") -> 
     rows = list(zip(*(values for _, values in columns.values()), strict=True))
     if not rows:
         return
+    if database == "sqlite":
+        rows = [tuple(map(_as_text, row)) for row in rows]
     mark = "%s" if database == "postgresql" else "?"
     if database == "duckdb":  # many at once: each statement takes long there
         marks = ", ".join(f"({', '.join([mark] * len(columns))})" for _ in rows)
@@ -164,3 +177,14 @@ def tables_of(connection: Any, database: str) -> list[str]:
     cursor = connection if database == "duckdb" else connection.cursor()
     cursor.execute(query)
     return [str(row[0]) for row in cursor.fetchall()]
+
+
+def left_of_fits(connection: Any, database: str) -> list[str]:
+    """Tables of a fit that are there."""
+    return [name for name in tables_of(connection, database) if name.startswith("cgboost")]
+
+
+def _as_text(value: Any) -> Any:
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    return value.isoformat() if isinstance(value, datetime.date) else value

@@ -1,4 +1,4 @@
-"""Expressions of a fit: hashes, intervals and transformations in SQL are those of Python."""
+"""Expressions of a fit: hashes, intervals and losses in SQL are those of Python."""
 
 import struct
 from typing import Any
@@ -20,11 +20,11 @@ from cgboost.additive.sql.expressions import (
     ladder,
     numbered_query,
     regressor_expression,
-    term_expression,
 )
+from cgboost.additive.sql.losses import expressions_of
 from cgboost.additive.sql.session import Session
-from cgboost.additive.trees.transformation import Transformation
-from cgboost.tables.preparation import SAME, Categories, Intervals, intervals_of
+from cgboost.losses import Huber, LogLoss, Loss, Poisson, SquaredError
+from cgboost.tables.preparation import SAME, Intervals, intervals_of
 from cgboost.tables.row_hashes import content_hash, numbered
 from tests.additive.sql.sql_tables import DATABASES, connection_to, write
 from tests.effort import examples
@@ -46,12 +46,8 @@ def table(opened: Any, **columns: list[Any]) -> str:
     session, database = opened
     session.n_made = getattr(session, "n_made", 0) + 1
     name = f"t{session.n_made}"
-    write(
-        session.connection,
-        database,
-        {key: ("DOUBLE", list(values)) for key, values in columns.items()},
-        name,
-    )
+    made = {key: ("DOUBLE", list(values)) for key, values in columns.items()}
+    write(session.connection, database, made, name)
     return name
 
 
@@ -143,35 +139,27 @@ def test_groups_and_regressors_are_those_of_python(opened: Any, edges: list[floa
     np.testing.assert_array_equal(found[:, 2], groups.regressor(X) - middles)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_transformations_are_those_of_python(opened: Any, seed: int) -> None:
-    """Of numbers and of categories: leaves in runs or scattered, slopes, earlier outputs."""
+F = np.array([-1e6, -800.0, -351.0, -40.0, -1.5, -1e-9, 0.0, 1e-9, 0.3, 2.0, 40.0, 351.0, 800.0])
+
+
+@pytest.mark.parametrize(
+    "loss", [SquaredError(), Huber(0.7), LogLoss(), Poisson()], ids=lambda loss: loss.name
+)
+def test_losses_are_those_of_python(opened: Any, loss: Loss) -> None:
+    """Value, response, curvature: where nothing may overflow either, at both ends, at kinks."""
     session, _ = opened
-    rng = np.random.default_rng(seed)
-    n, n_leaves = 200, 4
-    outputs = rng.normal(size=(n, 2))
-    x = np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n) + 10 * (seed % 2))
-    if seed < 4:
-        groups: Any = intervals_of(x, np.ones(n), 9)
-        leaf = np.append(np.sort(rng.integers(n_leaves - 1, size=9)), n_leaves - 1)
-        slope = np.append(rng.normal(size=n_leaves - 1), 0.0)
-    else:
-        groups, x = Categories(30), rng.integers(-1, 30, size=n).astype(float)
-        leaf, slope = rng.integers(n_leaves, size=31), np.zeros(n_leaves)
-        x[x < 0] = np.nan
-    level, coef = rng.normal(size=n_leaves), rng.normal(size=(n_leaves, 2)) * [1.0, seed % 3 > 0]
-    term = Transformation(0, groups, leaf, level, slope, coef)
-    name = table(
-        opened,
-        g=(2 * groups.codes(x) + rng.integers(2, size=n)).tolist(),
-        v=groups.regressor(x).tolist(),
-        s0=outputs[:, 0].tolist(),
-        s1=outputs[:, 1].tolist(),
-        n=np.arange(n).tolist(),
-    )
-    text = term_expression(session.sql, term, "g", "v", ["s0", "s1"])
-    found = [row[0] for row in session.rows(f"SELECT {text} FROM {name} ORDER BY n")]
-    np.testing.assert_allclose(found, term(x, outputs), rtol=1e-12, atol=1e-12)
+    targets = [-1.0, 1.0] if isinstance(loss, LogLoss) else [0.0, 1.0, 7.0]
+    f = F[F < 500] if isinstance(loss, Poisson) else F
+    y, f = (part.ravel() for part in np.meshgrid(targets, f))
+    name = table(opened, y=y.tolist(), f=f.tolist(), n=np.arange(len(y)).tolist())
+    for target in ("f", "(f * 1.0e0)"):  # a column, or an expression in brackets
+        own = expressions_of(loss, session.sql, "y", target)
+        query = f"SELECT {own.value}, {own.response}, {own.curvature} FROM {name} ORDER BY n"
+        value, response, curvature = np.array(session.rows(query), dtype=float).T
+        np.testing.assert_allclose(value, loss.value(y, f), rtol=1e-12, atol=2e-15)
+        np.testing.assert_allclose(response, -loss.gradient(y, f), rtol=1e-12, atol=1e-250)
+        wanted = loss.hessian_diag(y, f)
+        np.testing.assert_allclose(curvature, wanted, rtol=1e-12, atol=1e-250)
 
 
 def test_a_ladder_is_as_high_as_it_must_be() -> None:

@@ -71,7 +71,16 @@ def test_there_is_no_file_where_there_is_room(connection: Any, tmp_path: Path) -
 
 
 def test_a_connection_that_is_lost_leaves_no_file(connection: Any, tmp_path: Path) -> None:
-    """The file goes, though nothing can be detached any more."""
+    """The file goes, though nothing can be detached any more.
+
+    Where its folder cannot be made, what is in the way is in the message.
+    """
+    before = connection.execute("SELECT current_setting('temp_directory')").fetchall()[0][0]
+    (tmp_path / "taken").write_text("")
+    connection.execute(f"SET temp_directory = '{tmp_path / 'taken' / 'more'}'")
+    with pytest.raises(DatabaseError, match="taken"):
+        session_of(connection, "50MB")
+    connection.execute("SET temp_directory = '" + before.replace("'", "''") + "'")
     session = session_of(connection, "50MB")
     session.create("SELECT 1 AS a")
     connection.close()
@@ -79,14 +88,6 @@ def test_a_connection_that_is_lost_leaves_no_file(connection: Any, tmp_path: Pat
         session.create("SELECT 2 AS a")
     session.close()
     assert not files(tmp_path)
-
-
-def test_a_folder_that_cannot_be_made_is_told(connection: Any, tmp_path: Path) -> None:
-    """What is in its way is in the message."""
-    (tmp_path / "taken").write_text("")
-    connection.execute(f"SET temp_directory = '{tmp_path / 'taken' / 'more'}'")
-    with pytest.raises(DatabaseError, match="taken"):
-        session_of(connection, "50MB")
 
 
 def test_the_model_is_the_same(connection: Any, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 from cgboost.additive.sql.place import SQLPlace
 from cgboost.exceptions import DatabaseError
 from cgboost.sources import SQLSource
-from cgboost.tables.schema import SchemaMaker
 from tests.additive.sql.sql_tables import (
     DATABASES,
     Columns,
@@ -76,6 +75,8 @@ def test_types_decide_as_those_of_a_frame_do(database: str, server: str) -> None
             truth, whole, _, _, day, text, empty = place.schema.categories
             assert (truth, whole) == ({False: 0, True: 1}, {-1: 0, 2**60: 1})
             assert (day, text, empty) == ({time: 0}, {"a": 0, "b": 1}, None)
+            place.divide(max_bins=4, share=0.0, seed=0)
+            assert place._division.groups[-1].n_groups == 2  # as in a frame: undecided, numbers
 
 
 @pytest.mark.parametrize("database", DATABASES)
@@ -112,19 +113,6 @@ def test_text_is_compared_exactly_whatever_its_collation(database: str, server: 
         with closing(opened(connection, classification=True)) as place:
             assert place.schema.categories == ({"RED": 0, "Red": 1, "a  ": 2, "red": 3},)
             assert place.classes == ["RED", "Red", "b  ", "red"]
-
-
-def test_an_empty_column_of_text_is_one_of_numbers() -> None:
-    """As in a frame: without any value it is undecided."""
-    maker = SchemaMaker()
-    with connected("duckdb") as connection:
-        write(connection, "duckdb", {key: KINDS[key] for key in ("empty", "whole", "y")})
-        frame = connection.execute("SELECT empty, whole FROM t").df()
-        maker.see(frame)
-        with closing(opened(connection)) as place:
-            assert place.schema.categories == maker.schema().categories == (None, None)
-            place.divide(max_bins=4, share=0.0, seed=0)
-            assert place._division.groups[0].n_groups == 2
 
 
 def test_classes_are_those_of_rows_that_count() -> None:

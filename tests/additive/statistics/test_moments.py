@@ -1,4 +1,4 @@
-"""Sufficient statistics merge in any order into those of one pass over everything."""
+"""Sufficient statistics merge in any order; products that groupings share are those of each."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.additive.statistics.moments import Moments
-from cgboost.additive.statistics.products import SharedProducts
+from cgboost.additive.statistics.products import SharedProducts, n_products, weighted_means
 from tests.effort import examples
 
 
@@ -41,29 +41,22 @@ OFFSETS = st.sampled_from([0.0, 1.0, -1e8])
 SIZES = st.lists(st.integers(0, 30), min_size=1, max_size=6)
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(60))
 @given(seed=st.integers(0, 10**6), offset=OFFSETS, sizes=SIZES)
 def test_parts_merge_into_the_whole(seed: int, offset: float, sizes: list[int]) -> None:
-    """Any parts, empty ones among them, give what one pass gives; also at an offset of 1e8."""
+    """Any parts, empty ones among them, any two first: what one pass gives, at 1e8 too."""
     values, weights = sample(seed, sum(sizes), offset)
     ends = np.cumsum(sizes)
-    total = Moments.empty(1, 3)
-    for start, end in zip(ends - sizes, ends, strict=True):
-        total = total.merged(Moments.of(values[start:end], weights[start:end]))
+    parts = [
+        Moments.of(values[start:end], weights[start:end])
+        for start, end in zip(ends - sizes, ends, strict=True)
+    ]
+    rng = np.random.default_rng(seed)
+    while len(parts) > 1:
+        own, other = (parts.pop(int(rng.integers(len(parts)))) for _ in range(2))
+        parts.append(own.merged(other))
     wanted = direct(values, weights) if len(values) else Moments.empty(1, 3)
-    check_equal(total, wanted, size=abs(offset) + 1)
-
-
-@settings(max_examples=examples(40))
-@given(seed=st.integers(0, 10**6), offset=OFFSETS, sizes=st.tuples(*[st.integers(0, 20)] * 3))
-def test_merging_is_associative_and_commutative(
-    seed: int, offset: float, sizes: tuple[int, int, int]
-) -> None:
-    """(a + b) + c = a + (b + c) = c + (b + a), to rounding."""
-    a, b, c = (Moments.of(*sample(seed + k, n, offset)) for k, n in enumerate(sizes))
-    left = a.merged(b).merged(c)
-    check_equal(left, a.merged(b.merged(c)), size=abs(offset) + 1)
-    check_equal(left, c.merged(b.merged(a)), size=abs(offset) + 1)
+    check_equal(Moments.empty(1, 3).merged(parts[0]), wanted, size=abs(offset) + 1)
 
 
 @settings(max_examples=examples(30))
@@ -89,15 +82,6 @@ def test_no_rows_and_no_weight() -> None:
     check_equal(nothing, Moments.empty(3, 2))
     check_equal(Moments.of(np.ones((4, 2)), np.zeros(4)), Moments.empty(1, 2))
     check_equal(Moments.empty(2, 3).together(), Moments.empty(1, 3))
-
-
-def test_variables_and_groups_are_chosen() -> None:
-    """Some variables, some groups."""
-    values, weights = sample(0, 50, 0.0)
-    moments = SharedProducts(values, weights).grouped(np.arange(50) % 4, 4)
-    fewer = moments.of_variables([2, 0])[[3, 1]]
-    check_equal(fewer[[0]], direct(values[3::4][:, [2, 0]], weights[3::4]))
-    assert len(fewer) == 2
 
 
 @pytest.mark.parametrize("level", [0.0, 0.3, 1e3])
@@ -132,3 +116,48 @@ def test_what_is_constant_off_the_middle_of_its_group_has_no_scatter() -> None:
     assert not clear.scatter[0, 0].any()
     assert not clear.scatter[0, :, 0].any()
     np.testing.assert_array_equal(clear.scatter[1:], raw.scatter[1:])
+
+
+@settings(max_examples=examples(30))
+@given(seed=st.integers(0, 10**6), offset=OFFSETS)
+def test_shared_products_are_direct_statistics(seed: int, offset: float) -> None:
+    """In every group, empty ones included, with a variable more about centres of the groups."""
+    values, weights = sample(seed, 80, offset)
+    rng = np.random.default_rng(seed)
+    own = offset + np.sort(rng.uniform(size=80))
+    codes = np.minimum((4 * (own - offset)).astype(int), 3)
+    codes[codes == 2] = 4  # group 2 is empty
+    centres = offset + np.array([0.125, 0.375, 0.0, 0.875, 0.625])
+    found = SharedProducts(values, weights).grouped_with(own, codes, 5, centres)
+    for k in range(5):
+        rows = codes == k
+        both = np.column_stack([own, values])[rows]
+        wanted = direct(both, weights[rows]) if rows.any() else Moments.empty(1, 4)
+        check_equal(found[[k]], wanted, size=abs(offset) + 1)
+        if wanted.count[0]:
+            # nothing of the variable is lost to the offset, thanks to the centres
+            np.testing.assert_allclose(
+                found.scatter[k, 0, 0], wanted.scatter[0, 0, 0], rtol=1e-7, atol=1e-12
+            )
+
+
+@pytest.mark.parametrize("known", [0, 1, 3])
+@pytest.mark.parametrize("with_x", [True, False])
+def test_known_sums_and_new_ones_are_all_sums(known: int, with_x: bool) -> None:
+    """Of the first variables, then of all: what comes in front is what the first had."""
+    values, weights = sample(7, 60, 3.0, width=4)
+    codes, x = np.arange(60) % 5, np.linspace(-1, 1, 60) if with_x else None
+    origin = weighted_means(values.T, weights)
+    everything = SharedProducts(values, weights, origin=origin).sums(x, codes, 6)
+    assert everything.shape == (6, n_products(5))
+    first = SharedProducts(values[:, :known], weights, origin=origin[:known]).sums(x, codes, 6)
+    new = SharedProducts(values, weights, origin=origin, known=known).sums(x, codes, 6)
+    assert new.shape == (6, n_products(5) - n_products(1 + known))
+    np.testing.assert_allclose(np.hstack([first, new]), everything, rtol=1e-13, atol=1e-13)
+
+
+def test_means_of_nothing_are_zero() -> None:
+    """Without a row, and without weight."""
+    np.testing.assert_array_equal(weighted_means([np.zeros(0)], np.zeros(0)), [0.0])
+    np.testing.assert_array_equal(weighted_means([np.ones(3)], np.zeros(3)), [0.0])
+    assert weighted_means([], np.ones(3)).shape == (0,)

@@ -7,7 +7,6 @@ from cgboost.additive.statistics.moments import (
     Moments,
     full,
     mean_squares,
-    squared_error,
     stepwise,
     stepwise_signed,
 )
@@ -90,15 +89,6 @@ def test_every_group_has_its_own_model() -> None:
     assert (found.training[3], found.holdout[3]) == (0.0, 3.0)
 
 
-def test_errors_are_those_of_the_rows() -> None:
-    """Of any coefficients, on any rows."""
-    Z, r = rows(0, 50, COEF)
-    coef, level = np.arange(6.0), 0.7
-    wanted = ((r - level - Z @ coef) ** 2).sum()
-    found = squared_error(moments(Z, r), coef[None], np.array([level]))
-    np.testing.assert_allclose(found, [wanted], rtol=1e-12)
-
-
 def test_collinear_regressors_enter_once() -> None:
     """Copies, negatives and sums of regressors are left out, and the first of copies is taken."""
     Z, r = rows(0, 80, [2.0, -1.0])
@@ -152,16 +142,10 @@ def test_means_that_differ_by_rounding_are_no_regressor() -> None:
 
 
 def test_the_full_model_is_least_squares() -> None:
-    """Without a ridge to speak of, and without constant regressors."""
+    """Without a ridge, and without constant regressors; mean squares are over all groups."""
     Z, r = rows(0, 60, COEF)
-    wide = np.column_stack([Z, np.full(60, 0.1)])
-    found = full(moments(wide, r), 1e-14)
+    found = full(moments(np.column_stack([Z, np.full(60, 0.1)]), r), 1e-14)
     np.testing.assert_allclose(found[0], errors(Z, r, list(range(6)))[0], rtol=1e-9)
-
-
-def test_mean_squares_are_over_all_groups() -> None:
-    """Of the regressors, without the response."""
-    Z, r = rows(0, 60, COEF)
     batch = SharedProducts(np.column_stack([Z, r]), np.ones(60)).grouped(np.arange(60) % 7, 9)
     np.testing.assert_allclose(mean_squares(batch), (Z**2).mean(axis=0))
 

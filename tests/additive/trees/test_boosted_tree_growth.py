@@ -249,14 +249,6 @@ def test_equal_constant_and_absent_regressors(penalty: float) -> None:
     assert all(not node.coef.size for node in few.tree.nodes)
 
 
-def test_a_response_of_zero_has_no_splits() -> None:
-    """And takes nothing off."""
-    X, groups, working = table(0)
-    found = grown(X, groups, working._replace(response=np.zeros(len(X))))
-    assert len(found.tree.nodes) == 1
-    assert not found.gains.any()
-
-
 def test_lines_end_where_values_are_far_out() -> None:
     """Three interquartile ranges beyond the quartiles; what has no such values stays as it is."""
     rng = np.random.default_rng(0)

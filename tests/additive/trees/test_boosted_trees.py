@@ -17,19 +17,26 @@ GROUPS: list[Groups] = [
 REGRESSORS = Regressors.of(GROUPS, [0, 2])
 
 
-def random_tree(rng: np.random.Generator, n_splits: int) -> ModelTree:
-    """Binary splits of any leaf, on any feature."""
+def random_tree(
+    rng: np.random.Generator, n_splits: int, groups: list[Groups] = GROUPS
+) -> ModelTree:
+    """Binary splits of any leaf, at one place of numbers or between any categories; slopes."""
     nodes = [Node(rng.normal(), rng.normal(size=2), 0, 1.0, 0.0, 0.0)]
     for _ in range(n_splits):
         leaf = int(rng.choice([k for k, node in enumerate(nodes) if not node.children]))
         feature = int(rng.integers(3))
-        nodes[leaf].feature = feature
-        nodes[leaf].child = rng.integers(0, 2, GROUPS[feature].n_groups)
+        size = groups[feature].n_groups
+        child = rng.integers(0, 2, size)
+        if groups[feature].ordered:
+            child[:-1] = np.arange(size - 1) >= rng.integers(1, size)
+        if child.min() == child.max():
+            child[-1] = 1 - child[0]
+        nodes[leaf].feature, nodes[leaf].child = feature, child
         nodes[leaf].children = [len(nodes), len(nodes) + 1]
         for _ in range(2):
             coef = rng.normal(size=2) * (rng.random(2) < 0.6)
             nodes.append(Node(rng.normal(), coef, nodes[leaf].depth + 1, 1.0, 0.0, 0.0))
-    return ModelTree(GROUPS, REGRESSORS, nodes, np.zeros(2))
+    return ModelTree(groups, Regressors.of(groups, [0, 2]), nodes, np.zeros(2))
 
 
 def rows(rng: np.random.Generator, n_rows: int) -> np.ndarray:

@@ -12,11 +12,8 @@ from cgboost.additive.trees.model_tree import (
     ModelTree,
     Node,
     Regressors,
-    branches,
     large_branches,
-    left_over,
     linear_model,
-    split_of,
 )
 from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
 from cgboost.parallel.threads import Threads
@@ -69,15 +66,11 @@ def test_regressors_are_measured_from_the_middle():
     regressors = Regressors.of(groups, [0])
     z = regressors(np.array([[3.0, 0.0], [13.0, 1.0], [-2.0, 2.0], [np.nan, 0.0]]))
     np.testing.assert_allclose(z[:, 0], [0.0, 0.7, -0.3, 0.0])
+    for low in (7.0, 0.0):  # one value, or none at all, is no division by 0
+        alone = Regressors.of([Intervals(np.zeros(0), low, low)], [0])
+        np.testing.assert_array_equal(alone(np.array([[7.0], [np.nan]])), 0.0)
     level, coef = regressors.in_units(1.0, np.array([5.0]))
     assert (level, coef[0]) == (pytest.approx(-0.5), pytest.approx(0.5))
-
-
-def test_a_regressor_that_is_constant_has_a_scale():
-    """One value, or none at all, is no division by 0."""
-    for low in (7.0, 0.0):
-        regressors = Regressors.of([Intervals(np.zeros(0), low, low)], [0])
-        np.testing.assert_array_equal(regressors(np.array([[7.0], [np.nan]])), 0.0)
 
 
 def test_rows_go_where_their_values_belong():
@@ -109,17 +102,6 @@ def moments_of(X, y, codes, n_groups):
                      for name in ("count", "mean", "scatter")))  # fmt: skip
 
 
-def test_statistics_of_what_is_left_over():
-    """They are those of the residuals themselves."""
-    rng = np.random.default_rng(0)
-    X, y, codes = rng.normal(size=(50, 2)), rng.normal(size=50), rng.integers(0, 3, size=50)
-    coef, level = np.array([2.0, -1.0]), 0.5
-    found = left_over(moments_of(X, y, codes, 3), coef, level)
-    wanted = moments_of(X, y - level - X @ coef, codes, 3)
-    for name in ("count", "mean", "scatter"):
-        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), atol=1e-12)
-
-
 @pytest.mark.parametrize("held", [True, False])
 def test_linear_models_are_least_squares_on_what_matters(held):
     """The regressor that says something is in, useless ones are not."""
@@ -140,29 +122,6 @@ def test_linear_models_are_least_squares_on_what_matters(held):
     rows = slice(250, None) if held else slice(250)
     missed = y[rows] - reference.predict(X[rows][:, [3]])
     assert node.judged == pytest.approx(missed @ missed)
-
-
-def test_a_split_that_pays_and_one_that_does_not():
-    """The feature that chooses the line splits; one that says nothing does not."""
-    X, y = crossing()
-    groups, held = groups_of(X), np.arange(len(y)) % 3 == 0
-
-    def parts(j):
-        codes = groups[j].codes(X[:, j])
-        return Parts(
-            moments_of(X[~held], y[~held], codes[~held], groups[j].n_groups),
-            moments_of(X[held], y[held], codes[held], groups[j].n_groups),
-        )
-
-    whole = parts(0)
-    root = linear_model(Parts(whole.training.together(), whole.holdout.together()), Judge(True), 0)
-    split = split_of(root, 0, groups[0], whole, Judge(True), 5)
-    assert split is not None
-    below = branches(root, split, Judge(True))
-    assert len(below) == 2
-    assert split.gain == pytest.approx(root.judged, rel=0.1)
-    assert max(node.judged for node in below) < 1e-9 * root.judged
-    assert split_of(root, 2, groups[2], parts(2), Judge(True), 5) is None
 
 
 def counts(*values: float) -> Moments:

@@ -82,14 +82,3 @@ def test_what_is_monotone_stays_as_it_is() -> None:
     before = tree(x, y, bins=30)
     after = monotone(before, statistics(before.groups, x[~held], y[~held]), 1)
     np.testing.assert_allclose(values(after, x), values(before, x), atol=0.02)
-
-
-def test_a_fall_is_flattened() -> None:
-    """Where the response falls all along, a function that must not fall says nothing."""
-    x = np.linspace(0, 1, 2000)
-    before = tree(x, -x)
-    flat, free = (
-        values(monotone(before, statistics(before.groups, x, -x), sign), x) for sign in (1, -1)
-    )
-    assert np.ptp(flat) == 0.0
-    np.testing.assert_allclose(free, -x, atol=1e-9)

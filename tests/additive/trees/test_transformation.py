@@ -74,6 +74,26 @@ def test_breakpoints_of_a_piecewise_linear_function_are_found() -> None:
     np.testing.assert_allclose(found(at, np.zeros((3, 0))), [1.0, 1.5, 5.0], atol=0.02)
 
 
+@pytest.mark.parametrize("categories", [False, True])
+def test_coefficients_of_earlier_outputs_depend_on_the_leaf(categories: bool) -> None:
+    """Of intervals, and of categories that have the same mean; a sum with a line keeps them."""
+    rng = np.random.default_rng(0)
+    x, z = rng.integers(0, 8, size=4000).astype(float), rng.normal(size=(4000, 3))
+    first = x % 2 == 0 if categories else x < 4
+    y = np.where(first, 2 * z[:, 1], -z[:, 1]) + 0.1 * rng.normal(size=4000)
+    found = tree(x, y, z=z, groups=Categories(8) if categories else None)
+    near = np.arange(8.0)
+    leaf = found.leaf[found.groups.codes(near)]
+    assert len(set(leaf.tolist())) == 2
+    wanted = np.where(near % 2 == 0 if categories else near < 4, 2.0, -1.0)
+    np.testing.assert_allclose(found.coef[leaf, 1], wanted, atol=0.05)
+    line = straight(0, found.groups, statistics(found.groups, x, x))
+    both, gone = together([(0.7, found), (-2.0, line)]), np.where(x == 3, np.nan, x)
+    np.testing.assert_allclose(
+        both(gone, z), 0.7 * found(gone, z) - 2.0 * line(gone, z), atol=1e-12
+    )
+
+
 def test_a_line_is_one_leaf_and_noise_is_a_constant() -> None:
     """What does not help on the holdout rows is not there."""
     rng = np.random.default_rng(0)
@@ -135,17 +155,6 @@ def test_missing_values_of_a_number_keep_a_leaf_of_their_own(level: float) -> No
     np.testing.assert_allclose(values, [level, 1.0], atol=1e-12)
 
 
-def test_leaves_may_use_earlier_outputs() -> None:
-    """The coefficient of a regressor depends on the interval of the feature."""
-    rng = np.random.default_rng(0)
-    x, z = rng.uniform(-1, 1, size=4000), rng.normal(size=(4000, 3))
-    y = np.where(x < 0, 2 * z[:, 1], -z[:, 1]) + 0.1 * rng.normal(size=4000)
-    found = tree(x, y, z=z)
-    leaf = found.leaf[found.groups.codes(np.array([-0.5, 0.5]))]
-    np.testing.assert_allclose(found.coef[leaf, 1], [2, -1], atol=0.05)
-    assert np.mean((y - found(x, z)) ** 2) < 0.1  # one interval has the edge in it
-
-
 def wave() -> tuple[np.ndarray, np.ndarray, np.ndarray, Groups, list[Moments]]:
     """Noisy rows in intervals, which of them are held out, and statistics of both parts."""
     rng = np.random.default_rng(0)
@@ -182,16 +191,6 @@ def test_groups_of_categories_with_noise_are_found_again() -> None:
     assert max(counts) <= 4
 
 
-def test_categories_merge_that_are_no_neighbours_in_mean() -> None:
-    """Two groups with the same mean and opposite slopes in an earlier output are two leaves."""
-    rng = np.random.default_rng(0)
-    x, z = rng.integers(0, 8, size=4000).astype(float), rng.normal(size=(4000, 1))
-    y = np.where(x % 2 == 0, 2.0, -2.0) * z[:, 0] + 0.3 * rng.normal(size=4000)
-    found = tree(x, y, groups=Categories(8), z=z)
-    assert len(set(found.leaf[:8:2])) == len(set(found.leaf[1:8:2])) == 1
-    assert found.leaf[0] != found.leaf[1]
-
-
 def test_inputs_of_a_stage_do_not_disturb_each_other() -> None:
     """Trees of several inputs made at once are those made one by one."""
     rng = np.random.default_rng(0)
@@ -222,28 +221,25 @@ def test_the_input_itself_is_a_term() -> None:
 
 
 @pytest.mark.parametrize("held", [True, False])
-def test_a_constant_target_is_a_constant(held: bool) -> None:
-    """With and without holdout rows, for numbers and categories."""
-    x = np.arange(60.0) % 7
-    rows = np.arange(60) % 3 == 0 if held else np.zeros(60, dtype=bool)
-    for groups in (None, Categories(7)):
-        found = tree(x, np.full(60, 0.1), held=rows, groups=groups)
-        np.testing.assert_allclose(found(np.array([3.0, np.nan]), np.zeros((2, 0))), 0.1)
-        assert not found.slope.any()
-
-
-@pytest.mark.parametrize("held", [True, False])
 def test_rounding_errors_make_no_leaves(held: bool) -> None:
-    """Of a response that leaves nothing over, in numbers with a slope and in categories."""
+    """Of a response that leaves nothing over: a constant, a slope, categories; or of no row."""
     rng = np.random.default_rng(0)
     rows = np.arange(600) % 3 == 0 if held else np.zeros(600, dtype=bool)
+    few = np.arange(600.0) % 8
+    for groups in (None, Categories(8)):
+        found = tree(few, np.full(600, 0.1), held=rows, groups=groups)
+        np.testing.assert_allclose(found(np.array([3.0, np.nan]), np.zeros((2, 0))), 0.1)
+        assert not found.slope.any()
     for _ in range(30):
         x = rng.normal(size=600)
         assert len(set(tree(x, 3 * x + 0.1, held=rows).leaf[:-1])) == 1
-        few = np.arange(600.0) % 8
         level = np.repeat(0.1 + rng.permutation(4), 2)
         found = tree(few, level[few.astype(int)], held=rows, groups=Categories(8))
         assert len(set(found.leaf[:8])) == 4
+    nothing = Moments.empty(2, 2)
+    found = transformation(0, intervals_of(np.zeros(0), np.zeros(0), 4), nothing, nothing)
+    assert found.is_constant
+    assert found(np.array([1.0, np.nan]), np.zeros((2, 0))).tolist() == [0.0, 0.0]
 
 
 def test_without_holdout_rows_the_bayesian_criterion_decides() -> None:
@@ -276,26 +272,6 @@ def test_without_holdout_rows_full_models_of_small_groups_make_no_price() -> Non
     _, price = judges(found, Moments.empty(len(found), found.mean.shape[1]))
     np.testing.assert_allclose(price, 2.0 * y.var() * np.log(200), rtol=1e-9)
     assert tree(x, y, held=np.zeros(200, dtype=bool), z=z).is_constant
-
-
-def test_no_rows_at_all() -> None:
-    """Statistics of nothing give the constant 0."""
-    groups = intervals_of(np.zeros(0), np.zeros(0), 4)
-    found = transformation(0, groups, Moments.empty(2, 2), Moments.empty(2, 2))
-    assert found.is_constant
-    assert found(np.array([1.0, np.nan]), np.zeros((2, 0))).tolist() == [0.0, 0.0]
-
-
-def test_a_tree_and_a_line_are_one_function() -> None:
-    """Weighted sums of functions of one input, missing values and regressors included."""
-    rng = np.random.default_rng(0)
-    x, z = rng.uniform(-1, 1, size=600), rng.normal(size=(600, 1))
-    x[::9] = np.nan
-    y = np.where(x < 0, 2 * z[:, 0], np.nan_to_num(x)) + 0.1 * rng.normal(size=600)
-    found = tree(x, y, z=z)
-    line = straight(0, found.groups, statistics(found.groups, x, y))
-    both = together([(0.7, found), (-2.0, line)])
-    np.testing.assert_allclose(both(x, z), 0.7 * found(x, z) - 2.0 * line(x, z), atol=1e-12)
 
 
 def shaken(sums: np.ndarray, seed: int) -> np.ndarray:

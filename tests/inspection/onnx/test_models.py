@@ -181,15 +181,25 @@ def _gap(decision: np.ndarray) -> np.ndarray:
     return ordered[:, -1] - ordered[:, -2]
 
 
-def test_graphs_are_written_to_files(tmp_path: Path) -> None:
-    """With the names of inputs and outputs, and what made them."""
+def test_graphs_are_written_to_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the names of inputs and outputs, and what made them; wrong calls are refused.
+
+    The package is no requirement of the library: without it the message says what to install.
+    """
+    with pytest.raises(ValueError, match="not fitted"):
+        LPBoostRegressor().to_onnx()
     model = LPBoostRegressor(max_columns=9).fit(X, Y)
+    with pytest.raises(ValueError, match="dtype must be 'float32' or 'float64', got 'int8'"):
+        model.to_onnx(dtype="int8")
     model.to_onnx(tmp_path / "model.onnx")
     own = onnx.load(tmp_path / "model.onnx")
     assert own.producer_name == "cgboost"
     assert [tensor.name for tensor in own.graph.input] == ["X"]
     assert [tensor.name for tensor in own.graph.output] == ["prediction"]
     assert own.doc_string == "LPBoostRegressor of cgboost"
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r'pip install "cgboost\[onnx\]"'):
+        graphs.onnx_package()
 
 
 WORDS = np.array(["apple", "pear", "plum", "fig"] * 20, dtype=object)
@@ -248,23 +258,6 @@ def test_probabilities_that_are_no_formula_are_left_out() -> None:
     for model in (Own(loss="log_loss"), SparseLinearClassifier(probability=True)):
         made = model.fit(X, LABELS).to_onnx()
         assert [output.name for output in made.graph.output] == ["label", "decision"]
-
-
-def test_wrong_calls() -> None:
-    """A model that is not fitted, and another precision."""
-    with pytest.raises(ValueError, match="not fitted"):
-        LPBoostRegressor().to_onnx()
-    with pytest.raises(ValueError, match="dtype must be 'float32' or 'float64', got 'int8'"):
-        LPBoostRegressor(max_columns=5).fit(X, Y).to_onnx(dtype="int8")
-
-
-def test_without_the_package_the_message_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It is no requirement of the library."""
-    monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ImportError, match=r'pip install "cgboost\[onnx\]"'):
-        graphs.onnx_package()
 
 
 @pytest.mark.parametrize("sparse_rows", [False, True])

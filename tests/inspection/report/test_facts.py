@@ -104,14 +104,13 @@ def test_many_kernels_are_not_all_named() -> None:
 
 
 def test_every_reason_has_a_meaning() -> None:
-    """In words and in a sentence; a small gain is not taken for a certified gap."""
+    """In words and in a sentence; a small gain is not taken for a certified gap.
+
+    What is proven has the value of the bound and the distance; or it is said that nothing is.
+    """
     assert set(MEANINGS) == set(StopReason)
     assert ended(StopReason.GAP, 1e-5) != ended(StopReason.GAP, math.inf) == SMALL_GAIN
     assert meaning(StopReason.GAP, 1e-5) != meaning(StopReason.GAP, math.inf)
-
-
-def test_what_is_proven_has_both_numbers() -> None:
-    """With a bound its value and the distance; without one, that there is none."""
     text = proven(3.0, 2.5, 0.1)
     assert "below 2.5" in text
     assert "by 0.5 at most" in text

@@ -1,8 +1,10 @@
 """``model.report(path)``: one file that says everything and needs nothing."""
 
+import platform
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,8 @@ from cgboost import (
     LinearTreeRegressor,
     Precomputed,
 )
+from cgboost.inspection.report.facts import facts_of
+from cgboost.inspection.report.page import machine, made_with, panel, versions
 from tests.inspection.report.models import CASES, NASTY, fitted, stopped
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -67,7 +71,7 @@ def outline(page: str) -> Outline:
 def test_every_model_has_a_report_that_stands_alone(
     name: str, n_classes: int, tmp_path: Path
 ) -> None:
-    """Well-formed, no script, no id twice, and nothing that would have to be fetched."""
+    """Well-formed, no script, no id twice, nothing to be fetched; so is its panel in a notebook."""
     model = fitted(name, n_classes)
     file = model.report(tmp_path / "report.html")
     assert file == tmp_path / "report.html"
@@ -83,6 +87,11 @@ def test_every_model_has_a_report_that_stands_alone(
     assert ("History" in found.text) == hasattr(model, "history_")
     assert page.count("<svg") >= 1
     assert page.count("<style") == 1
+    html = panel(model, facts_of(model))
+    ElementTree.fromstring(html)
+    assert NASTY not in html
+    assert not re.search("<script|<style", html)
+    assert ("<svg" in html) == (name != "LinearTreeRegressor")
 
 
 def test_the_numbers_are_those_of_the_model(tmp_path: Path) -> None:
@@ -97,15 +106,6 @@ def test_the_numbers_are_those_of_the_model(tmp_path: Path) -> None:
     for name, count in model.columns_per_kernel_.items():
         assert f"{name} {count}" in text
     assert "validation error" in text
-
-
-def test_kernels_have_their_share_of_the_output(tmp_path: Path) -> None:
-    """The table of kernels has what each makes of the output, where centres are rows."""
-    page = fitted("CGBoostClassifier").report(tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "share of the output" in page
-    X, y = np.eye(6), np.arange(6) % 2
-    model = CGBoostClassifier(KernelLibrary({"given": Precomputed()})).fit(X, y)
-    assert "share of the output" not in model.report(tmp_path / "g.html").read_text("utf-8")
 
 
 def test_names_of_users_are_text(tmp_path: Path) -> None:
@@ -131,6 +131,10 @@ def test_parts_that_a_model_has(tmp_path: Path) -> None:
         return fitted(name).report(tmp_path / "r.html").read_text(encoding="utf-8")
 
     assert "<h2>Kernels</h2>" in text("CGBoostRegressor")
+    assert "share of the output" in text("CGBoostClassifier")  # where centres are rows
+    given = CGBoostClassifier(KernelLibrary({"given": Precomputed()}))
+    given.fit(np.eye(6), np.arange(6) % 2).report(tmp_path / "g.html")
+    assert "share of the output" not in (tmp_path / "g.html").read_text("utf-8")
     assert "<h2>Kernels</h2>" not in text("AdaBoostClassifier")
     assert "Variable importance" in text("AdaBoostClassifier")
     assert "Stage 0 of" in text("TransformRegressor")
@@ -190,3 +194,13 @@ def test_names_that_no_encoding_has(tmp_path: Path) -> None:
     model = GradientBoostingRegressor(n_estimators=3).fit(frame, X[:, 1])
     assert r"b\ud800c" in model.report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert model._repr_html_().encode("utf-8")
+
+
+def test_versions_are_those_that_are_installed() -> None:
+    """Python first, then the packages in the order asked for; unknown ones are left out."""
+    found = versions("scipy", "no-such-package", "numpy")
+    assert list(found) == ["Python", "scipy", "numpy"]
+    assert found["Python"] == platform.python_version()
+    line = made_with("numpy")
+    assert line == f"Python {platform.python_version()}, numpy {np.__version__}; {machine()}"
+    assert platform.system() in line

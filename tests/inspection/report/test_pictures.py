@@ -9,10 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cgboost.inspection.drawing import INK
-from cgboost.inspection.report.facts import facts_of
-from cgboost.inspection.report.page import panel
 from cgboost.inspection.report.pictures import EDGE, HEIGHT, Curve, drawn, sparkline, sparklines
-from tests.inspection.report.models import CASES, NASTY, fitted
+from tests.inspection.report.models import NASTY, fitted
 
 
 def heights(axes: Axes) -> list[np.ndarray]:
@@ -31,15 +29,14 @@ def one(*values: float) -> Figure:
 
 
 def test_a_curve_goes_from_edge_to_edge() -> None:
-    """The largest value is near the top, the smallest near the bottom, with the same margin."""
+    """The largest value near the top, the smallest near the bottom, with the same margin.
+
+    In wide ranges equal ratios have equal distances.
+    """
     [line] = heights(one(4.0, 2.0, 1.0).axes[0])
     assert (np.diff(line) < 0).all()
     assert line[2] == pytest.approx(EDGE / HEIGHT)
     assert line[0] == pytest.approx(1 - line[2])
-
-
-def test_wide_ranges_are_logarithmic() -> None:
-    """Equal ratios have equal distances."""
     [line] = heights(one(1e4, 1e2, 1e0).axes[0])
     assert line[1] == pytest.approx(0.5)
 
@@ -90,21 +87,3 @@ def test_a_certified_model_has_its_bound_beside_its_objective() -> None:
     assert objective.svg.count("stroke-dasharray") == 1
     assert score.caption == "validation error by round"
     assert score.svg.count("<use") == 1
-
-
-@pytest.mark.parametrize(("name", "n_classes"), CASES)
-def test_every_model_has_a_panel(name: str, n_classes: int) -> None:
-    """Well-formed, without scripts, and with a drawing where there is a history."""
-    model = fitted(name, n_classes)
-    html = panel(model, facts_of(model))
-    ElementTree.fromstring(html)
-    assert "<script" not in html
-    assert "<style" not in html
-    assert ("<svg" in html) == (name != "LinearTreeRegressor")
-
-
-def test_names_of_users_are_text() -> None:
-    """A kernel called like a tag does not become one."""
-    html = panel(fitted("CGBoostClassifier"), facts_of(fitted("CGBoostClassifier")))
-    assert NASTY not in html
-    assert "&lt;b&gt;" in html

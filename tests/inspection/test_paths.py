@@ -1,17 +1,16 @@
-"""The picture of a regularisation path: which lines and labels there are, and what is refused."""
+"""Pictures of regularisation paths and of thinning paths: which lines and labels there are."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
-from sklearn.exceptions import NotFittedError
 
-from cgboost import SparseLinearClassifier, SparseLinearRegressor
+from cgboost import SparseLinearClassifier, SparseLinearRegressor, ThinnedEnsemble
 from cgboost.inspection import plot_columns, plot_history, plot_path
 from cgboost.inspection.coefficient_path import LINE_OF_TEXT
 from cgboost.linear import SparseLinearRegressorCV
-from tests.estimators.data import classifier, two_classes
+from tests.estimators.thinning.thinning_data import CLASSIFIERS, classes
 
 
 def rows(n_features: int = 8) -> tuple[Any, Any]:
@@ -53,7 +52,7 @@ def test_lines_are_the_coefficients_against_the_norm():
 
 
 def test_scores_have_a_panel_with_the_best_model_marked():
-    """With an eval_set only; on given axes the best model alone is marked."""
+    """With an eval_set only."""
     X, y = rows()
     path = SparseLinearRegressor().path(X[:60], y[:60], n_alphas=10, eval_set=(X[60:], y[60:]))
     figure = plot_path(path)
@@ -61,11 +60,6 @@ def test_scores_have_a_panel_with_the_best_model_marked():
     [scores] = profiles(figure.axes[1])
     np.testing.assert_allclose(scores.get_ydata(), path.scores)
     assert f"{path.best.alpha:.3g}" in figure.axes[1].get_title(loc="left")
-    axis = figure.axes[0]
-    before = len(axis.lines)
-    assert plot_path(path, ax=axis) is figure
-    assert len(figure.axes) == 2
-    assert len(axis.lines) > before
 
 
 def test_several_outputs_share_a_line():
@@ -108,47 +102,14 @@ def test_one_model_is_points_at_the_right(x: Any):
     assert lower.get_ylabel() == "−mean loss"
 
 
-def test_estimators_are_no_paths():
-    """The error says what to give in place of a model, or of one chosen by cross-validation."""
-    X, y = rows()
-    with pytest.raises(
-        ValueError, match=r"path must .* got a SparseLinearRegressor: give model\.p"
-    ):
-        plot_path(SparseLinearRegressor())  # type: ignore[arg-type]
-    chosen = SparseLinearRegressorCV(alphas=[0.1, 0.05]).fit(X, y)
-    with pytest.raises(
-        ValueError, match=r"got a SparseLinearRegressorCV: give model\.model_\.path"
-    ):
-        plot_path(chosen)
-    for drawn in (plot_history, plot_columns):  # those of its model
+def test_a_model_chosen_by_cross_validation_is_drawn_as_its_model():
+    """History and columns are those of ``model_``."""
+    chosen = SparseLinearRegressorCV(alphas=[0.1, 0.05]).fit(*rows())
+    for drawn in (plot_history, plot_columns):
         own, inner = (
             drawn(model).axes[0].get_title(loc="left") for model in (chosen, chosen.model_)
         )
         assert own == inner
-    with pytest.raises(NotFittedError, match="CV has no history_: call fit first"):
-        plot_history(SparseLinearRegressorCV())
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"x": "beta"}, "x must be one of"),
-        ({"n_labels": -1}, "n_labels must be at least 0, got -1"),
-        ({"feature_names": ["a"]}, "feature_names must have 8 names, one a feature, got 1"),
-    ],
-)
-def test_bad_arguments_are_refused(options: dict[str, Any], words: str):
-    """The error names the argument and its value."""
-    X, y = rows()
-    with pytest.raises(ValueError, match=words):
-        plot_path(SparseLinearRegressor().path(X, y, n_alphas=2), **options)
-
-
-def test_models_that_are_not_linear_have_no_coefficients():
-    """Kernel columns are no features."""
-    X, y = two_classes()
-    with pytest.raises(ValueError, match="coefs needs linear models"):
-        plot_path(classifier().path(X, y, [1.0]))
 
 
 def test_standardized_coefficients_are_drawn_as_they_are_compared() -> None:
@@ -163,3 +124,26 @@ def test_standardized_coefficients_are_drawn_as_they_are_compared() -> None:
         lines.append([line.get_ydata() for line in drawn if line.get_label()[0] != "_"])
     np.testing.assert_allclose(*lines, rtol=1e-6, atol=1e-8)
     assert plot_path(plain).axes[0].get_ylabel() == "coefficient β × standard deviation"
+
+
+def test_scores_of_a_thinning_path_against_members():
+    """Sizes and scores are drawn, the best is marked, and the whole ensemble is a line."""
+    X, y = classes(2)
+    model = ThinnedEnsemble(CLASSIFIERS["forest"], random_state=0)
+    path = model.path(X[:160], y[:160], sizes=[2, 5, 10], eval_set=(X[160:], y[160:]))
+    figure = plot_path(path)
+    axis = figure.axes[0]
+    np.testing.assert_array_equal(axis.lines[0].get_xdata(), [2, 5, 10])
+    np.testing.assert_array_equal(axis.lines[0].get_ydata(), path.scores)
+    assert axis.lines[1].get_ydata()[0] == path.scores.max()
+    assert axis.lines[2].get_ydata()[0] == path.whole_score
+    figure.canvas.draw()
+    low, high = axis.get_xlim()
+    ticks = [
+        own.get_text()
+        for own, x in zip(axis.get_xticklabels(), axis.get_xticks(), strict=True)
+        if low <= x <= high
+    ]
+    assert ticks == ["2", "5", "10"]
+    assert not axis.get_xticklabels(minor=True)
+    assert len(plot_path(model.path(X, y, sizes=[3])).axes[0].lines) == 2

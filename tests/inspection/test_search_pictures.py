@@ -1,21 +1,21 @@
-"""Pictures of branch-and-price searches: every node is there, and bound and solution are true."""
+"""Pictures of searches and of models with blocks: every node and every entry is there."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from sklearn.exceptions import NotFittedError
 
 from cgboost import decompose
 from cgboost.generation.history import StopReason
-from cgboost.inspection import plot_history, plot_search
-from cgboost.integer.decomposition import Decomposition
+from cgboost.inspection import plot_blocks, plot_search
+from cgboost.integer.decomposition.blocks import MASTER, structure_of
 from cgboost.integer.result import TREE, BranchAndPriceResult
-
-from ..integer.decomposition.test_decomposition import assignment
+from solvers import Program
+from tests.integer.decomposition.test_decomposition import assignment
 
 
 def result_of(nodes: list[tuple[int, int, int, str]]) -> BranchAndPriceResult:
@@ -71,44 +71,29 @@ def words_of(figure: Figure) -> list[list[str]]:
     return [[text.get_text() for text in (*axis.texts, *own)] for axis, own in panels]
 
 
-def test_a_search_without_nodes_is_drawn_empty() -> None:
-    """A script goes on, and the picture says why there is nothing in it."""
+def test_what_is_not_known_is_not_drawn() -> None:
+    """A search without nodes says why; one that was stopped in the root has no solution.
+
+    A node that no rule divides has a sign of its own.
+    """
     nothing = replace(result_of([]), stop_reason=StopReason.TIME)
     assert words_of(plot_search(nothing)) == [["no node is done: time"]] * 2
-
-
-def test_what_is_not_known_is_not_in_the_legend() -> None:
-    """A search that was stopped in the root has no solution, and perhaps no bound."""
     stopped = result_of([(0, -1, 0, "unfinished")])
     assert words_of(plot_search(stopped)) == [["bound: no solution is better"], ["unfinished (1)"]]
     stopped.tree["global_bound"][0] = -np.inf
     assert words_of(plot_search(stopped)) == [[], ["unfinished (1)"]]
+    undivided = words_of(plot_search(result_of([(0, -1, 0, "undivided")])))
+    assert undivided[1] == ["divided by no rule (1)"]
 
 
-def test_one_node_has_one_tick() -> None:
-    """At its number, and its depth is 0."""
+def test_ticks_are_plain_numbers() -> None:
+    """One node has one tick, at its number, and its depth is 0.
+
+    Values that differ by rounding are drawn as equal: their axis has no offset.
+    """
     above, below = plot_search(result_of([(0, -1, 0, "integral")])).axes
     assert above.get_xticks().tolist() == [1]
     assert below.get_yticks().tolist() == [0]
-
-
-def test_a_result_of_column_generation_has_its_own_picture() -> None:
-    """The errors name the other function."""
-    with pytest.raises(ValueError, match="plot_history draws that of ColumnGeneration"):
-        plot_search(object())  # type: ignore[arg-type]
-    with pytest.raises(NotFittedError, match="has no history_: plot_search draws it"):
-        plot_history(result_of(NODES))  # type: ignore[arg-type]
-
-
-def test_a_node_that_no_rule_divides_has_a_sign_of_its_own() -> None:
-    """It is in the legend."""
-    assert words_of(plot_search(result_of([(0, -1, 0, "undivided")])))[1] == [
-        "divided by no rule (1)"
-    ]
-
-
-def test_values_that_differ_by_rounding_are_drawn_as_equal() -> None:
-    """Their axis has plain numbers, without an offset."""
     result = result_of(NODES)
     result.tree["global_bound"] = 9.0 - 1e-9 * np.arange(len(NODES))
     figure = plot_search(result)
@@ -130,9 +115,33 @@ def test_a_decomposed_model_is_drawn_in_its_own_sense() -> None:
     assert (np.diff(proven) <= 1e-9).all()
 
 
-def test_branch_and_cut_has_no_tree_to_draw() -> None:
-    """The error says that the model was not decomposed."""
-    model, _ = assignment(0)
-    result = Decomposition(model, None, "in one piece").solve()
-    with pytest.raises(ValueError, match="no tree search.*in one piece"):
-        plot_search(result)
+def test_every_entry_is_drawn_in_its_block_or_above() -> None:
+    """Linking rows come first, and no block has a row or a variable of another."""
+    model, blocks = assignment(0)
+    structure = structure_of(model, blocks)
+    [axis] = plot_blocks(structure).axes
+    above, below = (np.asarray(own.get_offsets()) for own in axis.collections)
+    assert len(above) + len(below) == model.matrix.nnz
+    n_linking = len(structure.linking_rows)
+    assert above[:, 1].max() == n_linking - 1
+    assert below[:, 1].min() == n_linking
+    boxes = [np.asarray(line.get_xydata()) for line in axis.lines[1:]]
+    assert len(boxes) == structure.n_blocks
+    for first, second in pairwise(boxes):
+        assert first.max(axis=0).tolist() == second.min(axis=0).tolist()
+    dense = np.zeros(model.matrix.shape, dtype=bool)
+    points = np.r_[above, below].astype(int)
+    dense[points[:, 1], points[:, 0]] = True
+    rows = np.argsort(structure.block_of_row, kind="stable")
+    last = np.where(structure.block_of_variable == MASTER, 99, structure.block_of_variable)
+    expected = model.matrix.toarray()[rows][:, np.argsort(last, kind="stable")] != 0
+    np.testing.assert_array_equal(dense, expected)
+
+
+def test_blocks_that_are_not_decomposed_are_drawn_as_such() -> None:
+    """The title says it."""
+    program = Program([1, 1, 1], np.eye(3) + 1, 2, 9, 0, 5, None, [1, 0, 1])
+    [axis] = plot_blocks(decompose(program, {"r0": None, "r1": 0})).axes
+    assert axis.get_title(loc="left").endswith(", not decomposed")
+    [axis] = plot_blocks(decompose(*assignment(0))).axes
+    assert axis.get_title(loc="left").endswith("of its blocks")
