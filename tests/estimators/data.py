@@ -12,6 +12,9 @@ LIBRARY = KernelLibrary({"linear": Linear(), "rbf": RBF()})
 
 PENALTIES = ["l1", "l2"]
 
+Data = Callable[[int], tuple[np.ndarray, np.ndarray]]
+"""Rows and targets, given their number."""
+
 
 def two_classes(n_rows: int = 40, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Overlapping classes 0 and 1 in three dimensions."""
@@ -34,6 +37,13 @@ def curve(n_rows: int = 40, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, np.sin(2 * X[:, 0]) + 0.2 * rng.normal(size=n_rows)
 
 
+def lines(n_rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Three of forty features, and noise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 40))
+    return X, X[:, :3].sum(axis=1) + 2.0 * rng.normal(size=n_rows)
+
+
 def without_ties(X: np.ndarray) -> np.ndarray:
     """X with a little noise, so that hardly two splits are equally good."""
     return X + 1e-2 * X.std(axis=0) * np.random.default_rng(0).normal(size=X.shape)
@@ -47,6 +57,11 @@ def classifier(**parameters: Any) -> CGBoostClassifier:
 def regressor(**parameters: Any) -> CGBoostRegressor:
     """A 1-norm regressor over a linear and an RBF kernel."""
     return CGBoostRegressor(**{"library": LIBRARY, "penalty": "l1"} | parameters)
+
+
+def interrupt() -> None:
+    """What Ctrl-C does."""
+    raise KeyboardInterrupt
 
 
 def at_round(number: int, action: Callable[[], Any]) -> Callable[[Round], Any]:

@@ -5,7 +5,8 @@ Arrays are checked; data frames keep their columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -179,12 +180,19 @@ def _is_of_pairs(eval_set: Sequence[Any]) -> bool:
 
 def check_eval_set(estimator: Any, name: str, eval_set: EvalSet) -> tuple[Any, NDArray[Any]]:
     """One pair of an ``eval_set`` as arrays that fit the training data."""
-    try:
+    with errors_of_set(name):
         X, y = estimator._read_new(*eval_set)
+    return X, y
+
+
+@contextmanager
+def errors_of_set(name: str) -> Iterator[None]:
+    """Errors of reading one pair of an ``eval_set`` say which it is."""
+    try:
+        yield
     except ValueError as error:
         which = "" if name == VALIDATION else f" {name!r}"
         raise ValueError(f"eval_set{which}: {without_hint(error)}{see('eval-set')}") from error
-    return X, y
 
 
 def is_table(X: Any) -> bool:

@@ -35,6 +35,7 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.rows import (
     Held,
     Rows,
+    errors_of_set,
     of_rows_that_count,
     rows_in,
     rows_of,
@@ -184,8 +185,9 @@ class BaseTransform(BaseEnsemble):
         return self._weighted(rows), self._held(eval_set)
 
     def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
-        X, y = table_of(self, *pair, reset=False)
-        return self._schema.encode(X), y
+        with errors_of_set(name):
+            X, y = table_of(self, *pair, reset=False)
+            return self._schema.encode(X), y
 
     def __sklearn_tags__(self) -> Any:
         """Missing values are their own group."""

@@ -437,10 +437,11 @@ class SupportVectorMaster:
             rounding[: self.form.n_free] = False
             polished = coef, intercept = np.where(rounding, 0.0, coef), intercept
         if self.form.n_free or self.form.quadratic > 0:  # inside the optimal face, if there is one
+            if polished is None:  # of an earlier round, perhaps: there are more columns now
+                return None
             output = dual.columns.combine(coef) + dual.columns.shift(coef) + intercept
             value = self.form.value(coef, intercept) + float(self._loss.value(output))
-            intercept = intercept + self._centre
-            return None if polished is None else Vertex(coef, intercept, value)
+            return Vertex(coef, intercept + self._centre, value)
         chosen = np.arange(len(coef))
         if len(coef) < columns.count or len(columns.large):
             chosen = np.flatnonzero(coef)

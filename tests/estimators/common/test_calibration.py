@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import brier_score_loss, log_loss
 
@@ -223,11 +222,3 @@ def test_a_path_has_probabilities():
     path = classifier(probability=True, tol=1e-8).path(X[:HALF], Y[:HALF], [0.5, 2.0])
     lone = fit(C=0.5, tol=1e-8)
     np.testing.assert_allclose(path.models[0].predict_proba(X), lone.predict_proba(X), atol=1e-5)
-
-
-def test_digits():
-    """The default model of ten classes: better than the shares of the classes by far."""
-    A, digit = load_digits(return_X_y=True)
-    model = CGBoostClassifier(penalty="l1", tol=1e-2, probability=True)
-    model.fit(A[:200] / 16, digit[:200])
-    assert log_loss(digit[200:600], model.predict_proba(A[200:600] / 16)) < 1.0

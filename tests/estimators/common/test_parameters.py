@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
-import cgboost
 from cgboost import (
     RBF,
     CGBoostClassifier,
@@ -20,11 +19,8 @@ from cgboost import (
     KernelLibrary,
     Linear,
 )
-from cgboost.estimators.common import objective
-from cgboost.exceptions import UnsupportedLossError
-from cgboost.losses import Hinge, LogLoss, get_loss
+from cgboost.losses import get_loss
 from cgboost.parallel import FuturesExecutor, SerialExecutor, ThreadExecutor
-from cgboost.penalties import ElasticNet, Entropy
 from tests.estimators.data import at_round, classifier, curve, regressor, two_classes
 
 X, Y = two_classes(50)
@@ -39,23 +35,6 @@ def fit(**parameters):
 def differ(first, second):
     """Whether two models have different outputs."""
     return not np.allclose(first.decision_function(X), second.decision_function(X), atol=1e-6)
-
-
-PUBLIC = [getattr(cgboost, name) for name in cgboost.__all__]
-WITH_RATE = [
-    kind
-    for kind in PUBLIC
-    if isinstance(kind, type) and "learning_rate" in inspect.signature(kind).parameters
-]
-
-
-@pytest.mark.parametrize("kind", WITH_RATE, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("rate", [0, -1, 2, 5.0, np.nan, np.inf, True, "much"])
-def test_every_learning_rate_is_between_0_and_2(kind, rate):
-    """Beyond that no step lowers the loss; the message is one in all estimators that have it."""
-    assert len(WITH_RATE) > 10
-    with pytest.raises(ValueError, match=r"learning_rate must be a finite number > 0 and < 2, got"):
-        kind(learning_rate=rate).fit(X, Y)
 
 
 CHANGES_THE_MODEL = {
@@ -122,28 +101,6 @@ def test_columns_per_round_changes_the_rounds_not_the_optimum():
     assert fit(tol=1e-8).n_iter_ == one.n_iter_  # 2 % of 40 rows
 
 
-def test_time_limit_stops_the_fit():
-    """A tiny limit stops after one round, a large one changes nothing."""
-    with pytest.warns(UserWarning, match="time limit"):
-        assert fit(time_limit=1e-9).stop_reason_ == "time"
-    assert fit(time_limit=1e6).stop_reason_ == "optimal"
-
-
-def test_solver_chooses_the_backend(monkeypatch):
-    """The name reaches the master, and another backend finds the same optimum."""
-    named = []
-
-    class Watched(objective.SupportVectorMaster):
-        def __init__(self, *arguments, solver, **options):
-            named.append(solver)
-            super().__init__(*arguments, solver=solver, **options)
-
-    monkeypatch.setattr(objective, "SupportVectorMaster", Watched)
-    piqp, clarabel = (fit(penalty="l2", solver=s, tol=1e-5) for s in ("piqp", "clarabel"))
-    assert named == ["piqp", "clarabel"]
-    assert piqp.objective_ == pytest.approx(clarabel.objective_, rel=1e-4)
-
-
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
 def test_solver_options_reach_the_solver(penalty):
     """A limit of the solver's own ends the fit; other options leave the optimum where it is."""
@@ -156,12 +113,6 @@ def test_solver_options_reach_the_solver(penalty):
     least = 0 if penalty == "l1" else 1  # the simplex goes on from where it was stopped
     with pytest.warns(ConvergenceWarning, match="stopped before reaching tol"):
         fit(penalty=penalty, solver=solver, solver_options={"max_iterations": least})
-
-
-def test_solver_options_need_a_solver():
-    """Refused with "auto", with the name of the parameter and its value."""
-    with pytest.raises(ValueError, match=r"solver_options={'presolve': 'on'} .* solver='auto'"):
-        fit(solver_options={"presolve": "on"})
 
 
 def test_validation_fraction_and_random_state_choose_the_held_out_rows():
@@ -206,23 +157,6 @@ def test_cache_size_changes_how_often_kernels_are_evaluated():
     assert not differ(cached, bare)
 
 
-def test_verbose_shows_progress(capsys):
-    """Progress is written only when asked for."""
-    fit()
-    assert capsys.readouterr().err == ""
-    fit(verbose=1)
-    assert "columns, objective" in capsys.readouterr().err
-
-
-def test_epsilon_widens_the_tube():
-    """Errors below epsilon are free, so a wide tube has a lower objective and fewer columns."""
-    A, b = curve()
-    narrow, wide = (regressor(epsilon=e, C=10.0).fit(A, b) for e in (0.0, 0.5))
-    assert wide.objective_ < narrow.objective_
-    assert wide.n_columns_ < narrow.n_columns_
-    assert np.abs(wide.predict(A) - b).max() <= 0.5 + 1e-3
-
-
 def test_executor_changes_where_passes_run():
     """Any executor gives the same model; what is none is named, and search can clone the model."""
     reference = fit(executor=SerialExecutor())
@@ -238,40 +172,18 @@ def test_executor_changes_where_passes_run():
 
 def test_every_loss_gives_its_certified_optimum() -> None:
     """By name, as an object or a class's default; another loss is another optimum."""
-    found = {}
+    found = set()
     for loss in ("hinge", "squared_hinge", "log_loss", "exponential"):
         model = fit(loss=loss, tol=1e-5)
         assert model.gap_ <= 1e-5
         assert fit(loss=get_loss(loss), tol=1e-5).objective_ == model.objective_
-        found[loss] = round(model.objective_, 6)
-    assert len(set(found.values())) == 4
-    with pytest.raises(ValueError, match="loss must be one of .*, or a Loss, got 'huber'"):
-        fit(loss="huber")
-    with pytest.raises(ValueError, match=r"got <class .*>: write LogLoss\(\)"):
-        fit(loss=LogLoss)
-    with pytest.raises(ValueError, match=r"got <class .*>: write ElasticNet\(\)"):
-        fit(penalty=ElasticNet)
-    with pytest.raises(UnsupportedLossError, match="chooses its margin.* set nu="):
-        fit(penalty=Entropy(8.0))
-    with pytest.raises(UnsupportedLossError, match=r"Hinge is for labels ±1: use a classifier"):
-        CGBoostRegressor(loss=Hinge()).fit(*curve())
-    with pytest.raises(ValueError, match="nu=0.2 belongs to loss='hinge'"):
-        fit(loss="log_loss", nu=0.2)
-
-
-@pytest.mark.parametrize("loss", ["log_loss", "exponential"])
-def test_log_odds_give_probabilities(loss: str) -> None:
-    """Outputs are half log-odds, so that p = 1/(1 + e^(−2f)); other losses have no such method."""
-    X, y = two_classes()
-    model = classifier(loss=loss).fit(X, y)
-    shares = model.predict_proba(X)
-    assert shares.sum(axis=1) == pytest.approx(1.0)
-    np.testing.assert_allclose(
-        np.log(shares[:, 1] / shares[:, 0]), 2.0 * model.decision_function(X)
-    )
-    assert not hasattr(classifier(), "predict_proba")
-    with pytest.raises(AttributeError, match="predict_proba"):
-        _ = classifier(loss="squared_hinge").fit(X, y).predict_proba
+        found.add(round(model.objective_, 6))
+        assert hasattr(model, "predict_proba") == (loss in ("log_loss", "exponential"))
+    assert len(found) == 4
+    A, b = curve()
+    narrow, wide = (regressor(epsilon=e, C=10.0).fit(A, b) for e in (0.0, 0.5))
+    assert wide.objective_ < narrow.objective_
+    assert np.abs(wide.predict(A) - b).max() <= 0.5 + 1e-3
 
 
 TESTED = {
@@ -287,19 +199,13 @@ TESTED = {
 
 @pytest.mark.parametrize("estimator", [CGBoostClassifier, CGBoostRegressor, CGBoostOutlierDetector])
 def test_every_parameter_is_tested_and_documented(estimator):
-    """The tests above cover the whole signature, and the docstring names every parameter."""
+    """The tests cover the signature; the docstring has all parameters and fitted attributes."""
     names = set(inspect.signature(estimator).parameters)
     assert names <= TESTED
     assert names == set(estimator().get_params())
-    documented = re.findall(r"\w+", estimator.__doc__.split("Attributes\n")[0])
-    assert names <= set(documented)
-
-
-@pytest.mark.parametrize("estimator", [CGBoostClassifier, CGBoostRegressor, CGBoostOutlierDetector])
-def test_every_fitted_attribute_is_documented(estimator):
-    """The docstring names every attribute that fit sets."""
+    parameters, attributes = estimator.__doc__.split("Attributes\n")
+    assert names <= set(re.findall(r"\w+", parameters))
     model = estimator(penalty="l1").fit(X, Y)
-    attributes = estimator.__doc__.split("Attributes\n")[1]
     assert not [name for name in vars(model) if name.endswith("_") and name not in attributes]
 
 
@@ -310,5 +216,3 @@ def test_all_columns_at_once_reach_the_two_norm_optimum_in_two_rounds():
     assert whole.converged_
     rounds = fit(penalty="l2", columns_per_round=5, tol=1e-7)
     assert whole.objective_ == pytest.approx(rounds.objective_, rel=1e-6)
-    with pytest.raises(ValueError, match="columns_per_round must be .* or 'all', got 'some'"):
-        fit(columns_per_round="some")

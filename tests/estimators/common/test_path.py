@@ -5,80 +5,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from cgboost import (
-    CGBoostClassifier,
-    CGBoostOutlierDetector,
-    LPBoostClassifier,
-    LPBoostRegressor,
-)
-from tests.estimators.data import classifier, curve, regressor, three_classes, two_classes
+from tests.estimators.data import classifier, curve, regressor, two_classes
 
 C_VALUES = [3.0, 0.1, 1.0, 10.0]
-
-
-@pytest.mark.parametrize(
-    ("model", "data"),
-    [
-        (classifier(tol=1e-8), two_classes()),
-        (classifier(tol=1e-8), three_classes()),
-        (classifier(penalty="l2", tol=1e-6), two_classes()),
-        (regressor(tol=1e-8), curve()),
-        (LPBoostClassifier(tol=1e-8), two_classes()),
-    ],
-    ids=["l1", "l1 multi-class", "l2", "regression", "stumps"],
-)
-def test_models_are_those_of_separate_fits(model, data):
-    """Each model of a path has the objective of a fit of its own, in the order of C_values."""
-    X, y = data
-    path = model.path(X, y, C_VALUES)
-    assert len(path) == len(C_VALUES)
-    for C, fitted in zip(C_VALUES, path, strict=True):
-        alone = clone(model).set_params(C=C).fit(X, y)
-        assert fitted.C == C
-        assert fitted.converged_
-        assert fitted.objective_ == pytest.approx(alone.objective_, rel=3 * model.tol)
-    np.testing.assert_array_equal(path.C_values, C_VALUES)
-    assert path.table()["n_columns"].tolist() == [m.n_columns_ for m in path.models]
-
-
-NU_VALUES = [0.3, 0.15, 0.6]
-
-
-@pytest.mark.parametrize(
-    ("model", "data"),
-    [
-        *[
-            (kind(penalty=penalty, tol=1e-7), data)
-            for penalty in ("l1", "l2", "elasticnet", "rkhs", "group")
-            for kind, data in (
-                (classifier, two_classes()),
-                (regressor, curve()),
-                (CGBoostOutlierDetector, (two_classes()[0], None)),
-            )
-        ],
-        (classifier(tol=1e-7), three_classes()),
-        (LPBoostClassifier(tol=1e-7), two_classes()),
-        (LPBoostClassifier(formulation="erlp", eta=5.0, tol=1e-7), two_classes()),
-        (LPBoostRegressor(tol=1e-7), curve()),
-    ],
-    ids=lambda value: (
-        f"{type(value).__name__} {getattr(value, 'penalty', 'lp')}" if hasattr(value, "fit") else ""
-    ),
-)
-@pytest.mark.slow
-def test_models_over_nu_are_those_of_separate_fits(model, data):
-    """Each model of a path over ν has the objective of a fit of its own, and a bound below it."""
-    X, y = data
-    path = model.path(X, y, nu_values=NU_VALUES)
-    for nu, fitted in zip(NU_VALUES, path, strict=True):
-        alone = clone(model).set_params(nu=nu).fit(X, y)
-        assert fitted.nu == nu
-        assert fitted.converged_
-        slack = 3 * model.tol * max(1.0, abs(alone.objective_))
-        assert fitted.objective_ == pytest.approx(alone.objective_, abs=slack)
-        assert fitted.dual_bound_ <= alone.objective_ + slack
-    np.testing.assert_array_equal(path.nu_values, NU_VALUES)
-    assert path.table()["nu"].tolist() == NU_VALUES
 
 
 def test_a_path_over_nu_goes_from_many_errors_to_few():
@@ -150,23 +79,3 @@ def test_the_estimator_itself_is_left_as_it_is():
     model.path(X, y, [0.5])
     assert model.C == 2.0
     np.testing.assert_array_equal(model.decision_function(X), before)
-
-
-def test_bad_input():
-    """What cannot be a path is named."""
-    X, y = two_classes()
-    with pytest.raises(ValueError, match="at least one value"):
-        CGBoostClassifier().path(X, y, [])
-    with pytest.raises(ValueError, match="C_values"):
-        CGBoostClassifier().path(X, y, [1.0, -1.0])
-    with pytest.raises(ValueError, match=r"nu=0\.5 .* give nu_values"):
-        CGBoostClassifier(nu=0.5).path(X, y, [1.0])
-    for values in ({}, {"C_values": [1.0], "nu_values": [0.5]}):
-        with pytest.raises(ValueError, match="one of the two"):
-            CGBoostClassifier().path(X, y, **values)
-    with pytest.raises(ValueError, match=r"nu_values must be .* got 1\.5"):
-        CGBoostClassifier().path(X, y, nu_values=[0.5, 1.5])
-    with pytest.raises(ValueError, match=r"no use for nu=0\.5"):
-        LPBoostClassifier(formulation="nm").path(X, y, nu_values=[0.5])
-    with pytest.raises(ValueError, match="eval_set"):
-        _ = classifier().path(X, y, [1.0]).best

@@ -13,20 +13,11 @@ from sklearn.metrics import (
     r2_score,
     roc_auc_score,
 )
-from sklearn.svm import SVC
 
 from cgboost import (
     RBF,
-    AdaBoostClassifier,
-    AnyBoostClassifier,
-    BLFClassifier,
     CGBoostOutlierDetector,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
     KernelLibrary,
-    LogitBoostClassifier,
-    LPBoostClassifier,
-    LPBoostRegressor,
     TransformRegressor,
 )
 from cgboost.exceptions import DataWarning
@@ -76,20 +67,6 @@ def test_each_score_is_that_of_the_stage():
         assert f"{name}_error" in model.history_
 
 
-def test_scoring_evaluates_no_column_again():
-    """The kernel sees as many pairs of rows with three scorers as with none."""
-    counts = []
-
-    def counting(A, B):
-        counts[-1] += len(A) * len(B)
-        return A @ B.T
-
-    for scoring in (None, ["roc_auc", "accuracy", "f1"]):
-        counts.append(0)
-        fit(library=KernelLibrary({"own": counting}), scoring=scoring)
-    assert counts[0] == counts[1] > 0
-
-
 def test_forms_of_scoring():
     """A name, a callable, a list and a dict; a scorer without a name is called "score"."""
     lone = make_scorer(f1_score)
@@ -100,36 +77,6 @@ def test_forms_of_scoring():
     own = "validation_error"
     assert columns[:3] == [[f"validation_{n}", own] for n in ("f1", "score", "auc")]
     assert columns[3:] == [["validation_f1", "validation_auc", own], ["validation_mine", own]]
-
-
-BAD = [
-    ("no_such", "scoring='no_such' is no scorer .*get_scorer_names"),
-    (3, "scoring must be the name of a scorer, .* got 3"),
-    (SVC, "scoring must be the name of a scorer"),
-    ([auc, auc], "scoring has two scorers of the name 'auc'"),
-    ({"": auc}, "scoring must have names that are words, got ''"),
-]
-
-
-@pytest.mark.parametrize(("scoring", "message"), BAD, ids=range(len(BAD)))
-def test_bad_scoring(scoring, message):
-    """The error names the parameter and what to give, with and without an eval_set."""
-    with pytest.raises(ValueError, match=message):
-        fit(scoring=scoring)
-    with pytest.raises(ValueError, match=message):
-        fit(scoring=scoring, eval_set=None)
-
-
-def test_scorers_that_ask_for_what_a_round_does_not_have():
-    """Probabilities of a hinge model, predictions for other rows, several numbers."""
-    with pytest.raises(ValueError, match=r"scoring='neg_log_loss' needs something .*predict_proba"):
-        fit(scoring="neg_log_loss")
-    with pytest.raises(ValueError, match="may only predict the X that it is given"):
-        fit(scoring=lambda model, A, b: model.predict(A[:3]).mean())
-    with pytest.raises(ValueError, match=r"must return a number, got \[1, 2\]"):
-        fit(scoring={"two": lambda model, A, b: [1, 2]})
-    with pytest.raises(ValueError, match=r"make a second column 'master_seconds'"):
-        fit(eval_set={"master": SETS["test"]}, scoring={"seconds": auc})
 
 
 def test_early_stopping_watches_the_score_that_it_names():
@@ -150,18 +97,6 @@ def test_early_stopping_on_a_name_holds_rows_out():
     model = classifier(scoring="roc_auc", early_stopping="validation_error", random_state=0)
     model.set_params(validation_fraction=0.3).fit(X, Y)
     assert model.best_round_ == np.argmin(model.history_["validation_error"])
-
-
-@pytest.mark.parametrize("name", ["error", "valid_auc", "validation_error"])
-def test_an_unknown_name_is_an_error_that_lists_the_names(name):
-    """What early stopping could watch is in the message; nothing is fitted."""
-    listed = "valid_roc_auc, valid_error, test_roc_auc, test_error"
-    model = classifier(early_stopping=name, scoring="roc_auc")
-    with pytest.raises(ValueError, match=f"early_stopping='{name}' is no score .*{listed}"):
-        fit(model)
-    assert set(vars(model)) == set(model.get_params(deep=False))
-    with pytest.raises(ValueError, match="must be True or False, got 3; or the name of"):
-        fit(early_stopping=3)
 
 
 def test_few_held_out_rows_are_not_silent():
@@ -191,57 +126,6 @@ def test_a_run_for_each_class_is_scored_against_the_rest():
         assert own[-1] == pytest.approx(f1_score(b[45:] == k, last[:, k] > 0))
 
 
-CLASSIFIERS = [
-    LPBoostClassifier(),
-    LPBoostClassifier(multi_class="joint"),
-    AdaBoostClassifier(n_estimators=5),
-    AnyBoostClassifier(n_estimators=5),
-    LogitBoostClassifier(n_estimators=5),
-    GradientBoostingClassifier(n_estimators=5),
-    BLFClassifier(),
-]
-
-
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
-@pytest.mark.parametrize("load", [two_classes, three_classes])
-def test_every_classifier_takes_scorers(model, load):
-    """The last round's balanced accuracy is that of the model where one run makes all outputs."""
-    A, b = load(90)
-    labels = np.array(["x", "y", "z"])[b]
-    model.set_params(scoring="balanced_accuracy")
-    model.fit(A[:45], labels[:45], eval_set={"test": (A[45:], labels[45:])})
-    scores = model.history_["test_balanced_accuracy"]
-    assert np.isfinite(scores).all()
-    if "class" not in model.history_:
-        expected = balanced_accuracy_score(labels[45:], model.predict(A[45:]))
-        assert scores[model.best_round_] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [regressor(), LPBoostRegressor(), GradientBoostingRegressor(n_estimators=5)],
-    ids=lambda model: type(model).__name__,
-)
-def test_regressors_take_scorers(model):
-    """r2 and minus the mean absolute error of the model, beside its own errors."""
-    A, b = curve(80)
-    model.set_params(scoring=["r2", "neg_mean_absolute_error"], early_stopping=True)
-    model.fit(A[:40], b[:40], eval_set=(A[40:], b[40:]))
-    history, best = model.history_, model.best_round_
-    assert history["validation_r2"][best] == pytest.approx(r2_score(b[40:], model.predict(A[40:])))
-    np.testing.assert_allclose(
-        history["validation_neg_mean_absolute_error"], -history["validation_mae"]
-    )
-    assert best == np.argmax(history["validation_r2"])
-
-
-def test_probabilities_of_a_round_can_be_scored():
-    """Log loss has outputs that are half log-odds, in every round."""
-    model = fit(loss="log_loss", scoring="neg_log_loss", eval_set=SETS["test"])
-    expected = -log_loss(Y[80:], model.predict_proba(X[80:]))
-    assert model.history_["validation_neg_log_loss"][model.best_round_] == pytest.approx(expected)
-
-
 def test_outliers_and_transforms_are_scored_too():
     """Estimators that prepare their rows their own way share the scores."""
     outlier = np.where(Y[80:] == 1, -1, 1)
@@ -265,3 +149,24 @@ def test_a_path_is_scored_on_the_first_set():
     area = get_scorer("roc_auc")
     assert path.scores == pytest.approx([area(m, *SETS["valid"]) for m in path])
     assert all("test_roc_auc" in model.history_ for model in path)
+
+
+def test_scoring_evaluates_no_column_again():
+    """The kernel sees as many pairs of rows with three scorers as with none."""
+    counts = []
+
+    def counting(A, B):
+        counts[-1] += len(A) * len(B)
+        return A @ B.T
+
+    for scoring in (None, ["roc_auc", "accuracy", "f1"]):
+        counts.append(0)
+        fit(library=KernelLibrary({"own": counting}), scoring=scoring)
+    assert counts[0] == counts[1] > 0
+
+
+def test_probabilities_of_a_round_can_be_scored():
+    """Log loss has outputs that are half log-odds, in every round."""
+    model = fit(loss="log_loss", scoring="neg_log_loss", eval_set=SETS["test"])
+    expected = -log_loss(Y[80:], model.predict_proba(X[80:]))
+    assert model.history_["validation_neg_log_loss"][model.best_round_] == pytest.approx(expected)

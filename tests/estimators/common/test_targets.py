@@ -6,21 +6,16 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils import compute_class_weight
 
-import cgboost
 from cgboost import (
-    BLFClassifier,
     CGBoostClassifier,
     ConstrainedBoostClassifier,
-    LogitBoostClassifier,
     LPBoostClassifier,
     SparseLinearClassifier,
 )
 from cgboost.constraints import Convex, Monotone
 from cgboost.estimators.common.targets import Link, mean_log_loss
 from cgboost.exceptions import TrivialModelWarning
-from tests.estimators.data import three_classes, two_classes
 
 RNG = np.random.default_rng(0)
 
@@ -57,78 +52,6 @@ def test_far_outputs_stay_finite() -> None:
 
 
 # ---------------------------------------------------------------------- class weights
-
-WEIGHTED = [
-    CGBoostClassifier(penalty="l1"),
-    CGBoostClassifier(penalty="l2", max_columns=20),
-    LPBoostClassifier(C=0.1),
-    LPBoostClassifier(C=0.1, multi_class="joint"),
-    LogitBoostClassifier(n_estimators=5),
-    BLFClassifier(),
-]
-
-
-@pytest.mark.parametrize("model", WEIGHTED, ids=lambda model: type(model).__name__)
-@pytest.mark.parametrize("load", [two_classes, three_classes])
-def test_class_weights_are_sample_weights(model, load):
-    """A dict gives the objective and coefficients of the same weights row by row, times others."""
-    X, y = load()
-    labels = np.array(["x", "y", "z"])[y]
-    own = np.linspace(0.5, 2.0, len(y))
-    by_class = {"x": 1.0, "y": 3.0, "z": 0.5}
-    given = {label: by_class[label] for label in set(labels)}
-    weights = own * np.array([by_class[label] for label in labels])
-    first = clone(model).set_params(class_weight=given).fit(X, labels, sample_weight=own)
-    second = clone(model).fit(X, labels, sample_weight=weights)
-    assert first.objective_ == second.objective_
-    name = "coef_" if hasattr(first, "coef_") else "column_weights_"
-    np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-    np.testing.assert_array_equal(first.class_weight_, [by_class[c] for c in first.classes_])
-    np.testing.assert_array_equal(second.class_weight_, 1.0)
-    assert first.objective_ != clone(model).fit(X, labels, sample_weight=own).objective_
-
-
-@pytest.mark.parametrize("name", [n for n in cgboost.__all__ if n.endswith("Classifier")])
-def test_one_class_with_a_weight_is_an_error(name):
-    """As a target of one class is: a row of weight 0 is a row that is not there."""
-    model = getattr(cgboost, name)()
-    X, y = two_classes()
-    with pytest.raises(ValueError, match="only one class: .*; rows of weight 0 do not count"):
-        model.fit(X, y, sample_weight=(y == y[0]).astype(float))
-    if hasattr(model, "class_weight"):
-        model.set_params(class_weight={label: float(label == y[0]) for label in np.unique(y)})
-        with pytest.raises(ValueError, match="only one class: .*; rows of weight 0 do not count"):
-            model.fit(X, y)
-
-
-def test_balanced_class_weights():
-    """As scikit-learn's without sample weights; with them, a row of weight 2 counts twice."""
-    X, y = two_classes()
-    rows = np.flatnonzero((y == 1) | (np.arange(len(y)) < 12))
-    X, y = X[rows], y[rows]
-    balanced = CGBoostClassifier(class_weight="balanced", penalty="l1").fit(X, y)
-    expected = compute_class_weight("balanced", classes=np.unique(y), y=y)
-    np.testing.assert_allclose(balanced.class_weight_, expected)
-    weights = np.where(y == 0, 2.0, 1.0)
-    weighted = clone(balanced).fit(X, y, sample_weight=weights)
-    twice = np.repeat(y, weights.astype(int))
-    expected = compute_class_weight("balanced", classes=np.unique(y), y=twice)
-    np.testing.assert_allclose(weighted.class_weight_, expected)
-
-
-@pytest.mark.parametrize("model", [CGBoostClassifier(), LogitBoostClassifier()])
-def test_bad_class_weights(model):
-    """Neither other words nor negative weights, nor labels that are not there."""
-    X, y = two_classes()
-    for value, message in (
-        ("even", "class_weight must be None, 'balanced' or a dict of weights, got 'even'"),
-        ({0: -1.0}, r"class_weight\[0\] must be a finite number ≥ 0, got -1.0"),
-        ({"no": 1.0}, "class_weight has 'no', but the labels of y are 0, 1"),
-        ({0: 2.0, 7: 1.0}, "class_weight has 7, but the labels of y are 0, 1"),
-        ({0: 0, 1: 0}, "must not be 0 for every row together"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            clone(model).set_params(class_weight=value).fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -156,23 +156,6 @@ def test_frames_and_arrays_of_objects_have_the_same_model(kind: str) -> None:
     np.testing.assert_array_equal(own.predict(table[:9]), expected.predict(data[:9]))
 
 
-def test_the_rest_of_scikit_learn_takes_frames() -> None:
-    """Cross-validation, searches, pipelines, early stopping, staged outputs and pickling."""
-    data = frame()
-    y = labels(data)
-    assert len(cross_val_score(model(), data, y, cv=3, error_score="raise")) == 3
-    search = GridSearchCV(model(), {"C": [0.3, 3.0]}, cv=2, error_score="raise").fit(data, y)
-    assert search.best_estimator_.converged_
-    pipeline = make_pipeline(FunctionTransformer(), model()).fit(data, y)
-    fitted = model(early_stopping=True, random_state=0).fit(data, y)
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.decision_function(data), fitted.decision_function(data))
-    assert pipeline.predict(data).shape == (N,)
-    *_, last = fitted.staged_decision_function(data)
-    np.testing.assert_allclose(last, fitted.decision_function(data), atol=1e-9)
-    assert len(model().path(data, y, [0.1, 1.0])) == 2
-
-
 def test_selectors_choose_columns_by_type() -> None:
     """A function of the frame may say which columns, as in scikit-learn's column transformers."""
     data = frame()
@@ -191,18 +174,6 @@ def test_names_of_a_frame_of_numbers() -> None:
     assert named.fit(data, y).objective_ == placed.fit(X, y).objective_
     scaled = make_pipeline(StandardScaler().set_output(transform="pandas"), named).fit(data, y)
     assert scaled.score(data, y) > 0.5
-
-
-@pytest.mark.parametrize("kind", [CGBoostClassifier, CGBoostRegressor])
-def test_a_kernel_for_every_feature_is_a_comprehension(kind: type) -> None:
-    """Many kernels of single features, of one and of another kind of target."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 30))
-    y = np.where(X[:, 4] ** 2 + X[:, 7] > 1, 1.0, -1.0)
-    library = KernelLibrary({f"{j}": On(RBF(), j) for j in range(30)})
-    fitted = kind(library, penalty="l1", C=0.3).fit(X, y)
-    assert fitted.converged_
-    assert fitted.columns_per_kernel_["4"] > 0
 
 
 COLUMNS = {
@@ -420,110 +391,6 @@ def test_matrices_that_lost_rows_are_refused() -> None:
         cross_val_score(own, side_by_side, y, cv=3, error_score="raise")
 
 
-def _wrong() -> dict[str, tuple[dict[str, Any], Any, str]]:
-    X, _, given = grams()
-    K, rows = given["linear"], np.arange(len(X))[:, None]
-    data, words = frame(len(X)), KernelLibrary({"own": Spectrum()})
-    named = Precomputed("linear")
-    return {
-        "no matrix of this name": ({"k": Precomputed("rfb")}, given, "X has no matrix 'rfb'"),
-        "not square": ({"k": named}, {"linear": K[:, :9]}, r"X\['linear'\] must be square in fit"),
-        "different rows": (
-            {"k": named},
-            {"linear": K, "rbf": K[:5]},
-            "different numbers of rows: {'linear'",
-        ),
-        "nan": ({"k": named}, {"linear": K * np.nan}, r"X\['linear'\]: Input .* contains NaN"),
-        "kernel values as features": (
-            {"k": named, "rbf": RBF()},
-            given,
-            "kernel 'rbf' would take given kernel values for features",
-        ),
-        "row numbers as features": (
-            {"k": Precomputed("linear", K), "rbf": RBF()},
-            rows,
-            "kernel 'rbf' would take row numbers for features",
-        ),
-        "which column": (
-            {"k": Precomputed("linear", K)},
-            np.hstack([rows, X]),
-            "kernel 'k' needs row numbers, X has 4 columns: say which",
-        ),
-        "words for numbers": ({"k": RBF(), "t": (same, "town")}, data, "kernel 'k' takes numbers"),
-        "strings": ({"k": RBF()}, [["a", "b"]] * len(X), "column 0 of X has words, such as 'a'"),
-        "words in a frame": ({"k": RBF()}, data[["age", "town"]], "column 'town' of X has words"),
-        "words of polars": (
-            {"k": RBF()},
-            pl.from_pandas(data[["age", "town"]]),
-            "column 'town' of X has words, such as '.*OneHotEncoder.*each kernel its columns",
-        ),
-        "dates in a frame": (
-            {"k": RBF()},
-            data[["age", "day"]],
-            "column 'day' of X has dates or times .*days since a first day",
-        ),
-        "dates alone": ({"k": RBF()}, data[["day"]], "column 'day' of X has dates or times"),
-        "dates of polars": (
-            {"k": RBF()},
-            pl.from_pandas(data[["age", "day"]]),
-            "column 'day' of X has dates or times",
-        ),
-        "an array of dates": (
-            {"k": RBF()},
-            data[["day"]].to_numpy(),
-            "but X has dates or times",
-        ),
-        "an array of objects with dates": (
-            {"k": RBF()},
-            data[["age", "day"]].to_numpy(dtype=object),
-            "column 1 of X has dates or times, such as Timestamp",
-        ),
-        "dates for a kernel of features": (
-            {"k": (RBF(), "day")},
-            data,
-            "kernel 'k' takes numbers, but column 'day' of X has dates or times, such as Timestamp"
-            ".*days since a first day",
-        ),
-        "a missing value": (
-            {"k": (RBF(), "age"), "t": (same, "town")},
-            data.assign(age=[None, *range(1, len(X))]),
-            "column 'age' must hold finite numbers, 1 of .* rows do not: nan",
-        ),
-        "numbers in a row": (words.kernels, list(range(len(X))), "Expected 2D array, got 1D"),
-    }
-
-
-@pytest.mark.parametrize("case", _wrong())
-def test_wrong_input_is_named(case: str) -> None:
-    """Each message names the kernel or the matrix, and what to do."""
-    kernels, X, message = _wrong()[case]
-    with pytest.raises(ValueError, match=message):
-        model(KernelLibrary(kernels)).fit(X, two_classes()[1])
-
-
-def test_new_rows_are_read_as_the_training_rows_were() -> None:
-    """Other matrices, other columns and other things than objects are refused."""
-    _, y, given = grams()
-    matrices = model(KernelLibrary({"a": Precomputed("linear")})).fit(given, y)
-    with pytest.raises(ValueError, match="must have the matrices of the training rows, 'linear'"):
-        matrices.predict({"linear": given["linear"]})
-    with pytest.raises(ValueError, match="must be a mapping of names to matrices"):
-        matrices.predict(given["linear"])
-    data = frame()
-    mixed = model().fit(data, labels(data))
-    with pytest.raises(ValueError, match="feature names should match"):
-        mixed.predict(data.rename(columns={"age": "years"}))
-    made, target = strings()
-    words = model(KernelLibrary({"own": Spectrum()})).fit(made, target)
-    for wrong in ("acgt", data):
-        with pytest.raises(ValueError, match="must be a list or a column of objects"):
-            words.predict(wrong)
-    with pytest.raises(ValueError, match="at least one row"):
-        words.predict([])
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        model(KernelLibrary({"own": Spectrum()})).fit(made, None)
-
-
 def test_another_fit_forgets_how_x_was_read() -> None:
     """A model that is fitted anew, to numbers or to objects, has the attributes of the new X."""
     data, (made, target) = frame(), strings()
@@ -535,3 +402,18 @@ def test_another_fit_forgets_how_x_was_read() -> None:
     own.set_params(library=BOTH).fit(X, y)
     assert own.n_features_in_ == X.shape[1]
     assert own.predict(X).shape == y.shape
+
+
+def test_frames_go_through_early_stopping_paths_and_searches() -> None:
+    """Stages, pickles and the rest of scikit-learn see the same frame."""
+    data = frame()
+    y = labels(data)
+    search = GridSearchCV(model(), {"C": [0.3, 3.0]}, cv=2, error_score="raise").fit(data, y)
+    assert search.best_estimator_.converged_
+    assert make_pipeline(FunctionTransformer(), model()).fit(data, y).predict(data).shape == (N,)
+    fitted = model(early_stopping=True, random_state=0).fit(data, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.decision_function(data), fitted.decision_function(data))
+    *_, last = fitted.staged_decision_function(data)
+    np.testing.assert_allclose(last, fitted.decision_function(data), atol=1e-9)
+    assert len(model().path(data, y, [0.1, 1.0])) == 2

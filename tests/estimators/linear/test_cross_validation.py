@@ -18,18 +18,8 @@ from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.estimators.linear.cross_validation import chosen
 from cgboost.linear import SparseLinearClassifierCV, SparseLinearRegressorCV
 from tests.estimators.linear.test_sparse_linear import rows
-from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgboost.exceptions.TrivialModelWarning")
-
-
-@scikit_learn_checks(
-    [SparseLinearRegressorCV(n_alphas=2, cv=2), SparseLinearClassifierCV(n_Cs=2, cv=2)],
-    variants=[SparseLinearRegressorCV(n_alphas=3), SparseLinearClassifierCV(n_Cs=3)],
-)
-def test_scikit_learn_check(estimator: Any, check: Any) -> None:
-    """Every check of scikit-learn passes."""
-    check(estimator)
 
 
 def test_small_classes_are_split_as_by_logistic_regression() -> None:
@@ -100,16 +90,6 @@ def test_cost_is_that_of_the_least_mean_loss(loss: Any, n_classes: int) -> None:
     assert model.C_ in model.Cs_
 
 
-def test_rows_count_with_the_weights_of_their_classes() -> None:
-    """class_weight changes the scores as repeated rows do."""
-    X, y = rows(3, n_features=15)
-    labels, folds = y > 3.0, list(KFold(3, shuffle=True, random_state=1).split(X))
-    own = {"Cs": [0.1, 1.0], "cv": folds, "tol": 1e-9}
-    weighted = SparseLinearClassifierCV(class_weight={True: 2.0, False: 1.0}, **own).fit(X, labels)
-    sampled = SparseLinearClassifierCV(**own).fit(X, labels, 1.0 + labels)
-    np.testing.assert_allclose(weighted.scores_, sampled.scores_, rtol=1e-6)
-
-
 def test_one_standard_error_prefers_fewer_features() -> None:
     """The rule picks the first value whose mean is near enough to the best; folds have weights."""
     scores = -np.array([[3.0, 3.2], [2.0, 2.4], [1.9, 2.3], [2.5, 2.2]])
@@ -148,29 +128,6 @@ def test_other_parameters_reach_the_models() -> None:
     np.testing.assert_array_equal(two.scores_, one.scores_)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"rule": "best"}, "rule must be one of .* got 'best'"),
-        ({"scoring": ["r2", "neg_mean_absolute_error"]}, "scoring must be one score"),
-        ({"scoring": "r3"}, "scoring='r3' is no scorer"),
-        ({"alphas": [0.1, -1.0]}, "alphas must be .* got -1"),
-        ({"n_alphas": 0}, "n_alphas must be a whole number"),
-        ({"eps": 2.0}, "eps must be .* got 2.0"),
-        ({"cv": 1}, "cv|n_splits|k-fold"),
-        ({"quantile": 2.0}, "quantile must be .* got 2.0"),
-        ({"tol": -1.0}, "tol must be .* got -1.0"),
-    ],
-)
-def test_bad_parameters_are_refused(options: dict[str, Any], words: str) -> None:
-    """The error names the argument and its value, before a fold is fitted; nothing is kept."""
-    X, y = rows(6)
-    model = SparseLinearRegressorCV(**options)
-    with pytest.raises(ValueError, match=words):
-        model.fit(X, y)
-    assert set(vars(model)) == set(model.get_params())
-
-
 def test_a_fold_whose_held_out_rows_weigh_nothing_has_no_scores() -> None:
     """Its scores are nan, and the choice is that of the other folds."""
     X, y = rows(7, n_features=20)
@@ -204,16 +161,6 @@ def test_groups_are_for_the_splitter() -> None:
         model.fit(X, y)
 
 
-def test_a_scorer_that_needs_probabilities_is_refused_by_name() -> None:
-    """The error names scoring and the loss; the log loss has probabilities."""
-    X, y = rows(1)
-    model = SparseLinearClassifierCV(Cs=[0.1, 1.0], cv=2, scoring="neg_log_loss")
-    words = "scoring='neg_log_loss' asks for what a SparseLinearClassifierCV with loss='hinge' does"
-    with pytest.raises(ValueError, match=words):
-        model.fit(X, y > 4.0)
-    assert (model.set_params(loss="log_loss").fit(X, y > 4.0).scores_ < 0).all()
-
-
 def test_the_model_has_names_report_and_facts(tmp_path: Path) -> None:
     """Those of the sparse linear model inside, which knows the features by their names."""
     X, y = load_diabetes(return_X_y=True, as_frame=True)
@@ -231,3 +178,13 @@ def test_the_model_has_names_report_and_facts(tmp_path: Path) -> None:
     page = model.report(tmp_path / "model.html").read_text(encoding="utf-8")
     assert "bmi" in page
     assert "× standard deviation first" in page
+
+
+def test_rows_count_with_the_weights_of_their_classes() -> None:
+    """class_weight changes the scores as repeated rows do."""
+    X, y = rows(3, n_features=15)
+    labels, folds = y > 3.0, list(KFold(3, shuffle=True, random_state=1).split(X))
+    own = {"Cs": [0.1, 1.0], "cv": folds, "tol": 1e-9}
+    weighted = SparseLinearClassifierCV(class_weight={True: 2.0, False: 1.0}, **own).fit(X, labels)
+    sampled = SparseLinearClassifierCV(**own).fit(X, labels, 1.0 + labels)
+    np.testing.assert_allclose(weighted.scores_, sampled.scores_, rtol=1e-6)

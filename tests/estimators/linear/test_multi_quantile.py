@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.metrics import d2_pinball_score, mean_pinball_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -19,7 +19,6 @@ from cgboost import MultiQuantileRegressor, SparseLinearRegressor
 from cgboost.exceptions import TrivialModelWarning
 from cgboost.losses import Quantile
 from tests.estimators.linear.test_sparse_linear import Source
-from tests.estimators.scikit_learn_checks import scikit_learn_checks
 
 QUANTILES = [0.1, 0.3, 0.5, 0.8]
 
@@ -104,18 +103,6 @@ def test_separate_fits_are_those_of_the_regressor_of_one_quantile() -> None:
     assert set(model.history_["quantile"]) == set(model.columns_["quantile"]) == set(QUANTILES)
 
 
-def test_constraints_that_are_not_tight_change_nothing() -> None:
-    """Where separate fits do not cross, the joint optimum is theirs."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(300, 5))
-    y = X[:, 0] + rng.normal(size=300)
-    apart = MultiQuantileRegressor([0.2, 0.5, 0.8], alpha=0.02, tol=1e-9).fit(X, y)
-    assert np.diff(apart.predict(X), axis=1).min() > 0
-    joint = MultiQuantileRegressor([0.2, 0.5, 0.8], alpha=0.02, tol=1e-9, noncrossing=True)
-    assert joint.fit(X, y).objective_ == pytest.approx(apart.objective_, rel=1e-8)
-    np.testing.assert_allclose(joint.coef_, apart.coef_, atol=1e-6)
-
-
 def test_predictions_do_not_cross_on_the_convex_hull_of_the_rows() -> None:
     """Differences of outputs are linear, so that means of rows are in order, too."""
     X, y = rows(21)
@@ -133,18 +120,6 @@ def test_a_quantile_without_features_may_be_off_that_of_y() -> None:
     assert model.coef_[1:].any()
     assert np.diff(model.predict(X), axis=1).min() >= -1e-9 * np.abs(y).max()
     assert model.intercept_[0] < np.quantile(y, QUANTILES[0]) - 1.0
-
-
-@pytest.mark.parametrize("noncrossing", [True, False])
-def test_units_do_not_matter(noncrossing: bool) -> None:
-    """In other units of y and X the model is the same, in these units."""
-    X, y = rows(22)
-    model = MultiQuantileRegressor(QUANTILES, alpha=0.05, noncrossing=noncrossing).fit(X, y)
-    for scale in (1e-9, 1e9):
-        other = MultiQuantileRegressor(QUANTILES, alpha=0.05, noncrossing=noncrossing)
-        other.fit(X / scale, scale * y, sample_weight=np.full(len(y), 7.0))
-        assert other.set_params(alpha=0.05 / scale).fit(X / scale, y).converged_
-        np.testing.assert_allclose(other.predict(X / scale), model.predict(X), rtol=1e-4)
 
 
 def test_largest_alpha() -> None:
@@ -184,20 +159,6 @@ def test_features_without_a_penalty_are_those_of_single_fits(given: dict[str, An
     path = MultiQuantileRegressor(QUANTILES).path(X, y, [0.2, 0.1, 0.05])
     last = MultiQuantileRegressor(QUANTILES, alpha=0.05).fit(X, y)
     assert path.models[-1].objective_ == pytest.approx(last.objective_, rel=1e-6)
-
-
-@pytest.mark.parametrize("noncrossing", [True, False])
-def test_a_path_has_the_models_of_single_fits(noncrossing: bool) -> None:
-    """Objectives along a path are those without a warm start, and its models do not cross."""
-    X, y = rows(24)
-    model = MultiQuantileRegressor(QUANTILES, noncrossing=noncrossing, tol=1e-7)
-    path = model.path(X, y, [0.2, 0.05, 0.01], eval_set=(X, y))
-    for alpha, found in zip(path.values, path, strict=True):
-        own = MultiQuantileRegressor(QUANTILES, alpha=alpha, noncrossing=noncrossing, tol=1e-7)
-        assert found.objective_ == pytest.approx(own.fit(X, y).objective_, rel=1e-6)
-        if noncrossing:
-            assert np.diff(found.predict(X), axis=1).min() >= -1e-9 * np.abs(y).max()
-    assert path.best in path.models
 
 
 def test_the_score_is_the_mean_of_d2() -> None:
@@ -254,15 +215,6 @@ def test_neighbours_begin_with_each_others_features() -> None:
     assert (first[1:] > 0).all()
 
 
-def test_coefficients_may_be_kept_sparse() -> None:
-    """sparsify() changes no prediction."""
-    X, y = rows(28)
-    model = MultiQuantileRegressor(QUANTILES, alpha=0.05, noncrossing=True).fit(X, y)
-    before = model.predict(X)
-    assert sparse.issparse(model.sparsify().coef_)
-    np.testing.assert_array_equal(model.predict(X), before)
-
-
 def test_max_columns_leave_a_model_that_does_not_cross() -> None:
     """Cut short, the model is still feasible, and its gap known."""
     X, y = rows(29)
@@ -271,36 +223,6 @@ def test_max_columns_leave_a_model_that_does_not_cross() -> None:
     assert model.stop_reason_ == "max_columns"
     assert 1e-6 < model.gap_ < 1.0
     assert np.diff(model.predict(X), axis=1).min() >= -1e-9 * np.abs(y).max()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"quantiles": [0.5, 0.1]}, "quantiles must be increasing.*got 0.1 after 0.5"),
-        ({"quantiles": [0.5, 0.5]}, "quantiles must be increasing.*got 0.5 after 0.5"),
-        ({"quantiles": [0.0, 0.5]}, "quantiles must be between 0 and 1, got 0.0"),
-        ({"quantiles": [0.5, 1]}, "quantiles must be between 0 and 1, got 1"),
-        ({"quantiles": [0.5, np.nan]}, "quantiles must be between 0 and 1, got nan"),
-        ({"quantiles": ["0.5"]}, "quantiles must be between 0 and 1, got '0.5'"),
-        ({"quantiles": []}, "quantiles must be a sequence of numbers"),
-        ({"quantiles": 0.5}, "quantiles must be a sequence of numbers, got 0.5"),
-        ({"quantiles": "0.5"}, "quantiles must be a sequence of numbers"),
-        ({"alpha": -1.0}, "alpha"),
-        ({"noncrossing": True, "alpha": 0.0}, "needs alpha above 0, got 0.0"),
-        (
-            {"noncrossing": True, "penalty_weights": np.arange(20.0)},
-            "needs penalty_weights above 0, got 0 for feature 0",
-        ),
-        ({"noncrossing": "yes"}, "noncrossing"),
-        ({"noncrossing": True, "fit_intercept": False}, "needs fit_intercept=True, got False"),
-        ({"noncrossing": True, "penalty": "elasticnet"}, "needs penalty='l1', got 'elasticnet'"),
-    ],
-)
-def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
-    """Errors name the argument, its value and what it should be."""
-    X, y = rows(30)
-    with pytest.raises(ValueError, match=message):
-        MultiQuantileRegressor(**parameters).fit(X, y)
 
 
 @pytest.mark.parametrize("noncrossing", [False, True])
@@ -315,26 +237,3 @@ def test_a_source_of_blocks_has_the_model_of_its_rows(noncrossing: bool) -> None
     assert blocks.dual_bound_ == pytest.approx(whole.dual_bound_)
     (one,) = model.path(Source(X, y, weights), alphas=[0.05])
     np.testing.assert_allclose(one.coef_, whole.coef_, atol=1e-9)
-
-
-ONE_OUTPUT = "it expects predictions of the shape (n_rows,), these have a column for each quantile"
-
-
-def expected_failures(_: BaseEstimator) -> dict[str, str]:
-    """What scikit-learn expects of regressors with one output.
-
-    No tag says that one y has several predictions: of ``single_output=False`` the checks make a
-    y of two columns, and with ``multi_output=True`` beside it they want a prediction for each.
-    """
-    checks = ("regressors_train", "estimator_sparse_array", "estimator_sparse_matrix")
-    return {f"check_{name}": ONE_OUTPUT for name in checks}
-
-
-@scikit_learn_checks(
-    [MultiQuantileRegressor(alpha=0.01)],
-    variants=[MultiQuantileRegressor(alpha=0.01, noncrossing=True)],
-    expected_failed_checks=expected_failures,
-)
-def test_scikit_learn_compliance(estimator: BaseEstimator, check: Any) -> None:
-    """Every check of scikit-learn, but for the shape of predictions."""
-    check(estimator)

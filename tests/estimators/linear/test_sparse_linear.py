@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
@@ -17,10 +15,7 @@ from sklearn.linear_model import ElasticNet, LogisticRegression, QuantileRegress
 
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.losses import (
-    AbsoluteError,
-    EpsilonInsensitive,
     Exponential,
-    Hinge,
     Huber,
     LogLoss,
     Loss,
@@ -30,26 +25,6 @@ from cgboost.losses import (
     SquaredError,
     SquaredHinge,
 )
-from tests.estimators.scikit_learn_checks import scikit_learn_checks
-
-
-@scikit_learn_checks(
-    [SparseLinearRegressor(), SparseLinearRegressor(alpha=0.1), SparseLinearClassifier()]
-)
-@pytest.mark.filterwarnings("ignore:SparseLinear:UserWarning")
-def test_scikit_learn_check(estimator: Any, check: Any) -> None:
-    """Every check of scikit-learn passes, at the defaults too."""
-    check(estimator)
-
-
-REGRESSION: list[Loss] = [
-    Quantile(0.3),
-    AbsoluteError(),
-    EpsilonInsensitive(0.2),
-    Huber(0.7),
-    SquaredError(),
-]
-CLASSIFICATION: list[Loss] = [Hinge(), SquaredHinge(), LogLoss()]
 
 
 def rows(seed: int, n_rows: int = 60, n_features: int = 90) -> tuple[np.ndarray, np.ndarray]:
@@ -59,106 +34,6 @@ def rows(seed: int, n_rows: int = 60, n_features: int = 90) -> tuple[np.ndarray,
     X[rng.random(X.shape) < 0.3] = 0.0
     y = X[:, :4] @ np.array([2.0, -1.0, 1.0, 0.5]) + 3.0 + rng.standard_t(3, size=n_rows)
     return X, y
-
-
-def optimum(
-    X: np.ndarray,
-    y: np.ndarray,
-    cost: np.ndarray,
-    loss: Loss,
-    *,
-    price: float,
-    ratio: float,
-    weights: np.ndarray,
-    positive: bool,
-    offset: bool,
-) -> float:
-    """The optimum of the whole problem by CVXPY."""
-    beta, b = cp.Variable(X.shape[1], nonneg=positive), cp.Variable()
-    f = X @ beta + (b if offset else 0.0)
-    if isinstance(loss, LogLoss):
-        f = f / 2.0
-    charged = cp.multiply(weights, beta)
-    penalty = ratio * cp.norm1(charged) + 0.5 * (1.0 - ratio) * cp.sum_squares(charged)
-    problem = cp.Problem(cp.Minimize(price * penalty + cost @ loss.to_cvxpy(y, f)))
-    problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-11, tol_gap_abs=1e-11, tol_feas=1e-11)
-    return float(problem.value)
-
-
-@pytest.mark.parametrize(
-    ("loss", "ratio", "as_sparse", "positive", "offset"),
-    [
-        (loss, ratio, as_sparse, positive, offset)
-        for loss, (ratio, as_sparse, positive, offset) in zip(
-            REGRESSION * 4,
-            itertools.cycle(
-                itertools.product((1.0, 0.6), (False, True), (False, True), (True, False))
-            ),
-            strict=False,
-        )
-    ],
-    ids=str,
-)
-def test_regression_has_the_optimum_of_the_whole_problem(
-    loss: Loss, ratio: float, as_sparse: bool, positive: bool, offset: bool
-) -> None:
-    """Objective of every loss, penalty, sign and form of X as CVXPY's, the bound below it."""
-    X, y = rows(1)
-    rng = np.random.default_rng(2)
-    weights, own = rng.integers(0, 3, len(y)).astype(float), rng.uniform(0.5, 2.0, X.shape[1])
-    model = SparseLinearRegressor(
-        loss=loss,
-        alpha=0.08,
-        penalty="elasticnet",
-        l1_ratio=ratio,
-        penalty_weights=own,
-        positive=positive,
-        fit_intercept=offset,
-        tol=1e-8,
-    ).fit(sparse.csr_matrix(X) if as_sparse else X, y, sample_weight=weights)
-    best = optimum(
-        X,
-        y,
-        weights / weights.sum(),
-        loss,
-        price=0.08,
-        ratio=ratio,
-        weights=own,
-        positive=positive,
-        offset=offset,
-    )
-    assert abs(model.objective_ - best) <= 1e-7 * best
-    assert model.dual_bound_ <= best * (1.0 + 1e-9)
-    assert model.gap_ <= 1e-6
-    f = X @ model.coef_ + model.intercept_
-    charged = own * model.coef_
-    penalty = ratio * np.abs(charged).sum() + 0.5 * (1 - ratio) * charged @ charged
-    own_value = 0.08 * penalty + np.average(loss.value(y, f), weights=weights)
-    assert own_value == pytest.approx(model.objective_, rel=1e-9)
-
-
-@pytest.mark.parametrize("loss", CLASSIFICATION, ids=str)
-@pytest.mark.parametrize("ratio", [1.0, 0.7])
-def test_classification_has_the_optimum_of_the_whole_problem(loss: Loss, ratio: float) -> None:
-    """Objective as CVXPY's for two classes, the bound below it."""
-    X, y = rows(3)
-    labels = np.where(y > np.median(y), 1.0, -1.0)
-    model = SparseLinearClassifier(
-        loss=loss, C=0.3, penalty="elasticnet", l1_ratio=ratio, tol=1e-8
-    ).fit(X, labels)
-    best = optimum(
-        X,
-        labels,
-        np.full(len(y), 0.3),
-        loss,
-        price=1.0,
-        ratio=ratio,
-        weights=np.ones(X.shape[1]),
-        positive=False,
-        offset=True,
-    )
-    assert abs(model.objective_ - best) <= 1e-7 * best
-    assert model.dual_bound_ <= best * (1.0 + 1e-9)
 
 
 @pytest.mark.filterwarnings("error")
@@ -209,30 +84,6 @@ def test_coefficients_are_those_of_lasso_and_logistic_regression() -> None:
     np.testing.assert_allclose(model.coef_, scaled.coef_, atol=1e-6)
 
 
-@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
-def test_units_of_y_and_features_do_not_matter(unit: float) -> None:
-    """Coefficients scale with y, and with the inverse of the features' unit, and α with that."""
-    X, y = rows(4)
-    model = SparseLinearRegressor(alpha=0.1).fit(X, y)
-    scaled = SparseLinearRegressor(alpha=0.1).fit(X, y * unit)
-    np.testing.assert_allclose(scaled.coef_, model.coef_ * unit, rtol=1e-6)
-    scaled = SparseLinearRegressor(alpha=0.1 * unit).fit(X * unit, y)
-    np.testing.assert_allclose(scaled.coef_, model.coef_ / unit, rtol=1e-6)
-
-
-def test_the_model_is_that_of_scikit_learn() -> None:
-    """Quantile and elastic-net regression have the coefficients of scikit-learn's estimators."""
-    X, y = rows(5)
-    mine = SparseLinearRegressor(quantile=0.7, alpha=0.1).fit(X, y)
-    theirs = QuantileRegressor(quantile=0.7, alpha=0.1).fit(X, y)
-    np.testing.assert_allclose(mine.coef_, theirs.coef_, atol=1e-9)
-    mine = SparseLinearRegressor(
-        loss="squared_error", penalty="elasticnet", alpha=0.2, tol=1e-9
-    ).fit(X, y)
-    net = ElasticNet(alpha=0.2, tol=1e-12, max_iter=100_000).fit(X, y)
-    np.testing.assert_allclose(mine.coef_, net.coef_, atol=1e-5)
-
-
 def test_no_feature_enters_from_the_largest_alpha_on() -> None:
     """At alpha_max_ the model is constant, a little below it is not; C_min_ likewise."""
     X, y = rows(6)
@@ -259,14 +110,6 @@ def test_standardizing_is_what_a_scaler_before_the_model_does() -> None:
     np.testing.assert_allclose(as_sparse.coef_, inside.coef_, atol=1e-9)
 
 
-def test_log_odds_are_those_of_logistic_regression() -> None:
-    """Outputs of the log loss are log-odds, of which probabilities are the logistic function."""
-    X, y = rows(8)
-    model = SparseLinearClassifier(loss="log_loss", C=0.5).fit(X, y > 4.0)
-    odds = model.decision_function(X)
-    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1.0 / (1.0 + np.exp(-odds)))
-
-
 def test_coefficients_may_be_kept_sparse() -> None:
     """sparsify() changes neither predictions nor, with densify(), the coefficients."""
     X, y = rows(9)
@@ -276,16 +119,6 @@ def test_coefficients_may_be_kept_sparse() -> None:
         assert sparse.issparse(model.sparsify().coef_)
         np.testing.assert_array_equal(model.predict(X), before)
         np.testing.assert_array_equal(model.densify().coef_, coef)
-
-
-def test_stages_end_with_the_model_in_the_units_of_y() -> None:
-    """The last staged prediction is the model's, and scores of rounds are in units of y."""
-    X, y = rows(10)
-    model = SparseLinearRegressor(alpha=0.05).fit(X, 100.0 * y, eval_set=(X, 100.0 * y))
-    *_, last = model.staged_predict(X)
-    np.testing.assert_allclose(last, model.predict(X))
-    error = np.abs(100.0 * y - model.predict(X)).mean()
-    assert model.history_["validation_mae"][model.best_round_] == pytest.approx(error)
 
 
 class Source:
@@ -319,57 +152,6 @@ def test_a_source_of_blocks_has_the_model_of_its_rows(tmp_path: Path) -> None:
     classes = SparseLinearClassifier(C=0.2).fit(Source(X, labels, weights))
     alone = SparseLinearClassifier(C=0.2).fit(X, labels, sample_weight=weights)
     np.testing.assert_allclose(classes.coef_, alone.coef_, atol=1e-9)
-
-
-def test_early_stopping_of_a_source_needs_an_eval_set() -> None:
-    """Rows of a source cannot be held out: the error says what to give."""
-    X, y = rows(12)
-    with pytest.raises(ValueError, match="give an eval_set"):
-        SparseLinearRegressor(early_stopping=True).fit(Source(X, y, np.ones(len(y))))
-
-
-@pytest.mark.parametrize("loss", REGRESSION, ids=str)
-@pytest.mark.parametrize("form", ["dense", "sparse", "source"])
-def test_features_without_a_penalty_are_fitted_and_certified(loss: Loss, form: str) -> None:
-    """alpha=0, and weights of 0 beside others, have CVXPY's optimum, and a bound below it."""
-    X, y = rows(13, n_rows=80, n_features=9)
-    given = {
-        "dense": (X, y),
-        "sparse": (sparse.csr_matrix(X), y),
-        "source": (Source(X, y, np.ones(len(y))),),
-    }
-    shares = np.full(len(y), 1.0 / len(y))
-    own = np.where(np.arange(9) < 3, 0.0, 1.0)
-    for alpha, weights in ((0.0, np.ones(9)), (0.2, own)):
-        model = SparseLinearRegressor(loss=loss, alpha=alpha, penalty_weights=weights, tol=1e-8)
-        model.fit(*given[form])
-        best = optimum(
-            X,
-            y,
-            shares,
-            loss,
-            price=alpha,
-            ratio=1.0,
-            weights=weights,
-            positive=False,
-            offset=True,
-        )
-        assert abs(model.objective_ - best) <= 1e-7 * best
-        assert model.dual_bound_ <= best * (1.0 + 1e-9)
-        f = X @ model.coef_ + model.intercept_
-        penalty = alpha * weights @ np.abs(model.coef_)
-        assert penalty + loss.value(y, f).mean() == pytest.approx(model.objective_, rel=1e-9)
-
-
-def test_coefficients_without_a_penalty_are_free_in_sign() -> None:
-    """positive=True is refused where a feature has no penalty, with the reason."""
-    X, y = rows(14)
-    with pytest.raises(ValueError, match="positive=True needs alpha above 0, got 0: "):
-        SparseLinearRegressor(alpha=0, positive=True).fit(X, y)
-    weights = np.arange(X.shape[1])[::-1]
-    words = f"positive=True needs penalty_weights above 0, got 0 for feature {len(weights) - 1}"
-    with pytest.raises(ValueError, match=words):
-        SparseLinearRegressor(penalty_weights=weights, positive=True).fit(X, y)
 
 
 def test_a_small_weight_stands_for_none_where_coefficients_are_positive() -> None:
@@ -409,16 +191,6 @@ def test_smooth_losses_are_solved_at_tiny_weights(loss: Loss, weight: float) -> 
     assert model.objective_ == pytest.approx(free.objective_, rel=10 * weight + 1e-6)
 
 
-def test_the_model_without_features_is_the_best_constant() -> None:
-    """Its intercept is a quantile of y exactly, and that of scikit-learn's model."""
-    X, y = rows(15, n_rows=61)
-    with pytest.warns(UserWarning, match="no column is worth its price"):
-        model = SparseLinearRegressor(quantile=0.3, alpha=100.0).fit(X, y)
-    theirs = QuantileRegressor(quantile=0.3, alpha=100.0).fit(X, y)
-    assert model.intercept_ in y
-    assert model.intercept_ == pytest.approx(theirs.intercept_, abs=1e-12)
-
-
 @pytest.mark.filterwarnings("ignore:SparseLinear:UserWarning")
 def test_the_default_alpha_keeps_noise_out_and_signal_in() -> None:
     """At twice the default, features that mean nothing stay out; weights count as repeated rows."""
@@ -438,13 +210,6 @@ def test_the_default_alpha_keeps_noise_out_and_signal_in() -> None:
     assert weighted.alpha_ == pytest.approx(repeated.alpha_, rel=1e-9)
 
 
-def test_sparse_blocks_are_refused_by_name() -> None:
-    """The error says what was given, and that a sparse matrix needs no blocks."""
-    X, y = rows(16)
-    with pytest.raises(ValueError, match="got a csr matrix: give the whole sparse matrix"):
-        SparseLinearRegressor().fit([(sparse.csr_matrix(X), y)])
-
-
 @pytest.mark.parametrize("loss", ["absolute_error", "epsilon_insensitive", "huber", Quantile(0.9)])
 def test_alpha_by_default_does_not_depend_on_a_shift(loss: Any) -> None:
     """Rows on a kink of the loss at its best constant are the same, up to the rounding of y."""
@@ -456,8 +221,11 @@ def test_alpha_by_default_does_not_depend_on_a_shift(loss: Any) -> None:
             assert found == pytest.approx(wanted, rel=1e-6 + 1e2 * np.spacing(abs(shift)))
 
 
-def test_what_no_alpha_can_change_is_said() -> None:
-    """Where a constant meets every y the warning does not ask for another alpha."""
-    X, _ = rows(17)
-    with pytest.warns(UserWarning, match="every y is met by a constant"):
-        SparseLinearRegressor(alpha=0.1).fit(X, np.full(len(X), 7.0))
+def test_the_model_without_features_is_the_best_constant() -> None:
+    """Its intercept is a quantile of y exactly, and that of scikit-learn's model."""
+    X, y = rows(15, n_rows=61)
+    with pytest.warns(UserWarning, match="no column is worth its price"):
+        model = SparseLinearRegressor(quantile=0.3, alpha=100.0).fit(X, y)
+    theirs = QuantileRegressor(quantile=0.3, alpha=100.0).fit(X, y)
+    assert model.intercept_ in y
+    assert model.intercept_ == pytest.approx(theirs.intercept_, abs=1e-12)

@@ -5,13 +5,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import check_class_weight_classifiers
 
 from cgboost import (
     ConstrainedBoostClassifier,
@@ -22,57 +19,11 @@ from cgboost import (
 from cgboost.exceptions import TrivialModelWarning
 from cgboost.losses import AbsoluteError, EpsilonInsensitive, Huber, Quantile
 from cgboost.pricing.features.stumps import StumpPool
-from tests.estimators.common.test_bad_input import BAD_DATA, BAD_PARAMETERS
 from tests.estimators.data import curve, three_classes, two_classes
-from tests.estimators.scikit_learn_checks import scikit_learn_checks
 from tests.problems import Formulation, Problem
 
 TREE = DecisionTreeClassifier(max_depth=2)
 REGRESSION_TREE = DecisionTreeRegressor(max_depth=2)
-
-WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
-REASON = (
-    "repeated rows leave the problem as it is, but not the number of columns a round (2-norm, cut "
-    "short), which of several optima is found (regression, ν, small C), or what a tree makes of r"
-)
-
-
-CLASS_WEIGHTS = "check_class_weight_classifiers"
-STUMP = (
-    "the constant costs what any stump costs, and of those on which all rows of the heavy class "
-    "agree the optimum takes the one that is best for the light ones; not with offset='free'"
-)
-
-
-def expected_failures(estimator):
-    """Classifiers over the 1-norm with C = 1 pass every check of sample weights."""
-    expected = {CLASS_WEIGHTS: STUMP} if isinstance(estimator, LPBoostClassifier) else {}
-    passes = isinstance(estimator, LPBoostClassifier) and estimator.formulation == "lp"
-    passes = passes and estimator.nu is None and estimator.C == 1.0
-    return expected if passes else expected | {WEIGHTS: REASON}
-
-
-ESTIMATORS = [LPBoostClassifier(), LPBoostRegressor()]
-VARIANTS = [
-    LPBoostClassifier(C=1.0),
-    LPBoostClassifier(nu=0.2),
-    LPBoostClassifier(C=1.0, multi_class="joint"),
-    LPBoostClassifier(formulation="qp", tol=1e-2, max_columns=60),
-    LPBoostClassifier(TREE, C=1.0, max_columns=20),
-    LPBoostRegressor(REGRESSION_TREE, max_columns=20),
-]
-
-
-@scikit_learn_checks(ESTIMATORS, variants=VARIANTS, expected_failed_checks=expected_failures)
-def test_scikit_learn_check(estimator, check):
-    """Every check of scikit-learn passes, apart from the expected failures with their reason."""
-    check(estimator)
-
-
-def test_class_weights_decide_where_the_constant_is_free():
-    """With a free offset the check of class weights passes too."""
-    free = LPBoostClassifier(offset="free")
-    check_class_weight_classifiers("LPBoostClassifier", free)
 
 
 @pytest.fixture(params=["binary", "multi-class", "joint", "regression"])
@@ -228,46 +179,6 @@ def test_epsilon_and_the_free_offset_of_the_regressor():
         LPBoostRegressor(epsilon=-1).fit(X, y)
 
 
-ABSENT = {"penalty", "library", "coef", "priority", "cache_size", "executor"}
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        *((p, m) for p, m in BAD_PARAMETERS if not ABSENT & set(p)),
-        ({"formulation": "l1"}, r"formulation must be one of \['erlp', 'lp', .*got 'l1'"),
-        ({"formulation": "erlp"}, "formulation='erlp' needs nu, got nu=None"),
-        ({"formulation": "qrlp"}, "formulation='qrlp' needs nu, got nu=None"),
-        ({"formulation": "qp", "solver": "highs"}, "solver='highs' cannot solve a QP"),
-        ({"multi_class": "ovo"}, r"multi_class must be one of .*got 'ovo'"),
-        ({"multi_class": "joint", "offset": "free"}, "needs offset=\"none\", got 'free'"),
-        ({"eta": 0}, "eta must be a finite number > 0, got 0"),
-        ({"margin": -1}, "margin must .*got -1"),
-        ({"estimator": "stump"}, "estimator must be a scikit-learn classifier or regressor, or No"),
-        ({"estimator": DecisionTreeClassifier}, "estimator must be a scikit-learn classifier"),
-        ({"estimator": KMeans()}, "estimator must be .*got KMeans"),
-        ({"estimator": KNeighborsClassifier()}, "sample_weight in its fit, KNeighborsClassifier"),
-    ],
-)
-def test_bad_parameter(parameters, message):
-    """The error names the parameter, its value and what would do; nothing is fitted."""
-    X, y = two_classes()
-    model = LPBoostClassifier(**parameters)
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, y)
-    assert set(vars(model)) == set(model.get_params(deep=False))
-
-
-@pytest.mark.parametrize(("data", "message"), BAD_DATA)
-def test_bad_data(data, message):
-    """The error names the argument; nothing is fitted."""
-    X, y = two_classes()
-    model = LPBoostClassifier()
-    with pytest.raises(ValueError, match=message):
-        model.fit(**({"X": X, "y": y} | data))
-    assert set(vars(model)) == set(model.get_params(deep=False))
-
-
 @pytest.mark.parametrize(
     "make", [LPBoostRegressor, ConstrainedBoostRegressor], ids=lambda m: m.__name__
 )
@@ -298,6 +209,7 @@ def test_c_of_a_constant_y_is_no_rounding_noise(make, value) -> None:
         with pytest.warns(TrivialModelWarning, match="C=0.193649; every y is met by a constant"):
             model = make(loss=loss).fit(X, y)
         assert np.isclose(model.C_, 1.5 / np.sqrt(60))
+        assert model.gap_ <= model.tol
         np.testing.assert_allclose(model.predict(X), value, rtol=1e-12)
     with pytest.warns(TrivialModelWarning, match="epsilon=0.1 of a constant: unless all are equal"):
         make(epsilon=0.1).fit(X, y)
@@ -334,18 +246,6 @@ def test_default_stumps_of_numbers_do_not_fit_the_noise() -> None:
     assert path.C_ == 1.0
     models = LPBoostRegressor().path(X[:50], y[:50], [0.1, 0.2])
     assert [m.C_ for m in models] == [0.1, 0.2]
-
-
-@pytest.mark.parametrize("level", [1.0, -3.7, 5.0, 1e-3, 1e8])
-@pytest.mark.parametrize("C", [None, 1.0])
-def test_a_constant_response_is_fitted_and_certified(level: float, C: float | None) -> None:
-    """Rounding that a free offset leaves of the loss is no gap; the fit says that it is trivial."""
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    with pytest.warns(TrivialModelWarning) as warned:
-        model = LPBoostRegressor(C=C).fit(X, np.full(20, level))
-    assert len(warned) == 1
-    assert model.gap_ <= model.tol
-    np.testing.assert_allclose(model.predict(X), level, rtol=1e-12, atol=model.epsilon + 1e-9)
 
 
 @pytest.mark.parametrize("kind", [LPBoostClassifier, ConstrainedBoostClassifier])

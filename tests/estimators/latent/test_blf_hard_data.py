@@ -1,10 +1,9 @@
-"""Boosted Latent Factors with data that end early, and with input that is refused."""
+"""Boosted Latent Factors with data that end early."""
 
 import warnings
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
@@ -12,11 +11,7 @@ from cgboost import (
     RBF,
     BLFClassifier,
     BLFRegressor,
-    CGBoostRegressor,
-    KernelLibrary,
     Linear,
-    LPBoostRegressor,
-    Precomputed,
 )
 from tests.estimators.latent.latent_data import (
     CLASSES,
@@ -138,106 +133,6 @@ def test_classes_of_one_row(loss: str) -> None:
         BLFClassifier("cv", loss=loss).fit(X, y)
 
 
-@pytest.mark.parametrize("loss", CLASSES)
-def test_a_class_without_weight(loss: str) -> None:
-    """Rows of weight 0 are not there: with one class left it is an error."""
-    X, y = overlapping()
-    with pytest.raises(ValueError, match="only one class: 1; rows of weight 0 do not count"):
-        BLFClassifier(2, loss=loss).fit(X, y, sample_weight=y.astype(float))
-
-
-def test_kernels_that_will_not_do_are_named() -> None:
-    """Not positive semi-definite, not symmetric, not one, or no kernel at all."""
-    X, y = noisy_line()
-
-    def negative(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        return -RBF(0.1)(A, B)
-
-    with pytest.raises(ValueError, match="is not positive semi-definite: rKr = -"):
-        BLFRegressor(2, kernel=negative).fit(X, y)
-    with pytest.raises(ValueError, match="is not symmetric"):
-        BLFRegressor(2, kernel=Precomputed()).fit(np.random.default_rng(0).normal(size=(60, 60)), y)
-    library = KernelLibrary({"a": Linear(), "b": RBF()})
-    with pytest.raises(ValueError, match="kernel must be one kernel, got a library of 2"):
-        BLFRegressor(2, kernel=library).fit(X, y)
-    with pytest.raises(ValueError, match="must be a kernel such as RBF.*got 'rbf'"):
-        BLFRegressor(2, kernel="rbf").fit(X, y)
-
-
-@pytest.mark.parametrize("estimator", [BLFRegressor, BLFClassifier])
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("n_components", 0, "a whole number ≥ 1 or 'cv', got 0"),
-        ("n_components", "all", "a whole number ≥ 1 or 'cv', got 'all'"),
-        ("n_components", 2.5, "a whole number ≥ 1 or 'cv', got 2.5"),
-        ("loss", "hinged", "must be one of .*got 'hinged'"),
-        ("newton_steps", 0, "a whole number ≥ 1, got 0"),
-        ("newton_damping", 1.0, "≥ 0 and < 1, got 1.0"),
-        ("newton_damping", float("nan"), "got nan"),
-        ("refit", 1, "True or False, got 1"),
-        ("deflate", "no", "True or False, got 'no'"),
-        ("max_components", -1, "a whole number ≥ 1, got -1"),
-        ("cv", 1, "cv must be a finite number ≥ 2, got 1"),
-        ("solver", 3, "solver must be 'auto' or the name of a solver, got 3"),
-        ("solver", "abacus", "'abacus'"),
-        ("solver_options", {"presolve": "on"}, "presolve.* got solver='auto'"),
-    ],
-)
-def test_bad_parameters_are_named(estimator: Any, name: str, value: Any, message: str) -> None:
-    """The error has the parameter, its value and what to give."""
-    X, y = overlapping()
-    with pytest.raises(ValueError, match=message) as caught:
-        estimator(**{name: value}).fit(X, y)
-    assert name in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("epsilon", -0.1), ("delta", 0.0), ("alpha", 1.0), ("subgradient", "any")]
-)
-def test_bad_parameters_of_the_regressor_are_named(name: str, value: Any) -> None:
-    """Whatever the loss, the parameter is checked."""
-    X, y = noisy_line()
-    with pytest.raises(ValueError, match=f"{name} must be .*got {value!r}"):
-        BLFRegressor(**{name: value}).fit(X, y)
-
-
-def test_what_does_not_go_together_is_refused() -> None:
-    """Two ways to choose the number; rows held out of a matrix; a loss that is none."""
-    X, y = noisy_line()
-    with pytest.raises(ValueError, match="both choose the number of factors"):
-        BLFRegressor("cv", early_stopping=True).fit(X, y)
-    K = X @ X.T
-    with pytest.raises(ValueError, match="cannot hold out rows of a Precomputed kernel: give an"):
-        BLFRegressor(2, kernel=Precomputed(), early_stopping=True).fit(K, y)
-    watched = BLFRegressor(2, kernel=Precomputed(), early_stopping=True)
-    assert watched.fit(K, y, eval_set=(K[:9], y[:9])).n_components_ <= 2
-    with pytest.raises(TypeError, match="must return a DifferentiableLoss, got None"):
-        BLFRegressor(2, loss=lambda target, weights: None).fit(X, y)
-
-
-def test_a_fit_that_fails_leaves_the_model_as_it_was() -> None:
-    """Whether the check, the kernel or a callback fails."""
-    X, y = noisy_line()
-    model = BLFRegressor(2).fit(X, y)
-    before, attributes = model.predict(X), dict(vars(model))
-
-    def broken(turn: Any) -> None:
-        raise RuntimeError("no")
-
-    for parameters, error in (
-        ({"n_components": 0}, ValueError),
-        ({"kernel": lambda A, B: -(A @ B.T)}, ValueError),
-        ({"callbacks": [broken]}, RuntimeError),
-    ):
-        saved = {name: getattr(model, name) for name in parameters}
-        with pytest.raises(error):
-            model.set_params(**parameters).fit(X, y)
-        model.set_params(**saved)
-        np.testing.assert_array_equal(model.predict(X), before)
-        assert vars(model).keys() == attributes.keys()
-
-
 def test_responses_of_any_size() -> None:
     """10⁻¹² or 10¹² times y give as many times the coefficients, for losses without a scale."""
     X, y = noisy_line()
@@ -249,23 +144,3 @@ def test_responses_of_any_size() -> None:
             assert model.n_components_ == 6
     reference = LinearRegression().fit(X, y).coef_
     np.testing.assert_allclose(BLFRegressor(6).fit(X, y).coef_, reference, atol=1e-9)
-
-
-@pytest.mark.parametrize("frame", [False, True])
-def test_a_missing_value_of_a_response_is_told_with_its_place(frame: bool) -> None:
-    """By the number of the response, or its name in a data frame, and the row."""
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    Y = X[:, :2].copy()
-    Y[7, 1] = np.nan
-    given = pd.DataFrame(Y, columns=["fat", "protein"]) if frame else Y
-    name = "'protein'" if frame else "1"
-    with pytest.raises(ValueError, match=f"response {name} has no value in 1 of 30 .* row 7"):
-        BLFRegressor(2).fit(X, given)
-
-
-@pytest.mark.parametrize("model", [CGBoostRegressor(), LPBoostRegressor(), BLFClassifier()])
-def test_models_of_one_response_say_who_has_several(model: Any) -> None:
-    """In scikit-learn's words, and with what to do."""
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    with pytest.raises(ValueError, match=r"1d array.*MultiOutputRegressor.*BLFRegressor"):
-        model.fit(X, (X[:, :2] > 0).astype(int))

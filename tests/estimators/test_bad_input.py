@@ -1,0 +1,923 @@
+"""Bad input of every estimator: one error that names the argument, and nothing half-fitted."""
+
+import inspect
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from cgboost import (
+    RBF,
+    AnyBoostClassifier,
+    AnyBoostRegressor,
+    BLFClassifier,
+    BLFRegressor,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
+    ConstrainedBoostClassifier,
+    ConstrainedBoostRegressor,
+    GradientBoostingClassifier,
+    KernelLibrary,
+    Linear,
+    LPBoostClassifier,
+    LPBoostRegressor,
+    MultiQuantileRegressor,
+    Precomputed,
+    RuleSetRegressor,
+    SparseLinearClassifier,
+    SparseLinearRegressor,
+    Spectrum,
+    TransformClassifier,
+    TransformRegressor,
+)
+from cgboost.constraints import (
+    AlsoLoss,
+    Concave,
+    Convex,
+    EqualOpportunity,
+    GroupBudget,
+    Monotone,
+    ParityGap,
+    Sign,
+)
+from cgboost.estimators.common import parameters
+from cgboost.exceptions import KernelError
+from cgboost.linear import (
+    L1LinearSVC,
+    L1LinearSVR,
+    QuantileRegressor,
+    SparseLinearClassifierCV,
+    SparseLinearRegressorCV,
+)
+from cgboost.losses import Exponential, Hinge, LogLoss, Multinomial, Quantile
+from cgboost.penalties import ElasticNet, Entropy
+from tests.cases import law
+from tests.estimators.cases import ONE_EACH, EstimatorCase
+from tests.estimators.data import curve, three_classes, two_classes
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+Arguments = dict[str, Any]
+
+X, Y = two_classes()
+T = X[:, 0] - 0.5 * X[:, 1]
+NOBODY = np.zeros(40)
+ONES = np.ones(40)
+MASK = np.arange(40) < 3
+DAYS = np.datetime64("2020-01-01") + np.arange(40)
+FRAME = pd.DataFrame(X, columns=["income", "age", "height"])
+PEOPLE = FRAME.assign(sex=np.where(X[:, 0] > 0.3, "m", "f"))
+K = X @ X.T
+TREE = DecisionTreeClassifier(max_depth=1)
+
+
+def with_value(array: Any, value: Any) -> Any:
+    """A copy with one entry replaced: of a sparse matrix, of its data."""
+    changed = array.astype(np.result_type(array, type(value)))
+    (changed.data if sparse.issparse(changed) else changed.flat)[3] = value
+    return changed
+
+
+def assert_refused(model: Any, words: str, arguments: Arguments) -> None:
+    """A fit that is an error with these words, and leaves parameters alone."""
+    with pytest.raises((ValueError, TypeError, KernelError), match=words):
+        model.fit(**arguments)
+    assert set(vars(model)) == set(model.get_params(deep=False)), words
+
+
+# ---------------------------------------------------------------------- parameters
+
+above, at_least = (partial(parameters.check_number, "it", **{k: 0}) for k in ("above", "at_least"))
+below = partial(parameters.check_number, "it", above=0, below=1, optional=True)
+count = partial(parameters.check_count, "it", optional=True, words=["all"])
+NO_NUMBERS = [np.nan, np.inf, "1", True, [1]]
+
+CHECKS: dict[str, tuple[Callable[[Any], Any], list[Any], list[Any], str]] = {
+    "above": (above, [1, 1e-300, np.float32(2)], [0, -1.5, None, *NO_NUMBERS], "number > 0, got"),
+    "at least": (at_least, [0, 0.0, 3], [-1e-9, *NO_NUMBERS], "a finite number ≥ 0, got"),
+    "below": (below, [None, 0.5], [0, 1.0, *NO_NUMBERS], "> 0 and < 1, got"),
+    "rate": (parameters.check_learning_rate, [1, 1.9], [0, -1, 2, *NO_NUMBERS], "> 0 and < 2, got"),
+    "nu": (parameters.check_nu, [1, 0.5], [0, 1.01, -1, None, *NO_NUMBERS], "> 0 and ≤ 1, got"),
+    "count": (
+        count,
+        [None, 1, np.int64(9), "all"],
+        [0, -1, 2.5, True, "some"],
+        "≥ 1 or 'all', got",
+    ),
+    "choice": (
+        lambda value: parameters.check_choice("it", value, ["b", "a"]),
+        ["a", "b"],
+        ["c", ["a"], 3, None],
+        r"it must be one of \['a', 'b'\], got",
+    ),
+    "bool": (partial(parameters.check_bool, "it"), [True, np.False_], [1, None, "no"], "True or F"),
+    "early": (
+        partial(parameters.check_early_stopping, "it"),
+        [True, "validation_error"],
+        [3, "", "true", None],
+        "True or False, got",
+    ),
+    "jobs": (partial(parameters.check_jobs, "it"), [1, -2], [0, 1.5, True], "whole number ≥ 1, or"),
+    "verbose": (
+        partial(parameters.check_verbose, "it"),
+        [0, 2, True],
+        [-1, "yes", 1.5],
+        "≥ 0, got",
+    ),
+    "seed": (
+        partial(parameters.check_random_state, "it"),
+        [None, 0, np.random.RandomState(0)],
+        [-1, "a", 1.5],
+        "a whole number from 0 .*, got",
+    ),
+    "callbacks": (
+        partial(parameters.check_callbacks, "it"),
+        [None, [print], (len,)],
+        [print, [3]],
+        "a list of callables or None, got",
+    ),
+    "weights": (
+        partial(parameters.check_class_weight, "it"),
+        [None, "balanced", {"a": 0.0, 1: 2}],
+        ["even", {0: -1.0}, {0: np.nan}, 3],
+        r"(None, 'balanced' or a dict of weights|it\[0\] must be a finite number ≥ 0), got",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_checks_of_parameters_take_what_they_say(name: str) -> None:
+    """What all estimators check by: good values pass, bad ones are shown in the message."""
+    check, good, bad, words = CHECKS[name]
+    for value in good:
+        check(value)
+    for value in bad:
+        shown = re.escape(repr(next(iter(value.values())) if isinstance(value, dict) else value))
+        with pytest.raises(ValueError, match=f"{words}.*{shown}"):
+            check(value)
+
+
+@pytest.mark.parametrize("check", [above, at_least, parameters.check_nu])
+def test_whole_numbers_beyond_float64_are_named_by_their_length(check: Any) -> None:
+    """Hundreds of digits would be no message."""
+    with pytest.raises(ValueError, match="got a whole number of 1329 bits"):
+        check(10**400)
+
+
+NEVER: dict[Any, str] = {
+    -1: "alpha cache_size condition_cost epsilon l2_regularization margin max_columns rule_cost "
+    "tol verbose",
+    0: "C columns_per_round delta eta intercept_scaling max_components max_conditions max_depth "
+    "max_features max_iter max_regressors max_rules max_total_conditions min_samples_leaf n_Cs "
+    "n_alphas n_components n_estimators n_holdouts n_iter_no_change newton_steps nu quantile "
+    "search_limit time_limit",
+    1: "max_bins max_leaf_nodes min_samples_split newton_damping positive refit",
+    2.0: "eps l1_ratio learning_rate min_support subsample validation_fraction",
+    3: "early_stopping feed_forward interaction_cst monotonic_cst orthogonalize penalty_weights "
+    "smoother solver solver_options",
+    "nonsense": "centers class_weight coef corrective criterion deflate dual fit_intercept "
+    "formulation kernel loss method multi_class noncrossing offset penalty pricing priority "
+    "probability random_state rule selection standardize start step subgradient to_the_letter trim "
+    "variant",
+}
+"""Values that no estimator takes, with the parameters that they are given to."""
+
+BAD_VALUES: Arguments = {name: bad for bad, names in NEVER.items() for name in names.split()} | {
+    "Cs": ([1.0, -1.0], "Cs must be a finite number > 0, got -1.0"),
+    "alphas": ([0.1, -1.0], "alphas must be a finite number > 0, got -1.0"),
+    "callbacks": ([3], r"callbacks must be a list of callables or None, got \[3\]"),
+    "categorical_features": ("group", "categorical_features must be 'from_dtype' or a list"),
+    "columns": ("trees", "columns must be 'stumps', 'features'"),
+    "constraints": (["parity"], "an object of cgboost.constraints or a function"),
+    "cv": (1, "cv must be a finite number ≥ 2, got 1|n_splits=1"),
+    "drop": (["six"], "X has no feature names, 'six' is therefore unknown"),
+    "estimator": ("stump", "estimator must be .*got 'stump'"),
+    "executor": (3, "executor must be None, an Executor .*; got 3"),
+    "library": (3, "library must be a KernelLibrary, a mapping .* got 3"),
+    "n_jobs": (0, "n_jobs must be a whole number ≥ 1.*got 0|n_jobs == 0"),
+    "quantiles": ([0.5, 0.1], "quantiles must be increasing.*got 0.1 after 0.5"),
+    "scoring": (3, "scoring must be the name of a scorer, .* got 3"),
+}
+"""A bad value of every parameter; with words where the message is not "NAME … got VALUE"."""
+
+UNUSED = {("L2BoostRegressor", "cv"): "folds are for criterion='cv' alone"}
+
+
+@law(ONE_EACH)
+def test_bad_parameters_are_named(case: EstimatorCase) -> None:
+    """Each parameter is checked: the error has its name and its value, and nothing is fitted."""
+    X, y = case.data(40)
+    for name in case.make().get_params(deep=False):
+        if (case.kind().__name__, name) in UNUSED:
+            continue
+        bad = BAD_VALUES[name]
+        value, words = bad if isinstance(bad, tuple) else (bad, "")
+        words = words or rf"(?s){name}.*[gG]ot {re.escape(repr(value))}"
+        assert_refused(case.make(**{name: value}), words, {"X": X, "y": y})
+
+
+NUMBERS: Arguments = {"X": X, "y": T}
+LABELS: Arguments = {"X": X, "y": Y}
+ON_PEOPLE: Arguments = {"X": PEOPLE, "y": Y}
+ON_FRAME: Arguments = {"X": FRAME, "y": Y}
+MATRICES = {"linear": K, "rbf": RBF(0.5)(X, X)}
+ROW_NUMBERS = np.arange(40)[:, None]
+
+
+def kernels(kind: Any = CGBoostClassifier, **library: Any) -> Any:
+    """A kernel model over these kernels."""
+    return kind(KernelLibrary(library), penalty="l1")
+
+
+def fair(*constraints: Any, **own: Any) -> Any:
+    """A constrained classifier of people."""
+    return ConstrainedBoostClassifier(list(constraints), **{"drop": ["sex"]} | own)
+
+
+def same(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """1 for equal words."""
+    return (A[:, None] == B).astype(float)
+
+
+def negative(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """No kernel: all its values have the wrong sign."""
+    return -(A @ B.T)
+
+
+def raising(A: Any, B: Any) -> Any:
+    """A kernel with a mistake in it."""
+    raise ZeroDivisionError("a mistake in my kernel")
+
+
+POSITIVE = SparseLinearRegressor(alpha=0.1, positive=True)
+AT_ODDS: list[tuple[Any, Arguments, str]] = [
+    # words and objects in place of others
+    (CGBoostClassifier(library="rfb"), LABELS, "library='rfb' is none of the words .*mean 'rbf'"),
+    (CGBoostClassifier(library=RBF), LABELS, "library must be a KernelLibrary.* got <class"),
+    (CGBoostClassifier(library={"rbf": 3}), LABELS, r"kernel 'rbf' must be a Kernel .* got 3"),
+    (CGBoostClassifier(penalty=ElasticNet), LABELS, r"got <class .*>: write ElasticNet\(\)"),
+    (CGBoostClassifier(penalty=Entropy(8.0)), LABELS, "chooses its margin.* set nu="),
+    (CGBoostClassifier(loss=LogLoss), LABELS, r"got <class .*>: write LogLoss\(\)"),
+    (CGBoostClassifier(loss="huber"), LABELS, "loss must be one of .*, or a Loss, got 'huber'"),
+    (CGBoostClassifier(columns_per_round="some"), LABELS, "columns_per_round .* or 'all', got"),
+    (CGBoostRegressor(loss=Hinge()), NUMBERS, "Hinge is for labels ±1: use a classifier"),
+    (AnyBoostRegressor(loss=Hinge), NUMBERS, "Hinge is for labels ±1"),
+    (BLFRegressor(loss=Hinge()), NUMBERS, "Hinge is for labels ±1: use a"),
+    (AnyBoostRegressor(loss=Multinomial(3)), NUMBERS, "has 3 outputs a row, which only"),
+    (BLFRegressor(loss=lambda y, w: None), NUMBERS, "must return a DifferentiableLoss, got None"),
+    (LPBoostClassifier(DecisionTreeClassifier), LABELS, "estimator must be a scikit-learn"),
+    (LPBoostClassifier(KMeans()), LABELS, "estimator must be .*got KMeans"),
+    (LPBoostClassifier(KNeighborsClassifier()), LABELS, "sample_weight in its fit,"),
+    (BLFRegressor("all"), NUMBERS, "n_components must be a whole number ≥ 1 or 'cv', got 'all'"),
+    (SparseLinearRegressor(columns_per_round="all"), NUMBERS, "columns_per_round .* got 'all'"),
+    (SparseLinearRegressor(penalty="l2"), NUMBERS, "penalty must be one of .* got 'l2'"),
+    (L1LinearSVC(penalty="l2"), LABELS, r"penalty must be one of \['l1'\], got 'l2'"),
+    (L1LinearSVR(loss="hinge"), NUMBERS, "loss must be one of .* got 'hinge'"),
+    # solvers
+    (CGBoostClassifier(solver="cplex"), LABELS, "'cplex'.*highs.*clarabel"),
+    (CGBoostClassifier(solver="HIGHS"), LABELS, "'HIGHS'; did you mean 'highs'"),
+    (CGBoostClassifier(solver="highs", penalty="l2"), LABELS, "'highs' cannot solve a QP; .*piqp"),
+    (LPBoostClassifier(formulation="qp", solver="highs"), LABELS, "'highs' cannot solve a QP"),
+    (BLFRegressor(solver="abacus"), NUMBERS, "solver.*'abacus'"),
+    (CGBoostClassifier(solver_options={"presolve": "on"}), LABELS, "presolve.* got solver='auto'"),
+    (BLFRegressor(solver_options={"presolve": "on"}), NUMBERS, "presolve.* got solver='auto'"),
+    (LPBoostClassifier(solver="scipy", solver_options={"no": 1}), LABELS, "rejects an option: .*n"),
+    (QuantileRegressor(solver="simplex"), NUMBERS, "solver must be one of .* got 'simplex'"),
+    (QuantileRegressor(solver_options={"maxiter": 0}), NUMBERS, "maxiter.* must be .* got 0"),
+    (QuantileRegressor(solver_options={"time_limit": 0}), NUMBERS, r"time_limit'\] must be .* 0"),
+    # what does not go together
+    (CGBoostClassifier(nu=0.3, C=50.0), LABELS, "nu=0.3 takes the place of C, so C=50 has no"),
+    (LPBoostClassifier(nu=0.3, C=50.0), LABELS, "nu=0.3 takes the place of C, so C=50 has no"),
+    (CGBoostClassifier(loss="log_loss", nu=0.2), LABELS, "nu=0.2 belongs to loss='hinge'"),
+    (CGBoostClassifier(nu=0.5), LABELS | {"y": np.arange(40) < 4}, "smaller class, 0\\.2"),
+    (LPBoostClassifier(formulation="erlp"), LABELS, "formulation='erlp' needs nu, got nu=None"),
+    (LPBoostClassifier(formulation="qrlp"), LABELS, "formulation='qrlp' needs nu, got nu=None"),
+    (LPBoostClassifier(multi_class="joint", offset="free"), LABELS, 'needs offset="none", got \'f'),
+    (BLFRegressor("cv", early_stopping=True), NUMBERS, "both choose the number of factors"),
+    (AnyBoostRegressor(loss=Quantile(0.3), step="newton"), NUMBERS, 'step="newton" needs hessian'),
+    (AnyBoostClassifier(loss="hinge", step="newton"), LABELS, 'step="newton" needs hessian_diag'),
+    (
+        GradientBoostingClassifier(loss=Exponential()),
+        dict(zip("Xy", three_classes(), strict=True)),
+        "is for two classes,",
+    ),
+    (SparseLinearRegressor(l1_ratio=0.0, penalty="elasticnet"), NUMBERS, "l1_ratio .* got 0.0"),
+    (clone(POSITIVE).set_params(alpha=0), NUMBERS, "positive=True needs alpha above 0, got 0: "),
+    (clone(POSITIVE).set_params(penalty_weights=[1.0, 1.0, 0.0]), NUMBERS, "got 0 for feature 2"),
+    *[
+        (SparseLinearRegressor(penalty_weights=value), NUMBERS, f"penalty_weights must .*{words}")
+        for value, words in (
+            ([1.0] * 5, "have one entry .* 3 features, got 5"),
+            ([1.0, -2.0, 1.0], "got -2 for feature 1"),
+            ([1.0, 1.0, np.nan], "got nan for feature 2"),
+            ("ones", "got 'ones'"),
+            ([[1.0] * 3], r"got \[\["),
+            (np.ones(3) * 1j, "be one number for each feature"),
+        )
+    ],
+    *[
+        (MultiQuantileRegressor(**own), NUMBERS, words)
+        for own, words in (
+            ({"quantiles": [0.5, 0.5]}, "quantiles must be increasing.*got 0.5 after 0.5"),
+            ({"quantiles": [0.0, 0.5]}, "quantiles must be between 0 and 1, got 0.0"),
+            ({"quantiles": [0.5, np.nan]}, "quantiles must be between 0 and 1, got nan"),
+            ({"quantiles": ["0.5"]}, "quantiles must be between 0 and 1, got '0.5'"),
+            ({"quantiles": []}, "quantiles must be a sequence of numbers"),
+            ({"quantiles": 0.5}, "quantiles must be a sequence of numbers, got 0.5"),
+            ({"noncrossing": True, "alpha": 0.0}, "needs alpha above 0, got 0.0"),
+            ({"noncrossing": True, "penalty_weights": np.arange(3.0)}, "got 0 for feature 0"),
+            ({"noncrossing": True, "fit_intercept": False}, "needs fit_intercept=True, got False"),
+            ({"noncrossing": True, "penalty": "elasticnet"}, "needs penalty='l1', got 'elasticnet"),
+        )
+    ],
+    (SparseLinearRegressorCV(quantile=2.0), NUMBERS, "quantile must be .* got 2.0"),
+    (
+        SparseLinearRegressorCV(scoring=["r2", "neg_max_error"]),
+        NUMBERS,
+        "scoring must be one score",
+    ),
+    (SparseLinearRegressorCV(scoring="r3"), NUMBERS, "scoring='r3' is no scorer"),
+    (
+        SparseLinearClassifierCV(Cs=[0.1, 1.0], cv=2, scoring="neg_log_loss"),
+        LABELS,
+        "asks for what",
+    ),
+    # scores, held-out rows and probabilities
+    (CGBoostClassifier(scoring="no_such"), LABELS, "scoring='no_such' is no scorer"),
+    (CGBoostClassifier(scoring=SVC), LABELS, "scoring must be the name of a scorer"),
+    (CGBoostClassifier(scoring=[len, len]), LABELS, "scoring has two scorers of the name 'len'"),
+    (CGBoostClassifier(scoring={"": len}), LABELS, "scoring must have names that are words, got '"),
+    (CGBoostClassifier(early_stopping=True), {"X": X[:3], "y": Y[:3]}, "of 3 rows .*eval_set"),
+    (
+        kernels(k=Precomputed()).set_params(early_stopping=True),
+        {"X": K, "y": Y},
+        "give an eval_set",
+    ),
+    (BLFRegressor(2, kernel=Precomputed(), early_stopping=True), {"X": K, "y": T}, "hold out rows"),
+    (CGBoostOutlierDetector(early_stopping=True), {"X": X}, "needs an eval_set with outliers"),
+    (CGBoostOutlierDetector(), {"X": X, "eval_set": (X, np.arange(40))}, "must be 1 or −1"),
+    (TransformRegressor(early_stopping="validation_r2"), NUMBERS, "early_stopping must be True or"),
+    (SparseLinearClassifier(probability=True), {"X": [(X, Y)]}, "probability=True cannot hold out"),
+    # weights of classes
+    (CGBoostClassifier(class_weight={0: -1.0}), LABELS, r"class_weight\[0\] must be .* got -1.0"),
+    (CGBoostClassifier(class_weight={"no": 1.0}), LABELS, "has 'no', but the labels of y are 0, 1"),
+    (CGBoostClassifier(class_weight={0: 0, 1: 0}), LABELS, "must not be 0 for every row together"),
+    (LPBoostClassifier(class_weight={0: 2.0, 7: 1.0}), LABELS, "class_weight has 7, but the"),
+    # kernels
+    (kernels(a=lambda A, B: np.ones(len(A))), LABELS, "kernel 'a' returned shape"),
+    (kernels(a=lambda A, B: np.ones((len(A), len(B) + 1))), LABELS, "kernel 'a' returned shape"),
+    (kernels(a=lambda A, B: A @ B.T * np.nan), LABELS, "kernel 'a' returned nan"),
+    (kernels(a=lambda A, B: A @ B.T + np.inf), LABELS, "kernel 'a' returned inf"),
+    (kernels(b=Linear(), a=raising), LABELS, "'a' failed on two sets .*: ZeroDivisionError: a"),
+    (kernels(a=lambda x, z: float(np.dot(x, z))), LABELS, r"'a' failed .*\(\d+, 3\) and"),
+    (BLFRegressor(2, kernel=negative), NUMBERS, "is not positive semi-definite: rKr = -"),
+    (BLFRegressor(2, kernel=Precomputed()), {"X": K + np.triu(K), "y": T}, "is not symmetric"),
+    (BLFRegressor(2, kernel=KernelLibrary({"a": Linear(), "b": RBF()})), NUMBERS, "library of 2"),
+    # what kernels read
+    (kernels(k=Precomputed("rfb")), {"X": MATRICES, "y": Y}, "X has no matrix 'rfb'"),
+    (kernels(k=Precomputed("a")), {"X": {"a": K[:, :9]}, "y": Y}, r"X\['a'\] must be square in"),
+    (kernels(k=Precomputed("a")), {"X": {"a": K, "b": K[:5]}, "y": Y}, "numbers of rows: {'a'"),
+    (kernels(k=Precomputed("a")), {"X": {"a": K * np.nan}, "y": Y}, r"X\['a'\]: Input .* NaN"),
+    (kernels(k=Precomputed("linear"), rbf=RBF()), {"X": MATRICES, "y": Y}, "given kernel values"),
+    (kernels(k=Precomputed("linear", K), rbf=RBF()), {"X": ROW_NUMBERS, "y": Y}, "row numbers for"),
+    (
+        kernels(k=Precomputed("linear", K)),
+        {"X": np.hstack([ROW_NUMBERS, X]), "y": Y},
+        "4 columns: say which",
+    ),
+    (kernels(k=RBF(), t=(same, "sex")), ON_PEOPLE, "kernel 'k' takes numbers"),
+    (kernels(k=RBF()), {"X": pl.from_pandas(PEOPLE), "y": Y}, "column 'sex' of X has words, such"),
+    (
+        kernels(k=RBF()),
+        {"X": FRAME.assign(day=pd.Series(DAYS)).to_numpy(dtype=object), "y": Y},
+        "column 3 of X has dates or times, such as Timestamp",
+    ),
+    (
+        kernels(k=(RBF(), "day")),
+        {"X": PEOPLE.assign(day=pd.Series(DAYS)), "y": Y},
+        "kernel 'k' takes numbers, but column 'day' of X has dates or times, such as Timestamp"
+        ".*days since a first day",
+    ),
+    (
+        kernels(k=(RBF(), "age"), t=(same, "sex")),
+        {"X": PEOPLE.assign(age=[None, *range(1, 40)]), "y": Y},
+        "column 'age' must hold finite numbers, 1 of .* rows",
+    ),
+    (kernels(k=Spectrum()), {"X": list(range(40)), "y": Y}, "Expected 2D array, got 1D"),
+    (kernels(k=Spectrum()), {"X": ["ab"] * 40, "y": None}, "requires y to be passed"),
+    # constraints
+    (fair(Monotone("incom", 1)), ON_PEOPLE, "did you mean 'income'"),
+    (fair(Monotone(7, 1)), ON_PEOPLE, "there is no feature 7"),
+    (fair(Monotone("age", 0)), ON_PEOPLE, "direction must be 1"),
+    (fair(Monotone(0, 1), drop=[0]), ON_FRAME, "column 0 of X is dropped"),
+    (fair(ParityGap("sxe", 0.1)), ON_PEOPLE, "did you mean 'sex'.*groups="),
+    (fair(ParityGap("sex", -0.1)), ON_PEOPLE, "at least 0, got -0.1"),
+    (fair(ParityGap("sex", float("nan"))), ON_PEOPLE, "at least 0, got nan"),
+    (fair(ParityGap("sex", 0.1, of="rates")), ON_PEOPLE, "'score' or 'rate'"),
+    (fair(GroupBudget([], 1.0)), ON_PEOPLE, "features must be a list"),
+    (fair(AlsoLoss("hinges")), ON_PEOPLE, "AlsoLoss: loss must be one of"),
+    (fair(Monotone), ON_PEOPLE, "give an object"),
+    (fair(lambda f: []), ON_PEOPLE, r"function\(f, a, b, data"),
+    (fair(lambda f, a, b, data: 3), ON_PEOPLE, "must return a list of CVXPY constraints"),
+    (fair(lambda f, a, b, data: [f[0] ** 2 >= 1]), ON_PEOPLE, "is not convex"),
+    (fair(lambda f, a, b, data: [f[data.groups["g"].codes == 1] <= 0.5]), ON_PEOPLE, "no groups"),
+    (fair(Convex("age"), Concave("age")), ON_PEOPLE, "a straight line alone"),
+    (fair(Monotone("age"), columns=RBF(1.0)), ON_PEOPLE, "cannot obey Monotone and Sign"),
+    (fair(Convex("age"), columns=TREE), ON_PEOPLE, "cannot obey Convex"),
+    (fair(drop=["six"]), ON_PEOPLE, "there is no feature 'six'; did you mean 'sex'"),
+    (fair(offset="penalized"), ON_PEOPLE, "offset must be one of"),
+    (fair(ParityGap("sex", 0.1), drop=None), ON_PEOPLE, "words, which cannot be a feature"),
+    (fair(ParityGap("sex", 0.1)), {"X": PEOPLE.assign(sex="m"), "y": Y}, "are in one group"),
+    (
+        fair(ParityGap("sex", 0.1)),
+        {"X": PEOPLE.assign(sex=PEOPLE["sex"].where(PEOPLE.index > 2)), "y": Y},
+        "3 rows have no group",
+    ),
+    (fair(ParityGap("g", 0.1), drop=None), ON_FRAME | {"groups": {"g": [0, 1]}}, "one entry a row"),
+    (fair(ParityGap("g", 0.1), drop=None), ON_FRAME | {"groups": X[:, 0]}, "got a ndarray"),
+    (fair(EqualOpportunity("sex", 0.1)), {"X": PEOPLE, "y": PEOPLE["sex"] == "m"}, "no such"),
+    (fair(ParityGap("sex", 0.1)), {"X": PEOPLE, "y": np.arange(40) % 3}, "two classes, got 3"),
+    *[
+        (ConstrainedBoostRegressor([rule], drop=["sex"]), ON_PEOPLE, "a regression has")
+        for rule in (EqualOpportunity("sex", 0.1), ParityGap("sex", 0.1, of="rate"))
+    ],
+    (
+        ConstrainedBoostRegressor(
+            [Monotone("age", 1), Sign("age", -1)], columns=DecisionTreeRegressor(), drop=["sex"]
+        ),
+        ON_PEOPLE,
+        "in both directions",
+    ),
+    # responses
+    (BLFClassifier("cv"), {"X": X, "y": np.arange(40) == 1}, "needs 2 rows, of each class"),
+    (BLFRegressor(2), {"X": X, "y": with_value(X[:, :2], np.nan)}, "response 1 has no value in 1"),
+    (
+        BLFRegressor(2),
+        {"X": X, "y": pd.DataFrame(with_value(X[:, :2], np.nan), columns=["fat", "protein"])},
+        "response 'protein' has no value in 1 of 40",
+    ),
+    *[
+        (AnyBoostRegressor(loss="poisson"), {"X": X, "y": T}, "must not be negative for the"),
+        (LPBoostRegressor(loss="poisson"), {"X": X, "y": T}, "must not be negative for the"),
+    ],
+]
+
+
+@pytest.mark.parametrize(("model", "arguments", "words"), AT_ODDS, ids=range(len(AT_ODDS)))
+def test_what_does_not_go_together_is_refused(model: Any, arguments: Arguments, words: str) -> None:
+    """Parameters, and data for them: the error says which, and nothing is fitted."""
+    assert_refused(model, words, arguments)
+
+
+# ---------------------------------------------------------------------- rows, targets and weights
+
+
+def bad_data(case: EstimatorCase) -> dict[str, tuple[Arguments, str]]:
+    """Arguments of fit that the estimator refuses, with words of the message."""
+    X, y = case.data(40)
+    days = np.broadcast_to(DAYS[:, None], X.shape)
+    frame = pd.DataFrame(X).rename(columns=str)
+    far, gaps = frame.copy(), frame.copy()
+    far.iloc[5], gaps.iloc[:3] = -np.inf, np.nan
+    none = np.array([*y[:5], None, *y[6:]], dtype=object)
+    names = ["a", "a", *frame.columns[2:]]
+    text = r"(has|with) words(, such as| \('a')"
+    rows: dict[str, tuple[Arguments, str]] = {
+        "X inf": ({"X": with_value(X, np.inf)}, r"X contains infinity .*: column \d has inf in ro"),
+        "X -inf": ({"X": far}, "(column|feature) '0'.* has (the value )?-inf"),
+        "X complex": ({"X": with_value(X, 1j)}, "column 0 of X has .* of type complex"),
+        "X 1d": ({"X": X[:, 0]}, "Expected 2D array, got 1D array"),
+        "X 3d": ({"X": X[:, :, None]}, "dim 3"),
+        "X scalar": ({"X": 5}, "Expected 2D array, got scalar array"),
+        "no rows": ({"X": X[:0], "y": y[:0]}, "0 sample"),
+        "no features": ({"X": X[:, :0]}, "0 feature"),
+        "no columns": ({"X": frame[[]]}, r"rows and columns, got a data frame of shape \(40, 0\)"),
+        "X masked": ({"X": np.ma.masked_array(X, mask=X > 1.0)}, r"X has \d+ masked values of"),
+        "X dates": ({"X": days}, "of X has dates or times|X has dates or times"),
+        "X day": ({"X": frame.assign(day=days[:, 0])}, "(column|feature) 'day'.* has dates or tim"),
+        "X words": ({"X": np.full(X.shape, "a")}, text),
+        "X twice": ({"X": frame.set_axis(names, axis=1)}, "X has 2 columns called 'a': give every"),
+        "X lazy": ({"X": pl.DataFrame({"a": y}).lazy()}, r"LazyFrame: give X\.collect\(\)"),
+        "w nan": ({"sample_weight": with_value(ONES, np.nan)}, "sample_weight contains NaN"),
+        "w inf": ({"sample_weight": with_value(ONES, np.inf)}, "sample_weight contains infinity"),
+        "w < 0": ({"sample_weight": with_value(ONES, -2.0)}, "weight must not be negative, got -2"),
+        "w 0": ({"sample_weight": NOBODY}, "(?i)sample.weights? must .*(non-zero|not be 0)"),
+        "w short": ({"sample_weight": ONES[:7]}, r"weight.shape == \(7,\), expected \(40,\)"),
+        "w masked": ({"sample_weight": np.ma.masked_array(ONES, mask=MASK)}, "sample_weight has 3"),
+        "w dates": ({"sample_weight": DAYS}, "sample_weight must be numbers, got dates or times"),
+        "w words": ({"sample_weight": ["a"] * 40}, "could not convert string to float"),
+        "w complex": ({"sample_weight": ONES * 1j}, "supported: sample_weight must .* has .*1j"),
+        "w tiny": ({"sample_weight": 1e-300 * ONES}, "largest sample_weight must be from 1e-100 t"),
+        "w huge": ({"sample_weight": 1e300 * ONES}, "largest sample_weight must be from 1e-100 to"),
+    }
+    if not case.make().__sklearn_tags__().input_tags.allow_nan:
+        rows |= {
+            "X nan": ({"X": with_value(X, np.nan)}, r"X contains NaN: column \d has no value in 1"),
+            "X none": ({"X": np.full(X.shape, None)}, "X contains NaN: .* no value in 40 of 40 ro"),
+            "X gaps": ({"X": gaps}, "'0' has no value in 3 .*: .*rule sets"),
+            "X town": ({"X": frame.assign(town="west")}, "column 'town' of X has words, such as '"),
+        }
+    if case.kind() is CGBoostOutlierDetector:
+        return rows
+    rows |= {
+        "lengths": ({"X": X[:-1]}, r"inconsistent numbers of samples: \[39, 40\]"),
+        "no y": ({"y": None}, "requires y to be passed, but the target y is None"),
+        "y nan": ({"y": with_value(y, np.nan)}, "y contains NaN"),
+        "y inf": ({"y": with_value(y, np.inf)}, "y contains infinity"),
+        "y masked": ({"y": np.ma.masked_array(y, mask=MASK)}, "y has 3 masked values of 40"),
+        "y none": ({"y": none}, "no value in 1 of 40 rows .5., row 5 has None"),
+    }
+    if case.kind() is not BLFRegressor:
+        words = (
+            r"y should be a 1d array, got an array of shape \(40, 2\) instead.* has one response"
+        )
+        rows["y two"] = {"y": np.column_stack([y, y])}, words
+    if is_classifier(case.make()):
+        one = "must have at least two classes, got only one class: "
+        alone = (y == y[0]).astype(float)
+        rows |= {
+            "y one": ({"y": np.ones(40)}, f"y {one}1.0"),
+            "y word": ({"y": np.array(["a"] * 40)}, f"y {one}'a'"),
+            "y real": ({"y": np.linspace(0, 1, 40)}, "Unknown label type: continuous"),
+            "w one": ({"sample_weight": alone}, f"{one}.*; rows of weight 0 do not count"),
+        }
+    else:
+        words = "y must be numbers, but has words, such as b?'low'"
+        rows |= {
+            "y dates": ({"y": DAYS}, "y must be numbers, got dates or times"),
+            "y complex": ({"y": with_value(y, 1j)}, "Complex data not supported: y must"),
+            **{
+                f"y {kind}": ({"y": np.array(["low", "high"] * 20, dtype=kind)}, words)
+                for kind in ("U4", "S4", "O")
+            },
+        }
+    return rows
+
+
+@law(ONE_EACH)
+def test_bad_data_are_refused(case: EstimatorCase) -> None:
+    """The error names X, y or the weights and where they are wrong; nothing is fitted."""
+    X, y = case.data(40)
+    for own, words in bad_data(case).values():
+        assert_refused(case.make(), words, {"X": X, "y": y} | own)
+    with pytest.raises(NotFittedError):
+        case.make().predict(X)
+
+
+@law(ONE_EACH, lambda case: "class_weight" in inspect.signature(case.kind()).parameters)
+def test_classes_without_weight_do_not_count(case: EstimatorCase) -> None:
+    """With a weight of 0 for all classes but one it is an error, as with one class."""
+    X, y = case.data(40)
+    weights = {label: float(label == y[0]) for label in np.unique(y)}
+    words = "only one class: .*; rows of weight 0 do not count"
+    assert_refused(case.make(class_weight=weights), words, {"X": X, "y": y})
+
+
+@law(ONE_EACH, lambda case: "eval_set" in inspect.signature(case.kind().fit).parameters)
+def test_bad_sets_of_held_out_rows_are_refused(case: EstimatorCase) -> None:
+    """The error says eval_set, of which name where there are names, and what is wrong."""
+    X, y = case.data(40)
+    pair = (
+        r"eval_set must be a pair \(X, y\), a list of such pairs, or a dict of them by name, got "
+    )
+    rows = [
+        ((X[:, :1], y), "eval_set: X has 1 features, but .* is expecting"),
+        ({"test": (X[:, :1], y)}, "eval_set 'test': X has 1 features, but .* is expecting"),
+        ((with_value(X, np.inf), y), "eval_set: .*has.*inf"),
+        ((X, with_value(y, np.nan)), "eval_set: .*y contains NaN"),
+        ((X, np.ma.masked_array(y, mask=MASK)), "eval_set: y has 3 masked values"),
+        ((X, y[:3]), "eval_set: .*inconsistent numbers of samples"),
+        ((X,), f"{pair}a tuple of length 1"),
+        (X, f"{pair}a ndarray"),
+        ([(X, y), X], f"{pair}a ndarray"),
+        ([], f"{pair}none"),
+        ({"test": (X, None)}, f"{pair}no y"),
+        ({1: (X, y)}, "eval_set must have names that are words, got 1"),
+    ]
+    if is_classifier(case.make()):
+        rows.append(((X, y + 5), r"eval_set has labels that y does not have: \[5, 6"))
+    for held_out, words in rows:
+        assert_refused(case.make(), words, {"X": X, "y": y, "eval_set": held_out})
+
+
+@law(ONE_EACH)
+def test_bad_new_rows_are_refused(case: EstimatorCase) -> None:
+    """Rows to be predicted are checked as those of the fit, and against them."""
+    model, X, _ = case.fitted(40)
+    name = case.kind().__name__
+    refused = [
+        (X[:, :1], f"X has 1 features, but {name} is expecting {X.shape[1]} features"),
+        (X[0], "Expected 2D array, got 1D array"),
+        (X[:0], "0 sample"),
+        (X.astype(complex), "column 0 of X has .* of type complex|Complex data not supported"),
+        (np.ma.masked_array(X, mask=X > 1.0), "X has .* masked values"),
+        (np.broadcast_to(DAYS[:, None], X.shape), "has dates or times"),
+        (pl.DataFrame(X).lazy(), r"LazyFrame: give X\.collect\(\)"),
+        (with_value(X, np.inf), r"X contains infinity .*: column \d has inf in row"),
+    ]
+    if not model.__sklearn_tags__().input_tags.allow_nan:
+        refused.append((with_value(X, np.nan), "X contains NaN"))
+    methods = ["predict", "decision_function", "predict_proba", "staged_predict", "transform"]
+    for method in methods:
+        for rows, words in refused if method == "predict" else refused[:1]:
+            if hasattr(model, method):
+                with pytest.raises(ValueError, match=words):
+                    list(getattr(model, method)(rows))
+
+
+VALUES = {
+    "huge integer": 10**400,
+    "signaling": Decimal("sNaN"),
+    "period": pd.Period("2020"),
+    "interval": pd.Interval(0, 1),
+    "list": [0, 1],
+    "complex": 1j,
+    "set": {1},
+    "object": object(),
+}
+
+
+@pytest.mark.parametrize("estimator", [CGBoostRegressor, LPBoostRegressor, TransformRegressor])
+@pytest.mark.parametrize("name", VALUES)
+def test_values_that_are_no_numbers_are_named(estimator: Any, name: str) -> None:
+    """Columns, responses and weights of them, in fits and predictions: no error of others."""
+    value, size = VALUES[name], 8
+    column = pd.Series([value] * size, dtype=object)
+    odd = pd.DataFrame({"a": column, "b": np.arange(size)})
+    good, y = pd.DataFrame({"a": np.arange(size) % 3, "b": np.arange(size)}), np.arange(size) / size
+    model = estimator().fit(good, y)
+    told = r"column '?[a0]'? of X has .* of type|feature 'a' (has|was)|builtins\.list of something"
+    as_categories = ("period", "interval", "object", "signaling")
+    if estimator is not TransformRegressor or name not in as_categories:
+        with pytest.raises((ValueError, TypeError), match=told):
+            estimator().fit(odd, y)
+    if estimator is not TransformRegressor or name != "signaling":
+        with pytest.raises((ValueError, TypeError), match=told):
+            model.predict(odd)
+    if name != "list":  # several responses
+        with pytest.raises(ValueError, match=r"y must be numbers|contains NaN|Complex data"):
+            estimator().fit(good, column)
+        with pytest.raises(ValueError, match=r"sample_weight (must be numbers|contains)|NaN"):
+            estimator().fit(good, y, sample_weight=column)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
+def test_missing_labels_are_counted(missing: Any) -> None:
+    """Whatever stands for a missing label among objects: the message says in which rows."""
+    y = np.array(["a", "b"] * 20, dtype=object)
+    y[[2, 7]] = missing
+    for model in (CGBoostClassifier(), LPBoostClassifier()):
+        assert_refused(model, r"no value in 2 of 40 rows \(2, 7\)", {"X": X, "y": y})
+
+
+SEVERAL = pl.DataFrame({"a": T, "c": [{"u": value} for value in T]})
+NAN_SPARSE = pd.DataFrame({"a": pd.arrays.SparseArray(T, fill_value=np.nan)})
+INFINITE = sparse.csr_array(with_value(X, np.inf))
+WORD_SOURCE = [(FRAME, np.array(["a", "b"] * 20))]
+OTHER = FRAME.rename(columns={"age": "years"})
+
+ODD_TABLES: dict[str, tuple[Any, Arguments, str]] = {
+    "several values": (TransformRegressor(), {"X": SEVERAL}, "'c' has several values in a row, of"),
+    "several, rules": (RuleSetRegressor(), {"X": SEVERAL}, "'c' has several values in a row, of"),
+    "sparse nan": (LPBoostRegressor(), {"X": NAN_SPARSE}, "column 'a' of X is sparse"),
+    "complex": (TransformRegressor(), {"X": FRAME * 1j}, "feature 'income' has complex numbers:"),
+    "sparse inf": (CGBoostRegressor(), {"X": INFINITE}, "column 0 has inf in row 1: give a finite"),
+    "bytes": (LPBoostRegressor(), {"X": np.full((40, 2), b"a")}, "column 0 of X has words, such"),
+    "numbers as words": (LPBoostRegressor(), {"X": PEOPLE.assign(age="1")}, "column 'sex' of X"),
+    "polars dates": (
+        TransformRegressor(),
+        {"X": pl.DataFrame({"day": DAYS.astype("datetime64[D]").tolist()})},
+        "feature 'day",
+    ),
+    "large": (TransformRegressor(), {"X": FRAME * 1e200}, "feature 'income' has the value .*e.200"),
+    "large y": (TransformRegressor(), {"y": 1e200 * T}, r"y must be at most 1e\+100 in size"),
+    "one row": (TransformRegressor(), {"X": FRAME[:1], "y": T[:1]}, "at least 2 rows are needed,"),
+    "unknown": (TransformRegressor(categorical_features=["colour"]), {}, r"categorical_features"),
+    "sizes": (SparseLinearRegressor(), {"X": X * 1e200}, "X must .* between 1e-120 .*e.200: take"),
+    "small sizes": (SparseLinearClassifier(), LABELS | {"X": X * 1e-200}, "X must .* 1e-120 .*e-"),
+    "sparse sizes": (QuantileRegressor(), {"X": sparse.csr_array(X * 1e200)}, "X must .* 1e-120"),
+    "sizes of y": (SparseLinearRegressor(), {"y": T * 1e-200}, "y must .* between 1e-120 .*e-200:"),
+    # sources of blocks
+    "generator": (TransformRegressor(), {"X": iter([(FRAME, T)]), "y": None}, "can be read only"),
+    "number": (TransformRegressor(), {"X": 5, "y": None}, "X must be an array, a data frame or a"),
+    "empty": (TransformRegressor(), {"X": [], "y": None}, "the source of blocks is empty"),
+    "no pairs": (TransformRegressor(), {"X": [FRAME], "y": None}, "block 0 of the source must be"),
+    "other columns": (
+        TransformRegressor(),
+        {"X": [(FRAME, T), (OTHER, T)], "y": None},
+        r"new: \['years'\], missing: \['age'\]",
+    ),
+    "nan": (TransformRegressor(), {"X": [(FRAME, T * np.nan)], "y": None}, "y must be finite"),
+    "infinite": (TransformRegressor(), {"X": [(X * np.inf, T)], "y": None}, "a feature of X has"),
+    "weights": (TransformRegressor(), {"X": [(FRAME, T, -ONES)], "y": None}, "in the blocks must"),
+    "words": (TransformRegressor(), {"X": WORD_SOURCE, "y": None}, "y must be numbers, but has"),
+    "weights beside": (
+        TransformRegressor(),
+        {"X": [(FRAME, T)], "y": None, "sample_weight": ONES},
+        "weights of a source belong in its",
+    ),
+    "y beside": (SparseLinearRegressor(), {"X": [(X, T)]}, "y of a source of blocks belongs in"),
+    "no blocks": (SparseLinearRegressor(), {"X": [], "y": None}, "X must have rows, or blocks"),
+    "widths": (SparseLinearRegressor(), {"X": [(X, T), (X[:, :2], T)], "y": None}, "a block has 2"),
+    "sparse blocks": (
+        SparseLinearRegressor(),
+        {"X": [(sparse.csr_matrix(X), T)], "y": None},
+        "got a csr matrix: give the whole sparse matrix",
+    ),
+    "held out of blocks": (
+        SparseLinearRegressor(early_stopping=True),
+        {"X": [(X, T)], "y": None},
+        "give an eval_",
+    ),
+    "drop-in": (QuantileRegressor(), {"X": [(X, T)], "y": None}, "QuantileRegressor needs all"),
+    "drop-in for classes": (L1LinearSVC(), {"X": [(X, Y)], "y": None}, "L1LinearSVC needs all"),
+}
+
+
+@pytest.mark.parametrize("name", ODD_TABLES)
+def test_odd_tables_and_sources_are_refused(name: str) -> None:
+    """Each error names the column, the block or the size, and what to do; nothing is fitted."""
+    model, own, words = ODD_TABLES[name]
+    assert_refused(model, words, {"X": FRAME, "y": T} | own)
+
+
+def test_costs_beyond_float64_are_refused() -> None:
+    """C·Σw outside of 1e-100 to 1e300 is an error that has C and the sum of the weights."""
+    words = r"from 1e-100 to 1e\+300, got C=1e.* a sum of 40"
+    for C in (1e300, 10**305, 1e-302):
+        for formulation in ("lp", "qp", "nm"):
+            assert_refused(LPBoostClassifier(formulation=formulation, C=C), words, LABELS)
+        assert_refused(CGBoostRegressor(C=C), words, NUMBERS)
+
+
+# ---------------------------------------------------------------------- after the fit
+
+
+def fitted_kernels(rows: Any, **library: Any) -> Any:
+    """A kernel model of these rows."""
+    return kernels(**library).fit(rows, Y[: len(rows)] if isinstance(rows, list) else Y)
+
+
+PATHS: list[tuple[Any, Arguments, str]] = [
+    (CGBoostClassifier(), {"C_values": []}, "at least one value"),
+    (CGBoostClassifier(), {"C_values": [1.0, -1.0]}, "C_values"),
+    (CGBoostClassifier(nu=0.5), {"C_values": [1.0]}, r"nu=0\.5 .* give nu_values"),
+    (CGBoostClassifier(), {}, "one of the two"),
+    (CGBoostClassifier(), {"C_values": [1.0], "nu_values": [0.5]}, "one of the two"),
+    (CGBoostClassifier(), {"nu_values": [0.5, 1.5]}, r"nu_values must be .* got 1\.5"),
+    (LPBoostClassifier(formulation="nm"), {"nu_values": [0.5]}, r"no use for nu=0\.5"),
+    (SparseLinearRegressor(), {"alphas": []}, "alphas must have at least one value"),
+    (SparseLinearRegressor(), {"alphas": [0.1, -1.0]}, "alphas must be .* > 0, got -1"),
+    (SparseLinearRegressor(), {"alphas": 0.1}, "alphas must be a sequence"),
+    (SparseLinearRegressor(), {"n_alphas": 0}, "n_alphas must be a whole number"),
+    (SparseLinearRegressor(), {"eps": 1.0}, "eps must be a finite number > 0 and < 1"),
+]
+
+
+@pytest.mark.parametrize(("model", "own", "words"), PATHS, ids=range(len(PATHS)))
+def test_what_cannot_be_a_path_is_named(model: Any, own: Arguments, words: str) -> None:
+    """Values that are none, of the wrong parameter or of two."""
+    with pytest.raises(ValueError, match=words):
+        model.path(X, T if is_regressor(model) else Y, **own)
+
+
+WORDS = ["".join(np.random.default_rng(k).choice(list("acgt"), 12)) for k in range(40)]
+AFTERWARDS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any], str]] = {
+    "other matrices": (
+        lambda: fitted_kernels(MATRICES, k=Precomputed("linear")),
+        lambda model: model.predict({"linear": K}),
+        "must have the matrices",
+    ),
+    "no matrices": (
+        lambda: fitted_kernels(MATRICES, k=Precomputed("linear")),
+        lambda model: model.predict(K),
+        "must be a mapping of",
+    ),
+    "other names": (
+        lambda: fitted_kernels(PEOPLE, k=(RBF(), "age"), t=(same, "sex")),
+        lambda model: model.predict(PEOPLE.rename(columns={"age": "years"})),
+        "feature names should match",
+    ),
+    "a word for words": (
+        lambda: fitted_kernels(WORDS, k=Spectrum()),
+        lambda model: model.predict("acgt"),
+        "must be a list or a column",
+    ),
+    "a table for words": (
+        lambda: fitted_kernels(WORDS, k=Spectrum()),
+        lambda model: model.predict(FRAME),
+        "must be a list or a column",
+    ),
+    "no words": (
+        lambda: fitted_kernels(WORDS, k=Spectrum()),
+        lambda model: model.predict([]),
+        "at least one row",
+    ),
+    "words for numbers": (
+        lambda: TransformRegressor().fit(FRAME, T),
+        lambda model: model.predict(FRAME.assign(income="a")),
+        "'income' was numeric and now",
+    ),
+    "another order": (
+        lambda: TransformRegressor().fit(FRAME, T),
+        lambda model: model.predict(FRAME[FRAME.columns[::-1]]),
+        "same order",
+    ),
+    "several values": (
+        lambda: RuleSetRegressor().fit(pl.DataFrame({"a": T, "c": T}), T),
+        lambda model: model.predict(SEVERAL[:1]),
+        "feature 'c' has several values in a row",
+    ),
+    "no class": (
+        lambda: TransformClassifier().fit(FRAME, np.array(list("abc"))[np.arange(40) % 3]),
+        lambda model: model.to_sql("t", label="z"),
+        r"label must be one of \['a', 'b', 'c'\], got 'z'",
+    ),
+    "the other class": (
+        lambda: TransformClassifier().fit(FRAME, T > 0),
+        lambda model: model.to_sql("t", label=False),
+        r"label must be one of \[True\] .*1",
+    ),
+    "not fitted": (TransformRegressor, lambda model: model.to_sql("t"), "not fitted"),
+    "a stage": (TransformRegressor, lambda model: model.transformation(0, 0), "not fitted"),
+    "a graph": (TransformRegressor, lambda model: model.stage_graph(), "not fitted"),
+    "an unknown group": (
+        lambda: fair(ParityGap("sex", 0.1)).fit(PEOPLE, Y),
+        lambda model: model.constraint_values(PEOPLE.assign(sex="x"), Y),
+        r"\['x'\] are no groups of the training rows",
+    ),
+    "unknown labels": (
+        lambda: fair(ParityGap("sex", 0.1)).fit(PEOPLE, Y),
+        lambda model: model.constraint_values(PEOPLE, ["a"] * 40),
+        "y has labels that the training rows do not have",
+    ),
+    "no scores": (
+        lambda: CGBoostClassifier().path(X, Y, [1.0]),
+        lambda path: path.best,
+        "eval_set",
+    ),
+    "probabilities of a hinge": (
+        lambda: CGBoostClassifier(scoring="neg_log_loss"),
+        lambda model: model.fit(X, Y, eval_set=(X, Y)),
+        "neg_log_loss",
+    ),
+    "other rows to score": (
+        lambda: CGBoostClassifier(scoring=lambda model, A, b: model.predict(A[:3]).mean()),
+        lambda model: model.fit(X, Y, eval_set=(X, Y)),
+        "may only predict the X that it is given",
+    ),
+    "two scores": (
+        lambda: CGBoostClassifier(scoring={"two": lambda model, A, b: [1, 2]}),
+        lambda model: model.fit(X, Y, eval_set=(X, Y)),
+        r"must return a number, got \[1, 2\]",
+    ),
+    "a column twice": (
+        lambda: CGBoostClassifier(scoring={"seconds": lambda model, A, b: 0.0}),
+        lambda model: model.fit(X, Y, eval_set={"master": (X, Y)}),
+        "make a second column 'master_seconds'",
+    ),
+    "an unknown score": (
+        lambda: CGBoostClassifier(early_stopping="error", scoring="roc_auc"),
+        lambda model: model.fit(X, Y, eval_set={"a": (X, Y), "b": (X, Y)}),
+        "early_stopping='error' is no score .*a_roc_auc, a_error, b_roc_auc, b_error",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AFTERWARDS)
+def test_what_a_model_cannot_answer_is_refused(name: str) -> None:
+    """New rows of another kind, unknown labels, groups and scores: the error says what to give."""
+    make, call, words = AFTERWARDS[name]
+    model = make()
+    with pytest.raises(ValueError, match=words):
+        call(model)
+
+
+def test_a_failed_refit_keeps_the_old_model() -> None:
+    """After a fit that failed late, in a kernel, every attribute is the one from before."""
+    X, t = curve()
+    for model, y in ((kernels(a=RBF()), t > 0), (BLFRegressor(2, kernel=RBF()), t)):
+        model.fit(X, y)
+        before, output = dict(vars(model)), model.predict(X)
+        broken = lambda A, B: A @ B.T * np.nan  # noqa: E731
+        name = "kernel" if hasattr(model, "kernel") else "library"
+        good = getattr(model, name)
+        model.set_params(**{name: broken if name == "kernel" else KernelLibrary({"a": broken})})
+        with pytest.raises(ValueError, match="kernel"):
+            model.fit(X[:, :1], y)
+        assert vars(model.set_params(**{name: good})) == before
+        np.testing.assert_array_equal(model.predict(X), output)
