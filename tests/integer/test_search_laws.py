@@ -90,12 +90,12 @@ def test_stopped_anywhere_a_search_is_right(case: SearchCase, way: str) -> None:
         assert result.stop_reason in (*reasons, *PROVEN), result.message
         return result.stop_reason
 
-    for most in range(5):
+    for most in (0, 1, 2, 4):
         result = case.search(problem, **options).run(max_nodes=most)
         checked(result, StopReason.MAX_NODES)
         assert result.n_nodes <= most
         assert most == 0 or result.bound is not None
-    for seconds in (0.0, 1e-3, 1e-2):
+    for seconds in (0.0, 5e-3):
         result = case.search(problem, **options).run(time_limit=seconds)
         assert checked(result, StopReason.TIME) is StopReason.TIME or seconds
     result = case.search(problem, callbacks=[lambda state: True], **options).run()
@@ -105,7 +105,7 @@ def test_stopped_anywhere_a_search_is_right(case: SearchCase, way: str) -> None:
         (ZeroDivisionError, StopReason.PRICER_FAILED),
     ):
         reasons: list[StopReason | None] = []
-        for calls in (0, 1, 2, 3, 5, 9, 16, 28):
+        for calls in (0, 1, 2, 4, 9, 20):
             error = kind("oh")
             try:
                 result = failing(case.search(problem, **options), calls, error).run()
@@ -121,7 +121,7 @@ def test_stopped_anywhere_a_search_is_right(case: SearchCase, way: str) -> None:
         assert None not in reasons[reasons.count(None) :]
 
 
-@pytest.mark.parametrize("nodes", [1, 2, 4])
+@pytest.mark.parametrize("nodes", [1, 4])
 @law(TREES)
 def test_a_search_that_was_stopped_ends_as_if_it_had_not_been(
     case: SearchCase, nodes: int, tmp_path: Path
