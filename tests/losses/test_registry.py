@@ -28,7 +28,7 @@ from cgboost.losses.registry import (
     ClassificationLoss,
     RegressionLoss,
     bound_loss,
-    check_loss,
+    check_known_loss,
     check_task,
     known_loss,
 )
@@ -97,10 +97,10 @@ def test_what_estimators_take_is_checked() -> None:
     A user's loss is taken by both kinds, unless it says that it is for labels.
     """
     for own in ("huber", Huber(2.0), Huber):
-        check_loss(own, REGRESSION)
+        check_known_loss(own, REGRESSION)
     for wrong in ("log_loss", "hubert", 3, None):
         with pytest.raises(ValueError, match=rf"one of \['absolute_error', .* got {wrong!r}"):
-            check_loss(wrong, REGRESSION)
+            check_known_loss(wrong, REGRESSION)
     for names in (CLASSIFICATION, REGRESSION):
         check_task(Mine(0.3), names)
     check_task(Labels(), CLASSIFICATION)
