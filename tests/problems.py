@@ -235,7 +235,8 @@ MAIN: dict[str, Kind] = {
 """The two losses of the main job."""
 
 SMOOTH = {
-    name: registered(name) for name in ("log_loss", "exponential", "poisson", "squared_error")
+    name: registered(name)
+    for name in ("log_loss", "exponential", "poisson", "squared_error", "expectile")
 }
 """Losses that are solved by Newton steps."""
 

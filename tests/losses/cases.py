@@ -64,6 +64,8 @@ LOSSES = [
     case("AbsoluteError", metrics.mean_absolute_error),
     case("Quantile", pinball(0.5)),
     case("Quantile", pinball(0.2), 0.2),
+    case("Expectile", half(metrics.mean_squared_error)),
+    case("Expectile", rowwise(lambda y, f: np.where(y > f, 0.8, 0.2) * (y - f) ** 2), 0.8),
     case("Huber", rowwise(lambda y, f: special.huber(1.0, y - f))),
     case("Huber", rowwise(lambda y, f: special.huber(0.3, y - f)), 0.3),
     case("EpsilonInsensitive", outside(metrics.mean_absolute_error, 0.1)),

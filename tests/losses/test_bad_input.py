@@ -9,6 +9,7 @@ import pytest
 
 from cgboost.losses import (
     EpsilonInsensitive,
+    Expectile,
     Hinge,
     Huber,
     LogLoss,
@@ -78,6 +79,7 @@ def test_wrong_rows_and_prices_are_refused(make: Callable[[], Any], words: str) 
     ("kind", "words", "outside"),
     [
         (Quantile, "quantile must be between 0 and 1", [0.0, 1.0, -0.5, float("nan")]),
+        (Expectile, "alpha must be between 0 and 1", [0.0, 1.0]),
         (Huber, "delta must be positive", [0.0, -1.0, float("nan"), float("inf")]),
         (EpsilonInsensitive, "epsilon must be at least 0", [-1.0, float("nan")]),
         (SquaredEpsilonInsensitive, "epsilon must be at least 0", [-1.0]),
