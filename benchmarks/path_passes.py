@@ -18,8 +18,8 @@ import numpy as np
 
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.exceptions import TrivialModelWarning
-from cgboost.pricing.features.earlier_scores import EarlierScores
-from cgboost.pricing.features.features import FeaturePool
+from cgboost.pricing.univariate.earlier_scores import EarlierScores
+from cgboost.pricing.univariate.feature_pricer import FeaturePool
 
 TOL = 1e-6
 SIGNALS = 50

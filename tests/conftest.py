@@ -21,7 +21,7 @@ QUICK = (
     "integer/test_pool.py",
     "losses",
     "masters/linear/test_lagrangian_bound.py",
-    "pricing/features",
+    "pricing/univariate",
     "pricing/scans",
     "pricing/test_laws.py",
     "solvers/program",

@@ -24,7 +24,7 @@ from cgboost.losses import (
     one_class,
 )
 from cgboost.masters import BudgetMaster, EntropyMaster, OneNormMaster, TwoNormMaster
-from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.penalties import L1, L2, ElasticNet, L1Ball, Penalty
 
 RADIUS, NU, ETA = 1.5, 0.4, 8.0

@@ -133,14 +133,23 @@ def test_a_wrong_method_of_a_penalty_is_named(words: str) -> None:
 
 
 RNG = np.random.default_rng(0)
+
+
+def products(X: Any, Z: Any) -> Any:
+    """A kernel that is a function."""
+    return X @ Z.T
+
+
 KERNELS: list[Any] = [
     *(Linear(), RBF(), Polynomial(2), Matern(), Cosine(), Laplacian(), RBF() * Linear()),
-    *(Linear() ** 2, RBF() + 2.0 * Polynomial(3), Normalized(Polynomial(2)), lambda X, Z: X @ Z.T),
+    *(Linear() ** 2, RBF() + 2.0 * Polynomial(3), Normalized(Polynomial(2)), products),
 ]
 ROWS = {Chi2(): RNG.dirichlet(np.ones(5), 30), Tanimoto(): (RNG.random((30, 8)) < 0.4) * 1.0}
 
 
-@pytest.mark.parametrize("kernel", [*KERNELS, *ROWS], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [*KERNELS, *ROWS], ids=lambda own: getattr(own, "__name__", str(own))
+)
 def test_kernels_pass(kernel: Any) -> None:
     """Also in float32, functions, and those of shares and sets; all of these are definite."""
     X = ROWS.get(kernel)

@@ -227,7 +227,7 @@ def test_one_module_knows_the_rooms_above():
         "def f():\n    from cgboost.persistence.models import save\n",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from cgboost import inspection\n",
         "from cgboost.masters import LinearMaster\n",
-        "import cgboost.estimators.common.base\n",
+        "import cgboost.estimators.common.base_ensemble\n",
     ],
 )
 def test_a_wrong_import_is_caught(text):

@@ -22,7 +22,7 @@ from thinning_data import Rows
 
 from cgboost import ThinnedEnsemble
 from cgboost.estimators.thinning.fitting import members_of
-from cgboost.estimators.thinning.problem import Problem, joint_margins, path
+from cgboost.estimators.thinning.problem import ThinningProblem, joint_margins, path
 from cgboost.losses import Hinge
 
 Cube = NDArray[np.float32]
@@ -173,7 +173,7 @@ def over_votes(case: Case) -> Outcome | None:
     started = time.process_time()
     entries, _ = joint_margins(votes_of(case.outputs), case.rows.y)
     ones = np.ones(len(entries))
-    problem = Problem(entries, ones, ones, Hinge(), "none")
+    problem = ThinningProblem(entries, ones, ones, Hinge(), "none")
     weights = path(problem, case.size, tol=1e-6, solver="auto")[-1].weights
     weights[np.argsort(-weights)[case.size :]] = 0.0
     seconds = time.process_time() - started

@@ -13,11 +13,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.constraints import Constraints, Mask, Numbers, choices
+from cgboost.additive.feature_constraints import Constraints, Mask, Numbers, choices
 from cgboost.additive.places.place import Aggregates
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.moments import BETTER, stepwise_signed
-from cgboost.additive.statistics.passes import Parts
+from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.trees.monotone import monotone
 from cgboost.additive.trees.transformation import (
     Transformation,
@@ -29,7 +29,7 @@ from cgboost.additive.trees.transformation import (
     transformation,
     transformations,
 )
-from cgboost.tables.preparation import Groups, Intervals
+from cgboost.tables.binning import FeatureGroups, Intervals
 
 Vector = NDArray[np.float64]
 
@@ -133,8 +133,8 @@ class StageBuilder:
 
     def _trees(
         self,
-        inputs: dict[int, Groups],
-        found: dict[int, Parts],
+        inputs: dict[int, FeatureGroups],
+        found: dict[int, SplitMoments],
         allowed: list[tuple[Numbers, Numbers]],
     ) -> list[Transformation]:
         """Of each input the tree that costs least among those of the sets it may belong to."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.history import Round, StopReason
-from cgboost.losses.base import DifferentiableLoss
+from cgboost.losses.loss import DifferentiableLoss
 
 Vector = NDArray[np.float64]
 

@@ -32,7 +32,7 @@ Matrix = NDArray[np.floating[Any]]
 Evaluate = Callable[[Transformation, Matrix, Vector], Vector]
 
 
-class Outputs:
+class StageOutputs:
     """Outputs of stages on all rows of a fit, kept where they are.
 
     Parameters

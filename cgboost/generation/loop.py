@@ -57,8 +57,8 @@ from cgboost.generation.stabilization import NoSmoothing, Smoothing
 from cgboost.generation.termination import (
     MAY_GO_ON,
     ON_REQUEST,
-    Limits,
     RunError,
+    RunLimits,
     Stop,
     blaming,
     check_bound,
@@ -168,9 +168,9 @@ class ColumnGeneration:
         self._remembered: tuple[Any, dict[str, Any]] = None, {}
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RunLimits:
         """How far a run may go."""
-        return Limits(self.max_columns, self.max_rounds, self.time_limit, self.columns_reason)
+        return RunLimits(self.max_columns, self.max_rounds, self.time_limit, self.columns_reason)
 
     @property
     def _saving(self) -> list[Callback]:

@@ -118,7 +118,7 @@ Stop = tuple[StopReason, str]
 
 
 @dataclass(frozen=True)
-class Limits:
+class RunLimits:
     """How far a run may go; None: as far as it likes."""
 
     max_columns: int | None = None

@@ -32,7 +32,7 @@ from cgboost.additive.trees.transformation import Transformation
 from cgboost.estimators.common.class_outputs import output_labels, output_place
 from cgboost.inspection import drawing
 from cgboost.inspection.report.facts import output_kind
-from cgboost.tables.preparation import Intervals
+from cgboost.tables.binning import Intervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

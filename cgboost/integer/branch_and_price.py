@@ -52,7 +52,7 @@ from cgboost.integer.tree_search import (
     TreeOptions,
     TreeSearch,
 )
-from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
 from cgboost.parallel.executors import Executor, as_executor
 

@@ -31,8 +31,8 @@ from cgboost.integer.branching.decisions import (
     is_row,
     respected_by,
 )
-from cgboost.integer.pool import NO_ROW, ColumnPool, Numbers
-from cgboost.masters.linear.master import LinearMaster
+from cgboost.integer.pool import NO_ROW, GlobalColumnPool, Numbers
+from cgboost.masters.linear.linear_master import LinearMaster
 
 Vector = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ class NodeProblem:
     ----------
     root : LinearMaster
         The user's master, for its rows.
-    pool : ColumnPool
+    pool : GlobalColumnPool
     pricer : Pricer
         The user's.
     decisions : sequence of Decision
@@ -80,7 +80,7 @@ class NodeProblem:
     def __init__(
         self,
         root: LinearMaster,
-        pool: ColumnPool,
+        pool: GlobalColumnPool,
         pricer: Pricer,
         decisions: Sequence[Decision] = (),
         *,

@@ -23,7 +23,7 @@ import numpy as np
 from cgboost.generation.stabilization import Smoothing
 from cgboost.integer.branching.decisions import Decision
 from cgboost.integer.search import Relaxation, Search
-from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.parallel.executors import Executor
 from cgboost.parallel.pickling import pickled, sendable
 
@@ -52,7 +52,7 @@ class NodeTask:
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _CommonData:
     """What all nodes have in common."""
 
     master: LinearMaster
@@ -63,7 +63,7 @@ class _Problem:
 
 
 @dataclass(frozen=True)
-class _Shared:
+class _WorkerData:
     """What workers can read: all but the name of the search is pickled."""
 
     name: str
@@ -126,7 +126,7 @@ class ParallelNodes:
 
     def _share(self) -> None:
         search, executor = self._search, self._executor
-        problem = _Problem(
+        problem = _CommonData(
             search.master.with_rows(copies=search.master.copies),
             search.smoothing,
             search.objective_step,
@@ -135,7 +135,9 @@ class ParallelNodes:
         )
         problems, pricer = (pickled(own, executor, SENT) for own in (problem, search.pricer))
         self._n_shared, self._n_readable = len(self._columns), self._n_pickled
-        self._shared = executor.share(_Shared(self._name, problems, pricer, tuple(self._columns)))
+        self._shared = executor.share(
+            _WorkerData(self._name, problems, pricer, tuple(self._columns))
+        )
 
 
 class _Worker(threading.local):
@@ -149,11 +151,11 @@ class _Worker(threading.local):
 _worker = _Worker()
 
 
-def _solved(shared: _Shared, task: bytes, state: _State) -> tuple[None, bytes]:
+def _solved(shared: _WorkerData, task: bytes, state: _State) -> tuple[None, bytes]:
     """The relaxation of a node, and the columns that were generated for it."""
     own = _worker
     if own.name != shared.name:
-        problem: _Problem = pickle.loads(shared.problem)
+        problem: _CommonData = pickle.loads(shared.problem)
         own.search = Search(
             problem.master,
             pickle.loads(shared.pricer),

@@ -29,7 +29,7 @@ NO_ROW = -1
 """Instead of the place of a row."""
 
 
-class ColumnPool:
+class GlobalColumnPool:
     """Columns with their values on the rows of the user's master, by number.
 
     Parameters

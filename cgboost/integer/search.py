@@ -24,8 +24,8 @@ from cgboost.integer.branching.rules import (
     declared_parts,
 )
 from cgboost.integer.node_problem import NodeProblem
-from cgboost.integer.pool import ColumnPool
-from cgboost.masters.linear.master import LinearMaster
+from cgboost.integer.pool import GlobalColumnPool
+from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
 
 Vector = NDArray[np.float64]
@@ -106,7 +106,7 @@ class Search:
 
     Attributes
     ----------
-    pool : ColumnPool
+    pool : GlobalColumnPool
     once : frozenset of hashable
         Blocks of which every solution has exactly one column.
     incumbent : dict of int to float
@@ -138,7 +138,7 @@ class Search:
         self.smoothing, self.gap, self.time_limit = smoothing, gap, time_limit
         self.started = time.perf_counter()
         copies = master.copies
-        self.pool = ColumnPool(master.rows, copies if isinstance(copies, Mapping) else ())
+        self.pool = GlobalColumnPool(master.rows, copies if isinstance(copies, Mapping) else ())
         self.pool.add(master.columns)
         rows = master.constraints
         self.once = frozenset(

@@ -37,7 +37,7 @@ from cgboost.integer.branching.rules import (
     Requirement,
     VariableBranching,
 )
-from cgboost.integer.branching.strong_branching import Choice, StrongBranching
+from cgboost.integer.branching.strong_branching import BranchCandidate, StrongBranching
 from cgboost.integer.branching.variable_fixing import Probes, VariableFixing
 from cgboost.integer.heuristics import Heuristic
 from cgboost.integer.node_selection import Node, NodeSelection
@@ -47,7 +47,7 @@ from cgboost.integer.reporting.undivided import missing_copies, wanted_bound, wh
 from cgboost.integer.result import BranchAndPriceResult, tree_table
 from cgboost.integer.resuming import SearchRecord
 from cgboost.integer.search import ObjectiveStepError, Relaxation, Search, columns_of
-from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
 from cgboost.parallel.executors import Executor
 
@@ -467,7 +467,7 @@ class TreeSearch:
             branches = rule.branches(solution, 1 if strong is None else strong.n_candidates)
             if branches:
                 check_branches(rule, branches, self.what.master.constraints)
-                choice = Choice(branches[0], (node.bound,) * len(branches[0].children))
+                choice = BranchCandidate(branches[0], (node.bound,) * len(branches[0].children))
                 if strong is not None:
                     with _ending():
                         choice = strong.choose(

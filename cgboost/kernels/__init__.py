@@ -1,4 +1,4 @@
-"""Kernels and libraries of kernels; ``base.py`` describes the structure a kernel may declare."""
+"""Kernels and libraries of kernels; ``kernel.py`` describes the structure a kernel may declare."""
 
 import lazy_loader
 

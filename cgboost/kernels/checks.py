@@ -8,9 +8,9 @@ from typing import Any, cast
 import numpy as np
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.base import Kernel
 from cgboost.kernels.expansions import Matrix, float_dtype
-from cgboost.kernels.rows import is_sparse
+from cgboost.kernels.kernel import Kernel
+from cgboost.kernels.sparse_rows import is_sparse
 
 SEE = see("kernel-values")
 

@@ -18,14 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.base import (
-    Kernel,
-    Norms,
-    check_kernels,
-    cost_of_expansion,
-    fitted,
-    values_of_products,
-)
 from cgboost.kernels.checks import finite, kernel_values
 from cgboost.kernels.expansions import (
     Arithmetic,
@@ -38,9 +30,17 @@ from cgboost.kernels.expansions import (
     as_floats,
     float_dtype,
 )
-from cgboost.kernels.features.products import Linear
 from cgboost.kernels.gradients import Slopes
-from cgboost.kernels.rows import (
+from cgboost.kernels.kernel import (
+    Kernel,
+    Norms,
+    check_kernels,
+    cost_of_expansion,
+    fitted,
+    values_of_products,
+)
+from cgboost.kernels.numeric.products import Linear
+from cgboost.kernels.sparse_rows import (
     chunks,
     entries,
     inner_products,
@@ -76,7 +76,7 @@ class WeightedCentres(NamedTuple):
     weights: Vector
 
 
-Parts = list[WeightedCentres]
+KernelSumParts = list[WeightedCentres]
 
 
 def library_sum(X: Matrix, parts: Sequence[WeightedCentres]) -> Vector:
@@ -101,7 +101,7 @@ def library_sum(X: Matrix, parts: Sequence[WeightedCentres]) -> Vector:
     return total
 
 
-def _ways(parts: Sequence[WeightedCentres], X: Matrix) -> list[Parts]:
+def _ways(parts: Sequence[WeightedCentres], X: Matrix) -> list[KernelSumParts]:
     """The parts to be expanded, those to be made from products, those to be called."""
     n_rows, n_features = X.shape[0], entries(X)
     expanded, from_products, called = [], [], []
@@ -124,7 +124,7 @@ def _ways(parts: Sequence[WeightedCentres], X: Matrix) -> list[Parts]:
     return [expanded, from_products, called]
 
 
-def _from_products(X: Matrix, parts: Parts) -> Vector:
+def _from_products(X: Matrix, parts: KernelSumParts) -> Vector:
     """The sum of parts that are made from products of X with centres, in one pass over X."""
     layout = _laid_out(parts, entries(X))
     centres = stacked([z for own in layout for z in own.centres]).astype(float_dtype(X), copy=False)
@@ -145,7 +145,7 @@ def _from_products(X: Matrix, parts: Parts) -> Vector:
     return total
 
 
-class _Shared(NamedTuple):
+class _SharedCentres(NamedTuple):
     """Parts that use the products of the same centres.
 
     Attributes
@@ -159,36 +159,36 @@ class _Shared(NamedTuple):
         For each part the places of its centres among these, and their weights.
     """
 
-    parts: Parts
+    parts: KernelSumParts
     centres: list[NDArray[Any]]
     columns: slice
     picks: list[Any]
     weights: list[Vector]
 
 
-def _laid_out(parts: Parts, n_features: float) -> list[_Shared]:
+def _laid_out(parts: KernelSumParts, n_features: float) -> list[_SharedCentres]:
     """All parts together if sharing products is cheaper than picking them, else each alone."""
     n_centres = sum(len(part.centres) for part in parts)
     saved = n_centres - len(_union(parts))
     together = saved * n_features > PICK_COST * n_centres
-    layout: list[_Shared] = []
+    layout: list[_SharedCentres] = []
     start = 0
     for group in [parts] if together else [[part] for part in parts]:
         union = _union(group)
         columns = slice(start, start + len(union))
-        layout.append(_Shared(group, list(union.values()), columns, *_picked(group, union)))
+        layout.append(_SharedCentres(group, list(union.values()), columns, *_picked(group, union)))
         start = columns.stop
     return layout
 
 
-def _union(parts: Parts) -> dict[int, NDArray[Any]]:
+def _union(parts: KernelSumParts) -> dict[int, NDArray[Any]]:
     """The different centres of all parts, by their identity."""
     return {
         key: z for part in parts for key, z in zip(map(id, part.centres), part.centres, strict=True)
     }
 
 
-def _picked(parts: Parts, union: Iterable[int]) -> tuple[list[Any], list[Vector]]:
+def _picked(parts: KernelSumParts, union: Iterable[int]) -> tuple[list[Any], list[Vector]]:
     """For each part the places of its centres in the union, each once, and their weights."""
     places = {key: place for place, key in enumerate(union)}
     picks: list[Any] = []

@@ -13,16 +13,16 @@ from scipy.linalg.lapack import dpotrf
 
 from cgboost.exceptions import IndefiniteKernelError
 from cgboost.generation.packed import PackedMatrix
-from cgboost.kernels.base import Kernel, Power, Product, Sum
 from cgboost.kernels.checks import kernel_values
-from cgboost.kernels.columns import On
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Matrix
-from cgboost.kernels.features.matern import Matern
-from cgboost.kernels.features.products import Linear, Polynomial
-from cgboost.kernels.features.rational_quadratic import RationalQuadratic
-from cgboost.kernels.features.rbf import RBF
-from cgboost.kernels.rows import ordered
+from cgboost.kernels.kernel import Kernel, Power, Product, Sum
+from cgboost.kernels.numeric.matern import Matern
+from cgboost.kernels.numeric.products import Linear, Polynomial
+from cgboost.kernels.numeric.rational_quadratic import RationalQuadratic
+from cgboost.kernels.numeric.rbf import RBF
+from cgboost.kernels.on_columns import On
+from cgboost.kernels.sparse_rows import ordered
 from cgboost.tolerances import SMALLEST
 
 MOST_CHECKED = 200

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.expansions import Matrix, as_floats
-from cgboost.kernels.rows import is_sparse, products_of, squared_norms, whole_power
+from cgboost.kernels.sparse_rows import is_sparse, products_of, squared_norms, whole_power
 
 Norms = NDArray[np.floating[Any]]
 

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from cgboost.exceptions import see
-from cgboost.kernels.base import Kernel, KernelFunction, fitted
-from cgboost.kernels.columns import Header, On, check_row_numbers, for_columns, row_numbers
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Matrix, Weights
-from cgboost.kernels.features.matern import Matern
-from cgboost.kernels.features.products import Linear, Polynomial
-from cgboost.kernels.features.rbf import RBF
+from cgboost.kernels.kernel import Kernel, KernelFunction, fitted
+from cgboost.kernels.numeric.matern import Matern
+from cgboost.kernels.numeric.products import Linear, Polynomial
+from cgboost.kernels.numeric.rbf import RBF
+from cgboost.kernels.on_columns import Header, On, check_row_numbers, for_columns, row_numbers
 from cgboost.kernels.parameters import changed, constructor_names, grouped, with_nested
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
 from cgboost.kernels.scaling import FeatureScaler

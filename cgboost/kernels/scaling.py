@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import DataWarning, see, warn_caller
-from cgboost.kernels.columns import Columns, Header
 from cgboost.kernels.expansions import Weights
-from cgboost.kernels.rows import SparseScaler, is_sparse
+from cgboost.kernels.on_columns import Columns, Header
+from cgboost.kernels.sparse_rows import SparseScaler, is_sparse
 
 if TYPE_CHECKING:
     from sklearn.preprocessing import StandardScaler

@@ -1,7 +1,5 @@
 from .absolute_error import AbsoluteError as AbsoluteError
-from .base import Loss as Loss
-from .base import WeightedLoss as WeightedLoss
-from .conformance import check_loss as check_loss
+from .loss_check import check_loss as check_loss
 from .dual.entropic import EntropicLoss as EntropicLoss
 from .dual.entropic import entropic_nu_hinge as entropic_nu_hinge
 from .dual.support_vector import Mass as Mass
@@ -19,6 +17,8 @@ from .hinge import negative_margin as negative_margin
 from .hinge import nu_hinge as nu_hinge
 from .huber import Huber as Huber
 from .log_loss import LogLoss as LogLoss
+from .loss import Loss as Loss
+from .loss import WeightedLoss as WeightedLoss
 from .multinomial import Multinomial as Multinomial
 from .pairs.ranking import PairwiseExponential as PairwiseExponential
 from .poisson import Poisson as Poisson

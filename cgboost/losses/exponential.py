@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from cgboost.losses.base import Expression, Loss, UnboundedStepError, WeightedLoss, import_cvxpy
 from cgboost.losses.dual.support_vector import check_labels
 from cgboost.losses.log_loss import half_log_odds
+from cgboost.losses.loss import Expression, Loss, UnboundedStepError, WeightedLoss, import_cvxpy
 
 Vector = NDArray[np.float64]
 

@@ -11,7 +11,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.base import Expression, Loss, import_cvxpy
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.dual.support_vector import (
     Mass,
@@ -20,6 +19,7 @@ from cgboost.losses.dual.support_vector import (
     check_price,
     check_share,
 )
+from cgboost.losses.loss import Expression, Loss, import_cvxpy
 
 Vector = NDArray[np.float64]
 

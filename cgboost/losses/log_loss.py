@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, xlogy
 
-from cgboost.losses.base import Expression, Loss, import_cvxpy
 from cgboost.losses.dual.support_vector import check_labels
+from cgboost.losses.loss import Expression, Loss, import_cvxpy
 
 Vector = NDArray[np.float64]
 

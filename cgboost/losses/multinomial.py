@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-from cgboost.losses.base import Expression, Loss, import_cvxpy
+from cgboost.losses.loss import Expression, Loss, import_cvxpy
 
 Vector = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from cgboost.losses.base import Expression, Loss, import_cvxpy
 from cgboost.losses.exponential import LARGEST_EXPONENT
+from cgboost.losses.loss import Expression, Loss, import_cvxpy
 
 Vector = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.base import Expression, Loss, import_cvxpy
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.dual.support_vector import SupportVectorLoss, check_price
+from cgboost.losses.loss import Expression, Loss, import_cvxpy
 
 Vector = NDArray[np.float64]
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses.absolute_error import AbsoluteError
-from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from cgboost.losses.expectile import Expectile
 from cgboost.losses.exponential import Exponential
 from cgboost.losses.hinge import Hinge
 from cgboost.losses.huber import Huber
 from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.loss import DifferentiableLoss, Loss
 from cgboost.losses.poisson import Poisson
 from cgboost.losses.quantile import Quantile
 from cgboost.losses.squared_error import SquaredError
@@ -101,7 +101,7 @@ def bound_loss(
     if not isinstance(bound, DifferentiableLoss):
         raise TypeError(
             f"loss(target, weights) must return a DifferentiableLoss, got {bound!r}: subclass "
-            "cgboost.losses.Loss or cgboost.losses.base.DifferentiableLoss"
+            "cgboost.losses.Loss or cgboost.losses.loss.DifferentiableLoss"
         )
     return bound
 

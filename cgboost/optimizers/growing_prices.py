@@ -27,7 +27,7 @@ from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
 from cgboost.optimizers.working_set import DualPoint, RestrictedDual
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)
 

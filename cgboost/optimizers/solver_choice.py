@@ -31,7 +31,7 @@ from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.optimizers.restricted_dual import LiveDual
 from cgboost.optimizers.simplex.dual_session import DualSession
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 
 
 def is_own(loss: SupportVectorLoss, form: DualForm, solver: str) -> bool:

@@ -41,7 +41,7 @@ from cgboost.optimizers.restricted_dual import Basis, DualSolution, LiveDual
 from cgboost.optimizers.row_sample import NEXT_ROWS, sample_of
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.solver_choice import is_own, session_for
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cgboost.generation.protocols import Priced
-from cgboost.penalties.base import DualLoss, Penalty, Vector, ray_gain, sizes
+from cgboost.penalties.penalty import DualLoss, Penalty, Vector, ray_gain, sizes
 
 
 @dataclass(frozen=True)

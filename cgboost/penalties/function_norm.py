@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
-from cgboost.penalties.base import Penalty
+from cgboost.penalties.penalty import Penalty
 
 NO_SIGN_RULE = (
     "coef='nonneg' is a rule for the coefficients of columns, but this penalty is a norm of "

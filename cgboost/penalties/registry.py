@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cgboost.penalties.base import Penalty
 from cgboost.penalties.elastic_net import ElasticNet
 from cgboost.penalties.group_norm import GroupNorm
 from cgboost.penalties.l1 import L1
 from cgboost.penalties.l2 import L2
+from cgboost.penalties.penalty import Penalty
 from cgboost.penalties.rkhs import RKHS
 
 PENALTIES: dict[str, type[Penalty]] = {

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cgboost.generation.protocols import Priced
-from cgboost.penalties.base import DualLoss, Vector, ray_gain, sizes
 from cgboost.penalties.group_norm import GroupNorm
+from cgboost.penalties.penalty import DualLoss, Vector, ray_gain, sizes
 
 
 @dataclass(frozen=True)

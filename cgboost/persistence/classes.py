@@ -1,6 +1,6 @@
 """The classes and functions that a stored file may name, and no others.
 
-A name is that of a module and what it defines there, ``"cgboost.kernels.features.rbf:RBF"``. Only
+A name is that of a module and what it defines there, ``"cgboost.kernels.numeric.rbf:RBF"``. Only
 modules that are files of cgboost or solvers are imported for it, and only classes defined there are
 found. Rooms whose objects start processes, read pickles or write files are left out.
 """
@@ -33,9 +33,120 @@ SHUT = (
 """Modules, and all below them, that no file may name."""
 OPEN = frozenset({"cgboost.persistence.checkpoint"})
 """But for these: a model may hold a callback that writes, which loading does not call."""
-MOVED = {"additive.tables.": "tables."}
-"""Rooms of cgboost in files of earlier versions, and what they are called today."""
-FUNCTIONS = frozenset({"cgboost.masters.linear.master:_remade"})
+MOVED = {
+    "additive.tables": "tables",
+    "estimators.constrained.rules.base": "estimators.constrained.constraints.constraint",
+    "additive.places.joint": "additive.places.joint_aggregates",
+    "estimators.common.base": "estimators.common.base_ensemble",
+    "estimators.common.bases": "estimators.common.sklearn_bases",
+    "estimators.common.rows": "estimators.common.training_rows",
+    "estimators.constrained.columns": "estimators.constrained.obeying_columns",
+    "estimators.constrained.rules": "estimators.constrained.constraints",
+    "estimators.kernel.whole_kernels": "estimators.kernel.multiple_kernel_learning",
+    "estimators.rules.columns": "estimators.rules.rule_columns",
+    "estimators.thinning.rows": "estimators.thinning.ensemble_inputs",
+    "estimators.transform.base": "estimators.transform.base_transform",
+    "estimators.transform.constraints": "estimators.transform.constraint_parameters",
+    "masters.constrained.master": "masters.constrained.constrained_master",
+    "masters.convex.master": "masters.convex.convex_master",
+    "masters.linear.master": "masters.linear.linear_master",
+    "masters.quantiles.master": "masters.quantiles.noncrossing_master",
+    "masters.rkhs.master": "masters.rkhs.rkhs_master",
+    "masters.rkhs.whole_kernels": "masters.rkhs.group_norm_master",
+    "masters.stagewise.shared": "masters.stagewise.shared_master",
+    "masters.support_vector.master": "masters.support_vector.support_vector_master",
+    "optimizers.whole_kernels.whole_kernel_problems": "optimizers.rkhs.group_norm_problems",
+    "pricing.centres.features": "pricing.centres.features_read",
+    "pricing.centres.pricer": "pricing.centres.free_centre_pricer",
+    "pricing.features.features": "pricing.univariate.feature_pricer",
+    "pricing.kernels.pricer": "pricing.kernels.kernel_pricer",
+    "pricing.kernels.shared": "pricing.kernels.shared_products",
+    "pricing.latent.pricer": "pricing.latent.latent_factor_pricer",
+    "pricing.latent.shared": "pricing.latent.shared_factors",
+    "pricing.learners.joint": "pricing.learners.joint_pricer",
+    "pricing.rkhs.pricer": "pricing.rkhs.rkhs_pricer",
+    "pricing.rkhs.whole_kernels": "pricing.rkhs.whole_kernel_pricer",
+    "pricing.rules.pricer": "pricing.rules.rule_pricer",
+    "additive.constraints": "additive.feature_constraints",
+    "kernels.base": "kernels.kernel",
+    "kernels.columns": "kernels.on_columns",
+    "kernels.features": "kernels.numeric",
+    "kernels.rows": "kernels.sparse_rows",
+    "kernels.whole": "kernels.kernel_space",
+    "losses.base": "losses.loss",
+    "optimizers.whole_kernels": "optimizers.rkhs",
+    "penalties.base": "penalties.penalty",
+    "pricing.features": "pricing.univariate",
+    "tables.preparation": "tables.binning",
+    "tables.rows": "tables.row_blocks",
+}
+"""Rooms and modules of cgboost in files of earlier versions, and what they are called today; one
+after the other, a module before its room."""
+RENAMED = {
+    "cgboost.additive.places.workers:Partition": "RowPartition",
+    "cgboost.additive.places.workers:Plan": "PartitionPlan",
+    "cgboost.additive.places.workers:Query": "PartitionQuery",
+    "cgboost.additive.stage:Outputs": "StageOutputs",
+    "cgboost.additive.statistics.passes:Parts": "SplitMoments",
+    "cgboost.additive.statistics.products:SharedProducts": "SharedGroupProducts",
+    "cgboost.additive.trees.boosted_rows:Working": "WorkingResponse",
+    "cgboost.additive.trees.model_tree:Node": "ModelTreeNode",
+    "cgboost.additive.trees.model_tree:Split": "ModelTreeSplit",
+    "cgboost.additive.trees.model_tree_growth:Limits": "GrowthLimits",
+    "cgboost.estimators.common.subproblems:Task": "Subproblem",
+    "cgboost.estimators.common.training_rows:Rows": "TrainingRows",
+    "cgboost.estimators.constrained.data:Groups": "Groupings",
+    "cgboost.estimators.constrained.data:Row": "OutputLimit",
+    "cgboost.estimators.constrained.data:Seen": "MeasuredModel",
+    "cgboost.estimators.constrained.inputs:Inputs": "ConstraintInputs",
+    "cgboost.estimators.constrained.problem:Problem": "ConstrainedProblem",
+    "cgboost.estimators.linear.scaling:Scaling": "UnitScaling",
+    "cgboost.estimators.rules.budget:Relaxation": "BudgetRelaxation",
+    "cgboost.estimators.thinning.fitting:Columns": "MemberColumns",
+    "cgboost.estimators.thinning.problem:Choice": "ProgramOptimum",
+    "cgboost.estimators.thinning.problem:Problem": "ThinningProblem",
+    "cgboost.estimators.thinning.refitted_leaves:Leaves": "NumberedLeaves",
+    "cgboost.generation.termination:Limits": "RunLimits",
+    "cgboost.integer.branching.strong_branching:Choice": "BranchCandidate",
+    "cgboost.integer.pool:ColumnPool": "GlobalColumnPool",
+    "cgboost.masters.convex.bound:Cones": "ConeSizes",
+    "cgboost.optimizers.active_set.quadratic_dual:Block": "WeightedSubmatrix",
+    "cgboost.optimizers.cones.cone_scaling:Scaling": "NesterovToddScaling",
+    "cgboost.optimizers.cones.cone_steps:Move": "ConeDirection",
+    "cgboost.optimizers.cones.cone_steps:Newton": "NewtonEquations",
+    "cgboost.optimizers.interior_point.interior_point_steps:Move": "InteriorDirection",
+    "cgboost.optimizers.interior_point.interior_session:Block": "GatheredSubmatrix",
+    "cgboost.optimizers.linear.restricted_primal:Rows": "MasterRows",
+    "cgboost.optimizers.refits.refits:Newton": "NewtonRefit",
+    "cgboost.optimizers.simplex.vertex:Step": "StepOutcome",
+    "cgboost.pricing.additive:Change": "FunctionChange",
+    "cgboost.pricing.additive:Changes": "FunctionChanges",
+    "cgboost.pricing.blockwise:Query": "PricingQuery",
+    "cgboost.pricing.kernels.partition:Partition": "CentrePartition",
+    "cgboost.pricing.kernels.partition:Step": "ScoreUpdate",
+    "cgboost.pricing.kernels.scores:Change": "ResponseChange",
+    "cgboost.pricing.kernels.shared_products:SharedProducts": "SharedKernelProducts",
+    "cgboost.pricing.latent.factors:Basis": "FactorBasis",
+    "cgboost.pricing.latent.factors:Columns": "GrowingMatrix",
+    "cgboost.pricing.latent.latent_factor_pricer:KernelSearch": "KernelFactorSearch",
+    "cgboost.pricing.latent.latent_factor_pricer:KernelSpace": "KernelFactorSpace",
+    "cgboost.pricing.latent.latent_factor_pricer:LinearSearch": "LinearFactorSearch",
+    "cgboost.pricing.latent.latent_factor_pricer:LinearSpace": "LinearFactorSpace",
+    "cgboost.pricing.learners.feed_forward:Inputs": "FeedForwardFeatures",
+    "cgboost.pricing.learners.joint_pricer:Outputs": "OutputRowPairs",
+    "cgboost.pricing.learners.trees:Leaves": "LeafAssignment",
+    "cgboost.pricing.rules.branching:Candidates": "BestConjunctions",
+    "cgboost.pricing.scans.candidates:Held": "HeldColumns",
+    "cgboost.pricing.univariate.lines:Lines": "FittedLines",
+    "cgboost.pricing.univariate.matrices:BlockMatrix": "BlockFeatures",
+    "cgboost.pricing.univariate.matrices:DenseMatrix": "DenseFeatures",
+    "cgboost.pricing.univariate.matrices:SparseMatrix": "SparseFeatures",
+    "cgboost.tables.holdout_choice:Choice": "HoldoutChoice",
+    "cgboost.tables.row_blocks:Block": "RowBlock",
+    "cgboost.tables.table_columns:Column": "TableColumn",
+}
+"""Classes in such files, each in its module of today, and their names of today."""
+FUNCTIONS = frozenset({"cgboost.masters.linear.linear_master:_remade"})
 """Functions of ours that objects are made with, or that they hold."""
 PLAIN = (
     "bool",
@@ -92,10 +203,12 @@ def _module(name: str) -> types.ModuleType:
 
 
 def name_today(name: str) -> str:
-    """The name of a class or function in a file, after its module has moved."""
+    """The name of today of a class or function in a file."""
     for old, new in MOVED.items():
-        name = re.sub(rf"^cgboost\.{re.escape(old)}", f"cgboost.{new}", name)
-    return name
+        name = re.sub(rf"^cgboost\.{re.escape(old)}\b", f"cgboost.{new}", name)
+    module, colon, path = name.partition(":")
+    kind, dot, rest = path.partition(".")
+    return module + colon + RENAMED.get(f"{module}:{kind}", kind) + dot + rest
 
 
 def is_ours(kind: type) -> bool:

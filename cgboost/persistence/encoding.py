@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import PersistenceError
 from cgboost.persistence.arrays import describe
-from cgboost.persistence.nodes import Node, described, is_given
+from cgboost.persistence.nodes import ObjectNode, described, is_given
 
 LAMBDA = "<lambda>"
 MOST_PLAIN = 1 << 62
@@ -34,7 +34,7 @@ MOST_PLAIN = 1 << 62
 
 
 @dataclass
-class Graph:
+class ObjectGraph:
     """Nodes of the objects that hang on one of them."""
 
     root: Any
@@ -54,7 +54,7 @@ class Graph:
         }
 
 
-def encoded(root: Any, functions: Mapping[str, Any] | None = None) -> Graph:
+def encoded(root: Any, functions: Mapping[str, Any] | None = None) -> ObjectGraph:
     """The nodes of an object and of all that it holds.
 
     Parameters
@@ -75,7 +75,7 @@ def encoded(root: Any, functions: Mapping[str, Any] | None = None) -> Graph:
 class _Frame:
     """A node whose children are being done: what it will be in the file, and how far it is."""
 
-    def __init__(self, node: Node, key: int, shape: int) -> None:
+    def __init__(self, node: ObjectNode, key: int, shape: int) -> None:
         self.node, self.key = node, key
         self.values: list[Any] = [shape]
 
@@ -99,7 +99,7 @@ class _Encoder:
         self.given_names: list[list[str]] = []
         self.stack: list[_Frame] = []
 
-    def run(self, root: Any) -> Graph:
+    def run(self, root: Any) -> ObjectGraph:
         top: list[Any] = []
         self._put(root, top)
         while self.stack:
@@ -115,7 +115,7 @@ class _Encoder:
                 (self.stack[-1].values if self.stack else top).append([number])
         self.given_names = [_callable_names(names) for names in self.given_names]
         self._check_names()
-        return Graph(top[0], list(self.shapes), self.nodes, self.arrays, self.given_names)
+        return ObjectGraph(top[0], list(self.shapes), self.nodes, self.arrays, self.given_names)
 
     def _put(self, child: Any, values: list[Any]) -> None:
         """Append what stands for a child, or put it on the stack, to be appended when done."""
@@ -139,20 +139,20 @@ class _Encoder:
             self.kept.append(child)
             self.stack.append(_Frame(node, key, shape))
 
-    def _described(self, child: Any) -> Node:
+    def _described(self, child: Any) -> ObjectNode:
         if id(child) in self.names or is_given(child):
             number = self._give(child)
             self._add_name(number)
-            return Node("given", (), (number,))
+            return ObjectNode("given", (), (number,))
         try:
             node = described(child)
         except PersistenceError as error:
             raise PersistenceError(f"{self._path()} cannot be stored: {error.args[0]}") from error
         if node.array is not None:
             self.arrays.append(node.array)
-            return Node(node.tag, node.static, (len(self.arrays) - 1,))
+            return ObjectNode(node.tag, node.static, (len(self.arrays) - 1,))
         if node.kind is not None:
-            return Node(node.tag, (self._give(node.kind), *node.static), node.children)
+            return ObjectNode(node.tag, (self._give(node.kind), *node.static), node.children)
         return node
 
     def _give(self, own: Any) -> int:

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from cgboost.exceptions import CorruptFileError, UnknownContentError
 from cgboost.persistence.values import make_value, value_parts
 
-Parts = tuple[str, tuple[Any, ...], tuple[Any, ...]]
+ForeignParts = tuple[str, tuple[Any, ...], tuple[Any, ...]]
 GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 SPARSE = {
     f"{layout}_{kind}": getattr(sparse, f"{layout}_{kind}")
@@ -49,7 +49,7 @@ class Maker(Protocol):
         """The object."""
 
 
-def foreign_parts(what: Any) -> Parts | None:
+def foreign_parts(what: Any) -> ForeignParts | None:
     """Tag, what goes with it and children of an object that is neither plain nor ours, if known."""
     kind = type(what)
     if isinstance(what, np.random.Generator):
@@ -81,7 +81,7 @@ def tree_class() -> Any:
     return Tree
 
 
-def _sparse_parts(what: Any) -> Parts:
+def _sparse_parts(what: Any) -> ForeignParts:
     name = type(what).__name__
     if what.format == "coo":
         return "sparse", (name, what.shape), (what.data, *what.coords)

@@ -29,7 +29,7 @@ VERSIONS = ("_cgboost_version", "_sklearn_version")
 
 
 @dataclass(frozen=True)
-class Node:
+class ObjectNode:
     """An object, taken apart.
 
     Attributes
@@ -77,7 +77,7 @@ def is_given(what: Any) -> bool:
     return isinstance(what, functions) and function_name(what) is None
 
 
-def described(what: Any) -> Node:
+def described(what: Any) -> ObjectNode:
     """An object, taken apart.
 
     Raises
@@ -90,81 +90,89 @@ def described(what: Any) -> Node:
         return known(what)
     if isinstance(what, type):
         name = plain_type_name(what)
-        return Node("class", (name_of(what),), ()) if name is None else Node("type", (name,), ())
+        return (
+            ObjectNode("class", (name_of(what),), ())
+            if name is None
+            else ObjectNode("type", (name,), ())
+        )
     if (name := function_name(what)) is not None:
-        return Node("function", (name,), ())
+        return ObjectNode("function", (name,), ())
     if isinstance(what, np.dtype):
-        return Node("dtype", (describe_dtype(what),), ())
+        return ObjectNode("dtype", (describe_dtype(what),), ())
     if isinstance(what, np.generic):
         return _scalar(what)
     if isinstance(what, np.memmap):
         return _array(np.asarray(what))
     parts = foreign_parts(what)
     if parts is not None:
-        return Node(*parts)
+        return ObjectNode(*parts)
     return _object(what)
 
 
-def _list(what: Any) -> Node:
-    return Node("list", (), tuple(what))
+def _list(what: Any) -> ObjectNode:
+    return ObjectNode("list", (), tuple(what))
 
 
-def _dict(what: Any) -> Node:
+def _dict(what: Any) -> ObjectNode:
     flat = tuple(part for item in what.items() for part in item)
-    return Node("ordered" if type(what) is OrderedDict else "dict", (), flat)
+    return ObjectNode("ordered" if type(what) is OrderedDict else "dict", (), flat)
 
 
-def _bytes(what: Any) -> Node:
-    return Node(type(what).__name__, (), (), np.frombuffer(bytes(what), dtype=np.uint8))
+def _bytes(what: Any) -> ObjectNode:
+    return ObjectNode(type(what).__name__, (), (), np.frombuffer(bytes(what), dtype=np.uint8))
 
 
-def _array(what: NDArray[Any]) -> Node:
+def _array(what: NDArray[Any]) -> ObjectNode:
     if what.dtype.kind == "O" and what.dtype == object:
         order: Literal["C", "F"] = "C" if what.flags.c_contiguous else "F"
         order = order if what.flags.forc else "C"
-        return Node("objects", (what.shape, order), tuple(what.ravel(order=order).tolist()))
+        return ObjectNode("objects", (what.shape, order), tuple(what.ravel(order=order).tolist()))
     describe(what)
-    return Node("array", (), (), what)
+    return ObjectNode("array", (), (), what)
 
 
-def _scalar(what: Any) -> Node:
+def _scalar(what: Any) -> ObjectNode:
     if isinstance(what, np.str_ | np.bytes_):
-        return Node("text", (), (what.item(),)) if isinstance(what, np.str_) else _np_bytes(what)
-    return Node("scalar", (), (), np.asarray(what))
+        return (
+            ObjectNode("text", (), (what.item(),)) if isinstance(what, np.str_) else _np_bytes(what)
+        )
+    return ObjectNode("scalar", (), (), np.asarray(what))
 
 
-def _np_bytes(what: Any) -> Node:
-    return Node("np_bytes", (), (), np.frombuffer(bytes(what), dtype=np.uint8))
+def _np_bytes(what: Any) -> ObjectNode:
+    return ObjectNode("np_bytes", (), (), np.frombuffer(bytes(what), dtype=np.uint8))
 
 
-PLAIN: dict[type, Callable[[Any], Node]] = {
+PLAIN: dict[type, Callable[[Any], ObjectNode]] = {
     list: _list,
     dict: _dict,
     OrderedDict: _dict,
-    tuple: lambda what: Node("tuple", (), what),
-    set: lambda what: Node("set", (), tuple(what)),
-    frozenset: lambda what: Node("frozenset", (), tuple(what)),
-    deque: lambda what: Node("deque", (), (what.maxlen, *what)),
-    types.MappingProxyType: lambda what: Node("proxy", (), (dict(what),)),
+    tuple: lambda what: ObjectNode("tuple", (), what),
+    set: lambda what: ObjectNode("set", (), tuple(what)),
+    frozenset: lambda what: ObjectNode("frozenset", (), tuple(what)),
+    deque: lambda what: ObjectNode("deque", (), (what.maxlen, *what)),
+    types.MappingProxyType: lambda what: ObjectNode("proxy", (), (dict(what),)),
     bytes: _bytes,
     bytearray: _bytes,
-    complex: lambda what: Node("complex", (), (what.real, what.imag)),
+    complex: lambda what: ObjectNode("complex", (), (what.real, what.imag)),
     slice: lambda what: _slice(what),
-    range: lambda what: Node("range", (), (what.start, what.stop, what.step)),
-    type(Ellipsis): lambda what: Node("ellipsis", (), ()),
-    functools.partial: lambda what: Node("partial", (), (what.func, what.args, what.keywords)),
+    range: lambda what: ObjectNode("range", (), (what.start, what.stop, what.step)),
+    type(Ellipsis): lambda what: ObjectNode("ellipsis", (), ()),
+    functools.partial: lambda what: ObjectNode(
+        "partial", (), (what.func, what.args, what.keywords)
+    ),
     np.ndarray: _array,
 }
 
 
-def _slice(what: slice) -> Node:
+def _slice(what: slice) -> ObjectNode:
     ends = (what.start, what.stop, what.step)
     if not all(end is None or isinstance(end, int | np.integer) for end in ends):
         raise PersistenceError("it is a slice between other things than integers")
-    return Node("slice", (), ends)
+    return ObjectNode("slice", (), ends)
 
 
-def _object(what: Any) -> Node:
+def _object(what: Any) -> ObjectNode:
     """An object of one of our classes, or of one of the user's with plain attributes."""
     kind = type(what)
     ours = is_ours(kind)
@@ -172,13 +180,13 @@ def _object(what: Any) -> Node:
     if isinstance(what, BaseException):
         return _exception(what, ours)
     if isinstance(what, Enum) and ours:
-        return Node("enum", (name,), (what.name,))
+        return ObjectNode("enum", (name,), (what.name,))
     if isinstance(what, tuple) and hasattr(kind, "_fields") and ours:
-        return Node("named", (name,), tuple(what))
+        return ObjectNode("named", (name,), tuple(what))
     if ours and has_own(kind, "__reduce__"):
         return _call(what)
     if ours and hasattr(kind, "__setstate__") and not _is_estimator(kind):
-        return Node("state", (name,), (what.__getstate__(),))
+        return ObjectNode("state", (name,), (what.__getstate__(),))
     if not ours and _has_own_ways(kind):
         raise PersistenceError(
             f"it is of the type {kind.__module__}.{kind.__qualname__}, which is neither cgboost's "
@@ -186,8 +194,8 @@ def _object(what: Any) -> Node:
         )
     names, values = _state(what)
     if not ours:
-        return Node("instance", (names,), values, kind=kind)
-    return Node("object", (name, names), values)
+        return ObjectNode("instance", (names,), values, kind=kind)
+    return ObjectNode("object", (name, names), values)
 
 
 def _has_own_ways(kind: type) -> bool:
@@ -212,24 +220,24 @@ def has_own(kind: type, name: str) -> bool:
     return getattr(kind, name, None) is not getattr(object, name, None)
 
 
-def _call(what: Any) -> Node:
+def _call(what: Any) -> ObjectNode:
     parts = what.__reduce__()
     function, arguments, state = (*parts, None)[:3]
     if isinstance(function, type):
         if function is not type(what):
             raise PersistenceError(f"{type(what).__qualname__} is made by another class")
-        return Node("made", (name_of(function),), (arguments, state))
+        return ObjectNode("made", (name_of(function),), (arguments, state))
     name = function_name(function)
     if name is None:
         raise PersistenceError(f"{type(what).__qualname__} is made by a function that is not known")
-    return Node("called", (name,), (arguments, state))
+    return ObjectNode("called", (name,), (arguments, state))
 
 
-def _exception(what: BaseException, ours: bool) -> Node:
+def _exception(what: BaseException, ours: bool) -> ObjectNode:
     kind = type(what)
     if not ours and kind.__module__ != "builtins":
         kind = next(own for own in kind.__mro__ if own.__module__ == "builtins")
-    return Node("exception", (name_of(kind),), (what.args, dict(vars(what)) if ours else {}))
+    return ObjectNode("exception", (name_of(kind),), (what.args, dict(vars(what)) if ours else {}))
 
 
 def _state(what: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:

@@ -15,12 +15,12 @@ from typing import Any
 
 from cgboost.exceptions import PersistenceError, UnknownContentError
 
-Parts = tuple[Any, ...]
+ValueParts = tuple[Any, ...]
 PACKAGES = ("datetime", "decimal", "fractions", "uuid", "pandas", "networkx")
 GRAPHS = ("Graph", "DiGraph", "MultiGraph", "MultiDiGraph")
 
 
-def value_parts(what: Any) -> tuple[str, Parts, Parts] | None:
+def value_parts(what: Any) -> tuple[str, ValueParts, ValueParts] | None:
     """Tag, name of the type and parts of a value, if its type is known."""
     kind = type(what)
     package = kind.__module__.partition(".")[0]
@@ -71,7 +71,7 @@ def _timestamp(pandas: Any, value: Any, zone: str | None) -> Any:
     return own if zone is None else own.tz_localize("UTC").tz_convert(zone)
 
 
-def _graph_parts(what: Any) -> Parts:
+def _graph_parts(what: Any) -> ValueParts:
     keys = {"keys": True} if what.is_multigraph() else {}
     return dict(what.graph), list(what.nodes(data=True)), list(what.edges(data=True, **keys))
 
@@ -87,7 +87,7 @@ def _graph(name: str) -> Callable[..., Any]:
     return make
 
 
-VALUES: dict[str, tuple[Callable[[Any], Parts], Callable[..., Any]]] = {
+VALUES: dict[str, tuple[Callable[[Any], ValueParts], Callable[..., Any]]] = {
     "datetime:datetime": (_zone, _datetime),
     "datetime:time": (_zone, _time),
     "datetime:date": (

@@ -29,8 +29,8 @@ from cgboost.additive.trees.smoothers import AdditiveFunction, Smoother
 from cgboost.generation.columns import Column, Term
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.losses.base import DifferentiableLoss
-from cgboost.tables.rows import Matrix
+from cgboost.losses.loss import DifferentiableLoss
+from cgboost.tables.row_blocks import Matrix
 
 Vector = NDArray[np.float64]
 
@@ -117,10 +117,10 @@ NOTHING = AdditiveFunction()
 """The function before it has been smoothed."""
 
 
-class Changes:
+class FunctionChanges:
     """Changes of functions of single features, as a family of hypotheses."""
 
-    def outputs(self, X: Matrix, hypotheses: Sequence[Change]) -> Vector:
+    def outputs(self, X: Matrix, hypotheses: Sequence[FunctionChange]) -> Vector:
         """Values of the changes, shape (n_rows, n_hypotheses)."""
         columns = [h.new(X[:, h.feature]) - h.old(X[:, h.feature]) for h in hypotheses]
         return np.column_stack(columns)
@@ -142,7 +142,7 @@ class Changes:
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class FunctionChange:
     """H_j − h_j as a hypothesis.
 
     Attributes
@@ -153,7 +153,7 @@ class Change:
         The round in which it was found: 1, 2, …
     """
 
-    family: Changes
+    family: FunctionChanges
     feature: int
     new: AdditiveFunction
     old: AdditiveFunction
@@ -190,16 +190,16 @@ class BackfittingPricer:
         self.smoother, self.passes, self.loss = smoother, passes, loss
         self.n_features, self.tol = n_features, tol
         self.turn = 0
-        self._next, self._family = 0, Changes()
+        self._next, self._family = 0, FunctionChanges()
         weights = np.where(passes.held, 0.0, passes.weights)
         self._weights = weights / weights.sum()
         self._scale = self._size(loss.target - self._weights @ loss.target)
 
-    def memory(self) -> tuple[int, int, Changes]:
+    def memory(self) -> tuple[int, int, FunctionChanges]:
         """Turn and feature that come next, and the family of the changes."""
         return self.turn, self._next, self._family
 
-    def recall(self, memory: tuple[int, int, Changes]) -> None:
+    def recall(self, memory: tuple[int, int, FunctionChanges]) -> None:
         """Go on with the same turn."""
         self.turn, self._next, self._family = memory
 
@@ -220,11 +220,14 @@ class BackfittingPricer:
 
     def _change(
         self, feature: int, residual: Vector, columns: Sequence[Column]
-    ) -> tuple[Change, Vector]:
+    ) -> tuple[FunctionChange, Vector]:
         """The change of a function, and its values on all rows."""
         old, present = NOTHING, np.zeros(len(residual))
         for column in columns:
-            if isinstance(column.hypothesis, Change) and column.hypothesis.feature == feature:
+            if (
+                isinstance(column.hypothesis, FunctionChange)
+                and column.hypothesis.feature == feature
+            ):
                 old = column.hypothesis.new
                 present += column.values
         term = self.smoother.smooth(feature, residual + present)
@@ -232,7 +235,7 @@ class BackfittingPricer:
         values = self.passes.values(lambda block: new(block.X[:, feature]))
         level = float(self._weights @ values)
         new, values = new.shifted(-level), values - level
-        return Change(self._family, feature, new, old, self.turn), values - present
+        return FunctionChange(self._family, feature, new, old, self.turn), values - present
 
     def _size(self, values: Vector) -> float:
         return float(np.sqrt(self._weights @ values**2))

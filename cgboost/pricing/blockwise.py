@@ -76,7 +76,7 @@ class BlockwisePricer(Memoryless):
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The ``limit`` columns of least reduced cost of all blocks, and the bound of each."""
-        answers = self._tasks.answers(Query(sendable_state(state), self.seconds_left))
+        answers = self._tasks.answers(PricingQuery(sendable_state(state), self.seconds_left))
         columns = [column for own, _, _ in answers for column in own]
         bounds: dict[Hashable, float] = {}
         for name, (own, bound, exact) in zip(self.blocks, answers, strict=True):
@@ -92,7 +92,7 @@ class BlockwisePricer(Memoryless):
 
 
 @dataclass(frozen=True, eq=False)
-class Query:
+class PricingQuery:
     """What all blocks are asked in one pass.
 
     Attributes
@@ -126,7 +126,7 @@ class _Priced:
     def __init__(self, price_block: Any) -> None:
         self._price_block = price_block
 
-    def __call__(self, query: Query, block: Any) -> Any:
+    def __call__(self, query: PricingQuery, block: Any) -> Any:
         price_block: Any = self._price_block
         if hasattr(price_block, "seconds_left"):
             price_block.seconds_left = query.seconds

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Vector = NDArray[np.float64]
-Bits = NDArray[np.uint64]
+NodeBits = NDArray[np.uint64]
 Index = NDArray[np.intp]
 
 WORD = 64
@@ -187,7 +187,7 @@ class _Labels:
     parent: Index
     cost: Vector
     resources: Vector
-    closed: Bits
+    closed: NodeBits
 
     def __len__(self) -> int:
         return len(self.cost)
@@ -317,7 +317,7 @@ class _Labelling:
             onward[inner[:, None], cells] = total.min(axis=2).T
         return onward
 
-    def _unreachable(self, node: Index, resources: Vector) -> Bits:
+    def _unreachable(self, node: Index, resources: Vector) -> NodeBits:
         """Nodes that no path from here can reach within their upper limits."""
         graph = self.graph
         late = np.zeros((len(node), graph.n_nodes), dtype=np.bool_)
@@ -368,7 +368,7 @@ def _closure(consumption: Vector) -> Vector:
     return nearest
 
 
-def _packed(values: NDArray[np.bool_]) -> Bits:
+def _packed(values: NDArray[np.bool_]) -> NodeBits:
     """Rows of truth values as bitsets, shape (n_words, n_rows)."""
     n_rows, n = values.shape
     n_words = -(-n // WORD)
@@ -378,7 +378,7 @@ def _packed(values: NDArray[np.bool_]) -> Bits:
     return np.ascontiguousarray(packed.T.astype(np.uint64))
 
 
-def _unpacked(bits: Bits, n: int) -> NDArray[np.bool_]:
+def _unpacked(bits: NodeBits, n: int) -> NDArray[np.bool_]:
     """Truth values of shape (n_rows, n) from bitsets."""
     packed = np.ascontiguousarray(bits.T).astype("<u8").view(np.uint8)
     return np.unpackbits(packed, axis=1, count=n, bitorder="little").astype(np.bool_)

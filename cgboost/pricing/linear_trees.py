@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.trees.boosted_rows import Working
+from cgboost.additive.trees.boosted_rows import WorkingResponse
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.additive.trees.boosted_trees import BoostedTree, BoostedTrees
 from cgboost.generation.columns import Column
@@ -69,7 +69,7 @@ class LinearTreePricer:
                 values = grown.values(self.grower.rows.z)
                 yield Column(values, (STRATUM, number, output), tree, STRATUM, output=output)
 
-    def _working(self, state: MasterState, output: int) -> Working:
+    def _working(self, state: MasterState, output: int) -> WorkingResponse:
         """What the tree of an output is fitted to."""
         assert state.curvature is not None
         response, curvature = (
@@ -82,4 +82,4 @@ class LinearTreePricer:
         if (curvature[there] > 0).all():
             weights = np.maximum(curvature, LEAST_NEWTON_WEIGHT * counts)
         target = np.divide(response, weights, out=np.zeros_like(response), where=there)
-        return Working(target, weights / self._unit, counts / self._unit)
+        return WorkingResponse(target, weights / self._unit, counts / self._unit)

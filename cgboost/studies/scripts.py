@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-Answer = TypeVar("Answer")
+Returned = TypeVar("Returned")
 
 
 def options(about: str | None, *, one_thread: bool = True, **defaults: Any) -> argparse.Namespace:
@@ -52,8 +52,8 @@ def _settings(default: Any) -> dict[str, Any]:
 
 
 def timed(
-    run: Callable[..., Answer], *arguments: Any, clock: Callable[[], float] = time.process_time
-) -> tuple[float, Answer]:
+    run: Callable[..., Returned], *arguments: Any, clock: Callable[[], float] = time.process_time
+) -> tuple[float, Returned]:
     """Return the seconds of a call, by default those of the CPU, and its answer."""
     start = clock()
     answer = run(*arguments)

@@ -34,7 +34,7 @@ SAMPLE = 100_000
 
 
 @dataclass(frozen=True)
-class Choice:
+class HoldoutChoice:
     """Rows that are held out, and rows that intervals are made from; of all rows together.
 
     Attributes
@@ -48,7 +48,7 @@ class Choice:
     sample: Indices
 
 
-def chosen(hashes: Hashes, weights: Vector, share: float) -> Choice:
+def chosen(hashes: Hashes, weights: Vector, share: float) -> HoldoutChoice:
     """Choose by the content hashes of all rows.
 
     Parameters
@@ -66,7 +66,7 @@ def chosen(hashes: Hashes, weights: Vector, share: float) -> Choice:
         rows = slice(start, start + NUMBERED_AT_ONCE)
         held[rows] = held_out(hashes[rows], share)
     held &= counting
-    return Choice(held, _sample(hashes, counting))
+    return HoldoutChoice(held, _sample(hashes, counting))
 
 
 def counts_by_class(y: Values, weights: Vector, held: Mask, n_classes: int) -> Counts:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.tables.table_columns import (
-    Column,
+    TableColumn,
     called,
     columns_of,
     is_missing,
@@ -23,7 +23,7 @@ Vector = NDArray[np.float64]
 
 Matrix = NDArray[np.floating[Any]]
 
-Columns = Sequence[Column]
+TableColumns = Sequence[TableColumn]
 
 Names = Sequence[str | None]
 
@@ -88,7 +88,7 @@ class Schema:
             values[:, j] = _numbers(column) if known is None else _codes(column, known)
         return values
 
-    def _check(self, columns: Columns) -> None:
+    def _check(self, columns: TableColumns) -> None:
         if len(columns) != self.n_features:
             raise ValueError(
                 f"X has {len(columns)} features, but {self.n_features} features are expected"
@@ -199,7 +199,7 @@ class SchemaMaker:
         )
         return Schema(names, tuple(categories), frozenset(truths))
 
-    def _note(self, number: int, column: Column) -> None:
+    def _note(self, number: int, column: TableColumn) -> None:
         category = self._is_category(number, column)
         if column.is_empty:  # which says nothing
             return
@@ -222,7 +222,7 @@ class SchemaMaker:
         if seen.values is not None and found.values is not None:
             seen.values |= found.values
 
-    def _is_category(self, number: int, column: Column) -> bool:
+    def _is_category(self, number: int, column: TableColumn) -> bool:
         if any(issubclass(kind, (complex, np.complexfloating)) for kind in column.types):
             raise ValueError(
                 f"{column.called} has complex numbers: give their real and imaginary parts, or "
@@ -253,7 +253,7 @@ class SchemaMaker:
             )
 
 
-def _numbers(column: Column) -> Vector:
+def _numbers(column: TableColumn) -> Vector:
     if not column.has_numbers:
         raise ValueError(
             f"{column.called} was numeric and now has values that are no numbers "
@@ -270,7 +270,7 @@ def _largest(values: Matrix) -> float:
     return max(-low, float(np.fmax.reduce(values, axis=None, initial=-np.inf)))
 
 
-def _check_size(column: Column, values: Matrix) -> None:
+def _check_size(column: TableColumn, values: Matrix) -> None:
     if _largest(values) > LARGEST_NUMBER:
         low, high = float(np.fmin.reduce(values)), float(np.fmax.reduce(values))
         raise ValueError(
@@ -310,7 +310,7 @@ def _other_columns(names: Names, expected: Names) -> ValueError:
     )
 
 
-def _distinct(column: Column) -> set[Any]:
+def _distinct(column: TableColumn) -> set[Any]:
     try:
         found = set(column.categories)
     except TypeError as error:
@@ -320,7 +320,7 @@ def _distinct(column: Column) -> set[Any]:
     return {value for value in found if not is_missing(value)}
 
 
-def _codes(column: Column, known: dict[Any, int]) -> Vector:
+def _codes(column: TableColumn, known: dict[Any, int]) -> Vector:
     values = column.categories
     found = (known.get(value, np.nan) if _hashable(value) else np.nan for value in values)
     codes = np.fromiter(found, dtype=np.float64, count=len(values))

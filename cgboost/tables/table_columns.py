@@ -45,7 +45,7 @@ CATEGORICAL = "category"
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class TableColumn:
     """One column.
 
     Attributes
@@ -176,7 +176,7 @@ def called(name: str | None) -> str:
     return "a feature of X" if name is None else f"feature {name!r}"
 
 
-def columns_of(X: Any) -> list[Column]:
+def columns_of(X: Any) -> list[TableColumn]:
     """The columns of a data frame or an array.
 
     Raises
@@ -192,7 +192,7 @@ def columns_of(X: Any) -> list[Column]:
     if array.ndim != 2:
         raise ValueError(f"X must have 2 dimensions (rows, features), got shape {array.shape}")
     values = microseconds(array) if array.dtype.kind in TIMES else array
-    return [Column(None, values[:, j], str(array.dtype)) for j in range(array.shape[1])]
+    return [TableColumn(None, values[:, j], str(array.dtype)) for j in range(array.shape[1])]
 
 
 def check_unmasked(name: str, values: Any) -> None:
@@ -243,7 +243,7 @@ def listed(types: Iterable[type]) -> str:
     return " and ".join(sorted(kind.__name__ for kind in types))
 
 
-def _of_frame(column: FrameColumn) -> Column:
+def _of_frame(column: FrameColumn) -> TableColumn:
     """A column of a data frame: numbers, dates or times, or objects."""
     name, native = str(column.name), column.to_native()
     dtype = str(getattr(native, "dtype", column.dtype))
@@ -261,13 +261,15 @@ def _of_frame(column: FrameColumn) -> Column:
         )
     if isinstance(column.dtype, (nw.Categorical, nw.Enum)):
         times = values.dtype.kind in TIMES
-        return Column(name, (microseconds(values) if times else values).astype(object), CATEGORICAL)
+        return TableColumn(
+            name, (microseconds(values) if times else values).astype(object), CATEGORICAL
+        )
     if has_times(column):
         if values.dtype.kind == "O":  # days of Arrow
             kind = "m" if column.dtype == nw.Duration else "M"
             values = np.array([plain_time(value) for value in values], dtype=f"{kind}8[us]")
-        return Column(name, microseconds(values), dtype)
+        return TableColumn(name, microseconds(values), dtype)
     if values.dtype.kind in NUMBERS:
-        return Column(name, values, dtype)
-    found = Column(name, values.astype(object), dtype)
+        return TableColumn(name, values, dtype)
+    found = TableColumn(name, values.astype(object), dtype)
     return replace(found, values=found.as_floats()) if has_numbers(column) else found

@@ -13,8 +13,8 @@ from cgboost import ColumnGeneration
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters import SupportVectorMaster
 from cgboost.penalties import Penalty
-from cgboost.penalties.base import ray_gain
 from cgboost.penalties.elastic_net import ElasticNetEntry
+from cgboost.penalties.penalty import ray_gain
 from cgboost.pricing import FeaturePricer
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..program.arrays import FloatArray
+from ..program.arrays import Float64Array
 from ..program.errors import Status
 from ..program.program import Program, Sides, upper_triangle
 from ..program.solution import Point
@@ -98,7 +98,7 @@ class _ConeForm:
         self.n_equations = self._row_equations + int(bounds.equal.sum())
         self.n_inequalities = self.right.size - self.n_equations
 
-    def row_duals(self, z: FloatArray) -> FloatArray:
+    def row_duals(self, z: Float64Array) -> Float64Array:
         """Return the duals of the program's rows from the multipliers of the cones."""
         sides = z[self.n_equations : self.n_equations + self._row_sides]
         return self._rows.duals(z[: self._row_equations], sides)

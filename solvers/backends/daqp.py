@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..program.arrays import FloatArray, is_sparse
+from ..program.arrays import Float64Array, is_sparse
 from ..program.errors import OptionError, Status
 from ..program.program import Program, full_dense
 from ..program.solution import Point
@@ -84,7 +84,7 @@ DAQP = RebuildingBackend(
 )
 
 
-def _contradict(matrix: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:
+def _contradict(matrix: Float64Array, lower: Float64Array, upper: Float64Array) -> bool:
     """Whether no point satisfies all equations and fixed variables."""
     equal = lower == upper
     rows, right = np.vstack([np.eye(matrix.shape[1]), matrix])[equal], lower[equal]
@@ -92,7 +92,7 @@ def _contradict(matrix: FloatArray, lower: FloatArray, upper: FloatArray) -> boo
     return float(np.abs(missed).max()) > CONTRADICTION * (1.0 + float(np.abs(right).max()))
 
 
-def _start(program: Program, guess: Point | None) -> dict[str, FloatArray]:
+def _start(program: Program, guess: Point | None) -> dict[str, Float64Array]:
     """The last solution, whose active constraints DAQP begins with."""
     if guess is None:
         return {}

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..program.arrays import FloatArray, IntArray, Matrix, is_sparse
+from ..program.arrays import DenseOrSparse, Float64Array, IntArray, is_sparse
 from ..program.errors import (
     MissingBackendError,
     OptionError,
@@ -163,12 +163,12 @@ class HighsModel:
         sizes = (new.lower.size, new.lower, new.upper, value.size)
         self._call("addRows", *sizes, starts, index, value)
 
-    def change(self, what: str, indices: IntArray, *values: FloatArray) -> None:
+    def change(self, what: str, indices: IntArray, *values: Float64Array) -> None:
         """Call ``delete...`` or ``change...`` of HiGHS on a set of rows or columns."""
         if indices.size:
             self._call(what, indices.size, indices.astype(np.int32), *values)
 
-    def set_basis(self, columns: FloatArray, rows: FloatArray) -> None:
+    def set_basis(self, columns: Float64Array, rows: Float64Array) -> None:
         """Set a basis: −1 at the lower bound, +1 at the upper one, 0 basic."""
         import highspy
 
@@ -192,13 +192,15 @@ class HighsModel:
             raise SolverFailure(f"HiGHS refused {name}", backend="highs", words="kError")
 
 
-def compressed(matrix: Matrix, *, by_columns: bool) -> tuple[IndexArray, IndexArray, FloatArray]:
+def compressed(
+    matrix: DenseOrSparse, *, by_columns: bool
+) -> tuple[IndexArray, IndexArray, Float64Array]:
     """Return (starts, index, value) of the nonzeros, by rows or by columns."""
     if is_sparse(matrix):
         packed = matrix.tocsc() if by_columns else matrix
         starts, index = packed.indptr[:-1], packed.indices
         return starts.astype(np.int32), index.astype(np.int32), packed.data
-    dense: FloatArray = np.ascontiguousarray(matrix.T if by_columns else matrix)
+    dense: Float64Array = np.ascontiguousarray(matrix.T if by_columns else matrix)
     k, n = dense.shape
     mask = dense != 0.0
     counts = np.count_nonzero(mask, axis=1)
@@ -412,7 +414,7 @@ class HighsSession(CheckedSession):
 
     # --- updates -------------------------------------------------------------------------
 
-    def _native_suggest_basis(self, columns: FloatArray, rows: FloatArray) -> None:
+    def _native_suggest_basis(self, columns: Float64Array, rows: Float64Array) -> None:
         """Begin there with the primal simplex: a guess is rarely feasible for either."""
         if not self._is_mip:
             self._model.set_basis(columns, rows)
@@ -432,17 +434,17 @@ class HighsSession(CheckedSession):
         self._model.change("deleteRows", np.sort(indices))
         self._is_primal_feasible = False
 
-    def _native_change_cost(self, indices: IntArray, cost: FloatArray) -> None:
+    def _native_change_cost(self, indices: IntArray, cost: Float64Array) -> None:
         self._model.change("changeColsCost", indices, cost)
 
     def _native_change_column_bounds(
-        self, indices: IntArray, lower: FloatArray, upper: FloatArray
+        self, indices: IntArray, lower: Float64Array, upper: Float64Array
     ) -> None:
         self._model.change("changeColsBounds", indices, lower, upper)
         self._is_primal_feasible = False
 
     def _native_change_row_bounds(
-        self, indices: IntArray, lower: FloatArray, upper: FloatArray
+        self, indices: IntArray, lower: Float64Array, upper: Float64Array
     ) -> None:
         self._model.change("changeRowsBounds", indices, lower, upper)
         self._is_primal_feasible = False

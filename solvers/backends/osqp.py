@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..program.arrays import FloatArray, IntArray
+from ..program.arrays import Float64Array, IntArray
 from ..program.errors import OptionError, Status
 from ..program.program import Program, upper_triangle
 from ..program.solution import Point
@@ -86,7 +86,7 @@ class _Run:
         self.result: Any = None
         self._solver: Any = None
 
-    def solve(self, start: dict[str, FloatArray] | None, *, may_continue: bool) -> None:
+    def solve(self, start: dict[str, Float64Array] | None, *, may_continue: bool) -> None:
         """Solve from `start`, continue if allowed and needed, and polish."""
         self._set_up(start)
         self._continue()
@@ -95,7 +95,7 @@ class _Run:
         if self._settings["polishing"] and self.ending == "OSQP_SOLVED":
             self._polish()
 
-    def _set_up(self, start: dict[str, FloatArray] | None, **changes: Any) -> None:
+    def _set_up(self, start: dict[str, Float64Array] | None, **changes: Any) -> None:
         import osqp
 
         self._solver = osqp.OSQP()
@@ -185,7 +185,7 @@ def _data(program: Program, bounded: IntArray) -> dict[str, Any]:
     }
 
 
-def _start(program: Program, bounded: IntArray, guess: Point) -> dict[str, FloatArray]:
+def _start(program: Program, bounded: IntArray, guess: Point) -> dict[str, Float64Array]:
     pull = np.asarray(program.matrix.T @ guess.row_duals)
     reduced_costs = program.curvature(guess.x) + program.cost - pull
     y = -np.concatenate([guess.row_duals, reduced_costs[bounded]])

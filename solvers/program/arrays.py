@@ -14,10 +14,10 @@ import scipy.sparse as sp
 
 from .status import ProgramError
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+Float64Array: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-Matrix: TypeAlias = "FloatArray | sp.csr_array"
+DenseOrSparse: TypeAlias = "Float64Array | sp.csr_array"
 MatrixLike: TypeAlias = "npt.ArrayLike | sp.sparray | sp.spmatrix"
 
 INFINITE_BOUND = 1e19
@@ -29,7 +29,7 @@ def is_sparse(matrix: object) -> TypeGuard[sp.csr_array]:
     return bool(sp.issparse(matrix))
 
 
-def as_vector(value: npt.ArrayLike, size: int, name: str) -> FloatArray:
+def as_vector(value: npt.ArrayLike, size: int, name: str) -> Float64Array:
     """Return `value` as a float vector of length `size`; a scalar is repeated."""
     try:
         array = np.asarray(value, dtype=np.float64)
@@ -42,7 +42,7 @@ def as_vector(value: npt.ArrayLike, size: int, name: str) -> FloatArray:
     return array
 
 
-def as_finite_vector(value: npt.ArrayLike, size: int, name: str) -> FloatArray:
+def as_finite_vector(value: npt.ArrayLike, size: int, name: str) -> Float64Array:
     """Return `value` as a float vector of length `size` without NaN or infinities."""
     array = as_vector(value, size, name)
     _require_finite(array, name)
@@ -51,7 +51,7 @@ def as_finite_vector(value: npt.ArrayLike, size: int, name: str) -> FloatArray:
 
 def as_bounds(
     lower: npt.ArrayLike, upper: npt.ArrayLike, size: int, prefix: str = ""
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[Float64Array, Float64Array]:
     """Return a pair of bound vectors with `lower <= upper` and true infinities."""
     low = _without_huge(as_vector(lower, size, f"{prefix}lower"))
     high = _without_huge(as_vector(upper, size, f"{prefix}upper"))
@@ -69,7 +69,7 @@ def as_bounds(
     return low, high
 
 
-def as_matrix(value: MatrixLike, shape: tuple[int, int], name: str) -> Matrix:
+def as_matrix(value: MatrixLike, shape: tuple[int, int], name: str) -> DenseOrSparse:
     """Return `value` as a finite float matrix of the given shape, dense or CSR as it came.
 
     Entries that are stored more than once are added up, as SciPy means them; solvers do not agree.
@@ -110,12 +110,12 @@ def as_indices(value: npt.ArrayLike, size: int, name: str) -> IntArray:
     return array.astype(np.int64)
 
 
-def _without_huge(bounds: FloatArray) -> FloatArray:
+def _without_huge(bounds: Float64Array) -> Float64Array:
     huge = np.abs(bounds) >= INFINITE_BOUND
     return np.where(huge, np.copysign(np.inf, bounds), bounds) if huge.any() else bounds
 
 
-def _require_finite(array: FloatArray, name: str) -> None:
+def _require_finite(array: Float64Array, name: str) -> None:
     finite = np.isfinite(array)
     if not finite.all():
         index = int(np.flatnonzero(~finite)[0])

@@ -22,9 +22,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .arrays import (
-    FloatArray,
+    DenseOrSparse,
+    Float64Array,
     IntArray,
-    Matrix,
     MatrixLike,
     as_bounds,
     as_finite_vector,
@@ -36,7 +36,7 @@ from .program import Program, as_diagonal, as_quadratic
 GROWTH = 1.5
 
 
-def growing_matrix(matrix: Matrix) -> DenseMatrix | SparseMatrix:
+def growing_matrix(matrix: DenseOrSparse) -> DenseMatrix | SparseMatrix:
     """Wrap a matrix, dense or CSR, so that it can grow."""
     return SparseMatrix(matrix) if is_sparse(matrix) else DenseMatrix(matrix)
 
@@ -48,23 +48,23 @@ class DenseMatrix:
     before, views of the same buffer, keep their content.
     """
 
-    def __init__(self, matrix: FloatArray) -> None:
+    def __init__(self, matrix: Float64Array) -> None:
         self._buffer = matrix
         self._shape = matrix.shape
         self._is_own = False  # the first growth copies: this buffer may be the caller's
 
-    def whole(self) -> FloatArray:
+    def whole(self) -> Float64Array:
         """Return the matrix, read-only."""
         view = self._buffer[: self._shape[0], : self._shape[1]]
         view.flags.writeable = False
         return view
 
-    def snapshot(self) -> Callable[[], FloatArray]:
+    def snapshot(self) -> Callable[[], Float64Array]:
         """Return a function that returns the matrix as it is now."""
         view = self.whole()
         return lambda: view
 
-    def grown(self, block: Matrix, axis: int) -> DenseMatrix | SparseMatrix:
+    def grown(self, block: DenseOrSparse, axis: int) -> DenseMatrix | SparseMatrix:
         """Return the matrix with rows (axis 0) or columns (axis 1) appended."""
         if is_sparse(block) and block.nnz:
             return SparseMatrix(sp.csr_array(self.whole())).grown(block, axis)
@@ -96,7 +96,7 @@ class SparseMatrix:
 
     def __init__(self, matrix: sp.csr_array) -> None:
         self._joined = matrix
-        self._pending: tuple[tuple[Matrix, int], ...] = ()
+        self._pending: tuple[tuple[DenseOrSparse, int], ...] = ()
         self._is_empty = matrix.nnz == 0
 
     def whole(self) -> sp.csr_array:
@@ -110,7 +110,7 @@ class SparseMatrix:
         joined, pending = self._joined, self._pending
         return lambda: _join(joined, pending)
 
-    def grown(self, block: Matrix, axis: int) -> DenseMatrix | SparseMatrix:
+    def grown(self, block: DenseOrSparse, axis: int) -> DenseMatrix | SparseMatrix:
         """Return the matrix with rows (axis 0) or columns (axis 1) appended."""
         if not is_sparse(block):
             if self._is_empty:
@@ -121,7 +121,7 @@ class SparseMatrix:
         return self
 
 
-def _join(matrix: sp.csr_array, pending: tuple[tuple[Matrix, int], ...]) -> sp.csr_array:
+def _join(matrix: sp.csr_array, pending: tuple[tuple[DenseOrSparse, int], ...]) -> sp.csr_array:
     for axis, group in groupby(pending, key=itemgetter(1)):
         stack = sp.hstack if axis else sp.vstack
         matrix = stack([matrix, *(block for block, _ in group)], format="csr")
@@ -184,19 +184,19 @@ class ColumnEntries:
 class NewColumns(NamedTuple):
     """Checked columns, ready to be appended."""
 
-    cost: FloatArray
-    matrix: Matrix
-    lower: FloatArray
-    upper: FloatArray
-    quadratic: FloatArray | None
+    cost: Float64Array
+    matrix: DenseOrSparse
+    lower: Float64Array
+    upper: Float64Array
+    quadratic: Float64Array | None
 
 
 class NewRows(NamedTuple):
     """Checked rows, ready to be appended."""
 
-    matrix: Matrix
-    lower: FloatArray
-    upper: FloatArray
+    matrix: DenseOrSparse
+    lower: Float64Array
+    upper: Float64Array
 
 
 def check_columns(
@@ -300,7 +300,7 @@ class GrowingProgram:
         self.row_lower, self.row_upper = self.row_lower[keep], self.row_upper[keep]
         self._matrix = growing_matrix(self._matrix.whole()[keep])
 
-    def replace(self, name: str, indices: IntArray, values: FloatArray) -> None:
+    def replace(self, name: str, indices: IntArray, values: Float64Array) -> None:
         """Replace some entries of one of the vectors."""
         vector = getattr(self, name).copy()
         vector[indices] = values
@@ -308,8 +308,8 @@ class GrowingProgram:
 
 
 def _grown_quadratic(
-    present: FloatArray | sp.csc_array | None, n_columns: int, new: NewColumns
-) -> FloatArray | sp.csc_array | None:
+    present: Float64Array | sp.csc_array | None, n_columns: int, new: NewColumns
+) -> Float64Array | sp.csc_array | None:
     if present is None and new.quadratic is None:
         return None
     added = np.zeros(new.cost.size) if new.quadratic is None else new.quadratic

@@ -20,8 +20,8 @@ import scipy.sparse as sp
 
 from .arrays import (
     BoolArray,
-    FloatArray,
-    Matrix,
+    DenseOrSparse,
+    Float64Array,
     MatrixLike,
     as_bounds,
     as_finite_vector,
@@ -53,14 +53,14 @@ def arguments_of(problem: Any) -> dict[str, Any]:
 
 def problem_of(
     *,
-    cost: FloatArray,
+    cost: Float64Array,
     quadratic: sp.csc_matrix | None,
     constant: float,
-    matrix: Matrix,
-    row_lower: FloatArray,
-    row_upper: FloatArray,
-    lower: FloatArray,
-    upper: FloatArray,
+    matrix: DenseOrSparse,
+    row_lower: Float64Array,
+    row_upper: Float64Array,
+    lower: Float64Array,
+    upper: Float64Array,
     integrality: BoolArray | None,
 ) -> Any:
     """Return the `cvxpy.Problem` with these data, as `Program` has them; P is a whole matrix."""
@@ -88,7 +88,7 @@ def variable(cvxpy: Any, n: int, integrality: BoolArray | None) -> Any:
     return cvxpy.Variable(n, name="x", integer=[np.flatnonzero(integrality)])
 
 
-def objective(cvxpy: Any, x: Any, cost: FloatArray, quadratic: sp.csc_matrix | None) -> Any:
+def objective(cvxpy: Any, x: Any, cost: Float64Array, quadratic: sp.csc_matrix | None) -> Any:
     """Return ``½ x'Px + c'x`` as a CVXPY expression."""
     linear = cost @ x
     if quadratic is None:
@@ -169,13 +169,13 @@ class Program:
     already: do not modify them afterwards. P is not checked for negative eigenvalues.
     """
 
-    cost: FloatArray
-    matrix: Matrix
-    row_lower: FloatArray
-    row_upper: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    quadratic: FloatArray | sp.csc_array | None
+    cost: Float64Array
+    matrix: DenseOrSparse
+    row_lower: Float64Array
+    row_upper: Float64Array
+    lower: Float64Array
+    upper: Float64Array
+    quadratic: Float64Array | sp.csc_array | None
     integrality: BoolArray | None
     constant: float
 
@@ -270,7 +270,7 @@ class Program:
         point = np.asarray(x, dtype=np.float64)
         return float(self.cost @ point + 0.5 * (point @ self.curvature(point)) + self.constant)
 
-    def curvature(self, x: FloatArray) -> FloatArray:
+    def curvature(self, x: Float64Array) -> Float64Array:
         """Return ``Px``, shape (n,)."""
         if self.quadratic is None:
             return np.zeros(self.n_columns)
@@ -283,7 +283,7 @@ class Program:
         return f"Program({kind}, {self.n_rows} rows, {self.n_columns} columns)"
 
 
-def as_quadratic(value: MatrixLike | None, n: int) -> FloatArray | sp.csc_array | None:
+def as_quadratic(value: MatrixLike | None, n: int) -> Float64Array | sp.csc_array | None:
     """Return P as None, a diagonal, a dense or a CSC matrix, checked for what is cheap to check."""
     if value is None:
         return None
@@ -297,7 +297,7 @@ def as_quadratic(value: MatrixLike | None, n: int) -> FloatArray | sp.csc_array 
     return matrix if matrix.any() else None
 
 
-def as_diagonal(value: npt.ArrayLike | None, n: int) -> FloatArray | None:
+def as_diagonal(value: npt.ArrayLike | None, n: int) -> Float64Array | None:
     """Return a diagonal P as a checked vector, or None if it is zero."""
     if value is None:
         return None
@@ -306,7 +306,7 @@ def as_diagonal(value: npt.ArrayLike | None, n: int) -> FloatArray | None:
     return diagonal if diagonal.any() else None
 
 
-def _require_nonnegative(diagonal: FloatArray) -> None:
+def _require_nonnegative(diagonal: Float64Array) -> None:
     if (diagonal < 0).any():
         index = int(np.flatnonzero(diagonal < 0)[0])
         raise ProgramError(f"quadratic[{index}] = {diagonal[index]} < 0: the cost is not convex")
@@ -362,7 +362,7 @@ def full_sparse(program: Program) -> sp.csc_matrix:
     return sp.csc_matrix(quadratic)
 
 
-def full_dense(program: Program) -> FloatArray:
+def full_dense(program: Program) -> Float64Array:
     """Return the whole of P as a dense array."""
     n, quadratic = program.n_columns, program.quadratic
     if quadratic is None:
@@ -393,21 +393,21 @@ class Sides:
         The two sides; those that are infinite are left out.
     """
 
-    def __init__(self, lower: FloatArray, upper: FloatArray) -> None:
+    def __init__(self, lower: Float64Array, upper: Float64Array) -> None:
         self.equal: BoolArray = lower == upper
         self.above: BoolArray = np.isfinite(upper) & ~self.equal
         self.below: BoolArray = np.isfinite(lower) & ~self.equal
 
-    def one_sided_rows(self, matrix: Matrix) -> Matrix:
+    def one_sided_rows(self, matrix: DenseOrSparse) -> DenseOrSparse:
         """Return the rows of the inequalities."""
         stack = sp.vstack if is_sparse(matrix) else np.vstack
         return stack([matrix[self.above], -matrix[self.below]])
 
-    def one_sided_right(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    def one_sided_right(self, lower: Float64Array, upper: Float64Array) -> Float64Array:
         """Return the right-hand sides of the inequalities."""
         return np.concatenate([upper[self.above], -lower[self.below]])
 
-    def duals(self, equations: FloatArray, inequalities: FloatArray) -> FloatArray:
+    def duals(self, equations: Float64Array, inequalities: Float64Array) -> Float64Array:
         """Return the duals of the constraints from multipliers with ``Px + c + A'z = 0``."""
         duals = np.zeros(self.equal.size)
         duals[self.equal] = -equations

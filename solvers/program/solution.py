@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .arrays import FloatArray
+from .arrays import Float64Array
 from .program import Program
 from .status import Status
 
 
-def primal_residual(program: Program, x: FloatArray) -> float:
+def primal_residual(program: Program, x: Float64Array) -> float:
     """Return the largest violation of a row, bound or integrality.
 
     Relative to ``1 + max(|Ax|_inf, |x|_inf)``.
@@ -36,7 +36,7 @@ def primal_residual(program: Program, x: FloatArray) -> float:
 
 
 def dual_residual(
-    program: Program, x: FloatArray, row_duals: FloatArray, reduced_costs: FloatArray
+    program: Program, x: Float64Array, row_duals: Float64Array, reduced_costs: Float64Array
 ) -> float:
     """Return the larger of the stationarity error and the largest wrong-signed dual.
 
@@ -55,7 +55,7 @@ def dual_residual(
 
 
 def duality_gap(
-    program: Program, x: FloatArray, row_duals: FloatArray, reduced_costs: FloatArray
+    program: Program, x: Float64Array, row_duals: Float64Array, reduced_costs: Float64Array
 ) -> float:
     """Return the sum of every ``|dual|·|distance to its bound|`` relative to ``1 + |primal|``.
 
@@ -72,7 +72,7 @@ def duality_gap(
     return error / (1.0 + abs(program.objective_value(x)))
 
 
-def worst_residual(program: Program, x: FloatArray, row_duals: FloatArray) -> float:
+def worst_residual(program: Program, x: Float64Array, row_duals: Float64Array) -> float:
     """Return the largest of the three residuals, with ``d = Px + c - A'y``; inf instead of NaN."""
     d = program.curvature(x) + program.cost - np.asarray(program.matrix.T @ row_duals)
     found = float(
@@ -87,24 +87,24 @@ def worst_residual(program: Program, x: FloatArray, row_duals: FloatArray) -> fl
     return np.inf if np.isnan(found) else found
 
 
-def _violation(values: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
+def _violation(values: Float64Array, lower: Float64Array, upper: Float64Array) -> float:
     return float(np.maximum(lower - values, values - upper).max(initial=0.0))
 
 
-def _wrong_signed(duals: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+def _wrong_signed(duals: Float64Array, lower: Float64Array, upper: Float64Array) -> Float64Array:
     at_lower = np.where(np.isinf(lower), np.maximum(duals, 0.0), 0.0)
     at_upper = np.where(np.isinf(upper), np.minimum(duals, 0.0), 0.0)
     return at_lower + at_upper
 
 
 def _complementarity(
-    values: FloatArray, duals: FloatArray, lower: FloatArray, upper: FloatArray
+    values: Float64Array, duals: Float64Array, lower: Float64Array, upper: Float64Array
 ) -> float:
     bound = np.where(duals > 0, lower, upper)
     return float(np.abs(duals * (values - np.where(np.isfinite(bound), bound, 0.0))).sum())
 
 
-def _largest(values: FloatArray) -> float:
+def _largest(values: Float64Array) -> float:
     return float(np.abs(values).max(initial=0.0))
 
 
@@ -112,8 +112,8 @@ def _largest(values: FloatArray) -> float:
 class Point:
     """A primal and dual point in the project's dual convention."""
 
-    x: FloatArray
-    row_duals: FloatArray
+    x: Float64Array
+    row_duals: Float64Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +146,10 @@ class Solution:
     """
 
     status: Status
-    x: FloatArray
+    x: Float64Array
     objective: float
-    row_duals: FloatArray
-    reduced_costs: FloatArray
+    row_duals: Float64Array
+    reduced_costs: Float64Array
     iterations: int
     seconds: float
     backend: str

@@ -25,12 +25,12 @@ import scipy.linalg.lapack as lapack
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from ..program.arrays import FloatArray, IntArray, is_sparse
+from ..program.arrays import Float64Array, IntArray, is_sparse
 from ..program.program import Program
 from ..program.solution import Point, worst_residual
 from .presolve import Elimination, find_elimination
 
-Solver = Callable[[FloatArray], FloatArray]
+Solver = Callable[[Float64Array], Float64Array]
 
 LARGEST_SYSTEM = 1500
 """Unknowns up to which a system is factorised."""
@@ -73,7 +73,7 @@ class SaddleSystem:
         self._n_core = matrix.shape[1]
         self._solve_core = _factorised(quadratic, matrix)
 
-    def solve(self, e: FloatArray, f: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def solve(self, e: Float64Array, f: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return x and u."""
         pairs = self._pairs
         if pairs is None:
@@ -181,7 +181,7 @@ def _sparse_factors(quadratic: Any, matrix: Any) -> Solver:
     return lambda right: np.asarray(factors.solve(right))
 
 
-def _regularisation(largest: FloatArray, n: int) -> FloatArray:
+def _regularisation(largest: Float64Array, n: int) -> Float64Array:
     """Return δ for the n upper and -δ for the lower unknowns."""
     shift = REGULARISATION * np.where(largest > 0.0, largest, 1.0)
     shift[n:] *= -1.0
@@ -189,7 +189,7 @@ def _regularisation(largest: FloatArray, n: int) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Face:
+class ActiveBounds:
     """Bounds held with equality.
 
     Attributes
@@ -205,7 +205,7 @@ class Face:
     rows: IntArray
 
     @classmethod
-    def near(cls, program: Program, point: Point) -> Face:
+    def near(cls, program: Program, point: Point) -> ActiveBounds:
         """Return the face of the bounds whose dual is larger than the distance to them.
 
         Of an interior point method's answer that is the guess of the optimal face; applied to
@@ -220,7 +220,7 @@ class Face:
             _sides(rows, program.row_lower, program.row_upper, point.row_duals),
         )
 
-    def is_same(self, other: Face | None) -> bool:
+    def is_same(self, other: ActiveBounds | None) -> bool:
         """Whether the other one holds the same bounds."""
         return (
             other is not None
@@ -251,14 +251,16 @@ class Face:
         return Point(x, duals)
 
 
-def _sides(values: FloatArray, lower: FloatArray, upper: FloatArray, duals: FloatArray) -> IntArray:
+def _sides(
+    values: Float64Array, lower: Float64Array, upper: Float64Array, duals: Float64Array
+) -> IntArray:
     is_low = (duals > values - lower) | (lower == upper)
     return np.where(is_low, LOWER, np.where(-duals > upper - values, UPPER, FREE))
 
 
 def _held(
-    sides: IntArray, lower: FloatArray, upper: FloatArray, otherwise: FloatArray
-) -> FloatArray:
+    sides: IntArray, lower: Float64Array, upper: Float64Array, otherwise: Float64Array
+) -> Float64Array:
     return np.where(sides == LOWER, lower, np.where(sides == UPPER, upper, otherwise))
 
 
@@ -287,7 +289,7 @@ def polished(program: Program, point: Point) -> Point:
     for _ in range(FACE_STEPS):
         if least <= GOOD_ENOUGH or not _is_finite(near):
             break
-        face = Face.near(program, near)
+        face = ActiveBounds.near(program, near)
         found = None if face.is_same(last) else face.optimum(point)
         if found is None:
             break
@@ -320,7 +322,7 @@ def _last_feasible(program: Program, start: Point, end: Point) -> Point:
 
 
 def _share_inside(
-    start: FloatArray, end: FloatArray, lower: FloatArray, upper: FloatArray
+    start: Float64Array, end: Float64Array, lower: Float64Array, upper: Float64Array
 ) -> float:
     """Return how much of the way no entry that starts inside its bounds leaves them."""
     crossed = np.where(end < lower, lower, upper)

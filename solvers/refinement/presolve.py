@@ -22,7 +22,7 @@ import numpy as np
 import scipy.linalg.blas as blas
 import scipy.sparse as sp
 
-from ..program.arrays import FloatArray, IntArray, is_sparse
+from ..program.arrays import Float64Array, IntArray, is_sparse
 from ..program.growing import ColumnEntries
 from ..program.program import Program
 from ..program.solution import Point
@@ -152,7 +152,7 @@ class Elimination:
         return Point(x, duals)
 
 
-def _diagonal(program: Program) -> FloatArray:
+def _diagonal(program: Program) -> Float64Array:
     """The diagonal of P, shape (n,)."""
     quadratic = program.quadratic
     if quadratic is None:
@@ -196,7 +196,7 @@ def _take(matrix: Any, rows: IntArray, columns: IntArray) -> Any:
     return matrix[rows][:, columns]
 
 
-def _gram(block: Any, weight: FloatArray) -> Any:
+def _gram(block: Any, weight: Float64Array) -> Any:
     """Return ``block' diag(weight) block``, dense unless little can be nonzero; None for 0."""
     n = block.shape[1]
     if not n or not weight.any():  # BLAS complains of an empty product, on standard output

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..program.arrays import (
-    FloatArray,
+    Float64Array,
     IntArray,
     MatrixLike,
     as_bounds,
@@ -140,7 +140,7 @@ class CheckedSession:
         of_rows = as_finite_vector(rows, self.n_rows, "rows")
         self._native_suggest_basis(np.sign(of_columns), np.sign(of_rows))
 
-    def _native_suggest_basis(self, columns: FloatArray, rows: FloatArray) -> None:
+    def _native_suggest_basis(self, columns: Float64Array, rows: Float64Array) -> None:
         """Start the native model from a basis."""
 
     def _native_add_columns(self, new: NewColumns) -> None:
@@ -155,16 +155,16 @@ class CheckedSession:
     def _native_remove_rows(self, indices: IntArray) -> None:
         """Delete rows of the native model."""
 
-    def _native_change_cost(self, indices: IntArray, cost: FloatArray) -> None:
+    def _native_change_cost(self, indices: IntArray, cost: Float64Array) -> None:
         """Replace costs in the native model."""
 
     def _native_change_column_bounds(
-        self, indices: IntArray, lower: FloatArray, upper: FloatArray
+        self, indices: IntArray, lower: Float64Array, upper: Float64Array
     ) -> None:
         """Replace column bounds in the native model."""
 
     def _native_change_row_bounds(
-        self, indices: IntArray, lower: FloatArray, upper: FloatArray
+        self, indices: IntArray, lower: Float64Array, upper: Float64Array
     ) -> None:
         """Replace row bounds in the native model."""
 

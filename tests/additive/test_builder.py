@@ -8,8 +8,8 @@ from cgboost.additive.places.memory import MemoryAggregates
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Passes
 from cgboost.losses import SquaredError
-from cgboost.tables.preparation import intervals_of
-from cgboost.tables.rows import TableRows
+from cgboost.tables.binning import intervals_of
+from cgboost.tables.row_blocks import TableRows
 
 RNG = np.random.default_rng(0)
 N_ROWS = 3000

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from cgboost.additive.constraints import Constraints, choices
+from cgboost.additive.feature_constraints import Constraints, choices
 from cgboost.additive.stage import Stage
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.tables.preparation import Intervals
+from cgboost.tables.binning import Intervals
 
 GROUPS = Intervals(np.array([0.0]), -1.0, 1.0)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from cgboost.additive.stage import Stage, StageOutput, Stages
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.tables.preparation import Categories, Intervals
+from cgboost.tables.binning import Categories, Intervals
 
 
 def line(feature: int, slope: float, *, coef: list[float] | None = None) -> Transformation:

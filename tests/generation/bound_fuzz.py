@@ -41,17 +41,17 @@ from cgboost.losses import (
     nu_hinge,
 )
 from cgboost.masters import LinearMaster
-from cgboost.masters.constrained.master import ConstrainedMaster
-from cgboost.masters.convex.master import ConvexMaster
-from cgboost.masters.quantiles.master import NoncrossingMaster
-from cgboost.masters.rkhs.master import RKHSMaster
+from cgboost.masters.constrained.constrained_master import ConstrainedMaster
+from cgboost.masters.convex.convex_master import ConvexMaster
+from cgboost.masters.quantiles.noncrossing_master import NoncrossingMaster
+from cgboost.masters.rkhs.rkhs_master import RKHSMaster
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.support_vector.formulations import EntropyMaster
-from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.penalties import L1, L2, RKHS, ElasticNet, L1Ball
 from cgboost.pricing import FeaturePricer, JointPricer, KernelPool
-from cgboost.pricing.learners.joint import Outputs
-from cgboost.pricing.rkhs.pricer import RKHSPricer
+from cgboost.pricing.learners.joint_pricer import OutputRowPairs
+from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 from tests.masters.convex.convex_models import MODELS
 from tests.masters.convex.convex_models import losses as convex_losses
 from tests.masters.rkhs.problems import KERNELS, Problem
@@ -282,7 +282,7 @@ def quantiles(rng: np.random.Generator) -> Run:
     if not rows.weights.any():
         rows.weights[:] = 1.0
     master = NoncrossingMaster(levels, y, rows.weights)
-    pricer = JointPricer(Outputs(len(levels), n), [FeaturePricer(rows.H) for _ in levels])
+    pricer = JointPricer(OutputRowPairs(len(levels), n), [FeaturePricer(rows.H) for _ in levels])
     loop = _loop(rng, master, pricer)
 
     def cost(alpha: Vector, b: Any) -> Any:

@@ -14,7 +14,7 @@ from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.termination import FLAT_ROUNDS
 from cgboost.penalties.l1 import OneNormEntry
-from cgboost.pricing.features.features import Feature
+from cgboost.pricing.univariate.feature_pricer import Feature
 from tests.cases import Case
 
 MY_ERROR = ZeroDivisionError("in my pricer")

@@ -9,10 +9,10 @@ from cgboost import RBF, ColumnGeneration, KernelLibrary
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses import Hinge
-from cgboost.masters.rkhs.master import RKHSMaster
+from cgboost.masters.rkhs.rkhs_master import RKHSMaster
 from cgboost.masters.rkhs.staged import StagedMaster
 from cgboost.pricing import KernelPool
-from cgboost.pricing.rkhs.pricer import RKHSPricer
+from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 2))

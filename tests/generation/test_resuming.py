@@ -20,7 +20,7 @@ from cgboost.generation.stabilization import Wentges
 from cgboost.losses import Hinge, SquaredError
 from cgboost.masters import LinearMaster, OneNormMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
-from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.penalties import L2
 from cgboost.pricing import FeaturePricer
 from tests.cases import Case, law

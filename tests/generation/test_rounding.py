@@ -20,7 +20,7 @@ from cgboost.generation.rounding import (
 )
 from cgboost.generation.termination import check_bound
 from cgboost.losses import AbsoluteError, SquaredError
-from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.penalties import L1, L2
 from cgboost.pricing import FeaturePricer
 from cgboost.tolerances import EPSILON, UNMOVED

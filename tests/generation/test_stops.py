@@ -14,7 +14,7 @@ from cgboost.exceptions import BoundError, IndefiniteKernelError, MasterError
 from cgboost.generation.history import Result, StopReason, Trace, relative_gap
 from cgboost.generation.progress import IN_WORDS
 from cgboost.generation.protocols import Priced, gap_scale
-from cgboost.generation.termination import Limits, conclusion, rows_missed, shortfall
+from cgboost.generation.termination import RunLimits, conclusion, rows_missed, shortfall
 from tests.cases import law
 
 from .cases import (
@@ -170,15 +170,15 @@ def test_limits_are_handed_on_and_reached_at_their_ends() -> None:
     assert master.limits[0] is None
     assert 0 < master.limits[1] <= 100.0  # type: ignore[operator]
     reached: Any = SimpleNamespace(columns=3, number=2, seconds=2.0)
-    assert Limits(time_limit=2.0).reached(reached) == (
+    assert RunLimits(time_limit=2.0).reached(reached) == (
         StopReason.TIME,
         "the time limit was reached",
     )
-    assert Limits(time_limit=2.0001).reached(reached) is None
-    assert Limits(max_rounds=3).reached(reached) is not None
-    assert Limits(max_rounds=4).reached(reached) is None
-    assert Limits(max_columns=3).room(3, 7) == 1
-    assert Limits(max_columns=9).room(3, 7) == 6
+    assert RunLimits(time_limit=2.0001).reached(reached) is None
+    assert RunLimits(max_rounds=3).reached(reached) is not None
+    assert RunLimits(max_rounds=4).reached(reached) is None
+    assert RunLimits(max_columns=3).room(3, 7) == 1
+    assert RunLimits(max_columns=9).room(3, 7) == 6
 
 
 def test_a_stalled_run_of_huge_columns_says_how_many_digits_are_lost() -> None:

@@ -11,7 +11,7 @@ from cgboost import TransformClassifier, TransformRegressor
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.inspection.effects import plot_effects
 from cgboost.inspection.model_pictures import plot_transformations, segments
-from cgboost.tables.preparation import Intervals
+from cgboost.tables.binning import Intervals
 from tests.estimators.data import three_classes
 
 

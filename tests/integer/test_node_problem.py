@@ -10,7 +10,7 @@ from cgboost.generation import Column
 from cgboost.generation.function_pricer import FunctionPricer
 from cgboost.integer import Apart, CountRow, VariableRow
 from cgboost.integer.node_problem import ForbiddenColumnError, NodeProblem
-from cgboost.integer.pool import ColumnPool
+from cgboost.integer.pool import GlobalColumnPool
 from cgboost.masters import LinearMaster
 
 
@@ -30,7 +30,7 @@ def problem(
         seen.append(duals)
         return [column(1, 2)]
 
-    pool = ColumnPool(range(3))
+    pool = GlobalColumnPool(range(3))
     pool.add([column(0), column(1), column(2), column(0, 1)])
     master = LinearMaster(3, "==", 1.0, copies=copies)
     return NodeProblem(master, pool, FunctionPricer(price), decisions, **options)
@@ -84,7 +84,7 @@ def test_a_bound_of_the_pricer_is_none_on_the_columns_of_the_pool() -> None:
     def nothing(duals: Any) -> Any:
         return [], 0.0
 
-    pool = ColumnPool(range(3))
+    pool = GlobalColumnPool(range(3))
     pool.add([column(0, cost=9.0), column(1, cost=9.0), column(2, cost=9.0)])
     node = NodeProblem(LinearMaster(3, "==", 1.0), pool, FunctionPricer(nothing))
     state = node.master.solve()
@@ -103,7 +103,7 @@ def test_columns_that_the_master_holds_are_nothing_new() -> None:
     def again(duals: Any) -> Any:
         return [column(0)], -1e-12
 
-    pool = ColumnPool(range(3))
+    pool = GlobalColumnPool(range(3))
     pool.add([column(0), column(1), column(2)])
     node = NodeProblem(LinearMaster(3, "==", 1.0), pool, FunctionPricer(again))
     priced = node.pricer.price(node.master.solve(), 3)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cgboost.generation.columns import Column
 from cgboost.integer import Apart, ComponentRow, CountRow, Together, VariableRow
-from cgboost.integer.pool import ColumnPool
+from cgboost.integer.pool import GlobalColumnPool
 from tests.effort import examples
 
 ROWS = list("abcd")
@@ -31,7 +31,7 @@ def random_columns(rng: np.random.Generator, first: int, n: int) -> list[Column]
 def test_as_computed_one_by_one(seed: int, parts: list[int]) -> None:
     """Reduced costs, what is allowed and what is proper, after every part that is added."""
     rng = np.random.default_rng(seed)
-    pool = ColumnPool(ROWS)
+    pool = GlobalColumnPool(ROWS)
     rows = [CountRow("<=", 1.0), VariableRow((("x", 2.0),), "<=", 1.0)]
     rows.append(ComponentRow(frozenset([("a", 1.0), ("b", 2.0)]), ">=", 1.0))
     restrictions = [Together("a", "b"), Apart("c", "d")]
@@ -56,7 +56,7 @@ def test_as_computed_one_by_one(seed: int, parts: list[int]) -> None:
 
 def test_a_key_comes_once() -> None:
     """A column with a known key keeps its number."""
-    pool = ColumnPool(ROWS)
+    pool = GlobalColumnPool(ROWS)
     first, second = random_columns(np.random.default_rng(0), 0, 2)
     assert pool.add([first, second, first]).tolist() == [0, 1, 0]
     assert len(pool) == 2

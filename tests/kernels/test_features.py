@@ -23,7 +23,7 @@ from cgboost import (
 )
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel
-from cgboost.kernels.features import laplacian
+from cgboost.kernels.numeric import laplacian
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 4))

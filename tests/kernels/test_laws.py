@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import cgboost.kernels.expansions
-import cgboost.kernels.rows
+import cgboost.kernels.sparse_rows
 from cgboost import KernelLibrary, RationalQuadratic
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, Normalized, Power, squared_norms
@@ -66,7 +66,7 @@ def test_values_and_sums_follow_from_products(
     case: KernelCase, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever ``out`` is, in chunks or not; products are changed only where they are ``out``."""
-    monkeypatch.setattr(cgboost.kernels.rows, "PRODUCTS_AT_ONCE", chunk)
+    monkeypatch.setattr(cgboost.kernels.sparse_rows, "PRODUCTS_AT_ONCE", chunk)
     kernel, rng = case.make(), np.random.default_rng(0)
     X, Z, weights = rng.normal(size=(70, 4)), rng.normal(size=(5, 4)), rng.normal(size=5)
     X[3] = 0.0

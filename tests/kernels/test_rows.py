@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from cgboost import RBF, KernelLibrary, Linear, Matern, Polynomial
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Normalized, kernel_values, squared_norms
-from cgboost.kernels.base import cost_of_expansion
 from cgboost.kernels.combinations import WeightedCentres, library_sum
-from cgboost.kernels.rows import (
+from cgboost.kernels.kernel import cost_of_expansion
+from cgboost.kernels.sparse_rows import (
     SparseScaler,
     bits,
     entries,

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from cgboost import AnyBoostRegressor
 from cgboost.exceptions import CGBoostError, UnsupportedLossError
 from cgboost.losses import Loss, Poisson
-from cgboost.losses.base import require
+from cgboost.losses.loss import require
 from cgboost.losses.registry import LOSSES as REGISTRY
 from tests.cases import law
 from tests.effort import examples

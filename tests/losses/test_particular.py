@@ -15,7 +15,7 @@ from sklearn import metrics
 from cgboost import CGBoostRegressor, LPBoostRegressor, SparseLinearRegressor
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import AbsoluteError, Exponential, Huber, Loss, Multinomial, SquaredError
-from cgboost.losses.base import DifferentiableLoss, UnboundedStepError
+from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
 from cgboost.losses.quadratic import Quadratic
 from cgboost.masters import SupportVectorMaster
 from cgboost.penalties import L1

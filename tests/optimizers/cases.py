@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.optimizers import working_set
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
 from cgboost.optimizers.interior_point.interior_session import InteriorSession

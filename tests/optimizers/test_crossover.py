@@ -12,7 +12,7 @@ from cgboost.exceptions import MasterError
 from cgboost.generation.protocols import MasterState, Vertex
 from cgboost.losses import Quantile, hinge
 from cgboost.masters import OneNormMaster, SupportVectorMaster, TwoNormMaster
-from cgboost.masters.support_vector import master as master_module
+from cgboost.masters.support_vector import support_vector_master as master_module
 from cgboost.optimizers.simplex import crossover as module
 from cgboost.optimizers.simplex.crossover import unique_vertex
 from cgboost.penalties import ElasticNet
@@ -243,7 +243,9 @@ def test_what_stays_as_it_is(solver: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert TwoNormMaster(loss).crossover(np.ones(1), 0.0) is None
     master = OneNormMaster(loss)
     state = centre(master, H)
-    monkeypatch.setattr("cgboost.masters.support_vector.master.MOST_BASIS_COLUMNS", 3)
+    monkeypatch.setattr(
+        "cgboost.masters.support_vector.support_vector_master.MOST_BASIS_COLUMNS", 3
+    )
     assert master.crossover(state.coef, float(state.intercept)) is None
 
 

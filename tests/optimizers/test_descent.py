@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from cgboost.losses import Huber, LogLoss, Loss, Poisson, Quantile, SquaredError
-from cgboost.losses.base import DifferentiableLoss
+from cgboost.losses.loss import DifferentiableLoss
 from cgboost.losses.quadratic import Quadratic
 from cgboost.optimizers.refits.descent import (
     descended,

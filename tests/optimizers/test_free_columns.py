@@ -10,7 +10,7 @@ from scipy.sparse import csc_array
 
 from cgboost.generation.columns import Column
 from cgboost.masters import FreeColumns, MatrixColumns
-from cgboost.pricing.features.matrices import BlockMatrix
+from cgboost.pricing.univariate.matrices import BlockFeatures
 from tests.effort import examples
 
 
@@ -27,7 +27,7 @@ KINDS = {
     "integers": lambda X, path: X.astype(np.int64),
     "sparse": lambda X, path: csc_array(X),
     "mapped": lambda X, path: mapped(X, path),
-    "blocks": lambda X, path: BlockMatrix([(place, X[place]) for place in PLACES], X.shape),
+    "blocks": lambda X, path: BlockFeatures([(place, X[place]) for place in PLACES], X.shape),
 }
 
 

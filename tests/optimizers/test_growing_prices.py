@@ -16,7 +16,7 @@ from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.optimizers.growing_prices import GrowingPrices, outgrows
 from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties import L1, L1Ball
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 from cgboost.pricing import FeaturePricer
 from solvers import SolverFailure
 from tests.effort import examples

@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor
 
 from cgboost import ColumnGeneration
 from cgboost.losses import Exponential, LogLoss, Loss, Poisson, SquaredError
-from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.newton import quadratic_model
 from cgboost.optimizers.newton.homotopy import ActiveInverse, follow
@@ -23,7 +23,7 @@ from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.newton.weighted_products import LITTLE, WeightedProducts
 from cgboost.penalties import L1, L2
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 from cgboost.pricing import FeaturePricer
 from solvers import LimitError, Status
 from tests.effort import examples

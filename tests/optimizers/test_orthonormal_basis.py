@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from cgboost import RBF, Linear, Polynomial, Precomputed
 from cgboost.exceptions import IndefiniteKernelError, KernelError
 from cgboost.generation.columns import Column
-from cgboost.kernels.base import Kernel
+from cgboost.kernels.kernel import Kernel
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
-from cgboost.optimizers.whole_kernels.orthonormal_basis import (
+from cgboost.optimizers.rkhs.orthonormal_basis import (
     OrthonormalBasis,
     cholesky_of_independent,
 )

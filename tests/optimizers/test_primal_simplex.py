@@ -12,7 +12,7 @@ from cgboost.masters import OneNormMaster
 from cgboost.optimizers.simplex import primal_simplex
 from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex, is_neighbour
 from cgboost.penalties import L1
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 from cgboost.pricing import FeaturePricer
 from solvers import SolverFailure
 

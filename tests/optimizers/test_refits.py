@@ -19,10 +19,10 @@ from cgboost.losses import (
     Quantile,
     SquaredError,
 )
-from cgboost.losses.base import Loss
+from cgboost.losses.loss import Loss
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.optimizers.refits import refits
-from cgboost.optimizers.refits.refits import LeastDeviations, LeastSquares, Newton, refit_of
+from cgboost.optimizers.refits.refits import LeastDeviations, LeastSquares, NewtonRefit, refit_of
 from cgboost.optimizers.refits.ridged import RidgedLoss
 from tests.pricing.latent.references import full_optimum
 
@@ -45,8 +45,8 @@ def test_every_loss_has_its_way() -> None:
     ways = {
         SquaredError().on(Y, WEIGHTS): LeastSquares,
         PIECEWISE["quantile"]: LeastDeviations,
-        Huber(1.0).on(Y, WEIGHTS): Newton,
-        LogLoss().on(LABELS, WEIGHTS): Newton,
+        Huber(1.0).on(Y, WEIGHTS): NewtonRefit,
+        LogLoss().on(LABELS, WEIGHTS): NewtonRefit,
     }
     for loss, way in ways.items():
         assert type(refit_of(loss, newton_steps=None, damping=0.0, solver="auto")) is way
@@ -120,10 +120,10 @@ def test_one_step_is_that_of_the_paper(kind: type[Loss], damping: float) -> None
     hessian = columns.T @ np.diag(d) @ columns
     hessian = (1 - damping) * hessian + damping * np.trace(hessian) / 5 * np.eye(5)
     expected = coef + np.linalg.solve(hessian, columns.T @ r)
-    found = Newton(loss, 1, damping).refit(columns, coef, None)
+    found = NewtonRefit(loss, 1, damping).refit(columns, coef, None)
     np.testing.assert_allclose(found.coef, expected, atol=1e-10)
     units = np.array([1e-3, 1.0, 1e4, 7.0, 1e-8])
-    found = Newton(loss, 1, damping).refit(columns * units, coef / units, None)
+    found = NewtonRefit(loss, 1, damping).refit(columns * units, coef / units, None)
     np.testing.assert_allclose(found.coef * units, expected, atol=1e-10)
 
 
@@ -134,7 +134,7 @@ def test_steps_to_convergence_reach_the_optimum(name: str, damping: float) -> No
     target = Y if name == "huber" else LABELS
     makers = {"log_loss": LogLoss, "exponential": Exponential}
     loss = Huber(0.3).on(Y, WEIGHTS) if name == "huber" else makers[name]().on(LABELS, WEIGHTS)
-    found = Newton(loss, None, damping).refit(H, np.full(5, 3.0), None)
+    found = NewtonRefit(loss, None, damping).refit(H, np.full(5, 3.0), None)
     optimum = full_optimum(name, H, target, WEIGHTS, delta=0.3)
     assert loss.value(H @ found.coef) == pytest.approx(optimum, rel=1e-8)
     assert found.bounded
@@ -145,14 +145,14 @@ def test_a_step_never_raises_the_loss() -> None:
     loss = LogLoss().on(LABELS, WEIGHTS)
     for seed in range(20):
         coef = 5.0 * np.random.default_rng(seed).normal(size=5)
-        full = loss.value(H @ Newton(loss, 1, 0.0).refit(H, coef, None).coef)
+        full = loss.value(H @ NewtonRefit(loss, 1, 0.0).refit(H, coef, None).coef)
         assert full <= loss.value(H @ coef) * (1 + 1e-12)
     # Huber's with all residuals beyond δ: nothing bends, and the loss falls all the same
     loss = Huber(1e-3).on(np.array([-10.0, -10.0, 10.0, 10.0]), np.ones(4))
     columns = np.column_stack([np.ones(4), [1.0, 2.0, 3.0, 5.0]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = Newton(loss, 1, 0.0).refit(columns, np.zeros(2), None)
+        found = NewtonRefit(loss, 1, 0.0).refit(columns, np.zeros(2), None)
     assert loss.value(columns @ found.coef) < loss.value(np.zeros(4))
 
 

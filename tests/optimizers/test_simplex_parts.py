@@ -10,7 +10,7 @@ from cgboost.generation.columns import Column
 from cgboost.optimizers.linear.restricted_primal import InactivePool
 from cgboost.optimizers.simplex.purification import Face, purified
 from cgboost.optimizers.simplex.tableau import PENDING, Tableau
-from cgboost.optimizers.simplex.vertex import KinkedVertex, Step
+from cgboost.optimizers.simplex.vertex import KinkedVertex, StepOutcome
 from tests.effort import examples
 
 # ---------------------------------------------------------------------- the tableau
@@ -88,7 +88,7 @@ def test_steps_go_down_to_the_optimum(seed, one_sided):
     vertex, slopes, linear = kinked(seed, one_sided=one_sided)
     matrix, shift = vertex.table.output(np.eye(8)), vertex.value.copy()
     values = [value(vertex, slopes, linear)]
-    while vertex.step() is Step.DONE:
+    while vertex.step() is StepOutcome.DONE:
         values.append(value(vertex, slopes, linear))
     assert (np.diff(values) < 0).all()
     assert len(values) > 1
@@ -107,17 +107,17 @@ def test_steps_without_an_end_or_a_beginning():
     vertex, slopes, _ = kinked(0, one_sided=False)
     vertex.dual[3] = 2.0 * slopes.sum() + slopes[0].sum()
     before = vertex.value.copy()
-    assert vertex.step() is Step.ENDLESS
+    assert vertex.step() is StepOutcome.ENDLESS
     np.testing.assert_array_equal(vertex.value, before)
     vertex = KinkedVertex(np.full((3, 1), -1e-16), np.array([0]), np.arange(1, 4))
     upper = np.array([1.0, 1e12, 1e12, 1e12])
     vertex.slopes_are(np.array([upper, -upper]))
     vertex.value[:], vertex.dual[:] = 1e-12, 1.0 + 1e-6
     vertex.measure()
-    assert vertex.step() is Step.ENDLESS
+    assert vertex.step() is StepOutcome.ENDLESS
     vertex = KinkedVertex(np.zeros((3, 0)), np.zeros(0, dtype=np.intp), np.arange(3))
     vertex.measure()
-    assert vertex.step() is Step.NONE
+    assert vertex.step() is StepOutcome.NONE
 
 
 # ---------------------------------------------------------------------- purification

@@ -12,7 +12,7 @@ from cgboost.optimizers.row_sample import sample_of
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties import L1, L2
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 from cgboost.pricing import FeaturePricer
 from tests.optimizers.cases import eager
 from tests.problems import FORMULATIONS, Formulation, random_problem

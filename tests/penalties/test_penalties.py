@@ -23,7 +23,7 @@ from cgboost.penalties import (
     get_penalty,
 )
 from cgboost.penalties import PENALTIES as NAMES
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 from tests.cases import Case, law
 from tests.effort import examples
 from tests.problems import PENALTIES, SMOOTH, columns_of, formulations, random_problem

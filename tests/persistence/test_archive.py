@@ -191,7 +191,7 @@ def nested(tag: str, count: int) -> dict[str, Any]:
 
 
 CHAIN = 30_000
-RBF = "cgboost.kernels.features.rbf:RBF"
+RBF = "cgboost.kernels.numeric.rbf:RBF"
 FORBIDDEN = (
     "os:system", "posix:system", "builtins:eval", "builtins:exec", "subprocess:Popen",
     "builtins:getattr", "builtins:__import__", "pickle:loads", "cgboost.exceptions:os",
@@ -199,7 +199,7 @@ FORBIDDEN = (
     "cgboost.exceptions:warn_caller", "cgboost.studies.cli:main", "numpy:load", "cgboost:load",
     "cgboost.parallel.item_tasks:_Part", "cgboost.integer.parallel_nodes:NodeTask",
     "cgboost.persistence.classes:known_class", "cgboost.integer.parallel_nodes:ParallelNodes",
-    "cgboost.kernels.features.rbf:np", "cgboost.kernels.features.rbf:RBF.__call__",
+    "cgboost.kernels.numeric.rbf:np", "cgboost.kernels.numeric.rbf:RBF.__call__",
     "cgboost.callables:anything", "antigravity:x", "", ":", "RBF", None, 3, [], {"a": 1},
 )  # fmt: skip
 """Names that no file may use, for classes or functions."""
@@ -264,7 +264,7 @@ GRAPHS: dict[str, dict[str, Any]] = {
     "array of truth": of([["array"]], [[0, True]]),
     "names that are none": of([["object", RBF, [1]]], [[0, 1]]),
     "too few names": of([["object", RBF, []]], [[0, 1]]),
-    "abstract": of([["object", "cgboost.kernels.base:Kernel", []]], [[0]]),
+    "abstract": of([["object", "cgboost.kernels.kernel:Kernel", []]], [[0]]),
     "an enum that is none": of([["enum", RBF]], [[0, "A"]]),
     "a member that is none": of(
         [["enum", "cgboost.generation.history:StopReason"]], [[0, "__class__"]]

@@ -18,11 +18,11 @@ from cgboost.kernels import ProductKernel
 from cgboost.parallel import ThreadExecutor
 from cgboost.pricing import JointPricer, KernelPool, Pairs, StrataPricer
 from cgboost.pricing.constrained.hinges import HingePool, ShapePool
-from cgboost.pricing.features.features import FeaturePool
-from cgboost.pricing.features.matrices import BlockMatrix
-from cgboost.pricing.features.stumps import StumpPool
 from cgboost.pricing.rules import Literals, RuleList, RulePricer, all_rules
 from cgboost.pricing.scans.candidates import ColumnPool
+from cgboost.pricing.univariate.feature_pricer import FeaturePool
+from cgboost.pricing.univariate.matrices import BlockFeatures
+from cgboost.pricing.univariate.stumps import StumpPool
 from tests.cases import Case
 from tests.pricing.rules.cases import enumerated
 
@@ -85,7 +85,7 @@ FORMS: dict[str, Callable[[np.ndarray], Any]] = {
     "by columns": np.asfortranarray,
     "csr": sparse.csr_array,
     "csc": sparse.csc_matrix,
-    "blocks": lambda X: BlockMatrix(Blocks(), X.shape),
+    "blocks": lambda X: BlockFeatures(Blocks(), X.shape),
 }
 
 

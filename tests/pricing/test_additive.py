@@ -12,12 +12,18 @@ from cgboost.additive.trees.smoothers import AdditiveFunction, RegressorSmoother
 from cgboost.generation.columns import Term, evaluate, weighted_sum
 from cgboost.generation.history import StopReason
 from cgboost.losses import LogLoss, SquaredError
-from cgboost.losses.base import Loss
+from cgboost.losses.loss import Loss
 from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.additive import BackfittingPricer, Change, Changes, MostTurns, StagePricer
-from cgboost.tables.preparation import intervals_of
-from cgboost.tables.rows import TableRows
+from cgboost.pricing.additive import (
+    BackfittingPricer,
+    FunctionChange,
+    FunctionChanges,
+    MostTurns,
+    StagePricer,
+)
+from cgboost.tables.binning import intervals_of
+from cgboost.tables.row_blocks import TableRows
 
 
 def correlated(n_rows: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -96,10 +102,10 @@ def test_columns_are_their_hypotheses():
 
         return AdditiveFunction(term)
 
-    first, second, family = counted("first"), counted("second"), Changes()
+    first, second, family = counted("first"), counted("second"), FunctionChanges()
     changes = [
-        Change(family, 0, first, AdditiveFunction(), 1),
-        Change(family, 0, second, first, 2),
+        FunctionChange(family, 0, first, AdditiveFunction(), 1),
+        FunctionChange(family, 0, second, first, 2),
     ]
     total = family.weighted_sum(np.ones((4, 1)), [Term(family, changes, np.ones(2))])
     np.testing.assert_array_equal(total, 1.0)

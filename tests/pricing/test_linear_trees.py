@@ -21,8 +21,8 @@ from cgboost.losses import (
 from cgboost.losses.multinomial import Multinomial
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.linear_trees import LEAST_NEWTON_WEIGHT, LinearTreePricer
-from cgboost.tables.preparation import Groups, intervals_of
-from cgboost.tables.rows import TableRows
+from cgboost.tables.binning import FeatureGroups, intervals_of
+from cgboost.tables.row_blocks import TableRows
 from tests.effort import examples
 
 LOSSES: dict[str, Loss] = {
@@ -46,7 +46,7 @@ def rows(seed: int, n_rows: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 def pricer(X: np.ndarray, weights: np.ndarray) -> LinearTreePricer:
     """Of trees of two levels."""
-    groups: list[Groups] = [intervals_of(x, np.ones(len(x)), 16) for x in X.T]
+    groups: list[FeatureGroups] = [intervals_of(x, np.ones(len(x)), 16) for x in X.T]
     coded = CodedRows.of(TableRows(X), groups)
     grower = TreeGrower(
         coded, weights, max_depth=2, min_samples_leaf=5, max_regressors=3, ridge=1.0

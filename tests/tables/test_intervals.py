@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cgboost.tables.preparation import MANY, SAME, Categories, Intervals, intervals_of
+from cgboost.tables.binning import MANY, SAME, Categories, Intervals, intervals_of
 
 
 def test_intervals_have_as_many_rows_each() -> None:

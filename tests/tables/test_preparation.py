@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 
 from cgboost.tables import holdout_choice as choice
+from cgboost.tables.binning import Categories, Prepared, prepared, read_source
 from cgboost.tables.holdout_choice import (
     chosen,
     counts_by_class,
     training_only,
     without_classes,
 )
-from cgboost.tables.preparation import Categories, Prepared, prepared, read_source
-from cgboost.tables.rows import SourceRows, TableRows
+from cgboost.tables.row_blocks import SourceRows, TableRows
 from cgboost.tables.schema import SchemaMaker
 
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from cgboost.tables.rows import SourceRows, TableRows
+from cgboost.tables.row_blocks import SourceRows, TableRows
 from cgboost.tables.schema import Schema
 
 
 def test_a_table_is_handed_out_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows once and in order, in blocks of one size, without a copy, float32 as it is."""
-    monkeypatch.setattr("cgboost.tables.rows.BLOCK", 7)
+    monkeypatch.setattr("cgboost.tables.row_blocks.BLOCK", 7)
     X = np.arange(40, dtype=np.float32).reshape(20, 2)
     blocks = list(TableRows(X))
     assert [block.rows for block in blocks] == [slice(0, 7), slice(7, 14), slice(14, 20)]
@@ -25,7 +25,7 @@ NUMBERS = Schema(None, (None, None))
 
 def test_a_source_is_handed_out_in_blocks_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large ones are divided, empty ones are none."""
-    monkeypatch.setattr("cgboost.tables.rows.BLOCK", 4)
+    monkeypatch.setattr("cgboost.tables.row_blocks.BLOCK", 4)
     X, y = np.arange(20.0).reshape(10, 2), np.arange(10.0)
     rows = SourceRows([(X[:3], y[:3]), (X[:0], y[:0]), (X[3:], y[3:])], NUMBERS, y)
     for _ in range(2):

@@ -21,7 +21,7 @@ import numpy as np
 from cgboost.additive.export.dialects import DIALECTS, Dialect, dialect_of, kind
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.tables.preparation import Intervals
+from cgboost.tables.binning import Intervals
 from cgboost.tables.schema import Schema
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
@@ -174,7 +174,7 @@ Input = tuple[str, dict[Any, int] | None]
 
 LINKS = ("identity", "logistic", "log")
 
-Model = tuple[Stages, Sequence[float], float]
+StagedModel = tuple[Stages, Sequence[float], float]
 """Stages, coefficients of the first of them, and intercept of an output."""
 
 
@@ -278,7 +278,7 @@ default="duckdb"
 
 
 def models_statement(
-    models: Sequence[Model],
+    models: Sequence[StagedModel],
     schema: Schema,
     table: str | Sequence[str],
     *,

@@ -26,7 +26,7 @@ from cgboost.additive.export.sql import (
     unused,
 )
 from cgboost.additive.trees.model_tree import ModelTree, Regressors
-from cgboost.tables.preparation import Intervals
+from cgboost.tables.binning import Intervals
 from cgboost.tables.schema import Schema
 
 Output = tuple[float, Sequence[tuple[float, ModelTree]]]

@@ -10,26 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.places import spilled
-from cgboost.additive.places.joint import JointMemoryAggregates
+from cgboost.additive.places.joint_aggregates import JointMemoryAggregates
 from cgboost.additive.places.spilled import Made, Spilled, slices
-from cgboost.additive.stage import Outputs, Stage
-from cgboost.additive.statistics.passes import Parts, Passes
+from cgboost.additive.stage import Stage, StageOutputs
+from cgboost.additive.statistics.passes import Passes, SplitMoments
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.forks import cached_property
-from cgboost.losses.base import Loss, WeightedLoss
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss, spread_of
+from cgboost.losses.loss import Loss, WeightedLoss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 from cgboost.parallel.threads import Mapped, Threads
-from cgboost.tables.preparation import (
+from cgboost.tables.binning import (
     SAME,
-    Groups,
+    FeatureGroups,
+    FloatValues,
     Prepared,
-    Values,
     intervals_of,
     prepared,
 )
-from cgboost.tables.rows import Block, Matrix, SourceRows, TableRows
+from cgboost.tables.row_blocks import Matrix, RowBlock, SourceRows, TableRows
 from cgboost.tables.schema import LARGEST_NUMBER, Schema
 
 Vector = NDArray[np.float64]
@@ -80,7 +80,7 @@ class MemoryPlace:
 def in_memory(
     X: Matrix | SourceRows,
     schema: Schema,
-    y: Values,
+    y: FloatValues,
     weights: Vector,
     *,
     n_jobs: int,
@@ -153,13 +153,13 @@ class MemoryAggregates:
         loss: Loss,
         target: Vector,
         weights: Vector,
-        groups: Sequence[Groups],
+        groups: Sequence[FeatureGroups],
         sample: NDArray[np.intp],
         spread: float | None = None,
     ) -> None:
         self.passes, self.sample = passes, sample
         self.groups, self.n_features = list(groups), len(groups)
-        self.outputs = Outputs([])
+        self.outputs = StageOutputs([])
         self.extremes: list[tuple[float, float]] = []
         self._loss, self._target, self._weights = loss, target, weights
         self._spread = spread_of(target[sample]) if spread is None else spread
@@ -204,23 +204,25 @@ class MemoryAggregates:
             pass
         return values
 
-    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, Parts]:
+    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, SplitMoments]:
         """See :meth:`Aggregates.by_group`."""
-        regressors = Outputs(self.outputs.values[:n_regressors])
+        regressors = StageOutputs(self.outputs.values[:n_regressors])
         own = {number: self.groups[number] for number in inputs}
         return self.passes.by_group(own, self.outputs, regressors, self.response)
 
-    def of_terms(self, terms: Sequence[Transformation], n_regressors: int, near: Vector) -> Parts:
+    def of_terms(
+        self, terms: Sequence[Transformation], n_regressors: int, near: Vector
+    ) -> SplitMoments:
         """See :meth:`Aggregates.of_terms`; the means are known well enough here."""
 
-        def values(block: Block) -> Iterator[Vector]:
+        def values(block: RowBlock) -> Iterator[Vector]:
             own, beside = self._outputs_on(block, n_regressors)
             for term in terms:
                 yield self._value(term, self._input(term, block, own), beside, block.rows)
 
         return self.passes.of_values(values, len(terms), self.response)
 
-    def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
+    def linking(self, stage: Stage, max_bins: int) -> tuple[FeatureGroups, SplitMoments]:
         """See :meth:`Aggregates.linking`."""
         self.make_sum(stage)
         groups = intervals_of(*self.sum_sample(), max_bins, same=SAME)
@@ -234,11 +236,11 @@ class MemoryAggregates:
         """The sum that was made last, on the rows of the sample."""
         return self._sum[self.sample], self.passes.weights[self.sample]
 
-    def of_sum(self, groups: Groups) -> Parts:
+    def of_sum(self, groups: FeatureGroups) -> SplitMoments:
         """Statistics of (sum, response) in intervals of the sum that was made last."""
         number = self.n_features
         found = self.passes.by_group(
-            {number: groups}, Outputs([self._sum]), Outputs([]), self.response
+            {number: groups}, StageOutputs([self._sum]), StageOutputs([]), self.response
         )
         return found[number]
 
@@ -263,7 +265,7 @@ class MemoryAggregates:
         """The output of a stage on the rows of the sample."""
         return self.outputs.values[number][self.sample], self.passes.weights[self.sample]
 
-    def divide(self, groups: Groups) -> None:
+    def divide(self, groups: FeatureGroups) -> None:
         """Take the groups of the next output."""
         self.groups.append(groups)
         self.passes.keep(groups)
@@ -281,7 +283,7 @@ class MemoryAggregates:
     def _of_stage(self, stage: Stage) -> Any:
         """What a stage is on all rows."""
 
-        def make(block: Block) -> Vector:
+        def make(block: RowBlock) -> Vector:
             evaluate = partial(self._value, rows=block.rows)
             return stage(block.X, self.outputs.on(block.rows), evaluate)
 
@@ -290,7 +292,9 @@ class MemoryAggregates:
         self.passes.fill(values, make)
         return values
 
-    def _value(self, term: Transformation, x: Values, regressors: Vector, rows: slice) -> Vector:
+    def _value(
+        self, term: Transformation, x: FloatValues, regressors: Vector, rows: slice
+    ) -> Vector:
         """A transformation on the rows of a block; groups are looked up once in a fit."""
         if not isinstance(term, Transformation):  # a smoother, which has no groups
             return term(x, regressors)
@@ -298,11 +302,11 @@ class MemoryAggregates:
         groups = self.groups[term.feature] if known else term.groups
         return term.on(self.passes.codes(groups, x, rows), x, regressors)
 
-    def _outputs_on(self, block: Block, n_regressors: int) -> tuple[Vector, Vector]:
+    def _outputs_on(self, block: RowBlock, n_regressors: int) -> tuple[Vector, Vector]:
         own = self.outputs.on(block.rows)
         return own, own[:, :n_regressors]
 
-    def _input(self, term: Transformation, block: Block, outputs: Vector) -> Values:
+    def _input(self, term: Transformation, block: RowBlock, outputs: Vector) -> FloatValues:
         k = term.feature - self.n_features
         return block.X[:, term.feature] if k < 0 else outputs[:, k]
 
@@ -439,7 +443,7 @@ def joint_in_memory(
     loss: Multinomial,
     target: Vector,
     weights: Vector,
-    groups: Sequence[Groups],
+    groups: Sequence[FeatureGroups],
     sample: NDArray[np.intp],
 ) -> JointMemoryAggregates:
     """Sums for all classes together.

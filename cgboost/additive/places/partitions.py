@@ -1,8 +1,8 @@
 """Rows in partitions on the workers of an executor: only sums over them come back.
 
-Every worker has its partitions as a :class:`~cgboost.additive.places.workers.Partition`. Calls that
-change what is there (a new output, its intervals, another f) are written down, and go out with the
-next query; answers are merged in the order of the partitions.
+Every worker has its partitions as a :class:`~cgboost.additive.places.workers.RowPartition`. Calls
+that change what is there (a new output, its intervals, another f) are written down, and go out with
+the next query; answers are merged in the order of the partitions.
 
 Which rows are held out depends on the content of all rows, equal ones in different partitions too.
 So their hashes come here once, 8 bytes a row, and with weights 8 more; and of every class how many
@@ -27,8 +27,8 @@ from cgboost.additive.places.workers import (
     Call,
     Look,
     Message,
-    Partition,
-    Plan,
+    PartitionPlan,
+    RowPartition,
     answer,
     class_counts,
     hashes,
@@ -39,24 +39,24 @@ from cgboost.additive.places.workers import (
     sample_values,
 )
 from cgboost.additive.stage import Stage
-from cgboost.additive.statistics.passes import Parts, level_of
+from cgboost.additive.statistics.passes import SplitMoments, level_of
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.forks import cached_property
-from cgboost.losses.base import Loss
 from cgboost.losses.dual.piecewise import spread_of
+from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
 from cgboost.parallel.cluster import is_lazy
 from cgboost.parallel.executors import KeepingExecutor
-from cgboost.tables.holdout_choice import chosen, training_only
-from cgboost.tables.preparation import (
+from cgboost.tables.binning import (
     SAME,
-    Groups,
+    FeatureGroups,
     check_weights,
     groups_of,
     intervals_of,
 )
-from cgboost.tables.rows import RowsElsewhere
+from cgboost.tables.holdout_choice import chosen, training_only
+from cgboost.tables.row_blocks import RowsElsewhere
 from cgboost.tables.schema import Schema
 
 Vector = NDArray[np.float64]
@@ -144,10 +144,10 @@ class PartitionedRows:
 
     def __init__(self, executor: KeepingExecutor, loaders: Iterable[Any]) -> None:
         self.executor = executor
-        self.kept: list[Any] = executor.keep(Partition, loaders)
+        self.kept: list[Any] = executor.keep(RowPartition, loaders)
         self.schema = Schema(None, ())
         self.classes: NDArray[Any] | None = None
-        self._plan = Plan(0, None, None)
+        self._plan = PartitionPlan(0, None, None)
         self._categorical: Any = "from_dtype"
         self._alive: WeakSet[CallLog] = WeakSet()
         self._count = count(1)
@@ -162,7 +162,7 @@ class PartitionedRows:
     def know(self, schema: Schema, classes: NDArray[Any] | None, *, encoded: bool) -> None:
         """Take the columns of all partitions, and the classes; perhaps they are numbers already."""
         self.schema, self.classes = schema, classes
-        self._plan = Plan(schema.n_features, None, None)
+        self._plan = PartitionPlan(schema.n_features, None, None)
         if not encoded:
             self._plan = replace(
                 self._plan, schema=schema, classes=classes, categorical=self._categorical
@@ -178,7 +178,7 @@ class PartitionedRows:
         Parameters
         ----------
         max_bins, share, seed
-            As of :func:`cgboost.tables.preparation.prepared`.
+            As of :func:`cgboost.tables.binning.prepared`.
         keep : bool
             Whether the rows will be divided again; they can always be.
         """
@@ -234,11 +234,11 @@ class PartitionedPlace:
     Parameters
     ----------
     rows : PartitionedRows
-    plan : Plan
+    plan : PartitionPlan
     has_holdout : bool
     """
 
-    def __init__(self, rows: PartitionedRows, plan: Plan, *, has_holdout: bool) -> None:
+    def __init__(self, rows: PartitionedRows, plan: PartitionPlan, *, has_holdout: bool) -> None:
         self.rows, self.groups, self.has_holdout = rows, plan.groups, has_holdout
         self._shared = rows.executor.share(plan)
 
@@ -346,7 +346,7 @@ class PartitionedAggregates:
 
     def __init__(self, log: CallLog, part: int | None = None) -> None:
         self.log, self.part, self.loss = log, part, log.loss
-        self.groups: list[Groups] = list(log.place.groups)
+        self.groups: list[FeatureGroups] = list(log.place.groups)
         self.n_features = len(self.groups)
         self.extremes: list[tuple[float, float]] = []
 
@@ -357,19 +357,21 @@ class PartitionedAggregates:
 
     # ------------------------------------------------------------------ for stages
 
-    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, Parts]:
+    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, SplitMoments]:
         """See :meth:`Aggregates.by_group`."""
-        return cast(dict[int, Parts], self._ask("by_group", list(inputs), n_regressors))
+        return cast(dict[int, SplitMoments], self._ask("by_group", list(inputs), n_regressors))
 
-    def of_terms(self, terms: Sequence[Transformation], n_regressors: int, near: Vector) -> Parts:
+    def of_terms(
+        self, terms: Sequence[Transformation], n_regressors: int, near: Vector
+    ) -> SplitMoments:
         """See :meth:`Aggregates.of_terms`."""
-        return cast(Parts, self._ask("of_terms", list(terms), n_regressors, near))
+        return cast(SplitMoments, self._ask("of_terms", list(terms), n_regressors, near))
 
-    def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
+    def linking(self, stage: Stage, max_bins: int) -> tuple[FeatureGroups, SplitMoments]:
         """See :meth:`Aggregates.linking`."""
         self._call("make_sum", stage)
         groups = self._intervals("sum_sample", max_bins)
-        return groups, cast(Parts, self._ask("of_sum", groups))
+        return groups, cast(SplitMoments, self._ask("of_sum", groups))
 
     def append(self, stage: Stage) -> None:
         """See :meth:`Aggregates.append`."""
@@ -427,7 +429,7 @@ class PartitionedAggregates:
 
     # ------------------------------------------------------------------ messages
 
-    def _intervals(self, query: str, max_bins: int, *arguments: Any) -> Groups:
+    def _intervals(self, query: str, max_bins: int, *arguments: Any) -> FeatureGroups:
         sample: Sample = self._ask(query, *arguments)
         return intervals_of(*sample, max_bins, same=SAME)
 

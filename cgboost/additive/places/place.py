@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.stage import Stage
-from cgboost.additive.statistics.passes import Parts
+from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.losses.base import Loss
+from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import JointSums, RowSums
-from cgboost.tables.preparation import Groups
+from cgboost.tables.binning import FeatureGroups
 
 Vector = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Aggregates(RowSums, Protocol):
         The least and the largest value of every output, over the rows that count.
     """
 
-    groups: list[Groups]
+    groups: list[FeatureGroups]
     n_features: int
     extremes: list[tuple[float, float]]
 
@@ -45,7 +45,7 @@ class Aggregates(RowSums, Protocol):
         """Outputs of stages that are there."""
         ...
 
-    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, Parts]:
+    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, SplitMoments]:
         """Statistics of (x, regressors, response) in each group of each input.
 
         Parameters
@@ -63,7 +63,9 @@ class Aggregates(RowSums, Protocol):
         """
         ...
 
-    def of_terms(self, terms: Sequence[Transformation], n_regressors: int, near: Vector) -> Parts:
+    def of_terms(
+        self, terms: Sequence[Transformation], n_regressors: int, near: Vector
+    ) -> SplitMoments:
         """Statistics of (terms, response).
 
         Parameters
@@ -76,7 +78,7 @@ class Aggregates(RowSums, Protocol):
         """
         ...
 
-    def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
+    def linking(self, stage: Stage, max_bins: int) -> tuple[FeatureGroups, SplitMoments]:
         """Intervals of the sum of a stage, and statistics of (sum, response) in each of them."""
         ...
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.forks import Lock
-from cgboost.tables.rows import BLOCK
+from cgboost.tables.row_blocks import BLOCK
 
 Vector = NDArray[np.float64]
 

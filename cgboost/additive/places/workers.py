@@ -18,24 +18,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from cgboost.additive.places.joint import JointMemoryAggregates
+from cgboost.additive.places.joint_aggregates import JointMemoryAggregates
 from cgboost.additive.places.memory import MemoryAggregates, Sample, joint_in_memory
-from cgboost.additive.statistics.passes import Parts, Passes
+from cgboost.additive.statistics.passes import Passes, SplitMoments
 from cgboost.forks import Lock
-from cgboost.losses.base import Loss
+from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.quadratic import Quadratic
-from cgboost.tables.holdout_choice import Counts, Indices, Mask, counts_by_class, without_classes
-from cgboost.tables.preparation import (
+from cgboost.tables.binning import (
     BlocksRead,
-    Groups,
+    FeatureGroups,
     check_weights,
     numbers_of,
     read_blocks,
     row_hashes,
     sampled,
 )
-from cgboost.tables.rows import SourceRows, TableRows
+from cgboost.tables.holdout_choice import Counts, Indices, Mask, counts_by_class, without_classes
+from cgboost.tables.row_blocks import SourceRows, TableRows
 from cgboost.tables.schema import Schema, SchemaMaker
 
 Vector = NDArray[np.float64]
@@ -63,7 +63,7 @@ class EncodedRows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class PartitionPlan:
     """What all partitions of a fit have in common; the same for all messages of it.
 
     Attributes
@@ -97,7 +97,7 @@ class Plan:
     held: Sequence[NDArray[np.uint8]] = ()
     training_only: tuple[int, ...] = ()
     samples: Sequence[Indices] = ()
-    groups: tuple[Groups, ...] = ()
+    groups: tuple[FeatureGroups, ...] = ()
     categorical: Any = "from_dtype"
 
 
@@ -140,7 +140,7 @@ class Behind:
     """The answer of a worker that lacks earlier calls."""
 
 
-class Partition:
+class RowPartition:
     """Some rows of a fit, where a worker has them.
 
     Parameters
@@ -199,7 +199,7 @@ class Partition:
         self._read = read.y, read.weights
         return read
 
-    def rows(self, plan: Plan) -> tuple[TableRows | SourceRows, Vector, Vector]:
+    def rows(self, plan: PartitionPlan) -> tuple[TableRows | SourceRows, Vector, Vector]:
         """Rows as numbers, responses as numbers, and weights."""
         if self._rows is None:
             table, given, weights = self._numbers(plan)
@@ -212,7 +212,9 @@ class Partition:
             self._rows = table, y, weights
         return self._rows
 
-    def _numbers(self, plan: Plan) -> tuple[TableRows | SourceRows, NDArray[Any], Vector | None]:
+    def _numbers(
+        self, plan: PartitionPlan
+    ) -> tuple[TableRows | SourceRows, NDArray[Any], Vector | None]:
         if isinstance(self.data, EncodedRows):
             return TableRows(self.data.X), self.data.y, self.data.weights
         assert plan.schema is not None
@@ -225,13 +227,13 @@ class Partition:
         parts = [plan.schema.encode(block[0]) for block in self.blocks]
         return TableRows(parts[0] if len(parts) == 1 else np.concatenate(parts)), given, weights
 
-    def held(self, plan: Plan) -> Mask:
+    def held(self, plan: PartitionPlan) -> Mask:
         """Which rows are held out."""
         _, y, _ = self.rows(plan)
         held = np.unpackbits(plan.held[self.number], count=len(y)).astype(np.bool_)
         return without_classes(held, y, plan.training_only, plan.n_classes)
 
-    def aggregates(self, plan: Plan, message: Message) -> AnySums | None:
+    def aggregates(self, plan: PartitionPlan, message: Message) -> AnySums | None:
         """Aggregates after all calls of the message; None where earlier ones are missing."""
         for number in set(self._aggregates) - message.alive:
             del self._aggregates[number]
@@ -246,7 +248,7 @@ class Partition:
         self._aggregates[message.number] = now, sums
         return sums
 
-    def _new(self, plan: Plan, message: Message) -> AnySums:
+    def _new(self, plan: PartitionPlan, message: Message) -> AnySums:
         rows, y, weights = self.rows(plan)
         held = self.held(plan)
         passes = partial(Passes, rows, weights, held, level=plan.level)
@@ -291,7 +293,7 @@ class Look:
     responses: NDArray[Any]
 
 
-def look(shared: None, partition: Partition, message: tuple[Any, bool]) -> Look:
+def look(shared: None, partition: RowPartition, message: tuple[Any, bool]) -> Look:
     """Columns, and responses: numbers, or classes."""
     categorical, numeric = message
     with partition.at_work():
@@ -350,7 +352,9 @@ def looked(looks: Sequence[Look]) -> Look:
     return Look(maker, n_rows, weighted, np.concatenate([*there.values()] or [np.zeros(0)]))
 
 
-def hashes(plan: Plan, partition: Partition, seed: int) -> tuple[NDArray[Any], Vector | None]:
+def hashes(
+    plan: PartitionPlan, partition: RowPartition, seed: int
+) -> tuple[NDArray[Any], Vector | None]:
     """Content hashes, and weights unless all are 1: the only numbers of every row that travel."""
     with partition.at_work():
         rows, y, weights = partition.rows(plan)
@@ -358,28 +362,28 @@ def hashes(plan: Plan, partition: Partition, seed: int) -> tuple[NDArray[Any], V
         return row_hashes(rows, y, seed), None if plain else weights
 
 
-def class_counts(plan: Plan, partition: Partition, message: None) -> Counts:
+def class_counts(plan: PartitionPlan, partition: RowPartition, message: None) -> Counts:
     """Training and holdout rows of every class."""
     with partition.at_work():
         _, y, weights = partition.rows(plan)
         return counts_by_class(y, weights, partition.held(plan), plan.n_classes)
 
 
-def sample_values(plan: Plan, partition: Partition, message: None) -> Vector:
+def sample_values(plan: PartitionPlan, partition: RowPartition, message: None) -> Vector:
     """The rows of the sample."""
     with partition.at_work():
         rows, _, _ = partition.rows(plan)
         return sampled(rows, plan.n_features, plan.samples[partition.number])
 
 
-def sample_targets(plan: Plan, partition: Partition, of_classes: Vector) -> Vector:
+def sample_targets(plan: PartitionPlan, partition: RowPartition, of_classes: Vector) -> Vector:
     """The targets of the sample."""
     with partition.at_work():
         _, y, _ = partition.rows(plan)
         return targets(of_classes, y[plan.samples[partition.number]])
 
 
-def answer(plan: Plan, partition: Partition, message: Message) -> Any:
+def answer(plan: PartitionPlan, partition: RowPartition, message: Message) -> Any:
     """What a query finds, after the calls that come with it.
 
     :class:`Behind` where earlier calls are missing, None where there are no rows.
@@ -396,7 +400,7 @@ def answer(plan: Plan, partition: Partition, message: Message) -> Any:
 # ---------------------------------------------------------------------- queries
 
 
-class Query(NamedTuple):
+class PartitionQuery(NamedTuple):
     """What aggregates of partitions can be asked.
 
     Attributes
@@ -429,7 +433,9 @@ def _curved(
     return sums.curved(coef, intercept, last, straight=straight)
 
 
-def _both_groups(one: dict[int, Parts], other: dict[int, Parts]) -> dict[int, Parts]:
+def _both_groups(
+    one: dict[int, SplitMoments], other: dict[int, SplitMoments]
+) -> dict[int, SplitMoments]:
     return {number: parts.merged(other[number]) for number, parts in one.items()}
 
 
@@ -442,16 +448,16 @@ def _widest(one: tuple[float, float], other: tuple[float, float]) -> tuple[float
 
 
 QUERIES = {
-    "weights": Query(_weights, np.add),
-    "attains_minimum": Query(_attains_minimum, and_),
-    "by_group": Query(MemoryAggregates.by_group, _both_groups),
-    "of_terms": Query(MemoryAggregates.of_terms, Parts.merged),
-    "sum_sample": Query(MemoryAggregates.sum_sample, _both_samples),
-    "of_sum": Query(MemoryAggregates.of_sum, Parts.merged),
-    "output_sample": Query(MemoryAggregates.output_sample, _both_samples),
-    "extremes": Query(_extremes, _widest),
-    "quadratic": Query(_curved, Quadratic.merged),
-    "joint": Query(JointMemoryAggregates.quadratic, Quadratic.merged),
+    "weights": PartitionQuery(_weights, np.add),
+    "attains_minimum": PartitionQuery(_attains_minimum, and_),
+    "by_group": PartitionQuery(MemoryAggregates.by_group, _both_groups),
+    "of_terms": PartitionQuery(MemoryAggregates.of_terms, SplitMoments.merged),
+    "sum_sample": PartitionQuery(MemoryAggregates.sum_sample, _both_samples),
+    "of_sum": PartitionQuery(MemoryAggregates.of_sum, SplitMoments.merged),
+    "output_sample": PartitionQuery(MemoryAggregates.output_sample, _both_samples),
+    "extremes": PartitionQuery(_extremes, _widest),
+    "quadratic": PartitionQuery(_curved, Quadratic.merged),
+    "joint": PartitionQuery(JointMemoryAggregates.quadratic, Quadratic.merged),
 }
 """By name; answers merge in the order of the partitions."""
 

@@ -32,13 +32,13 @@ from cgboost.additive.sql.table import TARGET, WEIGHT
 from cgboost.additive.sql.term_products import Pair, Part, TermProducts
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.moments import Moments
-from cgboost.additive.statistics.passes import Parts
+from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.statistics.products import origins
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.losses.base import Loss
+from cgboost.losses.loss import Loss
 from cgboost.losses.quadratic import Quadratic
 from cgboost.losses.squared_error import SquaredError
-from cgboost.tables.preparation import SAME, Groups, Intervals
+from cgboost.tables.binning import SAME, FeatureGroups, Intervals
 
 Vector = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class SQLAggregates:
         self.store, self.division, self.loss = division.store, division, loss
         self.session = self.store.session
         self.sql = self.session.sql
-        self.groups: list[Groups] = list(division.groups)
+        self.groups: list[FeatureGroups] = list(division.groups)
         self.n_features = len(division.groups)
         self.extremes: list[tuple[float, float]] = []
         self.weight, self.holdout_weight = division.training, division.holdout
@@ -85,7 +85,7 @@ class SQLAggregates:
         self._origins: list[float] = []
         self._inputs: list[str] = [str(k) for k in range(self.n_features)]
         self._known: dict[int, list[Vector]] = {}
-        self._grouped_sums: dict[int, Parts] = {}
+        self._grouped_sums: dict[int, SplitMoments] = {}
         self._products: dict[tuple[Hashable, Hashable], Vector] = {}
         self._near: dict[Hashable, float] = {}
         self._sum: tuple[Stage, str] | None = None
@@ -101,7 +101,7 @@ class SQLAggregates:
 
     # ------------------------------------------------------------------ for stages
 
-    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, Parts]:
+    def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, SplitMoments]:
         """See :meth:`Aggregates.by_group`."""
         queries = []
         for number in inputs:
@@ -129,7 +129,9 @@ class SQLAggregates:
         self._grouped_sums |= parts
         return parts
 
-    def of_terms(self, terms: Sequence[Transformation], n_regressors: int, near: Vector) -> Parts:
+    def of_terms(
+        self, terms: Sequence[Transformation], n_regressors: int, near: Vector
+    ) -> SplitMoments:
         """See :meth:`Aggregates.of_terms`; most follows from sums by group."""
         wanted = {term.feature for term in terms} or {0}
         if missing := sorted(number for number in wanted if number not in self._grouped_sums):
@@ -149,7 +151,7 @@ class SQLAggregates:
         self._near = {part.key: part.origin for part in products.parts}
         return products.moments(read)
 
-    def linking(self, stage: Stage, max_bins: int) -> tuple[Groups, Parts]:
+    def linking(self, stage: Stage, max_bins: int) -> tuple[FeatureGroups, SplitMoments]:
         """See :meth:`Aggregates.linking`."""
         total = self._summed(stage)
         groups = self._intervals(total, max_bins)
@@ -166,7 +168,7 @@ class SQLAggregates:
             sums[int(code_) // 2 + groups.n_groups * (int(code_) % 2)] = found
         centres = np.tile(groups.regressor(groups.centres), 2)
         origin_of = origins(centres, np.array([self._mean]))
-        return groups, Parts.of(Moments.from_sums(sums / self._level, origin_of))
+        return groups, SplitMoments.of(Moments.from_sums(sums / self._level, origin_of))
 
     def append(self, stage: Stage) -> None:
         """See :meth:`Aggregates.append`."""
@@ -361,7 +363,7 @@ class SQLAggregates:
         rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
         return f"SELECT {number} AS i, g, {sums}", f" FROM ({rows}) AS q GROUP BY g"
 
-    def _parts(self, number: int, n_regressors: int, new: Vector) -> Parts:
+    def _parts(self, number: int, n_regressors: int, new: Vector) -> SplitMoments:
         """Statistics of an input; what does not change is kept."""
         groups, known = self.groups[number], self._known[number]
         start = 0
@@ -372,7 +374,7 @@ class SQLAggregates:
         sums = np.hstack([*known[: 1 + n_regressors], new[:, start:]]) / self._level
         origin = np.array([*self._origins[:n_regressors], self._mean])
         middles = np.tile(groups.regressor(groups.centres), 2)
-        return Parts.of(Moments.from_sums(sums, origins(middles, origin)))
+        return SplitMoments.of(Moments.from_sums(sums, origins(middles, origin)))
 
     def _squares(self, factors: Sequence[tuple[str, ...]], *weights: str) -> list[str]:
         """Products of all pairs, by the second and then by the first."""

@@ -1,6 +1,6 @@
 """Preparation of a copied table: holdout rows, intervals of every feature, and groups of every row.
 
-As :func:`cgboost.tables.preparation.prepared`, in the database.
+As :func:`cgboost.tables.binning.prepared`, in the database.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from cgboost.additive.sql.expressions import (
     numbered_query,
     regressor_expression,
 )
-from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.session import SQLSession
 from cgboost.additive.sql.store import Store
 from cgboost.additive.sql.table import TARGET, WEIGHT, Copy
 from cgboost.tables import holdout_choice as choice
-from cgboost.tables.preparation import Categories, Groups, Intervals
+from cgboost.tables.binning import Categories, FeatureGroups, Intervals
 from cgboost.tables.row_hashes import holdout_limit
 
 HELD, SAMPLED = "held", "sampled"
@@ -62,7 +62,7 @@ class Division:
     """
 
     store: Store
-    groups: list[Groups]
+    groups: list[FeatureGroups]
     training: float
     holdout: float
     n_rows: int
@@ -90,16 +90,16 @@ def distance_column(number: int | str) -> str:
 
 
 def divided(
-    session: Session, copy: Copy, *, max_bins: int, share: float, seed: int, keep: bool = False
+    session: SQLSession, copy: Copy, *, max_bins: int, share: float, seed: int, keep: bool = False
 ) -> Division:
     """Hold rows out, make intervals, and look up groups.
 
     Parameters
     ----------
-    session : Session
+    session : SQLSession
     copy : Copy
     max_bins, share, seed
-        As in :func:`cgboost.tables.preparation.prepared`.
+        As in :func:`cgboost.tables.binning.prepared`.
     keep : bool
         Whether the copy stays, to be divided again.
     """
@@ -112,7 +112,7 @@ def divided(
     sample = rows
     if found:
         sample = session.create(f"SELECT * FROM {rows} WHERE mixed <= {found[0][0]}")
-    groups: list[Groups] = [
+    groups: list[FeatureGroups] = [
         intervals_of_column(session, x, sample, max_bins, weight=RAW_WEIGHT)
         if known is None
         else Categories(len(known))
@@ -138,7 +138,7 @@ def divided(
 
 
 def _held(
-    session: Session, rows: str, share: float, classification: bool
+    session: SQLSession, rows: str, share: float, classification: bool
 ) -> tuple[str, float, float, float]:
     """An expression for what is held out, Σ w of the training and the holdout rows, and Σ w·y."""
     label = RAW_TARGET if classification else "0"
@@ -160,7 +160,7 @@ def _held(
 
 
 def input_columns(
-    session: Session, number: int | str, groups: Groups, column: str
+    session: SQLSession, number: int | str, groups: FeatureGroups, column: str
 ) -> list[tuple[str, str, str]]:
     """Names, expressions and types of the columns of an input."""
     sql = session.sql
@@ -178,13 +178,13 @@ def input_columns(
     return found
 
 
-def code_type(groups: Groups) -> str:
+def code_type(groups: FeatureGroups) -> str:
     """The type of a column of groups."""
     return "SMALLINT" if 2 * groups.n_groups < LARGEST_SMALL else "INTEGER"
 
 
 def intervals_of_column(
-    session: Session, column: str, table: str, max_bins: int, *, weight: str, same: float = 0.0
+    session: SQLSession, column: str, table: str, max_bins: int, *, weight: str, same: float = 0.0
 ) -> Intervals:
     """Intervals of a column of a table, or of a part of its rows in brackets.
 
@@ -194,7 +194,9 @@ def intervals_of_column(
     return intervals_from(session.rows(query))
 
 
-def _numbered(session: Session, copy: Copy, numbers: Sequence[str], seed: int, keep: bool) -> str:
+def _numbered(
+    session: SQLSession, copy: Copy, numbers: Sequence[str], seed: int, keep: bool
+) -> str:
     """A table of the encoded rows that count, with their mixed hashes."""
     sql, schema = session.sql, copy.schema
     read, joins, maps = [], [], []
@@ -227,7 +229,7 @@ def _numbered(session: Session, copy: Copy, numbers: Sequence[str], seed: int, k
     return rows
 
 
-def _map(session: Session, table: str, column: str, values: Sequence[Any]) -> str:
+def _map(session: SQLSession, table: str, column: str, values: Sequence[Any]) -> str:
     """A table of values of a column, and their numbers as double precision."""
     sql = session.sql
     name = session.create(

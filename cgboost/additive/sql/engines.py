@@ -42,7 +42,7 @@ UNSUITABLE = ("timestamp with time zone", "time with", "array")
 
 
 @dataclass(frozen=True)
-class Engine:
+class DatabaseEngine:
     """How a fit writes what databases write differently.
 
     Attributes
@@ -120,7 +120,7 @@ def _ln(value: float | None) -> float | None:
 
 
 ENGINES = {
-    "duckdb": Engine(
+    "duckdb": DatabaseEngine(
         DIALECTS["duckdb"],
         bits="CAST(CAST({} AS BIT) AS BIGINT)",
         number="NULLIF(CAST({} AS DOUBLE), CAST('NaN' AS DOUBLE))",
@@ -132,7 +132,7 @@ ENGINES = {
         scratch=True,
         interrupt="Query interrupted",
     ),
-    "postgresql": Engine(
+    "postgresql": DatabaseEngine(
         DIALECTS["postgresql"],
         bits="CAST(CAST('x' || encode(float8send({}), 'hex') AS BIT(64)) AS BIGINT)",
         number="NULLIF(CAST({} AS FLOAT8), CAST('NaN' AS FLOAT8))",
@@ -141,7 +141,7 @@ ENGINES = {
         folds_names=False,
         savepoint=True,
     ),
-    "sqlite": Engine(
+    "sqlite": DatabaseEngine(
         DIALECTS["sqlite"],
         bits="cgboost_bits({})",
         number="CAST({} AS REAL)",
@@ -158,7 +158,7 @@ MODULES = {"duckdb": "duckdb", "_duckdb": "duckdb", "sqlite3": "sqlite", "psycop
 """Dialects by the first part of the name of the module that a connection is of."""
 
 
-def engine_of(connection: Any, dialect: str | None) -> Engine:
+def engine_of(connection: Any, dialect: str | None) -> DatabaseEngine:
     """The engine of a connection: that of the dialect, if one is given.
 
     Raises

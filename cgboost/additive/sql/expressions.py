@@ -8,9 +8,9 @@ import numpy as np
 
 from cgboost.additive.export.dialects import Dialect
 from cgboost.additive.export.sql import LONGEST_SUM, linear
-from cgboost.additive.sql.engines import Engine
+from cgboost.additive.sql.engines import DatabaseEngine
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.tables.preparation import SAME, Intervals
+from cgboost.tables.binning import SAME, Intervals
 from cgboost.tables.row_hashes import (
     COPIES,
     LOW_BITS,
@@ -38,12 +38,12 @@ def added(parts: Iterable[str]) -> str:
 # ------------------------------------------------------------------ hashes
 
 
-def hash_expression(engine: Engine, columns: Sequence[str], seed: int) -> str:
+def hash_expression(engine: DatabaseEngine, columns: Sequence[str], seed: int) -> str:
     """The linear hashes of a row, as :func:`cgboost.tables.row_hashes.content_hash`.
 
     Parameters
     ----------
-    engine : Engine
+    engine : DatabaseEngine
     columns : sequence of str
         Of double precision; NULL where missing. The response is the last.
     seed : int
@@ -116,7 +116,7 @@ def numbered_query(
 
 
 def edges_query(
-    engine: Engine, table: str, column: str, weight: str, most: int, same: float
+    engine: DatabaseEngine, table: str, column: str, weight: str, most: int, same: float
 ) -> str:
     """Values on both sides of the edges that ``intervals_of`` has for the same sample.
 

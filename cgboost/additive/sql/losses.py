@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from cgboost.additive.export.dialects import Dialect
 from cgboost.additive.export.sql import between
 from cgboost.exceptions import UnsupportedLossError
-from cgboost.losses.base import Loss
 from cgboost.losses.exponential import LARGEST_EXPONENT
 from cgboost.losses.huber import Huber
 from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.loss import Loss
 from cgboost.losses.poisson import Poisson
 from cgboost.losses.squared_error import SquaredError
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from cgboost.additive.sql.aggregates import SQLAggregates
 from cgboost.additive.sql.division import Division, divided
-from cgboost.additive.sql.joint import JointSQLAggregates
-from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.joint_sql_aggregates import JointSQLAggregates
+from cgboost.additive.sql.session import SQLSession
 from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.sql.table import Copy, copied
-from cgboost.losses.base import Loss
+from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.tables.schema import Schema
 
@@ -47,7 +47,7 @@ class SQLPlace:
     has_holdout = False
 
     def __init__(self, source: SQLSource, categorical: Any, *, classification: bool) -> None:
-        self.session = Session(source.connection, source.engine)
+        self.session = SQLSession(source.connection, source.engine)
         self._division: Division | None = None
         self._n_made = 0
         try:

@@ -9,7 +9,7 @@ import threading
 from typing import Any
 from weakref import WeakValueDictionary
 
-from cgboost.additive.sql.engines import Engine
+from cgboost.additive.sql.engines import DatabaseEngine
 from cgboost.additive.sql.scratch import Scratch
 from cgboost.exceptions import DatabaseError
 
@@ -36,7 +36,7 @@ TURNS = Turns()
 """Of all connections."""
 
 
-class Session:
+class SQLSession:
     """Statements of one fit on a connection, which other threads wait for.
 
     Temporary tables have their own names, begin with ``cgboost_`` and are dropped by
@@ -45,7 +45,7 @@ class Session:
     Parameters
     ----------
     connection : DB-API connection
-    engine : Engine
+    engine : DatabaseEngine
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Session:
         Tables and columns that were made.
     """
 
-    def __init__(self, connection: Any, engine: Engine) -> None:
+    def __init__(self, connection: Any, engine: DatabaseEngine) -> None:
         self.connection, self.engine, self.sql = connection, engine, engine.sql
         self.n_fetched = self.n_reads = self.n_writes = 0
         self._prefix = f"cgboost_{secrets.token_hex(6)}"

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from cgboost.additive.sql.engines import Engine, engine_of
-from cgboost.tables.rows import RowsElsewhere
+from cgboost.additive.sql.engines import DatabaseEngine, engine_of
+from cgboost.tables.row_blocks import RowsElsewhere
 
 QUERIES = ("select", "with", "from", "values", "table")
 """Words that a query begins with."""
@@ -74,7 +74,7 @@ class SQLSource(RowsElsewhere):
         engine_of(self.connection, self.dialect)
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> DatabaseEngine:
         """The database."""
         return engine_of(self.connection, self.dialect)
 

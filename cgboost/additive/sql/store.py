@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.session import SQLSession
 
 MADE_TOGETHER = 4
 """New columns in one table, where a store is made of several: DuckDB holds 120 000 rows of all
@@ -22,14 +22,14 @@ class Store:
 
     Parameters
     ----------
-    session : Session
+    session : SQLSession
     table : str
         A temporary table of the session.
     columns : sequence of str
         Its columns.
     """
 
-    def __init__(self, session: Session, table: str, columns: Sequence[str]) -> None:
+    def __init__(self, session: SQLSession, table: str, columns: Sequence[str]) -> None:
         self.session = session
         self._tables: dict[str, list[str]] = {table: list(columns)}
         self._coming: dict[str, tuple[str, str]] = {}

@@ -14,7 +14,7 @@ import numpy as np
 
 from cgboost.additive.export.dialects import kind
 from cgboost.additive.sql.engines import kind_of
-from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.session import SQLSession
 from cgboost.tables.schema import LARGEST_NUMBER, Schema
 from cgboost.tables.table_columns import plain_time, some
 
@@ -74,7 +74,7 @@ class _Column:
 
 
 def copied(
-    session: Session,
+    session: SQLSession,
     query: str,
     target: str,
     weight: str | None,
@@ -86,7 +86,7 @@ def copied(
 
     Parameters
     ----------
-    session : Session
+    session : SQLSession
     query : str
         Of all rows and columns.
     target, weight : str
@@ -156,7 +156,7 @@ def copied(
     return Copy(table, schema, n_rows, least, is_weighted, classes)
 
 
-def _types(session: Session, query: str, names: Sequence[str]) -> dict[str, set[str]]:
+def _types(session: SQLSession, query: str, names: Sequence[str]) -> dict[str, set[str]]:
     """Names of the types of every column; several where values have their own."""
     engine, found = session.engine, {}
     for some_names in _batches(names):
@@ -197,7 +197,7 @@ def _chosen(categorical: Any, features: Sequence[str]) -> set[str] | None:
 
 
 def _feature(
-    session: Session, number: int, name: str, types: set[str], chosen: set[str] | None
+    session: SQLSession, number: int, name: str, types: set[str], chosen: set[str] | None
 ) -> _Column:
     described = " and ".join(sorted(types))
     kinds = _kinds(types)
@@ -217,7 +217,9 @@ def _feature(
     return _Column(name, number, own == "text")
 
 
-def _check_role(session: Session, role: str, name: str, types: set[str], *, number: bool) -> None:
+def _check_role(
+    session: SQLSession, role: str, name: str, types: set[str], *, number: bool
+) -> None:
     kinds = _kinds(types)
     if len(kinds) > 1 or kinds - ({"truth", "number"} if number else {"truth", "number", "text"}):
         wanted = "numbers" if number else "numbers, text or truth values"
@@ -227,7 +229,7 @@ def _check_role(session: Session, role: str, name: str, types: set[str], *, numb
 
 
 def _copy(
-    session: Session,
+    session: SQLSession,
     query: str,
     columns: Sequence[_Column],
     types: dict[str, set[str]],
@@ -261,7 +263,7 @@ def _copy(
 
 
 def _checked(
-    session: Session,
+    session: SQLSession,
     table: str,
     columns: Sequence[_Column],
     target: str,
@@ -308,7 +310,7 @@ def _checked(
     return int(n_count), float(low), not low_w == high_w == 1.0
 
 
-def _categories(session: Session, table: str, column: str, name: str) -> list[Any]:
+def _categories(session: SQLSession, table: str, column: str, name: str) -> list[Any]:
     """Values of a column, in the order in which categories are numbered.
 
     ``Schema`` has them in this order for data frames.
@@ -333,7 +335,7 @@ def _categories(session: Session, table: str, column: str, name: str) -> list[An
     return sorted(values, key=lambda value: (str(type(value)), str(value)))
 
 
-def _classes(session: Session, table: str, target: str) -> list[Any]:
+def _classes(session: SQLSession, table: str, target: str) -> list[Any]:
     found = session.rows(
         f"SELECT {TARGET}, COUNT(*) FROM {table} WHERE {WEIGHT} > 0 GROUP BY {TARGET} "
         f"LIMIT {MOST_CATEGORIES + 1}"

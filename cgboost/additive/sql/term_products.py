@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import Moments
-from cgboost.additive.statistics.passes import Parts
+from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.trees.transformation import Transformation
 
 Vector = NDArray[np.float64]
@@ -63,7 +63,7 @@ class TermProducts:
     terms : sequence of Transformation
     near : ndarray of shape (n_terms,)
         Near the means of the terms.
-    grouped : mapping of int to Parts
+    grouped : mapping of int to SplitMoments
         Statistics of (x, regressors…, response) in the groups of the inputs of all terms; of any
         input where there is no term.
     origin : ndarray of shape (n_regressors + 1,)
@@ -81,7 +81,7 @@ class TermProducts:
         self,
         terms: Sequence[Transformation],
         near: Vector,
-        grouped: Mapping[int, Parts],
+        grouped: Mapping[int, SplitMoments],
         origin: Vector,
         known: Mapping[Hashable, float],
     ) -> None:
@@ -118,7 +118,7 @@ class TermProducts:
             if first.feature != second.feature
         ]
 
-    def moments(self, read: Mapping[Pair, Vector]) -> Parts:
+    def moments(self, read: Mapping[Pair, Vector]) -> SplitMoments:
         """Statistics of the terms and the response.
 
         Parameters
@@ -132,9 +132,9 @@ class TermProducts:
                 self._sums(lambda parts: parts.holdout, {k: v[1] for k, v in read.items()}),
             ]
         )
-        return Parts.of(Moments.from_sums(sums, np.append(self.near, self.origin[-1])))
+        return SplitMoments.of(Moments.from_sums(sums, np.append(self.near, self.origin[-1])))
 
-    def _sums(self, chosen: Callable[[Parts], Moments], read: dict[Pair, float]) -> Vector:
+    def _sums(self, chosen: Callable[[SplitMoments], Moments], read: dict[Pair, float]) -> Vector:
         """Σ w a aᵀ with a = (1, terms less near, response less its origin), as a triangle."""
         n_regressors, n_parts = len(self.origin) - 1, len(self.parts)
         width = 2 + n_regressors + n_parts
@@ -198,7 +198,7 @@ def key_of(term: Transformation) -> Hashable:
     return (term.feature, *(part.tobytes() for part in parts))
 
 
-def _only_leaf(term: Transformation, parts: Parts) -> int | None:
+def _only_leaf(term: Transformation, parts: SplitMoments) -> int | None:
     """The leaf of all groups that have rows, if it is one."""
     there = (parts.training.count > 0) | (parts.holdout.count > 0)
     leaves = np.unique(term.leaf[there])

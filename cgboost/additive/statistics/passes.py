@@ -15,18 +15,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.stage import Outputs
+from cgboost.additive.stage import StageOutputs
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.products import (
-    SharedProducts,
+    SharedGroupProducts,
     n_products,
     origins,
     weighted_means,
 )
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.parallel.threads import Mapped
-from cgboost.tables.preparation import Groups, Values
-from cgboost.tables.rows import BLOCK, Block, SourceRows, TableRows
+from cgboost.tables.binning import FeatureGroups, FloatValues
+from cgboost.tables.row_blocks import BLOCK, RowBlock, SourceRows, TableRows
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -36,7 +36,7 @@ MOST_KEPT = 256
 
 
 @dataclass(frozen=True)
-class Parts:
+class SplitMoments:
     """Training rows and holdout rows of the same data.
 
     Attributes
@@ -48,16 +48,18 @@ class Parts:
     holdout: Moments
 
     @classmethod
-    def of(cls, both: Moments) -> Parts:
+    def of(cls, both: Moments) -> SplitMoments:
         """From statistics of groups that come twice: those of training rows first."""
         half = len(both) // 2
         return cls(both[:half], both[half:])
 
-    def merged(self, other: Parts) -> Parts:
+    def merged(self, other: SplitMoments) -> SplitMoments:
         """Of the rows of both."""
-        return Parts(self.training.merged(other.training), self.holdout.merged(other.holdout))
+        return SplitMoments(
+            self.training.merged(other.training), self.holdout.merged(other.holdout)
+        )
 
-    def without_noise(self, groups: Groups) -> Parts:
+    def without_noise(self, groups: FeatureGroups) -> SplitMoments:
         """As :meth:`Moments.without_noise`.
 
         Parameters
@@ -66,14 +68,16 @@ class Parts:
             Of the variables (x, regressors, response): x is about the middle of its group.
         """
         centres = groups.regressor(groups.centres)
-        return Parts(*(own.without_noise(slice(1, -1), centres) for own in vars(self).values()))
+        return SplitMoments(
+            *(own.without_noise(slice(1, -1), centres) for own in vars(self).values())
+        )
 
-    def beside(self, regressors: NDArray[np.intp]) -> Parts:
+    def beside(self, regressors: NDArray[np.intp]) -> SplitMoments:
         """With some of the regressors, of variables (x, regressors, response)."""
         if len(regressors) == self.training.mean.shape[1] - 2:
             return self
         chosen = [0, *(1 + regressors).tolist(), -1]
-        return Parts(self.training.of_variables(chosen), self.holdout.of_variables(chosen))
+        return SplitMoments(self.training.of_variables(chosen), self.holdout.of_variables(chosen))
 
 
 class Passes:
@@ -105,11 +109,11 @@ class Passes:
         self.weights = weights if level == 1.0 else weights / level
         self.rows, self.held, self.mapped = rows, held, mapped
         self._means: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
-        self._kept: dict[Groups, NDArray[np.uint8]] = {}
-        self._known: dict[Groups, set[int]] = {}
-        self._sums: dict[Groups, tuple[list[Vector], Vector | None]] = {}
+        self._kept: dict[FeatureGroups, NDArray[np.uint8]] = {}
+        self._known: dict[FeatureGroups, set[int]] = {}
+        self._sums: dict[FeatureGroups, tuple[list[Vector], Vector | None]] = {}
 
-    def keep(self, groups: Groups) -> None:
+    def keep(self, groups: FeatureGroups) -> None:
         """Keep what passes find of groups that come again.
 
         That is the group of every row of a table, a byte a row, and the sums of products of what
@@ -120,7 +124,7 @@ class Passes:
             self._kept[groups] = np.empty(self.rows.n_rows, dtype=np.uint8)
             self._known[groups] = set()
 
-    def codes(self, groups: Groups, x: Values, rows: slice) -> NDArray[Any]:
+    def codes(self, groups: FeatureGroups, x: FloatValues, rows: slice) -> NDArray[Any]:
         """The groups of an input on the rows of a block."""
         if groups not in self._kept:
             return groups.codes(x)
@@ -129,22 +133,28 @@ class Passes:
             self._known[groups].add(rows.start)
         return self._kept[groups][rows]
 
-    def values_of(self, term: Transformation, x: Values, regressors: Vector, rows: slice) -> Vector:
+    def values_of(
+        self, term: Transformation, x: FloatValues, regressors: Vector, rows: slice
+    ) -> Vector:
         """A transformation on the rows of a block."""
         if not isinstance(term, Transformation):  # a smoother, which has no groups
             return term(x, regressors)
         return term.on(self.codes(term.groups, x, rows), x, regressors)
 
     def by_group(
-        self, inputs: dict[int, Groups], outputs: Outputs, regressors: Outputs, response: Any
-    ) -> dict[int, Parts]:
+        self,
+        inputs: dict[int, FeatureGroups],
+        outputs: StageOutputs,
+        regressors: StageOutputs,
+        response: Any,
+    ) -> dict[int, SplitMoments]:
         """Statistics of (x, regressors, response) in each group of each input.
 
         Parameters
         ----------
         inputs : dict of int to Intervals or Categories
             Groups of the inputs: features, and then outputs of earlier stages.
-        outputs, regressors : Outputs
+        outputs, regressors : StageOutputs
             Outputs that are inputs, and those that leaves may use.
         response : ndarray of shape (n_rows,), or what gives slices of it
         """
@@ -153,11 +163,11 @@ class Passes:
         before = {number: self._before(groups, regressors) for number, groups in inputs.items()}
         centres = {number: np.tile(g.regressor(g.centres), 2) for number, g in inputs.items()}
 
-        def work(block: Block) -> list[Vector]:
+        def work(block: RowBlock) -> list[Vector]:
             rows, weights = block.rows, self.weights[block.rows]
             own = np.array([values[rows] for values in columns]).T
             shared = {
-                known: SharedProducts(own, weights, origin=origin, known=known)
+                known: SharedGroupProducts(own, weights, origin=origin, known=known)
                 for known in {known for known, _ in before.values()}
             }
             n_features, held = block.X.shape[1], self.held[rows]
@@ -181,7 +191,9 @@ class Passes:
             if groups in self._sums:
                 kept = sums[:, : n_products(1 + len(regressors))].copy()
                 self._sums[groups] = (list(regressors.values), kept)
-            result[number] = Parts.of(Moments.from_sums(sums, origins(centres[number], origin)))
+            result[number] = SplitMoments.of(
+                Moments.from_sums(sums, origins(centres[number], origin))
+            )
         return result
 
     def _mean(self, values: Any) -> float:
@@ -196,7 +208,7 @@ class Passes:
             self._means[values] = total / (float(self.weights.sum()) or 1.0)
         return self._means[values]
 
-    def _before(self, groups: Groups, regressors: Outputs) -> tuple[int | None, Vector]:
+    def _before(self, groups: FeatureGroups, regressors: StageOutputs) -> tuple[int | None, Vector]:
         """How many of the regressors have sums from earlier passes, and these sums."""
         values, sums = self._sums.get(groups, ([], None))
         same = all(a is b for a, b in zip(values, regressors.values, strict=False))
@@ -205,34 +217,34 @@ class Passes:
         return len(values), sums
 
     def of_values(
-        self, make: Callable[[Block], Iterable[Vector]], count: int, response: Any
-    ) -> Parts:
+        self, make: Callable[[RowBlock], Iterable[Vector]], count: int, response: Any
+    ) -> SplitMoments:
         """Statistics of ``count`` columns of values made of blocks, and of the response."""
 
-        def work(block: Block) -> Parts:
+        def work(block: RowBlock) -> SplitMoments:
             values = np.empty((count + 1, len(block.X)))
             for row, own in zip(values, chain(make(block), [response[block.rows]]), strict=True):
                 row[:] = own
             weights, held = self.weights[block.rows], self.held[block.rows]
             outside = Moments.from_rows(values.compress(held, axis=1).T, weights[held])
-            return Parts(Moments.from_rows(values.T, np.where(held, 0.0, weights)), outside)
+            return SplitMoments(Moments.from_rows(values.T, np.where(held, 0.0, weights)), outside)
 
-        total: Parts | None = None
+        total: SplitMoments | None = None
         for found in self.mapped(work, self.rows):
             total = found if total is None else total.merged(found)
         assert total is not None
         return total
 
-    def values(self, make: Callable[[Block], Vector]) -> Vector:
+    def values(self, make: Callable[[RowBlock], Vector]) -> Vector:
         """Values made of blocks, for all rows."""
         result = np.empty(self.rows.n_rows)
         self.fill(result, make)
         return result
 
-    def fill(self, result: Any, make: Callable[[Block], Vector]) -> None:
+    def fill(self, result: Any, make: Callable[[RowBlock], Vector]) -> None:
         """The same, into an array or what takes values by slices."""
 
-        def work(block: Block) -> None:
+        def work(block: RowBlock) -> None:
             result[block.rows] = make(block)
 
         for _ in self.mapped(work, self.rows):

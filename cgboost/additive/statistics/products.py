@@ -41,7 +41,7 @@ def origins(centres: Vector, origin: Vector) -> Vector:
     return np.column_stack([centres, np.tile(origin, (len(centres), 1))])
 
 
-class SharedProducts:
+class SharedGroupProducts:
     """Products of variables that many groupings of the same rows have in common.
 
     Parameters

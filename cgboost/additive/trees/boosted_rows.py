@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cgboost.additive.trees.model_tree import Regressors
-from cgboost.tables.preparation import Groups, Intervals
-from cgboost.tables.rows import SourceRows, TableRows
+from cgboost.tables.binning import FeatureGroups, Intervals
+from cgboost.tables.row_blocks import SourceRows, TableRows
 
 Vector = NDArray[np.float64]
-Codes = NDArray[np.unsignedinteger[Any]]
+BinCodes = NDArray[np.unsignedinteger[Any]]
 
 
 FENCE = 3.0
@@ -25,7 +25,7 @@ feature (σ = 2) the error was four times as large. 1.5 and 6 differ from 3 by a
 tables, to either side."""
 
 
-def without_far_values(groups: Groups) -> Groups:
+def without_far_values(groups: FeatureGroups) -> FeatureGroups:
     """Intervals whose regressor stays near the bulk of the values; splits are as before."""
     if not isinstance(groups, Intervals) or not len(groups.edges):
         return groups
@@ -51,13 +51,13 @@ class CodedRows:
     z : ndarray of shape (n_regressors, n_rows)
     """
 
-    groups: list[Groups]
+    groups: list[FeatureGroups]
     regressors: Regressors
-    codes: Codes
+    codes: BinCodes
     z: Vector
 
     @classmethod
-    def of(cls, rows: TableRows | SourceRows, groups: list[Groups]) -> CodedRows:
+    def of(cls, rows: TableRows | SourceRows, groups: list[FeatureGroups]) -> CodedRows:
         """Read the rows once; all numeric features that vary are regressors, but for far values."""
         regressors = Regressors.of(
             [without_far_values(own) for own in groups],
@@ -77,12 +77,12 @@ class CodedRows:
         return len(self.codes)
 
 
-def code_type(groups: list[Groups]) -> np.dtype[Any]:
+def code_type(groups: list[FeatureGroups]) -> np.dtype[Any]:
     """The smallest type for the groups of all features."""
     return np.min_scalar_type(max(own.n_groups for own in groups) - 1)
 
 
-class Working(NamedTuple):
+class WorkingResponse(NamedTuple):
     """What a tree is fitted to.
 
     Attributes

@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
-from cgboost.additive.trees.boosted_rows import CodedRows, Working, sums_by_group
-from cgboost.additive.trees.model_tree import ModelTree, Node
+from cgboost.additive.trees.boosted_rows import CodedRows, WorkingResponse, sums_by_group
+from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode
 from cgboost.additive.trees.split_search import BinarySplit, Interactions, Mask, SplitSearch
 from cgboost.parallel.threads import Mapped
-from cgboost.tables.rows import BLOCK
+from cgboost.tables.row_blocks import BLOCK
 from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Places = NDArray[np.int32]
+NodeOfRow = NDArray[np.int32]
 
 SINGULAR = 1e-12
 """Directions of the regressors that vary by less than this, relative to the one that varies most,
@@ -82,7 +82,7 @@ class GrownTree:
     """
 
     tree: ModelTree
-    place: Places
+    place: NodeOfRow
     gains: Vector
 
     def values(self, z: Vector) -> Vector:
@@ -147,7 +147,7 @@ class TreeGrower:
             rows.groups, self._starts, means, variance, ridge, min_samples_leaf
         )
 
-    def grown(self, working: Working) -> GrownTree:
+    def grown(self, working: WorkingResponse) -> GrownTree:
         """The tree of a response, and the leaf of every row."""
         best = self._best_regressors(working)
         least = BETTER * float(working.weights @ working.response**2)
@@ -175,7 +175,7 @@ class TreeGrower:
 
     # ------------------------------------------------------------------ models
 
-    def _best_regressors(self, working: Working) -> Indices:
+    def _best_regressors(self, working: WorkingResponse) -> Indices:
         """Numbers of those that alone explain most of the response; ties in favour of the first."""
         z, h = self.rows.z, working.weights
         total = max(float(h.sum()), SMALLEST)
@@ -187,7 +187,7 @@ class TreeGrower:
         return np.sort(np.argsort(-rounded, kind="stable")[: self.most])
 
     def _fit(
-        self, nodes: list[GrowingNode], new: list[int], place: Places, working: Working
+        self, nodes: list[GrowingNode], new: list[int], place: NodeOfRow, working: WorkingResponse
     ) -> None:
         """Give new nodes their models."""
 
@@ -244,10 +244,12 @@ class TreeGrower:
             lost[(keeps == kept).all(axis=1)] = whole - left
         return lost
 
-    def _finished(self, nodes: list[GrowingNode], place: Places, working: Working) -> GrownTree:
+    def _finished(
+        self, nodes: list[GrowingNode], place: NodeOfRow, working: WorkingResponse
+    ) -> GrownTree:
         counts = np.bincount(place, weights=working.counts, minlength=len(nodes))
         gains = np.zeros(len(self.rows.groups))
-        found: list[Node] = []
+        found: list[ModelTreeNode] = []
         for number in range(len(nodes) - 1, -1, -1):
             node, regressors = nodes[number], self.rows.regressors
             slopes = node.coef[node.chosen]
@@ -259,7 +261,9 @@ class TreeGrower:
                 below = sum(nodes[k].between for k in node.children)
                 gains[node.split.feature] += max(0.0, below - node.between)
             error = squared_error(node.moments, slopes[None], np.array([node.level]))
-            own = Node(node.level, node.coef, len(node.path), float(counts[number]), *error, *error)
+            own = ModelTreeNode(
+                node.level, node.coef, len(node.path), float(counts[number]), *error, *error
+            )
             if node.split is not None:
                 own.feature, own.child = node.split.feature, node.split.child
                 own.children = node.children
@@ -289,8 +293,8 @@ class TreeGrower:
         nodes: list[GrowingNode],
         open_nodes: list[int],
         best: Indices,
-        place: Places,
-        working: Working,
+        place: NodeOfRow,
+        working: WorkingResponse,
     ) -> Vector:
         """Sums of (counts, h, hr, h r z…) by node and group of values, z of unit variance.
 
@@ -330,7 +334,7 @@ class TreeGrower:
         return total.reshape(n_open, n_groups, -1).transpose(0, 2, 1)
 
     def _divide(
-        self, nodes: list[GrowingNode], number: int, split: BinarySplit, place: Places
+        self, nodes: list[GrowingNode], number: int, split: BinarySplit, place: NodeOfRow
     ) -> list[int]:
         """Give a node two children and move its rows on; the numbers of the children."""
         node, first = nodes[number], len(nodes)

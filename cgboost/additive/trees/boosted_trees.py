@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from cgboost.additive.trees.boosted_rows import code_type
 from cgboost.additive.trees.model_tree import ModelTree, Regressors
 from cgboost.generation.columns import Term
-from cgboost.tables.preparation import Groups
-from cgboost.tables.rows import BLOCK, Matrix
+from cgboost.tables.binning import FeatureGroups
+from cgboost.tables.row_blocks import BLOCK, Matrix
 
 Vector = NDArray[np.float64]
-Codes = NDArray[np.unsignedinteger[Any]]
+BinCodes = NDArray[np.unsignedinteger[Any]]
 
 
 @dataclass(eq=False)
@@ -35,7 +35,7 @@ class BoostedTrees:
     regressors : Regressors
     """
 
-    groups: list[Groups]
+    groups: list[FeatureGroups]
     regressors: Regressors
 
     def outputs(self, X: Matrix, hypotheses: Sequence[BoostedTree]) -> Vector:
@@ -99,7 +99,7 @@ class BoostedTree:
 class _Rows:
     """A block of rows as trees need it: groups of the features with splits, and regressors."""
 
-    codes: dict[int, Codes]
+    codes: dict[int, BinCodes]
     z: Vector
 
     def add(self, tree: ModelTree, weight: float, total: Vector) -> None:

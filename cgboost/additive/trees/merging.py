@@ -24,7 +24,7 @@ Vector = NDArray[np.float64]
 
 Indices = NDArray[np.intp]
 
-Pairs = tuple[Indices, Indices]
+MergeablePairs = tuple[Indices, Indices]
 
 MERGE_RIDGE = 1e-6
 """Of the regressions that decide which leaves are merged, relative to the scatter. Far above
@@ -60,7 +60,9 @@ class Merging:
     input_of : ndarray of int, shape (n_nodes,)
     """
 
-    def __init__(self, elements: Moments, input_of: Indices, pairs: Pairs, squares: Vector) -> None:
+    def __init__(
+        self, elements: Moments, input_of: Indices, pairs: MergeablePairs, squares: Vector
+    ) -> None:
         self.n_elements = len(elements)
         self._squares = squares
         most = 2 * self.n_elements
@@ -179,13 +181,13 @@ class Merging:
         return leaf[:size]
 
 
-def chain(nodes: Sequence[int] | Indices) -> Pairs:
+def chain(nodes: Sequence[int] | Indices) -> MergeablePairs:
     """Neighbours of an order."""
     order = np.asarray(nodes, dtype=np.intp)
     return order[:-1], order[1:]
 
 
-def any_two(nodes: Sequence[int] | Indices) -> Pairs:
+def any_two(nodes: Sequence[int] | Indices) -> MergeablePairs:
     """All pairs."""
     order = np.asarray(nodes, dtype=np.intp)
     first, second = np.triu_indices(len(order), 1)

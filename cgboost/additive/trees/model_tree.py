@@ -22,7 +22,7 @@ from cgboost.additive.statistics.moments import (
     squared_error,
     stepwise,
 )
-from cgboost.additive.statistics.passes import Parts
+from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.trees.transformation import (
     formula_in_words,
     judges,
@@ -30,8 +30,8 @@ from cgboost.additive.trees.transformation import (
     transformation,
     values_in_words,
 )
-from cgboost.tables.preparation import Groups, Intervals
-from cgboost.tables.rows import BLOCK, Matrix
+from cgboost.tables.binning import FeatureGroups, Intervals
+from cgboost.tables.row_blocks import BLOCK, Matrix
 from cgboost.tables.schema import Schema
 from cgboost.tables.table_columns import legible
 from cgboost.tolerances import RESIDUE
@@ -60,7 +60,7 @@ class Regressors:
     scale: Vector
 
     @classmethod
-    def of(cls, groups: list[Groups], features: list[int]) -> Regressors:
+    def of(cls, groups: list[FeatureGroups], features: list[int]) -> Regressors:
         """From the intervals of the features."""
         rows = []
         for j in features:
@@ -88,7 +88,7 @@ class Regressors:
 
 
 @dataclass(eq=False)
-class Node:
+class ModelTreeNode:
     """A node of the tree.
 
     Attributes
@@ -126,7 +126,7 @@ class Node:
     children: list[int] = field(default_factory=list)
     stays: float = 0.0
 
-    def descend(self, number: int, X: Matrix, groups: list[Groups]) -> Indices:
+    def descend(self, number: int, X: Matrix, groups: list[FeatureGroups]) -> Indices:
         """Numbers of the nodes that rows of this node, which has a number itself, go to."""
         codes = groups[self.feature].codes(X[:, self.feature])
         return np.array([*self.children, number], dtype=np.intp)[self.child[codes]]
@@ -146,16 +146,16 @@ class ModelTree:
     groups : list of Intervals or Categories
         Of all features.
     regressors : Regressors
-    nodes : list of Node
+    nodes : list of ModelTreeNode
         The root first, and parents before children.
     explained : ndarray of shape (n_regressors,)
         What the model of the root takes off the squared training error of the constant, by
         regressor.
     """
 
-    groups: list[Groups]
+    groups: list[FeatureGroups]
     regressors: Regressors
-    nodes: list[Node]
+    nodes: list[ModelTreeNode]
     explained: Vector
 
     @property
@@ -233,14 +233,14 @@ class ModelTree:
         if node.keeps_rows:
             yield f"{'    ' * indent}other categories: {self._formula(node, names)}"
 
-    def _formula(self, node: Node, names: tuple[str, ...]) -> str:
+    def _formula(self, node: ModelTreeNode, names: tuple[str, ...]) -> str:
         level, coef = self.regressors.in_units(node.level, node.coef)
         pairs = zip(coef, self.regressors.features, strict=True)
         return formula_in_words(level, [(slope, names[j]) for slope, j in pairs])
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class ModelTreeSplit:
     """A split that pays.
 
     Attributes
@@ -248,7 +248,7 @@ class Split:
     feature : int
     child : ndarray of shape (n_groups,)
         The branch of each group of values.
-    parts : Parts
+    parts : SplitMoments
         Of the rows of each branch.
     corrections : Regressions
         Of what the node's model leaves over, in each branch.
@@ -262,7 +262,7 @@ class Split:
 
     feature: int
     child: Indices
-    parts: Parts
+    parts: SplitMoments
     corrections: Regressions
     gain: float
     price: float
@@ -281,11 +281,11 @@ class Judge:
 
     held: bool
 
-    def rows(self, parts: Parts) -> Moments:
+    def rows(self, parts: SplitMoments) -> Moments:
         """Their statistics."""
         return parts.holdout if self.held else parts.training
 
-    def price(self, parts: Parts) -> float:
+    def price(self, parts: SplitMoments) -> float:
         """Of a coefficient, where this is what is left over.
 
         Without holdout rows that is σ² log n with the variance of all that is left over: what
@@ -298,7 +298,7 @@ class Judge:
         return float(whole.scatter[0, -1, -1]) / total * float(np.log(total))
 
 
-def linear_model(parts: Parts, judge: Judge, depth: int) -> Node:
+def linear_model(parts: SplitMoments, judge: Judge, depth: int) -> ModelTreeNode:
     """A leaf with a stepwise regression from one group of rows.
 
     What a first regression leaves over says what a coefficient of the second must be worth.
@@ -323,16 +323,21 @@ def left_over(moments: Moments, coef: Vector, level: float) -> Moments:
 
 
 def split_of(
-    node: Node, feature: int, groups: Groups, parts: Parts, judge: Judge, smallest: float
-) -> Split | None:
+    node: ModelTreeNode,
+    feature: int,
+    groups: FeatureGroups,
+    parts: SplitMoments,
+    judge: Judge,
+    smallest: float,
+) -> ModelTreeSplit | None:
     """The split of a node on one feature; None where there is none, or it does not pay.
 
     Parameters
     ----------
-    node : Node
+    node : ModelTreeNode
     feature : int
     groups : Intervals or Categories
-    parts : Parts
+    parts : SplitMoments
         Of the node's rows, for each group.
     judge : Judge
     smallest : float
@@ -353,14 +358,16 @@ def split_of(
     gain = node.judged + price - float(corrections.holdout.sum()) - stays
     if gain <= 0.0:
         return None
-    return Split(feature, child, _joined(parts, child, count), corrections, gain, price, stays)
+    return ModelTreeSplit(
+        feature, child, _joined(parts, child, count), corrections, gain, price, stays
+    )
 
 
-def branches(node: Node, split: Split, judge: Judge) -> list[Node]:
+def branches(node: ModelTreeNode, split: ModelTreeSplit, judge: Judge) -> list[ModelTreeNode]:
     """The nodes that a split makes: the corrected model, or its own one if it judges better."""
     found = []
     for k in range(len(split.parts.training)):
-        parts = Parts(split.parts.training[[k]], split.parts.holdout[[k]])
+        parts = SplitMoments(split.parts.training[[k]], split.parts.holdout[[k]])
         own = linear_model(parts, judge, node.depth + 1)
         coef = node.coef + split.corrections.coef[k]
         level = node.level + float(split.corrections.intercept[k])
@@ -422,22 +429,24 @@ def _in_sequence(
     return branches
 
 
-def _rest(parts: Parts, coef: Vector, level: float) -> Parts:
-    return Parts(left_over(parts.training, coef, level), left_over(parts.holdout, coef, level))
+def _rest(parts: SplitMoments, coef: Vector, level: float) -> SplitMoments:
+    return SplitMoments(
+        left_over(parts.training, coef, level), left_over(parts.holdout, coef, level)
+    )
 
 
-def _merged(feature: int, groups: Groups, rest: Parts) -> Indices:
+def _merged(feature: int, groups: FeatureGroups, rest: SplitMoments) -> Indices:
     """The leaf of each group, where groups are merged; those without rows join the one before."""
     size = len(rest.training)
     there = (rest.training.count > 0) | (rest.holdout.count > 0)
     kept = np.append(np.flatnonzero(there[:-1]), size - 1)
-    few = _with_regressor(Parts(rest.training[kept], rest.holdout[kept]))
+    few = _with_regressor(SplitMoments(rest.training[kept], rest.holdout[kept]))
     term = transformation(feature, groups, few.training, few.holdout)
     place = np.searchsorted(kept, np.arange(size), side="right") - 1
     return term.leaf[np.maximum(place, 0)]
 
 
-def _with_regressor(parts: Parts) -> Parts:
+def _with_regressor(parts: SplitMoments) -> SplitMoments:
     """The same with a regressor that is 0 in front, if there is none: all are categories."""
     if parts.training.mean.shape[1] > 1:
         return parts
@@ -449,18 +458,20 @@ def _with_regressor(parts: Parts) -> Parts:
         )
         for moments in (parts.training, parts.holdout)
     ]
-    return Parts(*padded)
+    return SplitMoments(*padded)
 
 
-def _joined(parts: Parts, child: Indices, count: int) -> Parts:
+def _joined(parts: SplitMoments, child: Indices, count: int) -> SplitMoments:
     taken = np.flatnonzero(child >= 0)
     own = child[taken]
-    return Parts(parts.training[taken].joined(own, count), parts.holdout[taken].joined(own, count))
+    return SplitMoments(
+        parts.training[taken].joined(own, count), parts.holdout[taken].joined(own, count)
+    )
 
 
 def _leaf(
-    parts: Parts, judge: Judge, coef: Vector, level: float, depth: int, among: float = 0.0
-) -> Node:
+    parts: SplitMoments, judge: Judge, coef: Vector, level: float, depth: int, among: float = 0.0
+) -> ModelTreeNode:
     """A leaf; coefficients that are rounding, given the others or ``among``, are 0.
 
     They are of regressors that have one range, and so can be compared. A correction takes off what
@@ -469,7 +480,7 @@ def _leaf(
     least = RESIDUE * max(among, float(np.abs(coef).max(initial=0.0)))
     coef = np.where(np.abs(coef) > least, coef, 0.0)
     levels = np.array([level])
-    return Node(
+    return ModelTreeNode(
         level,
         coef,
         depth,

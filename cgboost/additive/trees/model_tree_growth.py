@@ -16,27 +16,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.stage import Outputs
+from cgboost.additive.stage import StageOutputs
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
-from cgboost.additive.statistics.passes import Parts, Passes
-from cgboost.additive.statistics.products import SharedProducts
+from cgboost.additive.statistics.passes import Passes, SplitMoments
+from cgboost.additive.statistics.products import SharedGroupProducts
 from cgboost.additive.trees.model_tree import (
     Judge,
     ModelTree,
-    Node,
+    ModelTreeNode,
+    ModelTreeSplit,
     Regressors,
-    Split,
     branches,
     linear_model,
     split_of,
 )
 from cgboost.additive.trees.transformation import transformation
-from cgboost.tables.preparation import Groups, Intervals
-from cgboost.tables.rows import Block, Matrix
+from cgboost.tables.binning import FeatureGroups, Intervals
+from cgboost.tables.row_blocks import Matrix, RowBlock
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Places = NDArray[np.int32]
+NodeOfRow = NDArray[np.int32]
 
 PRODUCTS = 2**23
 """Products of variables that are held for rows at once (64 MB)."""
@@ -50,7 +50,7 @@ a fit to five digits: leaves below it would follow the rounding of sums of squar
 
 
 @dataclass(frozen=True)
-class Limits:
+class GrowthLimits:
     """How far a tree may grow.
 
     Attributes
@@ -71,8 +71,8 @@ class NodePasses(Passes):
     """Passes that make statistics in the nodes of a tree."""
 
     def by_node(
-        self, tree: ModelTree, place: Places, nodes: list[int], response: Vector
-    ) -> Iterator[tuple[int, list[Parts]]]:
+        self, tree: ModelTree, place: NodeOfRow, nodes: list[int], response: Vector
+    ) -> Iterator[tuple[int, list[SplitMoments]]]:
         """Statistics of (regressors, response) in each group of each feature, node by node.
 
         Parameters
@@ -93,13 +93,13 @@ class NodePasses(Passes):
                 yield number, [_part(both, slot, len(chosen)) for both in found]
 
     def _of_nodes(
-        self, tree: ModelTree, place: Places, nodes: list[int], response: Vector
+        self, tree: ModelTree, place: NodeOfRow, nodes: list[int], response: Vector
     ) -> list[Moments]:
         """For each feature, statistics of groups that are numbered by node, part and value."""
         slots = np.full(len(tree.nodes), -1)
         slots[nodes] = np.arange(len(nodes))
 
-        def work(block: Block) -> list[Moments]:
+        def work(block: RowBlock) -> list[Moments]:
             where = place[block.rows]  # a view
             _move_on(tree, where, block.X)
             rows = np.flatnonzero(slots[where] >= 0)
@@ -122,7 +122,7 @@ class NodePasses(Passes):
         return totals
 
 
-def _move_on(tree: ModelTree, where: Places, X: Matrix) -> None:
+def _move_on(tree: ModelTree, where: NodeOfRow, X: Matrix) -> None:
     """Bring rows to the children of nodes that have been split since."""
     for number in np.unique(where).tolist():
         node = tree.nodes[number]
@@ -137,7 +137,7 @@ def _grouped(
     """Statistics of some rows for every feature; a feature's own regressor loses no digits."""
     z = tree.regressors(X)
     width = z.shape[1]
-    shared = SharedProducts(np.column_stack([z, response]), weights)
+    shared = SharedGroupProducts(np.column_stack([z, response]), weights)
     place_of = {int(j): k for k, j in enumerate(tree.regressors.features)}
     result = []
     for j, groups in enumerate(tree.groups):
@@ -158,18 +158,20 @@ def _grouped(
     return result
 
 
-def _part(both: Moments, slot: int, n_nodes: int) -> Parts:
+def _part(both: Moments, slot: int, n_nodes: int) -> SplitMoments:
     """Statistics of one node."""
     size = len(both) // n_nodes
-    return Parts.of(both[slot * size : (slot + 1) * size])
+    return SplitMoments.of(both[slot * size : (slot + 1) * size])
 
 
-def regressors_of(passes: Passes, groups: list[Groups], response: Vector, most: int) -> Regressors:
+def regressors_of(
+    passes: Passes, groups: list[FeatureGroups], response: Vector, most: int
+) -> Regressors:
     """Numeric features as regressors: all, or those that alone explain most."""
     numeric = {j: own for j, own in enumerate(groups) if isinstance(own, Intervals)}
     if len(numeric) <= most:
         return Regressors.of(groups, list(numeric))
-    nothing = Outputs([])
+    nothing = StageOutputs([])
     found = passes.by_group(dict(numeric), nothing, nothing, response)
     errors = []
     for j, parts in found.items():
@@ -184,10 +186,10 @@ def regressors_of(passes: Passes, groups: list[Groups], response: Vector, most: 
 
 def grown(
     passes: NodePasses,
-    groups: list[Groups],
+    groups: list[FeatureGroups],
     regressors: Regressors,
     response: Vector,
-    limits: Limits,
+    limits: GrowthLimits,
 ) -> ModelTree:
     """The tree of a response, grown and pruned.
 
@@ -198,9 +200,9 @@ def grown(
         Of every feature.
     regressors : Regressors
     response : ndarray of shape (n_rows,)
-    limits : Limits
+    limits : GrowthLimits
     """
-    empty = Node(0.0, np.zeros(len(regressors)), 0, 0.0, 0.0, 0.0)
+    empty = ModelTreeNode(0.0, np.zeros(len(regressors)), 0, 0.0, 0.0, 0.0)
     tree = ModelTree(groups, regressors, [empty], np.zeros(len(regressors)))
     place = np.zeros(passes.rows.n_rows, dtype=np.int32)
     judge = Judge(bool(passes.held.any()))
@@ -209,7 +211,7 @@ def grown(
         coming: list[int] = []
         for number, parts in passes.by_node(tree, place, waiting, response):
             if number == 0:
-                whole = Parts(parts[0].training.together(), parts[0].holdout.together())
+                whole = SplitMoments(parts[0].training.together(), parts[0].holdout.together())
                 tree.nodes[0] = linear_model(whole, judge, 0)
                 tree.explained = _explained(tree.nodes[0], whole.training)
                 start = float(judge.rows(whole).scatter[0, -1, -1])
@@ -222,28 +224,28 @@ def grown(
     return _pruned(tree, limits.tol * start)
 
 
-def _explained(root: Node, training: Moments) -> Vector:
+def _explained(root: ModelTreeNode, training: Moments) -> Vector:
     """What each regressor takes off the squared error of the constant (Pratt's measure)."""
     shares = np.maximum(root.coef * training.scatter[0, :-1, -1], 0.0)
     total = float(training.scatter[0, -1, -1]) - root.training
     return shares * (max(total, 0.0) / (float(shares.sum()) or 1.0))
 
 
-def _may_split(node: Node, start: float, limits: Limits) -> bool:
+def _may_split(node: ModelTreeNode, start: float, limits: GrowthLimits) -> bool:
     large = node.count >= 2.0 * limits.min_samples_leaf
     return large and node.depth < limits.max_depth and node.judged > PURE * start
 
 
 def _best_split(
-    node: Node,
-    parts: list[Parts],
-    groups: list[Groups],
+    node: ModelTreeNode,
+    parts: list[SplitMoments],
+    groups: list[FeatureGroups],
     judge: Judge,
-    limits: Limits,
+    limits: GrowthLimits,
     start: float,
-) -> Split | None:
+) -> ModelTreeSplit | None:
     """The split that lowers the judged error most; of equals that of the first feature."""
-    best: Split | None = None
+    best: ModelTreeSplit | None = None
     for feature, own in enumerate(parts):
         split = split_of(node, feature, groups[feature], own, judge, limits.min_samples_leaf)
         if split is None or split.gain <= limits.tol * start:
@@ -253,7 +255,7 @@ def _best_split(
     return best
 
 
-def _grow(tree: ModelTree, node: Node, split: Split, judge: Judge) -> list[int]:
+def _grow(tree: ModelTree, node: ModelTreeNode, split: ModelTreeSplit, judge: Judge) -> list[int]:
     """Give a node its children; their numbers."""
     first, below = len(tree.nodes), branches(node, split, judge)
     node.feature, node.child, node.price = split.feature, split.child, split.price
@@ -280,7 +282,7 @@ def _pruned(tree: ModelTree, least: float) -> ModelTree:
     return ModelTree(tree.groups, tree.regressors, _reachable(tree), tree.explained)
 
 
-def _reachable(tree: ModelTree) -> list[Node]:
+def _reachable(tree: ModelTree) -> list[ModelTreeNode]:
     """The nodes that are left, renumbered, parents before children."""
     order = [0]
     for number in order:

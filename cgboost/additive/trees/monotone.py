@@ -23,7 +23,7 @@ from scipy.optimize import lsq_linear
 
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.tables.preparation import Intervals
+from cgboost.tables.binning import Intervals
 from cgboost.tolerances import SMALLEST
 
 Vector = NDArray[np.float64]

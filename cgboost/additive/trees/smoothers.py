@@ -21,19 +21,19 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.stage import Outputs, Stage
+from cgboost.additive.stage import Stage, StageOutputs
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.trees.transformation import transformation
-from cgboost.tables.preparation import Groups
-from cgboost.tables.rows import Block, Matrix
+from cgboost.tables.binning import FeatureGroups
+from cgboost.tables.row_blocks import Matrix, RowBlock
 
 Vector = NDArray[np.float64]
 
-BESIDE = Outputs([])
+BESIDE = StageOutputs([])
 """Functions of one feature have nothing next to it."""
 
 
-class Term(Protocol):
+class SmoothTerm(Protocol):
     """A function of one feature, called as a transformation is."""
 
     @property
@@ -54,7 +54,7 @@ class Term(Protocol):
 class Smoother(Protocol):
     """Follows a response along one feature."""
 
-    def smooth(self, feature: int, response: Vector) -> Term:
+    def smooth(self, feature: int, response: Vector) -> SmoothTerm:
         """A function of the feature; the response has shape (n_rows,), on holdout rows too."""
         ...
 
@@ -65,12 +65,12 @@ class AdditiveFunction:
 
     Attributes
     ----------
-    term : Term or None
+    term : SmoothTerm or None
         None stands for 0.
     weight, offset : float
     """
 
-    term: Term | None = None
+    term: SmoothTerm | None = None
     weight: float = 1.0
     offset: float = 0.0
 
@@ -96,9 +96,9 @@ class TreeSmoother:
     """
 
     passes: Passes
-    groups: list[Groups]
+    groups: list[FeatureGroups]
 
-    def smooth(self, feature: int, response: Vector) -> Term:
+    def smooth(self, feature: int, response: Vector) -> SmoothTerm:
         """The tree that splits on this feature alone."""
         groups = self.groups[feature]
         parts = self.passes.by_group({feature: groups}, BESIDE, BESIDE, response)[feature]
@@ -154,10 +154,10 @@ class RegressorSmoother:
         weights = passes.weights[self._rows]
         self._named = named_weights(regressor, weights)
 
-    def smooth(self, feature: int, response: Vector) -> Term:
+    def smooth(self, feature: int, response: Vector) -> SmoothTerm:
         """The regressor, fitted to the response."""
 
-        def own(block: Block) -> Vector:
+        def own(block: RowBlock) -> Vector:
             return np.asarray(block.X[:, feature], dtype=np.float64)
 
         x = self.passes.values(own)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import BETTER
 from cgboost.forks import cached_property
-from cgboost.tables.preparation import Groups
+from cgboost.tables.binning import FeatureGroups
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -109,7 +109,7 @@ class SplitSearch:
         Least sum of the counts of a branch.
     """
 
-    groups: list[Groups]
+    groups: list[FeatureGroups]
     starts: Indices
     means: Vector
     variance: Vector
@@ -237,7 +237,7 @@ class _Layout:
     is_ordered: NDArray[np.bool_]
 
     @classmethod
-    def of_all(cls, groups: list[Groups], starts: Indices) -> list[_Layout]:
+    def of_all(cls, groups: list[FeatureGroups], starts: Indices) -> list[_Layout]:
         """Of the groups of all features, and the numbers of the first ones.
 
         Features of similar size stand together: padding at most quadruples them.

@@ -26,9 +26,9 @@ from cgboost.additive.statistics.moments import (
     squared_error,
     stepwise,
 )
-from cgboost.additive.trees.merging import ANY_PAIR, Merging, Pairs, any_two, chain
+from cgboost.additive.trees.merging import ANY_PAIR, MergeablePairs, Merging, any_two, chain
 from cgboost.forks import cached_property
-from cgboost.tables.preparation import Groups, Intervals, Values
+from cgboost.tables.binning import FeatureGroups, FloatValues, Intervals
 from cgboost.tables.schema import Schema
 from cgboost.tables.table_columns import legible
 from cgboost.tolerances import RESIDUE, SMALLEST
@@ -67,7 +67,7 @@ class Transformation:
     """
 
     feature: int
-    groups: Groups
+    groups: FeatureGroups
     leaf: Indices
     intercept: Vector
     slope: Vector
@@ -78,11 +78,11 @@ class Transformation:
         """Number of leaves."""
         return len(self.intercept)
 
-    def __call__(self, x: Values, regressors: Vector) -> Vector:
+    def __call__(self, x: FloatValues, regressors: Vector) -> Vector:
         """Values for the feature x, shape (n_rows,), and regressors, (n_rows, n_regressors)."""
         return self.on(self.groups.codes(x), x, regressors)
 
-    def on(self, codes: NDArray[np.integer], x: Values, regressors: Vector) -> Vector:
+    def on(self, codes: NDArray[np.integer], x: FloatValues, regressors: Vector) -> Vector:
         """The same where the groups of the values are known."""
         codes = codes.astype(np.intp, copy=False)
         level, slope, beside = self._of_groups
@@ -131,14 +131,14 @@ class Transformation:
 
 
 def transformation(
-    feature: int, groups: Groups, training: Moments, holdout: Moments
+    feature: int, groups: FeatureGroups, training: Moments, holdout: Moments
 ) -> Transformation:
     """The tree of one input, from statistics of its groups: as :func:`transformations`."""
     return transformations([(feature, groups)], [training], [holdout])[0]
 
 
 def transformations(
-    inputs: Sequence[tuple[int, Groups]],
+    inputs: Sequence[tuple[int, FeatureGroups]],
     training: Sequence[Moments],
     holdout: Sequence[Moments],
 ) -> list[Transformation]:
@@ -222,7 +222,7 @@ def together(parts: Sequence[tuple[float, Transformation]]) -> Transformation:
     return Transformation(first.feature, first.groups, leaf.ravel(), level, slope, coef)
 
 
-def _pairs(groups: Groups, training: Moments) -> Pairs:
+def _pairs(groups: FeatureGroups, training: Moments) -> MergeablePairs:
     """Groups that may be merged: missing numbers, and categories without rows, with none.
 
     Where no row decides, the leaf is the mean of all.
@@ -239,7 +239,7 @@ def _pairs(groups: Groups, training: Moments) -> Pairs:
 
 def _with_leaves(
     feature: int,
-    groups: Groups,
+    groups: FeatureGroups,
     leaves: Indices,
     models: Regressions,
     nodes: Moments,
@@ -289,7 +289,7 @@ the difference of two terms, exact to about 1e-16 of them; six digits are shown.
 
 
 def values_in_words(
-    name: str, groups: Groups, own: Indices, categories: dict[Any, int] | None
+    name: str, groups: FeatureGroups, own: Indices, categories: dict[Any, int] | None
 ) -> str:
     """Which values of a feature some of its groups have."""
     missing = groups.n_groups - 1

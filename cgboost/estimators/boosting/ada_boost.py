@@ -18,19 +18,18 @@ from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_count, check_learning_rate
-from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
     Classification,
     predict_proba,
     staged_predict_proba,
 )
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.callbacks import ValidationMonitor
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.exponential import Exponential
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.features.stumps import BinnedStumpPricer
 from cgboost.pricing.learners.class_learners import (
     ClassLearners,
     ClassStumps,
@@ -38,6 +37,7 @@ from cgboost.pricing.learners.class_learners import (
     class_codes,
 )
 from cgboost.pricing.learners.learners import LearnerPricer
+from cgboost.pricing.univariate.stumps import BinnedStumpPricer
 
 NOTHING = 1e-12
 """A classifier leads nowhere if its weighted error is this close to that of guessing."""
@@ -130,7 +130,7 @@ n_iter_, n_features_in_, feature_names_in_
             return [class_codes(len(self.classes_))[encoded]]
         return super()._targets(encoded)
 
-    def _pool(self, rows: Rows) -> Pricer:
+    def _pool(self, rows: TrainingRows) -> Pricer:
         if self._many:
             return self._votes(rows)
         if self.estimator is None:
@@ -141,7 +141,7 @@ n_iter_, n_features_in_, feature_names_in_
             self.estimator, rows.X, tol=NOTHING, random_state=self.random_state, repeats=True
         )
 
-    def _votes(self, rows: Rows) -> VotePricer:
+    def _votes(self, rows: TrainingRows) -> VotePricer:
         n_classes = len(self.classes_)
         fit = (
             ClassStumps(rows.X, rows.y, n_classes, max_bins=self.max_bins, weights=rows.weights)
@@ -150,12 +150,12 @@ n_iter_, n_features_in_, feature_names_in_
         )
         return VotePricer(fit, rows.X, rows.y, n_classes, tol=NOTHING)
 
-    def _tasks(self, pool: Pricer, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: Pricer, rows: TrainingRows) -> Iterator[Subproblem]:
         [target] = self._targets(rows.y)
         labels = target if target.ndim == 1 else np.ones(len(target))  # of margins, all are 1
         loss = Exponential().on(labels, rows.weights)
         master = StagewiseMaster(loss, learning_rate=self.learning_rate)
-        yield Task(master, pool, n_outputs=len(self.classes_) if self._many else 1)
+        yield Subproblem(master, pool, n_outputs=len(self.classes_) if self._many else 1)
 
     def _callbacks(
         self, monitors: Sequence[ValidationMonitor], label: str
@@ -164,7 +164,9 @@ n_iter_, n_features_in_, feature_names_in_
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+    def _described(
+        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
         if self.estimator is not None:
             return super()._described(hypotheses, strata, rows)
         if self._many:
@@ -174,7 +176,7 @@ n_iter_, n_features_in_, feature_names_in_
             "threshold": np.array([stump.threshold for stump in hypotheses], dtype=float),
         }
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         stagewise.keep(self, runs, rows)
         [run] = runs
         n_classes = len(self.classes_)

@@ -17,7 +17,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from cgboost.estimators.common import stagewise
-from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,
@@ -25,16 +25,16 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
     Classification,
     Regression,
     predict_proba,
     staged_predict_proba,
 )
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.protocols import Pricer
-from cgboost.losses.base import Loss, require
+from cgboost.losses.loss import Loss, require
 from cgboost.losses.registry import (
     CLASSIFICATION,
     REGRESSION,
@@ -52,7 +52,7 @@ from cgboost.pricing.learners.feed_forward import FeedForwardPricer
 from cgboost.pricing.learners.learners import (
     IndependentPricer,
     LearnerPricer,
-    Working,
+    ResponseFunction,
     check_learner,
     newton_response,
     residuals,
@@ -90,7 +90,7 @@ class BaseLearnerBoost(BaseEnsemble):
 
         return DecisionTreeRegressor(max_depth=3)
 
-    def _pool(self, rows: Rows) -> Any:
+    def _pool(self, rows: TrainingRows) -> Any:
         return LearnerPricer(
             self._learner,
             rows.X,
@@ -100,7 +100,7 @@ class BaseLearnerBoost(BaseEnsemble):
             repeats=True,
         )
 
-    def _working(self, weights: Vector) -> Working:
+    def _working(self, weights: Vector) -> ResponseFunction:
         """What a regressor is fitted to: the residuals r/w, with the sample weights w."""
         if not np.all(weights == weights[0]):
             self._require_weights("sample_weight")
@@ -129,7 +129,7 @@ def check_any_boost(self: Any) -> None:
         require(loss, ["hessian_diag"], 'step="newton"')
 
 
-def response_of_step(self: Any, weights: Vector) -> Working:
+def response_of_step(self: Any, weights: Vector) -> ResponseFunction:
     """What a regressor is fitted to: with Newton steps r/w with the Newton weights w."""
     if self.step == "newton" and not is_classifier(self._learner):
         self._require_weights("newton steps")
@@ -142,14 +142,14 @@ def _offset_of(start: str) -> Literal["free", "none"]:
     return "free" if start == "constant" else "none"
 
 
-def any_boost_tasks(self: Any, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
+def any_boost_tasks(self: Any, pool: LearnerPricer, rows: TrainingRows) -> Iterator[Subproblem]:
     """One run an output: a step along every learner, or all coefficients corrected."""
     for target in self._targets(rows.y):
         loss = bound_loss(self.loss, target, rows.weights)
         if self.corrective:
             from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 
-            yield Task(CorrectiveMaster(loss, offset=_offset_of(self.start)), pool)
+            yield Subproblem(CorrectiveMaster(loss, offset=_offset_of(self.start)), pool)
         else:
             master = StagewiseMaster(
                 loss,
@@ -157,7 +157,7 @@ def any_boost_tasks(self: Any, pool: LearnerPricer, rows: Rows) -> Iterator[Task
                 learning_rate=self.learning_rate,
                 start=self.start,
             )
-            yield Task(master, pool)
+            yield Subproblem(master, pool)
 
 
 @dataclass(eq=False, repr=False)
@@ -175,7 +175,7 @@ class AnyBoostClassifier(Classification, BaseLearnerBoost):
     loss : {"log_loss", "exponential", "hinge", "squared_hinge"}, Loss or callable, \
 default="log_loss"
         A name, a :class:`~cgboost.losses.Loss` such as ``LogLoss()``, or a callable
-        ``loss(target, weights)`` that returns a :class:`~cgboost.losses.base.DifferentiableLoss`
+        ``loss(target, weights)`` that returns a :class:`~cgboost.losses.loss.DifferentiableLoss`
         for labels ±1. The log-loss is Σ w_i log(1 + exp(−2 y_i f_i)), the exponential loss
         Σ w_i exp(−y_i f_i). The hinge has no Newton steps.
     step : {"line-search", "newton"} or float, default="line-search"
@@ -388,7 +388,7 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
         if not is_regressor(self._learner):
             raise ValueError(f"estimator must be a regressor, got {self.estimator!r}")
 
-    def _tasks(self, pool: LearnerPricer, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: LearnerPricer, rows: TrainingRows) -> Iterator[Subproblem]:
         for target in self._targets(rows.y):
             loss = bound_loss(self.loss, target, rows.weights)
             pricer: Pricer = FeedForwardPricer(pool) if self.feed_forward else pool
@@ -396,12 +396,14 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
             if isinstance(loss, WeightedSquaredError):
                 if self.orthogonalize:
                     master = OrthogonalMaster(loss, offset=offset)
-                    yield Task(master, IndependentPricer(pricer, loss))
+                    yield Subproblem(master, IndependentPricer(pricer, loss))
                 else:  # least squares have taken the best step
-                    yield Task(StagewiseMaster(loss, step=rate, start=self.start), pricer)
+                    yield Subproblem(StagewiseMaster(loss, step=rate, start=self.start), pricer)
             elif self.orthogonalize:
                 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 
-                yield Task(CorrectiveMaster(loss, offset=offset), pricer)
+                yield Subproblem(CorrectiveMaster(loss, offset=offset), pricer)
             else:
-                yield Task(StagewiseMaster(loss, learning_rate=rate, start=self.start), pricer)
+                yield Subproblem(
+                    StagewiseMaster(loss, learning_rate=rate, start=self.start), pricer
+                )

@@ -37,20 +37,20 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.rows import Held, Rows, Vector
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import Regression
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
 from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.features.correlation import (
+from cgboost.pricing.univariate.correlation import (
     CentredFeatures,
     CorrelationPricer,
     GramPricer,
     ScreenedPricer,
     feature_of,
 )
-from cgboost.pricing.features.features import Feature
+from cgboost.pricing.univariate.feature_pricer import Feature
 
 CRITERION_ROWS = 3
 """Rows that a criterion needs: log log n must be positive."""
@@ -110,7 +110,7 @@ class BaseComponentwise(Regression):
     def _accept_sparse(self) -> Any:
         return "csc"
 
-    def _usable(self, rows: Rows) -> Rows:
+    def _usable(self, rows: TrainingRows) -> TrainingRows:
         """The rows that cost anything, where there are enough for the criterion."""
         rows = rows.counting()
         if self.criterion is not None and rows.weights.sum() < CRITERION_ROWS:
@@ -127,10 +127,10 @@ class BaseComponentwise(Regression):
 
     # ------------------------------------------------------------------ the run
 
-    def _pool(self, rows: Rows) -> CentredFeatures:
+    def _pool(self, rows: TrainingRows) -> CentredFeatures:
         return CentredFeatures(rows.X, rows.weights, centre=bool(self.fit_intercept))
 
-    def _hdic(self, kind: str, rows: Rows) -> HighDimensionalCriterion:
+    def _hdic(self, kind: str, rows: TrainingRows) -> HighDimensionalCriterion:
         return HighDimensionalCriterion(
             kind,
             float(rows.weights.sum()),
@@ -145,10 +145,10 @@ class BaseComponentwise(Regression):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(self, hypotheses: Any, strata: NDArray[np.str_], rows: Rows) -> Table:
+    def _described(self, hypotheses: Any, strata: NDArray[np.str_], rows: TrainingRows) -> Table:
         return {"feature": np.array([h.index for h in hypotheses], dtype=np.intp)}
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         stagewise.keep(self, runs, rows)
         used, stages = self._stages()
         self.coef_ = np.zeros(self.n_features_in_)
@@ -284,7 +284,7 @@ class L2BoostRegressor(BaseComponentwise):
         super()._check_parameters()
         check_learning_rate(self.learning_rate)
 
-    def _usable(self, rows: Rows) -> Rows:
+    def _usable(self, rows: TrainingRows) -> TrainingRows:
         if self.criterion in ("hdic", "hdbic", "hdhq") and rows.X.shape[1] == 1:
             raise ValueError(
                 f"criterion={self.criterion!r} needs at least 2 features, got n_features=1: its "
@@ -292,9 +292,9 @@ class L2BoostRegressor(BaseComponentwise):
             )
         return super()._usable(rows)
 
-    def _tasks(self, pool: CentredFeatures, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: CentredFeatures, rows: TrainingRows) -> Iterator[Subproblem]:
         criterion = self._chosen_by(rows)
-        yield Task(
+        yield Subproblem(
             StagewiseMaster(
                 SquaredError().on(rows.y, rows.weights),
                 step="newton",
@@ -305,7 +305,7 @@ class L2BoostRegressor(BaseComponentwise):
             callbacks=() if criterion is None else (criterion,),
         )
 
-    def _chosen_by(self, rows: Rows) -> RoundCriterion | None:
+    def _chosen_by(self, rows: TrainingRows) -> RoundCriterion | None:
         if self.criterion is None:
             return None
         if self.criterion == "aicc":
@@ -314,7 +314,7 @@ class L2BoostRegressor(BaseComponentwise):
             return HeldOutError(self._held_out_errors(rows))
         return self._hdic(self.criterion, rows)
 
-    def _held_out_errors(self, rows: Rows) -> Vector:
+    def _held_out_errors(self, rows: TrainingRows) -> Vector:
         """Weighted mean squared error of 1, 2, … steps, each row predicted without itself.
 
         A fold that stopped earlier contributes its last model.
@@ -334,7 +334,7 @@ class L2BoostRegressor(BaseComponentwise):
 
 
 @dataclass(frozen=True)
-class _Search:
+class _GreedyFit:
     """What one fit works with.
 
     Attributes
@@ -432,22 +432,22 @@ class OrthogonalGreedyRegressor(BaseComponentwise):
     def _limits(self) -> dict[str, Any]:
         return {"tol": 0.0}
 
-    def _pool(self, rows: Rows) -> Any:
+    def _pool(self, rows: TrainingRows) -> Any:
         n_rows, n_features = float(rows.weights.sum()), rows.X.shape[1]
         most = n_features if self.n_estimators is None else self.n_estimators
         if self.n_estimators is None and n_features > 1:
             most = min(most, max(1, math.floor(STEPS * math.sqrt(n_rows / math.log(n_features)))))
-        return _Search(
+        return _GreedyFit(
             features=super()._pool(rows),
             master=OrthogonalMaster(SquaredError().on(rows.y, rows.weights), offset=self._offset),
             criterion=None if self.criterion is None else self._hdic(self.criterion, rows),
             most=most,
         )
 
-    def _tasks(self, pool: _Search, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: _GreedyFit, rows: TrainingRows) -> Iterator[Subproblem]:
         # every feature comes once, so that Gram rows would cost as much as scans
         pricer = CorrelationPricer if sparse.issparse(rows.X) else ScreenedPricer
-        yield Task(
+        yield Subproblem(
             pool.master,
             pricer(pool.features, repeats=False),
             callbacks=() if pool.criterion is None else (pool.criterion,),
@@ -455,7 +455,7 @@ class OrthogonalGreedyRegressor(BaseComponentwise):
         )
 
     def _run_all(
-        self, pool: _Search, rows: Rows, held: Held | None, started: float
+        self, pool: _GreedyFit, rows: TrainingRows, held: HeldSets | None, started: float
     ) -> list[FittedRun]:
         (run,) = super()._run_all(pool, rows, held, started)
         columns = pool.master.columns

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.history import Round
-from cgboost.pricing.features.correlation import feature_of
+from cgboost.pricing.univariate.correlation import feature_of
 from cgboost.tolerances import SMALLEST
 
 Vector = NDArray[np.float64]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.boosting.tree_importances import importances, shares
 from cgboost.estimators.common import stagewise
-from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.parameters import (
     check_choice,
@@ -25,8 +25,7 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
     Classification,
     Regression,
@@ -35,11 +34,12 @@ from cgboost.estimators.common.targets import (
     predict_proba,
     staged_predict_proba,
 )
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.generation.callbacks import Score, error_rate
-from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.exponential import Exponential
 from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.loss import DifferentiableLoss, Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.registry import (
     REGRESSION,
@@ -90,13 +90,13 @@ class BaseGradientBoosting(BaseEnsemble):
             raise ValueError(f"subsample must be a number > 0 and ≤ 1, got {self.subsample!r}")
 
     @abstractmethod
-    def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
+    def _loss(self, rows: TrainingRows) -> tuple[DifferentiableLoss, LeafRule]:
         """The loss of all outputs, and how leaves are chosen for it."""
 
-    def _pool(self, rows: Rows) -> None:
+    def _pool(self, rows: TrainingRows) -> None:
         """Nothing: one run makes all outputs."""
 
-    def _tasks(self, pool: None, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: None, rows: TrainingRows) -> Iterator[Subproblem]:
         loss, leaves = self._loss(rows)
         pricer = TreePricer(
             rows.X,
@@ -113,9 +113,9 @@ class BaseGradientBoosting(BaseEnsemble):
             random_state=self.random_state,
         )
         master = StagewiseMaster(loss, step=float(self.learning_rate), start=self.start)
-        yield Task(master, pricer, n_outputs=loss.n_outputs, columns_per_round=loss.n_outputs)
+        yield Subproblem(master, pricer, n_outputs=loss.n_outputs, columns_per_round=loss.n_outputs)
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         stagewise.keep_learners(self, runs, rows)
         trees = [[h.estimator for h in output.active] for output in runs[0].outputs]
         self._importances = np.stack([importances(part, self.n_features_in_) for part in trees])
@@ -214,7 +214,7 @@ n_features_in_, feature_names_in_
         if not isinstance(self.loss, (LogLoss, Exponential)):
             check_choice("loss", self.loss, ("log_loss", "exponential"))
 
-    def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
+    def _loss(self, rows: TrainingRows) -> tuple[DifferentiableLoss, LeafRule]:
         n_classes = len(self.classes_)
         if n_classes == 2:  # half log-odds have the factor ½ in the Newton step already
             return get_loss(self.loss).on(self._targets(rows.y)[0], rows.weights), newton_leaves()
@@ -247,7 +247,7 @@ class GradientBoostingRegressor(Regression, BaseGradientBoosting):
 default="squared_error"
         A name, a :class:`~cgboost.losses.Loss` with parameters, such as ``Huber(1.5)`` or
         ``Quantile(0.9)``, or a callable ``loss(target, weights)`` that returns a
-        :class:`~cgboost.losses.base.DifferentiableLoss`. With "poisson", f is the log of the mean,
+        :class:`~cgboost.losses.loss.DifferentiableLoss`. With "poisson", f is the log of the mean,
         and the mean is predicted.
     n_estimators, learning_rate, subsample, max_depth, min_samples_split, min_samples_leaf, \
 max_features, max_leaf_nodes, start, early_stopping, validation_fraction, n_iter_no_change, \
@@ -281,7 +281,7 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
         super()._check_parameters()
         check_known_loss(self.loss, REGRESSION)
 
-    def _loss(self, rows: Rows) -> tuple[DifferentiableLoss, LeafRule]:
+    def _loss(self, rows: TrainingRows) -> tuple[DifferentiableLoss, LeafRule]:
         loss = bound_loss(self.loss, rows.y, rows.weights)
         kind = getattr(loss, "loss", loss)  # whatever the targets
         searched = kind.attains_minimum and not isinstance(loss, WeightedSquaredError)

@@ -19,8 +19,7 @@ from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_learning_rate
-from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
@@ -29,15 +28,16 @@ from cgboost.estimators.common.targets import (
     predict_proba,
     staged_predict_proba,
 )
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.generation.protocols import MasterState, Pricer
-from cgboost.losses.base import WeightedLoss
 from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.loss import WeightedLoss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.features.lines import LinePool, LinePricer
 from cgboost.pricing.learners.class_by_class import ClassByClassPricer
 from cgboost.pricing.learners.learners import LearnerPricer, newton_response
+from cgboost.pricing.univariate.lines import LinePool, LinePricer
 
 LINEAR = "linear"
 
@@ -140,7 +140,7 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
                 f"{self.estimator!r}"
             )
 
-    def _pool(self, rows: Rows) -> MakePricer:
+    def _pool(self, rows: TrainingRows) -> MakePricer:
         """Pricers of all classes: lines share what they know of the features, learners a seed."""
         if self._is_linear:
             pool = LinePool(rows.X)
@@ -155,12 +155,12 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
         )
         return lambda loss: learners
 
-    def _tasks(self, pool: MakePricer, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: MakePricer, rows: TrainingRows) -> Iterator[Subproblem]:
         losses = [LogLoss().on(target, rows.weights) for target in self._signs(rows.y)]
         pricers, rate = [pool(loss) for loss in losses], float(self.learning_rate)
         if not self._is_joint:
             for loss, pricer in zip(losses, pricers, strict=True):
-                yield Task(StagewiseMaster(loss, step=rate, keep="lowest"), pricer)
+                yield Subproblem(StagewiseMaster(loss, step=rate, keep="lowest"), pricer)
             return
         count = len(self.classes_)
         master = StagewiseMaster(
@@ -169,7 +169,7 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
             keep="lowest",
         )
         pricer = ClassByClassPricer(pricers, losses)
-        yield Task(master, pricer, n_outputs=count, columns_per_round=count)
+        yield Subproblem(master, pricer, n_outputs=count, columns_per_round=count)
 
     def _outputs(self, X: Any) -> Vector:
         outputs = super()._outputs(X)
@@ -179,7 +179,9 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
         stages = super()._staged_outputs(X)
         return map(balanced, stages) if self._is_joint else stages
 
-    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+    def _described(
+        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
         if not self._is_linear:
             return super()._described(hypotheses, strata, rows)
         return {
@@ -188,7 +190,7 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
             "slope": np.array([line.slope for line in hypotheses], dtype=float),
         }
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         self.__dict__.pop("estimators_", None)
         if self._is_linear:
             stagewise.keep(self, runs, rows)

@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost.estimators.common.bases import BaseEstimator, ClassifierMixin
-from cgboost.estimators.common.rows import Held, Rows
 from cgboost.estimators.common.scoring import watched
+from cgboost.estimators.common.sklearn_bases import BaseEstimator, ClassifierMixin
 from cgboost.estimators.common.targets import (
     calibration_method,
     without_class_weights,
 )
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
 
@@ -62,12 +62,12 @@ def needs_folds(self: Any) -> bool:
     return calibration_method(self) is not None and not self.early_stopping
 
 
-def calibrate(self: Any, rows: Rows, held: Held | None, started: float) -> None:
+def calibrate(self: Any, rows: TrainingRows, held: HeldSets | None, started: float) -> None:
     """Fit the calibrator of an estimator whose runs are done, and say how in ``calibration_``.
 
     Parameters
     ----------
-    rows : Rows
+    rows : TrainingRows
         Training rows, with the weights of the classes.
     held : sets of rows or None
     started : float
@@ -133,7 +133,7 @@ def _outputs(runs: Any, X: Any) -> Vector:
     return np.column_stack([output.values(X) for run in runs for output in run.outputs])
 
 
-def _out_of_fold(self: Any, rows: Rows, started: float) -> tuple[Vector, int] | None:
+def _out_of_fold(self: Any, rows: TrainingRows, started: float) -> tuple[Vector, int] | None:
     """Outputs for every row by a model that was fitted without its fold, and the number of fits.
 
     None, with a warning, after Ctrl-C.
@@ -188,8 +188,8 @@ def _out_of_fold(self: Any, rows: Rows, started: float) -> tuple[Vector, int] | 
 
 
 def _cut(
-    self: Any, rows: Rows, train: NDArray[np.intp], test: NDArray[np.intp]
-) -> tuple[Rows, Any]:
+    self: Any, rows: TrainingRows, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> tuple[TrainingRows, Any]:
     """The training rows of a fold, and the X of the others; a matrix is cut on both sides."""
     part, X = rows.take(train), rows.X[test]
     if self.__sklearn_tags__().input_tags.pairwise:

@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun, Table
 from cgboost.estimators.common.inputs import warn_of_weights
 from cgboost.estimators.common.objective import SCALE_Y, ColumnFamily, Objective
@@ -29,13 +29,19 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
-from cgboost.estimators.common.rows import EvalSets, Held, Rows, Vector, named_sets
 from cgboost.estimators.common.scoring import scorers_of
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.training_rows import (
+    EvalSets,
+    HeldSets,
+    TrainingRows,
+    Vector,
+    named_sets,
+)
 from cgboost.exceptions import DataWarning, TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.support_vector.master import WarmStart
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.optimizers.solver_options import checked_options
 from cgboost.pricing import JointPricer, Pairs
 
@@ -107,14 +113,14 @@ class BaseBoost(BaseEnsemble):
         check_solver("solver", self.solver, self._objective.program)
         checked_options(self.solver, self.solver_options)
 
-    def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
+    def _hold_out(self, rows: TrainingRows) -> tuple[TrainingRows, HeldSets]:
         self._family.check_hold_out()
         return super()._hold_out(rows)
 
-    def _usable(self, rows: Rows) -> Rows:
+    def _usable(self, rows: TrainingRows) -> TrainingRows:
         return self._family.usable(rows)
 
-    def _pool(self, rows: Rows) -> Any:
+    def _pool(self, rows: TrainingRows) -> Any:
         return self._family.pool(rows)
 
     @property
@@ -134,7 +140,7 @@ class BaseBoost(BaseEnsemble):
     _carried: ClassVar[MutableMapping[int, WarmStart] | None] = None
     """By number of the run, where it starts from; then where it has ended. For paths alone."""
 
-    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: Any, rows: TrainingRows) -> Iterator[Subproblem]:
         family, last = self._family, None
         own = self._master_options() | {"solver_options": self.solver_options}
         at_once = self.columns_per_round
@@ -162,7 +168,7 @@ class BaseBoost(BaseEnsemble):
                 if self.max_columns is not None:  # only the columns in use count
                     carried = replace(carried, loss=None, live=None)
                 master.start_from(carried)
-            yield Task(
+            yield Subproblem(
                 master,
                 pricer,
                 n_outputs=n_outputs,
@@ -178,20 +184,22 @@ class BaseBoost(BaseEnsemble):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+    def _described(
+        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
         return self._family.described(hypotheses, strata, rows)
 
-    def _table(self, output: FittedOutput, rows: Rows) -> Table:
+    def _table(self, output: FittedOutput, rows: TrainingRows) -> Table:
         return self._family.completed(super()._table(output, rows))
 
     def _sharing(self, functions: list[Any]) -> list[Any]:
         return self._family.shared(functions)
 
-    def _leaning(self, runs: list[FittedRun], rows: Rows) -> list[FittedRun]:
+    def _leaning(self, runs: list[FittedRun], rows: TrainingRows) -> list[FittedRun]:
         """The runs, with a say where they have none."""
         return runs
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         runs = self._leaning(runs, rows)
         super()._keep(runs, rows)
         self.dual_bound_, self.gap_ = 0.0, 0.0
@@ -210,7 +218,7 @@ class BaseBoost(BaseEnsemble):
         for name in self._optional:
             setattr(self, name, own[name])
 
-    def _warn_of_scale(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _warn_of_scale(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         """Warn of a y that hardly leaves the tube in which errors are free."""
         tube = self._objective.tube
         if not tube or any(run.is_trivial for run in runs):  # of which there is a warning already

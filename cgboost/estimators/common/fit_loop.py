@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from cgboost.above import is_storable, read_records
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.exceptions import ResumeError
 from cgboost.generation.callbacks import Callback, as_callback, keeps_records
 from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
@@ -182,7 +182,7 @@ class FittedRun:
     beaten: bool = False
 
     @classmethod
-    def of(cls, result: Result, task: Task) -> FittedRun:
+    def of(cls, result: Result, task: Subproblem) -> FittedRun:
         """Keep the basis functions and numbers of a result, not its columns."""
         return cls(
             outputs=[FittedOutput.of(result, number) for number in range(task.n_outputs)],
@@ -248,7 +248,7 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-def limits_of(task: Task, time_limit: float | None, own: dict[str, Any]) -> dict[str, Any]:
+def limits_of(task: Subproblem, time_limit: float | None, own: dict[str, Any]) -> dict[str, Any]:
     """Arguments of the loop that limit the run of a task: those of the model, and its own."""
     limits = {"max_rounds": task.max_rounds, "time_limit": time_limit} | own
     asked = limits.get("max_columns")

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from sklearn.utils import estimator_html_repr
 
 from cgboost import above
-from cgboost.estimators.common.bases import BaseEstimator
+from cgboost.estimators.common.sklearn_bases import BaseEstimator
 from cgboost.exceptions import see
 from cgboost.optional import is_installed
 

@@ -15,7 +15,7 @@ from sklearn.utils import validation
 
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.tables.frames import TIMES, check_frame, check_no_times, frame_of, is_frame
-from cgboost.tables.rows import RowsElsewhere
+from cgboost.tables.row_blocks import RowsElsewhere
 from cgboost.tables.table_columns import DATES, check_unmasked, is_missing
 from cgboost.tolerances import LARGEST_COST
 

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.inputs import costs
 from cgboost.estimators.common.parameters import check_choice, check_nu, check_number
-from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import (
     EpsilonInsensitive,
@@ -46,10 +46,10 @@ from cgboost.losses import (
     nu_hinge,
     nu_insensitive,
 )
-from cgboost.losses.base import PROOF, require
+from cgboost.losses.loss import PROOF, require
 from cgboost.losses.registry import LOSSES, check_task, get_loss
 from cgboost.masters.support_vector.formulations import VERTICES, BudgetMaster, EntropyMaster
-from cgboost.masters.support_vector.master import SupportVectorMaster, WarmStart
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
 from cgboost.penalties import L1, L2, RKHS, GroupNorm, L1Ball, Penalty, SquaredGroupNorm
 from cgboost.tolerances import UNIT_ROUNDOFF
 
@@ -100,12 +100,12 @@ class ColumnFamily(ABC):
         """
         return
 
-    def usable(self, rows: Rows) -> Rows:
+    def usable(self, rows: TrainingRows) -> TrainingRows:
         """The rows from which columns are made: those that cost anything."""
         return rows.counting()
 
     @abstractmethod
-    def pool(self, rows: Rows) -> Any:
+    def pool(self, rows: TrainingRows) -> Any:
         """What the runs of a fit share."""
 
     @abstractmethod
@@ -129,7 +129,7 @@ class ColumnFamily(ABC):
         """Columns a round for each output, where the user gives no number."""
         return max(1, round(DEFAULT_SHARE * n_rows))
 
-    def usual_cost(self, rows: Rows, loss: Loss) -> float:
+    def usual_cost(self, rows: TrainingRows, loss: Loss) -> float:
         """C with Σ|α| and numbers to predict, where the user gives none."""
         return cost_by_noise(rows, loss)
 
@@ -138,7 +138,9 @@ class ColumnFamily(ABC):
         return WarmStart()
 
     @abstractmethod
-    def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+    def described(
+        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
         """The table of active columns, without coefficient and round."""
 
     def completed(self, table: Table) -> Table:
@@ -156,7 +158,7 @@ class ColumnFamily(ABC):
 
 FormulationName = Literal["lp", "qp", "erlp", "qrlp", "md", "nm"]
 
-LossMaker = Callable[[Vector, Vector], Any]
+MasterLossMaker = Callable[[Vector, Vector], Any]
 
 MARGIN_COST = 0.01
 """Twice the soft margin that regularisation may cost by default (columns between −1 and 1)."""
@@ -200,7 +202,7 @@ class Objective:
         Half width of the tube around y in which errors are free.
     """
 
-    loss: LossMaker
+    loss: MasterLossMaker
     master: Callable[..., Any]
     program: str
     trade_off: str
@@ -301,7 +303,7 @@ def margin_objective(formulation: str | Penalty, margins: Margins) -> Objective:
         return Objective(
             margins.soft, master, program, margins.trade_off, level="margin_", level_sign=-1.0
         )
-    makers: dict[str, tuple[LossMaker, Callable[..., Any], str]] = {
+    makers: dict[str, tuple[MasterLossMaker, Callable[..., Any], str]] = {
         "erlp": (margins.entropic, EntropyMaster, "qp"),
         "qrlp": (margins.smoothed, BudgetMaster, "qp"),
         "md": (margins.distribution, partial(BudgetMaster, budget=margins.C), "qp"),
@@ -388,14 +390,14 @@ def penalized(penalty: Penalty) -> Callable[..., SupportVectorMaster]:
 def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVectorMaster:
     """A loss with its own margin grows with α as λΣ|α| does: λΣ|α| ≤ 1 replaces it."""
     if isinstance(penalty, RKHS):
-        from cgboost.masters.rkhs.master import RKHSMaster
+        from cgboost.masters.rkhs.rkhs_master import RKHSMaster
 
         return RKHSMaster(loss, penalty, **options)
     own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks
     if isinstance(penalty, GroupNorm):
         if own_margin and penalty.is_positively_homogeneous:
             penalty = SquaredGroupNorm(penalty.weights, penalty.standardize)
-        from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
+        from cgboost.masters.rkhs.group_norm_master import WholeKernelMaster
 
         return WholeKernelMaster(loss, penalty, **options)
     if own_margin and penalty.is_positively_homogeneous:
@@ -446,7 +448,7 @@ def meets_every_row(loss: Any, constant: float) -> bool:
     return bool(np.all(falls & rises))
 
 
-def cost_by_noise(rows: Rows, loss: Loss) -> float:
+def cost_by_noise(rows: TrainingRows, loss: Loss) -> float:
     """C by default with Σ|α|, for numbers to predict and columns that are of size 1 in most rows.
 
     With the derivatives g of the loss at the best constant, what noise alone gains by a column is
@@ -462,7 +464,7 @@ def cost_by_noise(rows: Rows, loss: Loss) -> float:
     return LEVEL_OF_NOISE / math.sqrt(noise or float(weights.sum()))
 
 
-def cost_of_labels(estimator: Any, rows: Rows, loss: Loss) -> float:
+def cost_of_labels(estimator: Any, rows: TrainingRows, loss: Loss) -> float:
     """C by default with Σ|α| and classes, for columns that are of size 1 in most rows.
 
     As :func:`cost_by_noise`, with the derivatives g at f = 0 less their mean, which a constant

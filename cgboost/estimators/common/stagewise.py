@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
 
@@ -35,13 +35,13 @@ def limits(self: Any) -> dict[str, Any]:
     return {"tol": 0.0, "max_rounds": self.n_estimators + 1}
 
 
-def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
+def keep(self: Any, runs: list[FittedRun], rows: TrainingRows) -> None:
     """Fitted attributes; ``n_iter_`` counts the rounds in the model."""
     BaseEnsemble._keep(self, runs, rows)
     self.n_iter_ = max(run.best_round for run in runs)
 
 
-def keep_learners(self: Any, runs: list[FittedRun], rows: Rows) -> None:
+def keep_learners(self: Any, runs: list[FittedRun], rows: TrainingRows) -> None:
     """Fitted attributes of a model of learners, which are numbered in the table of columns."""
     keep(self, runs, rows)
     outputs = [output for run in runs for output in run.outputs]
@@ -50,7 +50,7 @@ def keep_learners(self: Any, runs: list[FittedRun], rows: Rows) -> None:
 
 
 def learner_numbers(
-    self: Any, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows
+    self: Any, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
 ) -> Table:
     """The table of learners, without coefficient and round."""
     return {"estimator": np.arange(len(hypotheses))}

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cgboost.estimators.common.rows import Vector
+from cgboost.estimators.common.training_rows import Vector
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import Master, Pricer
 
 
 @dataclass(frozen=True)
-class Task:
+class Subproblem:
     """One run of the loop.
 
     Attributes

@@ -13,11 +13,11 @@ from scipy.special import log_softmax, softmax
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from cgboost.estimators.common.base import BaseEnsemble
-from cgboost.estimators.common.bases import ClassifierMixin, RegressorMixin
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun
-from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.scoring import bare
+from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMixin
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import see
 from cgboost.generation.callbacks import Score, error_rate, mean_absolute_error, mean_squared_error
 from cgboost.losses import LogLoss, Loss
@@ -106,7 +106,7 @@ class Classification(ClassifierMixin, BaseEnsemble):
             )
         return np.searchsorted(self.classes_, y)
 
-    def _weighted(self, rows: Rows) -> Rows:
+    def _weighted(self, rows: TrainingRows) -> TrainingRows:
         if hasattr(self, "class_weight"):
             self.class_weight_ = class_weights(self.class_weight, self.classes_, rows)
             if self.class_weight is not None:
@@ -139,7 +139,7 @@ class Classification(ClassifierMixin, BaseEnsemble):
     def _output_labels(self) -> NDArray[Any] | None:
         return None if len(self.classes_) == 2 else self.classes_
 
-    def _leaning(self, runs: list[FittedRun], rows: Rows) -> list[FittedRun]:
+    def _leaning(self, runs: list[FittedRun], rows: TrainingRows) -> list[FittedRun]:
         """The runs, those of f = 0 with a tiny offset towards the larger class.
 
         A model without columns and offset would predict the first class, however few rows it has.
@@ -171,7 +171,7 @@ def _one_class(classes: NDArray[Any], reason: str = "") -> ValueError:
 
 
 def class_weights(
-    class_weight: Mapping[Any, float] | str | None, classes: NDArray[Any], rows: Rows
+    class_weight: Mapping[Any, float] | str | None, classes: NDArray[Any], rows: TrainingRows
 ) -> Vector:
     """The weight of each class, shape (n_classes,), as in scikit-learn.
 

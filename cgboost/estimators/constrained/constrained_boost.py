@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.inputs import validate_data
@@ -34,28 +34,32 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.rows import FLOATS, EvalSets, Held, Rows, Vector
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
     Regression,
     without_class_weights,
 )
+from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows, Vector
 from cgboost.estimators.constrained import report
-from cgboost.estimators.constrained.columns import ConstrainedColumns, ObeyingKernels, family_of
-from cgboost.estimators.constrained.data import Features, Grouping, Groups, Seen
+from cgboost.estimators.constrained.constraints.constraint import Constraint
+from cgboost.estimators.constrained.constraints.own import Own
+from cgboost.estimators.constrained.data import Features, Grouping, Groupings, MeasuredModel
 from cgboost.estimators.constrained.inputs import (
-    Inputs,
+    ConstraintInputs,
     check_labels,
     dropped_places,
     group_values,
     known_groups,
     without,
 )
-from cgboost.estimators.constrained.problem import Problem
-from cgboost.estimators.constrained.rules.base import Constraint
-from cgboost.estimators.constrained.rules.own import Own
+from cgboost.estimators.constrained.obeying_columns import (
+    ConstrainedColumns,
+    ObeyingKernels,
+    family_of,
+)
+from cgboost.estimators.constrained.problem import ConstrainedProblem
 from cgboost.estimators.constrained.search import obeying_runs
 from cgboost.estimators.lpboost.lp_boost import stump_importances
 from cgboost.exceptions import see
@@ -76,7 +80,7 @@ once."""
 
 OffsetRule = Literal["auto", "none", "free"]
 
-Model = TypeVar("Model", bound=BaseBoost)
+BoostModel = TypeVar("BoostModel", bound=BaseBoost)
 
 
 def rules_of(constraints: Any) -> tuple[Constraint, ...]:
@@ -98,7 +102,7 @@ def rules_of(constraints: Any) -> tuple[Constraint, ...]:
 
 
 def fit_obeying(
-    self: Model,
+    self: BoostModel,
     X: Any,
     y: Any = None,
     sample_weight: ArrayLike | None = None,
@@ -106,7 +110,7 @@ def fit_obeying(
     groups: Mapping[Any, ArrayLike] | None = None,
     *,
     resume: str | os.PathLike[str] | None = None,
-) -> Model:
+) -> BoostModel:
     """Fit the model. A fit that fails leaves the estimator unchanged.
 
     Parameters
@@ -140,7 +144,7 @@ def fit_obeying(
             "groups must be a dict of arrays by the names that constraints use, "
             f"groups={{'sex': array}} for example, got a {type(groups).__name__}"
         )
-    vars(self)["_inputs"] = Inputs({} if groups is None else dict(groups))
+    vars(self)["_inputs"] = ConstraintInputs({} if groups is None else dict(groups))
     try:
         return BaseEnsemble.fit(self, X, y, sample_weight, eval_set, resume=resume)
     finally:
@@ -183,7 +187,7 @@ def checked_set(self: Any, name: str, pair: Any) -> Any:
 
 def prepared(
     self: Any, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-) -> tuple[Rows, Held | None]:
+) -> tuple[TrainingRows, HeldSets | None]:
     """Training rows and held-out rows; the latter are kept for the report."""
     rows, held = BaseEnsemble._prepare(self, X, y, sample_weight, eval_set)
     self._inputs.held = held
@@ -199,15 +203,15 @@ def prepared(
     return rows, held
 
 
-def problem_of(self: Any, rows: Rows) -> Problem:
+def problem_of(self: Any, rows: TrainingRows) -> ConstrainedProblem:
     """What the runs of a fit share."""
     family, targets = self._family, self._targets(rows.y)
     weights, numbers = without_class_weights(self, rows.weights, rows.y), rows.numbers
-    groups = Groups()
+    groups = Groupings()
     for name, values in self._inputs.values.items():
         groups[name] = Grouping.of(str(name), values[numbers])
     self._groups = {name: grouping.labels for name, grouping in groups.items()}
-    problem = Problem(
+    problem = ConstrainedProblem(
         rows=rows,
         weights=weights,
         constraints=rules_of(self.constraints),
@@ -228,7 +232,7 @@ def problem_of(self: Any, rows: Rows) -> Problem:
 
 
 def run_all(
-    self: Any, pool: Problem, rows: Rows, held: Held | None, started: float
+    self: Any, pool: ConstrainedProblem, rows: TrainingRows, held: HeldSets | None, started: float
 ) -> list[FittedRun]:
     """Runs of column generation until all limits are kept to."""
     self._starts = {}
@@ -243,7 +247,7 @@ def run_all(
     return runs
 
 
-def tasks(self: Any, pool: Problem, rows: Rows) -> Iterator[Task]:
+def tasks(self: Any, pool: ConstrainedProblem, rows: TrainingRows) -> Iterator[Subproblem]:
     """Master and pricer of every output, from the columns of an earlier attempt."""
     at_once = self.columns_per_round
     if at_once is None:
@@ -259,14 +263,14 @@ def tasks(self: Any, pool: Problem, rows: Rows) -> Iterator[Task]:
             self._starts[number] = task.master.warm_start  # type: ignore[attr-defined]
 
 
-def _limited_by_user(task: Task) -> Task:
+def _limited_by_user(task: Subproblem) -> Subproblem:
     """A number of columns that the user gives takes the place of the family's."""
     from dataclasses import replace
 
     return replace(task, max_columns=None)
 
 
-def complete(self: Any, pool: Problem, rows: Rows) -> None:
+def complete(self: Any, pool: ConstrainedProblem, rows: TrainingRows) -> None:
     """Measure the constraints on training rows and held-out rows."""
     if not pool.constraints:
         self.constraints_report_ = report.table_of(pool, {}, _seen(self, pool), None)
@@ -288,19 +292,19 @@ def _features_of(self: Any) -> Features:
     return Features(None if names is None else list(names), self.n_features_in_, self._dropped)
 
 
-def _seen(self: Any, pool: Problem) -> Seen:
+def _seen(self: Any, pool: ConstrainedProblem) -> MeasuredModel:
     output = self._runs[0].outputs[0].values(pool.rows.X)
-    return Seen(
+    return MeasuredModel(
         output, pool.target, pool.weights, pool.groups, pool.cost, pool.features, self.columns_
     )
 
 
 def _seen_on(
     self: Any, output: Vector, encoded: Any, values: Mapping[Any, Any], weights: Any
-) -> Seen:
+) -> MeasuredModel:
     """The model on rows that are no training rows."""
     groups = {name: Grouping.of(str(name), own, self._groups[name]) for name, own in values.items()}
-    return Seen(
+    return MeasuredModel(
         output,
         self._targets(encoded)[0],
         np.ones(len(output)) if weights is None else np.asarray(weights, dtype=np.float64),
@@ -465,7 +469,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     constraint_values, constraint_table = constraint_values, constraint_table
     feature_importances_ = property(_importances)
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
         self.C_ = chosen_cost(self)
 
@@ -496,7 +500,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     def _master_options(self) -> dict[str, Any]:
         return {"solver": self.solver}
 
-    def _leaning(self, runs: list[FittedRun], rows: Rows) -> list[FittedRun]:
+    def _leaning(self, runs: list[FittedRun], rows: TrainingRows) -> list[FittedRun]:
         free = all(rule.allows_constants for rule in rules_of(self.constraints))
         return super()._leaning(runs, rows) if free else runs
 
@@ -559,7 +563,7 @@ feature_names_in_
     constraint_values, constraint_table = constraint_values, constraint_table
     feature_importances_ = property(_importances)
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
         self.C_ = chosen_cost(self)
 

@@ -154,7 +154,7 @@ class Grouping:
         return f"{self.name}={self.labels[place]}"
 
 
-class Groups(dict[Any, Grouping]):
+class Groupings(dict[Any, Grouping]):
     """The groupings of a problem by name; a name that is none of them is an error that says so."""
 
     def __missing__(self, name: Any) -> Grouping:
@@ -187,7 +187,7 @@ def mean_of(members: NDArray[np.bool_], weights: Vector, what: str) -> Vector:
 
 
 @dataclass(frozen=True)
-class Row:
+class OutputLimit:
     """A limit a·f ≤ d on the output of the training rows.
 
     Attributes
@@ -265,7 +265,7 @@ class Declarations:
     is_classifier: bool
     X: Any = None
     owner: int = 0
-    rows: list[Row] = field(default_factory=list)
+    rows: list[OutputLimit] = field(default_factory=list)
     budgets: list[Budget] = field(default_factory=list)
     convex: list[ConvexLimit] = field(default_factory=list)
     own: list[tuple[int, Callable[..., Any]]] = field(default_factory=list)
@@ -276,8 +276,8 @@ class Declarations:
 
     def within(self, part: str, vector: Vector, least: float, most: float) -> None:
         """Add least ≤ a·f ≤ most, for a mean a·f of outputs."""
-        self.rows.append(Row(self.owner, part, vector, most))
-        self.rows.append(Row(self.owner, part, -vector, -least, from_below=True))
+        self.rows.append(OutputLimit(self.owner, part, vector, most))
+        self.rows.append(OutputLimit(self.owner, part, -vector, -least, from_below=True))
 
     @property
     def needs_cvxpy(self) -> bool:
@@ -286,7 +286,7 @@ class Declarations:
 
 
 @dataclass(frozen=True)
-class Seen:
+class MeasuredModel:
     """A fitted model on some rows, as constraints measure it.
 
     Attributes

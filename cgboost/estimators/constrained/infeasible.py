@@ -12,17 +12,17 @@ from typing import Any, NoReturn
 import numpy as np
 
 from cgboost.estimators.common.fit_loop import FittedRun
-from cgboost.estimators.common.rows import Vector
+from cgboost.estimators.common.training_rows import Vector
+from cgboost.estimators.constrained.constraints.budget import GroupBudget
+from cgboost.estimators.constrained.constraints.shape import Convex, Monotone
 from cgboost.estimators.constrained.data import Declarations
-from cgboost.estimators.constrained.problem import Problem
-from cgboost.estimators.constrained.rules.budget import GroupBudget
-from cgboost.estimators.constrained.rules.shape import Convex, Monotone
+from cgboost.estimators.constrained.problem import ConstrainedProblem
 from cgboost.exceptions import InfeasibleConstraintsError
 from cgboost.generation.history import StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import SupportVectorLoss
+from cgboost.masters.constrained.constrained_master import ConstrainedMaster
 from cgboost.masters.constrained.convex import ConstrainedConvexMaster
-from cgboost.masters.constrained.master import ConstrainedMaster
 from cgboost.pricing.constrained.extended import ExtendedPricer
 
 PRICE = 1e6
@@ -45,7 +45,7 @@ MOST_TERMS = 5
 """Terms of a proof that a message shows: those of the largest multipliers."""
 
 
-def raise_infeasible(problem: Problem, runs: list[FittedRun], beyond: float) -> NoReturn:
+def raise_infeasible(problem: ConstrainedProblem, runs: list[FittedRun], beyond: float) -> NoReturn:
     """Raise an error that names the constraints that contradict each other.
 
     Raises
@@ -83,13 +83,13 @@ def raise_infeasible(problem: Problem, runs: list[FittedRun], beyond: float) -> 
     )
 
 
-def on_columns(problem: Problem) -> list[str]:
+def on_columns(problem: ConstrainedProblem) -> list[str]:
     """The constraints on signs, shapes and sizes of coefficients, which have no multiplier here."""
     kinds = (Monotone, Convex, GroupBudget)
     return [repr(one) for one in problem.constraints if isinstance(one, kinds)]
 
 
-def proof(problem: Problem) -> tuple[float, Vector, list[tuple[str, str]]]:
+def proof(problem: ConstrainedProblem) -> tuple[float, Vector, list[tuple[str, str]]]:
     """A lower bound on Σ|α| of a model that obeys, multipliers, and what they belong to."""
     declared = problem.declared(problem.target)
     extension, limits = problem.limit_rows(declared)

@@ -11,18 +11,18 @@ from scipy.sparse import csr_array
 
 from cgboost.estimators.common.fit_loop import FittedOutput
 from cgboost.estimators.common.objective import Objective
-from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.subproblems import Task
-from cgboost.estimators.constrained.columns import ConstrainedColumns
+from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.constrained.constraints.constraint import Constraint
 from cgboost.estimators.constrained.data import Declarations, Features, Grouping
-from cgboost.estimators.constrained.rules.base import Constraint
+from cgboost.estimators.constrained.obeying_columns import ConstrainedColumns
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.losses import Loss, SupportVectorLoss
+from cgboost.masters.constrained.constrained_master import ConstrainedMaster
 from cgboost.masters.constrained.convex import ConstrainedConvexMaster, ConvexConstraints
-from cgboost.masters.constrained.master import ConstrainedMaster
 from cgboost.masters.support_vector.formulations import VERTICES
-from cgboost.masters.support_vector.master import Offset, SupportVectorMaster
+from cgboost.masters.support_vector.support_vector_master import Offset, SupportVectorMaster
 from cgboost.optimizers.newton.smooth_loss import as_master_loss
 from cgboost.penalties import L1
 from cgboost.pricing.constrained.extended import ExtendedPricer, LimitRows
@@ -61,12 +61,12 @@ class Multipliers:
 
 
 @dataclass
-class Problem:
+class ConstrainedProblem:
     """What a fit solves, at a price of what is beyond limits.
 
     Attributes
     ----------
-    rows : Rows
+    rows : TrainingRows
         Training rows, with costs.
     weights : ndarray of shape (n_rows,)
         Sample weights, without those of classes.
@@ -98,7 +98,7 @@ class Problem:
         Of the last run.
     """
 
-    rows: Rows
+    rows: TrainingRows
     weights: Vector
     constraints: Sequence[Constraint]
     groups: Mapping[Any, Grouping]
@@ -147,7 +147,7 @@ class Problem:
         limits = [row.limit for row in problem.rows] + [b.limit for b in problem.budgets]
         return LimitRows(matrix, len(problem.budgets)), np.array(limits, dtype=np.float64)
 
-    def task(self, target: Vector, tol: float, columns_per_round: int, start: Any) -> Task:
+    def task(self, target: Vector, tol: float, columns_per_round: int, start: Any) -> Subproblem:
         """Master and pricer of one run, started from the columns of an earlier one."""
         problem = self.declared(target)
         extension, limits = self.limit_rows(problem)
@@ -159,7 +159,7 @@ class Problem:
         if start is not None:  # limits may have come or gone since
             columns = [extension.extended(self.known[column.key]) for column in start.columns]
             master.start_from(replace(start, columns=columns))
-        return Task(
+        return Subproblem(
             master,
             pricer,
             columns_per_round=columns_per_round,

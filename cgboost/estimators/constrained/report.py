@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.common.fit_loop import Table
-from cgboost.estimators.constrained.data import Declarations, Seen
-from cgboost.estimators.constrained.problem import Problem
+from cgboost.estimators.constrained.data import Declarations, MeasuredModel
+from cgboost.estimators.constrained.problem import ConstrainedProblem
 
 NO_PRICE = 1e-7
 """Multipliers below this, relative to the largest, are rounding of the solver."""
@@ -19,7 +19,7 @@ OWN = "own"
 """The part of a constraint that is a function of the user's."""
 
 
-def prices_of(problem: Problem, round_number: int) -> dict[tuple[int, str], float]:
+def prices_of(problem: ConstrainedProblem, round_number: int) -> dict[tuple[int, str], float]:
     """The price of every part: what the objective falls by for one more unit of its limit.
 
     Both ends of an interval may have a multiplier where it has no width: the price is then the
@@ -59,7 +59,10 @@ def _convex_parts(declared: Declarations) -> list[tuple[int, str]]:
 
 
 def table_of(
-    problem: Problem, prices: Mapping[tuple[int, str], float], seen: Seen, held: Seen | None
+    problem: ConstrainedProblem,
+    prices: Mapping[tuple[int, str], float],
+    seen: MeasuredModel,
+    held: MeasuredModel | None,
 ) -> Table:
     """One entry for each part of each constraint."""
     names: list[str] = []

@@ -26,16 +26,16 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun
-from cgboost.estimators.common.rows import Vector
-from cgboost.estimators.constrained.columns import ObeyingStumps
-from cgboost.estimators.constrained.data import Seen
+from cgboost.estimators.common.training_rows import Vector
+from cgboost.estimators.constrained.data import MeasuredModel
 from cgboost.estimators.constrained.infeasible import raise_infeasible
-from cgboost.estimators.constrained.problem import Problem
+from cgboost.estimators.constrained.obeying_columns import ObeyingStumps
+from cgboost.estimators.constrained.problem import ConstrainedProblem
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason, relative_gap
 from cgboost.pricing.constrained.hinges import HingeFunction
-from cgboost.pricing.features.features import Feature
-from cgboost.pricing.features.stumps import CONSTANT_STUMP, Stump
+from cgboost.pricing.univariate.feature_pricer import Feature
+from cgboost.pricing.univariate.stumps import CONSTANT_STUMP, Stump
 
 OBEYED = 1e-6
 """What may be left beyond a limit, relative to it or to 1."""
@@ -82,12 +82,12 @@ OUT_OF_TIME = (StopReason.TIME, StopReason.INTERRUPTED)
 Run = Callable[[], list[FittedRun]]
 
 
-def obeying_runs(problem: Problem, run: Run, called: str) -> list[FittedRun]:
+def obeying_runs(problem: ConstrainedProblem, run: Run, called: str) -> list[FittedRun]:
     """The runs of a fit that keeps to all limits.
 
     Parameters
     ----------
-    problem : Problem
+    problem : ConstrainedProblem
         Its prices are left as they are in the end.
     run : callable
         Runs column generation at the present prices.
@@ -114,7 +114,7 @@ def obeying_runs(problem: Problem, run: Run, called: str) -> list[FittedRun]:
     return [found]
 
 
-def _at_sufficient_price(problem: Problem, run: Run) -> list[FittedRun]:
+def _at_sufficient_price(problem: ConstrainedProblem, run: Run) -> list[FittedRun]:
     while True:
         runs = run()
         if not problem.constraints or _beyond(problem, runs) <= OBEYED:
@@ -124,7 +124,7 @@ def _at_sufficient_price(problem: Problem, run: Run) -> list[FittedRun]:
         problem.price *= DEARER
 
 
-def _beyond(problem: Problem, runs: list[FittedRun]) -> float:
+def _beyond(problem: ConstrainedProblem, runs: list[FittedRun]) -> float:
     """The largest excess over a limit, relative to it or to 1."""
     declared = problem.declared(problem.target)
     extension, limits = problem.limit_rows(declared)
@@ -152,7 +152,7 @@ def _drawn(run: FittedRun, features: frozenset[int]) -> float:
 
 
 @dataclass
-class _Search:
+class _RateSearch:
     """Where the search for one rate is at.
 
     ``points`` has the prices so far, with ``sign`` times the rate at each: it falls with the price.
@@ -225,7 +225,7 @@ class _Decisions:
     movable: bool
 
     @classmethod
-    def of(cls, problem: Problem) -> _Decisions:
+    def of(cls, problem: ConstrainedProblem) -> _Decisions:
         """The rates that are limited, and whether offsets may move under all other limits."""
         places, vectors, limits = [], [], []
         for number, constraint in enumerate(problem.constraints):
@@ -298,7 +298,9 @@ class _Decisions:
         return self.vectors @ sides[below]
 
 
-def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) -> list[FittedRun]:
+def _with_rates(
+    problem: ConstrainedProblem, run: Run, runs: list[FittedRun], called: str
+) -> list[FittedRun]:
     """The runs of the model with the fewest errors whose rates are within their limits."""
     rows, decisions = problem.rows.X, _Decisions.of(problem)
     free = runs[0].outputs[0].values(rows)
@@ -323,7 +325,7 @@ def _with_rates(problem: Problem, run: Run, runs: list[FittedRun], called: str) 
 
 
 def _search(
-    problem: Problem,
+    problem: ConstrainedProblem,
     run: Run,
     decisions: _Decisions,
     fits: list[_Fit],
@@ -338,7 +340,7 @@ def _search(
     """
     n_rows = len(values[0])
     n_positive = int(np.clip(np.sum(values[0] > 0), 1, n_rows - 1))
-    searches: dict[tuple[int, str], _Search] = {}
+    searches: dict[tuple[int, str], _RateSearch] = {}
     problem.balanced, problem.rate_prices, output = balanced, {}, values[0]
     for _ in range(MOST_FITS * len(decisions.places)):
         if fits[-1].runs[0].stop_reason in OUT_OF_TIME:
@@ -346,7 +348,7 @@ def _search(
         rates = decisions.near(output, n_positive) if balanced else decisions.vectors @ (output > 0)
         for place, rate, limit in zip(decisions.places, rates, decisions.limits, strict=True):
             if place not in searches and abs(rate) > limit:
-                searches[place] = _Search(float(np.sign(rate)), float(limit), [])
+                searches[place] = _RateSearch(float(np.sign(rate)), float(limit), [])
             if place in searches:
                 search = searches[place]
                 price = search.sign * problem.rate_prices.get(place, 0.0)
@@ -362,20 +364,20 @@ def _search(
     problem.balanced = False
 
 
-def _share(problem: Problem, runs: list[FittedRun]) -> float:
+def _share(problem: ConstrainedProblem, runs: list[FittedRun]) -> float:
     """The share of the training rows that are predicted positive."""
     output = runs[0].outputs[0].values(problem.rows.X)
     return float(np.average(output > 0, weights=problem.weights))
 
 
-def _is_constant(problem: Problem, free: Vector, runs: list[FittedRun]) -> bool:
+def _is_constant(problem: ConstrainedProblem, free: Vector, runs: list[FittedRun]) -> bool:
     """Whether it predicts one class for nearly all training rows, unlike the free model."""
     share, before = _share(problem, runs), float(np.average(free > 0, weights=problem.weights))
     return min(share, 1.0 - share) < NEARLY_CONSTANT * min(before, 1.0 - before)
 
 
 def _best(
-    problem: Problem, decisions: _Decisions, fits: list[_Fit], values: list[Vector]
+    problem: ConstrainedProblem, decisions: _Decisions, fits: list[_Fit], values: list[Vector]
 ) -> list[FittedRun] | None:
     """The best blend of two fits, at its best offset; None if no one keeps to all limits.
 
@@ -424,7 +426,7 @@ def _best(
 
 
 def _nearest(
-    problem: Problem, decisions: _Decisions, fits: list[_Fit], called: str
+    problem: ConstrainedProblem, decisions: _Decisions, fits: list[_Fit], called: str
 ) -> list[FittedRun]:
     """The fit whose rates are the nearest to their limits, with a warning."""
     nearest = min(fits, key=lambda fit: _excess(_rates(problem, fit.runs)))
@@ -440,13 +442,15 @@ def _nearest(
     return _as_runs(problem, nearest, nearest.runs[0].outputs[0])
 
 
-def _as_runs(problem: Problem, fit: _Fit, output: FittedOutput) -> list[FittedRun]:
+def _as_runs(problem: ConstrainedProblem, fit: _Fit, output: FittedOutput) -> list[FittedRun]:
     """The runs of a fit with another model."""
     problem.rate_prices, problem.multipliers = fit.prices, fit.multipliers
     return [replace(fit.runs[0], outputs=[output])]
 
 
-def _of_size(problem: Problem, output: FittedOutput, size: float, offset: float) -> FittedOutput:
+def _of_size(
+    problem: ConstrainedProblem, output: FittedOutput, size: float, offset: float
+) -> FittedOutput:
     """size·f + offset; without a free offset that is the coefficient of the constant stump."""
     coef, intercept = output.path[-1]
     if problem.free_offset or not offset:
@@ -486,14 +490,18 @@ def blend(first: FittedOutput, second: FittedOutput, share: float) -> FittedOutp
     return FittedOutput(hypotheses, np.array(strata, dtype=str), path, second.sizes)
 
 
-def _rates(problem: Problem, runs: list[FittedRun]) -> dict[tuple[int, str], tuple[float, float]]:
+def _rates(
+    problem: ConstrainedProblem, runs: list[FittedRun]
+) -> dict[tuple[int, str], tuple[float, float]]:
     """Every rate that is limited, and its limit."""
     return _rates_of(problem, runs[0].outputs[0].values(problem.rows.X))
 
 
-def _rates_of(problem: Problem, output: Vector) -> dict[tuple[int, str], tuple[float, float]]:
+def _rates_of(
+    problem: ConstrainedProblem, output: Vector
+) -> dict[tuple[int, str], tuple[float, float]]:
     """The rates of an output on the training rows."""
-    seen = Seen(
+    seen = MeasuredModel(
         output,
         problem.target,
         problem.weights,

@@ -29,13 +29,13 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_number
-from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
     OnlyWithProbabilities,
     Regression,
 )
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.families import family_of
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coefficients
@@ -50,7 +50,7 @@ from cgboost.losses.registry import (
     RegressionLoss,
     get_loss,
 )
-from cgboost.masters.support_vector.master import Offset
+from cgboost.masters.support_vector.support_vector_master import Offset
 from cgboost.penalties import Penalty, get_penalty
 
 
@@ -326,7 +326,7 @@ class CGBoostClassifier(Classification, BaseBoost):
     def _master_options(self) -> dict[str, Any]:
         return {"coef": self._family.sign, "offset": self.offset, "solver": self.solver}
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
         self.columns_per_kernel_ = self._family.counts(self.columns_)
 
@@ -442,6 +442,6 @@ feature_names_in_
     def _master_options(self) -> dict[str, Any]:
         return {"coef": self._family.sign, "offset": self.offset, "solver": self.solver}
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
         self.columns_per_kernel_ = self._family.counts(self.columns_)

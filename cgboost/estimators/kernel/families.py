@@ -15,7 +15,7 @@ def family_of(estimator: Any) -> KernelColumns:
     except ValueError:  # which check() raises
         return KernelColumns.of(estimator)
     if isinstance(penalty, GroupNorm):
-        from cgboost.estimators.kernel.whole_kernels import WholeKernels
+        from cgboost.estimators.kernel.multiple_kernel_learning import WholeKernels
 
         return WholeKernels.of(estimator)
     if isinstance(penalty, RKHS) and estimator.centers == "free":

@@ -16,12 +16,12 @@ from cgboost.exceptions import KernelError, see
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.precomputed import Scaler
 from cgboost.masters.rkhs.staged import StagedMaster
-from cgboost.masters.support_vector.master import WarmStart
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.penalties import RKHS, get_penalty
 from cgboost.pricing import KernelPool
-from cgboost.pricing.centres.features import columns_read, features_read
-from cgboost.pricing.centres.pricer import FreeCentrePricer
-from cgboost.pricing.rkhs.pricer import RKHSPricer
+from cgboost.pricing.centres.features_read import columns_read, features_read
+from cgboost.pricing.centres.free_centre_pricer import FreeCentrePricer
+from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 
 DEFAULT_CENTRES = 200
 """Centres at most where ``max_columns`` is None. On MNIST odd/even more hardly lower the

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from cgboost.estimators.common.fit_loop import Table
 from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.rows import Rows
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.exceptions import see
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Pricer
@@ -29,9 +29,13 @@ from cgboost.kernels import as_library
 from cgboost.kernels.definite import check_definite
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.precomputed import Precomputed
-from cgboost.kernels.rows import bits
+from cgboost.kernels.sparse_rows import bits
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.support_vector.master import Sign, SupportVectorMaster, WarmStart
+from cgboost.masters.support_vector.support_vector_master import (
+    SignRule,
+    SupportVectorMaster,
+    WarmStart,
+)
 from cgboost.parallel import as_executor
 from cgboost.penalties import L2, RKHS, FunctionNorm, Penalty, get_penalty
 from cgboost.penalties.function_norm import NO_SIGN_RULE
@@ -185,7 +189,7 @@ class KernelColumns(ColumnFamily):
         return get_penalty(self.penalty).of_functions
 
     @property
-    def sign(self) -> Sign:
+    def sign(self) -> SignRule:
         """The sign rule of the master.
 
         α ≥ 0 over a library closed under negation is the same problem as free α over the library.
@@ -209,12 +213,12 @@ class KernelColumns(ColumnFamily):
             and not (isinstance(kernel.first, int) and kernel.first > 0)
         )
 
-    def usable(self, rows: Rows) -> Rows:
+    def usable(self, rows: TrainingRows) -> TrainingRows:
         """See :meth:`ColumnFamily.usable`."""
         self._check_matrices(rows.X)
         return super().usable(rows)
 
-    def pool(self, rows: Rows) -> KernelPool:
+    def pool(self, rows: TrainingRows) -> KernelPool:
         """The pool of all kernel columns.
 
         Raises
@@ -274,7 +278,7 @@ class KernelColumns(ColumnFamily):
         """A scan of the pool; of whole RKHSs, where the penalty is a norm of functions."""
         penalty = get_penalty(self.penalty)
         if isinstance(penalty, RKHS):
-            from cgboost.pricing.rkhs.pricer import RKHSPricer
+            from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
             from cgboost.pricing.rkhs.summed import SummedKernel
 
             if len(pool.strata) == 1:
@@ -302,7 +306,9 @@ class KernelColumns(ColumnFamily):
             return WarmStart()
         return warm_start_from_part(pool, loss, make_master)
 
-    def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+    def described(
+        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
         """Kernel and row of each column."""
         places = np.array([column.row for column in columns], dtype=np.intp)
         assert rows.numbers is not None

@@ -26,14 +26,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
 from cgboost.estimators.common.inputs import is_float, validate_data
-from cgboost.estimators.common.rows import FLOATS, Rows, response_of
+from cgboost.estimators.common.training_rows import FLOATS, TrainingRows, response_of
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels import Header
-from cgboost.kernels.columns import On, are_numbers, is_time, kind_of_value
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary
+from cgboost.kernels.on_columns import On, are_numbers, is_time, kind_of_value
 from cgboost.kernels.precomputed import Precomputed
-from cgboost.kernels.rows import is_sparse
+from cgboost.kernels.sparse_rows import is_sparse
 from cgboost.pricing import KernelPool
 from cgboost.tables.frames import (
     DAYS,
@@ -47,9 +47,9 @@ from cgboost.tables.frames import (
 )
 from cgboost.tables.table_columns import check_unmasked
 
-Kind = Literal["floats", "table", "objects", "matrices"]
+InputKind = Literal["floats", "table", "objects", "matrices"]
 
-Names = dict[str, tuple[int, ...]]
+ColumnGroups = dict[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class KernelInput:
         Columns of each matrix of a mapping.
     """
 
-    kind: Kind
+    kind: InputKind
     library: KernelLibrary
-    groups: Names
+    groups: ColumnGroups
 
 
 def validated(self: Any, X: Any, y: Any) -> tuple[NDArray[Any], Any]:
@@ -87,7 +87,7 @@ def validated(self: Any, X: Any, y: Any) -> tuple[NDArray[Any], Any]:
     check_unmasked("X", X)
     library: KernelLibrary = self._family.library
     kind = kind_of(library, X)
-    groups: Names = {}
+    groups: ColumnGroups = {}
     if kind == "floats":
         matrix, y = _floats(self, X, y, reset=True)
         names = getattr(self, "feature_names_in_", ())
@@ -151,7 +151,7 @@ def read_new(self: Any, X: Any, y: Any = None) -> Any:
     return matrix if y is None else (matrix, _target(self, matrix, y))
 
 
-def prepared_pool(self: Any, rows: Rows) -> KernelPool:
+def prepared_pool(self: Any, rows: TrainingRows) -> KernelPool:
     """The pool of kernel columns, of the library as it is for the columns of X.
 
     The estimator gets ``library_``, with the widths that the kernels took from the training rows.
@@ -168,7 +168,7 @@ def prepared_pool(self: Any, rows: Rows) -> KernelPool:
     return pool
 
 
-def kind_of(library: KernelLibrary, X: Any) -> Kind:
+def kind_of(library: KernelLibrary, X: Any) -> InputKind:
     """What the X of a fit is."""
     if isinstance(X, Mapping):
         chosen = any(isinstance(kernel, On) for kernel in library.kernels.values())
@@ -191,7 +191,7 @@ def kind_of(library: KernelLibrary, X: Any) -> Kind:
     return "objects" if values.ndim == 1 or values.shape[1] == 1 else "table"
 
 
-def _kind_of_list(X: Sequence[Any]) -> Kind:
+def _kind_of_list(X: Sequence[Any]) -> InputKind:
     if not X or are_numbers(X):
         return "floats"
     if not all(isinstance(row, (list, tuple, np.ndarray)) and np.ndim(row) == 1 for row in X):
@@ -287,7 +287,7 @@ def _table(estimator: Any, X: Any, *, reset: bool) -> tuple[Header, NDArray[Any]
     return Header(numeric, groups, X, examples=tuple(examples)), np.column_stack(columns)
 
 
-def _side_by_side(X: Any) -> tuple[NDArray[Any], Names]:
+def _side_by_side(X: Any) -> tuple[NDArray[Any], ColumnGroups]:
     """The matrices of a mapping as one, and the columns of each."""
     if not isinstance(X, Mapping) or not X:
         raise ValueError(
@@ -295,7 +295,7 @@ def _side_by_side(X: Any) -> tuple[NDArray[Any], Names]:
             f"{type(X).__name__}{see('precomputed-kernels')}"
         )
     blocks: list[NDArray[Any]] = []
-    groups: Names = {}
+    groups: ColumnGroups = {}
     start = 0
     for name, given in X.items():
         try:
@@ -365,5 +365,5 @@ def _columns(frame: Any) -> list[tuple[str, NDArray[Any]]]:
     return [(repr(own.name), objects_of(own)) for own in frame_of(frame).iter_columns()]
 
 
-def _shapes(groups: Names) -> str:
+def _shapes(groups: ColumnGroups) -> str:
     return ", ".join(f"{name!r} with {len(places)} columns" for name, places in groups.items())

@@ -8,9 +8,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from cgboost.estimators.common.bases import BaseEstimator
+from cgboost.estimators.common.sklearn_bases import BaseEstimator
 from cgboost.kernels import AnyLibrary, as_library
-from cgboost.kernels.base import Kernel
+from cgboost.kernels.kernel import Kernel
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.parameters import SEPARATOR
 

@@ -10,20 +10,20 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.estimators.common.bases import OutlierMixin
 from cgboost.estimators.common.certified import BaseBoost, fit_path
 from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
-from cgboost.estimators.common.rows import EvalSets, Matrix, Rows, Vector
+from cgboost.estimators.common.sklearn_bases import OutlierMixin
+from cgboost.estimators.common.training_rows import EvalSets, Matrix, TrainingRows, Vector
 from cgboost.estimators.kernel import kernel_input
 from cgboost.estimators.kernel.families import family_of
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, coefficients
 from cgboost.estimators.kernel.kernel_parameters import set_params
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.kernels import AnyLibrary
-from cgboost.kernels.features.rbf import RBF
 from cgboost.kernels.library import KernelLibrary
+from cgboost.kernels.numeric.rbf import RBF
 from cgboost.losses import SupportVectorLoss, one_class
 from cgboost.penalties import Penalty, get_penalty
 
@@ -216,12 +216,12 @@ n_features_in_, feature_names_in_
     def _master_options(self) -> dict[str, Any]:
         return {"coef": self._family.sign, "offset": "none", "solver": self.solver}
 
-    def _hold_out(self, rows: Rows) -> Any:
+    def _hold_out(self, rows: TrainingRows) -> Any:
         raise ValueError(
             "early_stopping=True needs an eval_set with outliers: the training rows have no labels"
         )
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
         self.columns_per_kernel_ = self._family.counts(self.columns_)
         self.offset_ = -runs[0].outputs[0].intercept

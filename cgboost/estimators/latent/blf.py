@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.estimators.common.inputs import validate_data
 from cgboost.estimators.common.objective import check_own, loss_of
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.rows import FLOATS, Rows, Vector
 from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
@@ -23,6 +22,7 @@ from cgboost.estimators.common.targets import (
     predict_proba,
     staged_predict_proba,
 )
+from cgboost.estimators.common.training_rows import FLOATS, TrainingRows, Vector
 from cgboost.estimators.latent.latent_factors import BaseBLF
 from cgboost.losses import (
     Huber,
@@ -39,8 +39,8 @@ from cgboost.losses.registry import (
     RegressionLoss,
     known_loss,
 )
-from cgboost.masters.stagewise.fully_corrective import Subgradient
-from cgboost.masters.stagewise.shared import ClassScores, Outputs
+from cgboost.masters.stagewise.fully_corrective import SubgradientRule
+from cgboost.masters.stagewise.shared_master import ClassScores, MultiOutputLoss
 
 OWN = {"epsilon": "epsilon", "delta": "delta", "alpha": "quantile"}
 """Parameters of a loss that a regressor has, and what losses call them."""
@@ -70,7 +70,7 @@ class BLFRegressor(Regression, BaseBLF):
 "epsilon_insensitive", "squared_epsilon_insensitive", "poisson"}, Loss or callable, \
 default="squared_error"
         A name, a :class:`~cgboost.losses.Loss` with parameters, or a callable
-        ``loss(target, weights)`` that returns a :class:`~cgboost.losses.base.DifferentiableLoss`,
+        ``loss(target, weights)`` that returns a :class:`~cgboost.losses.loss.DifferentiableLoss`,
         such as :class:`~cgboost.losses.PairwiseExponential`, which only depends on the order of y.
         Piecewise linear losses are refitted by a linear program that gains one column per round
         ([M] eq. 18). With "poisson", f is the log of the mean, and the mean is predicted.
@@ -174,7 +174,7 @@ default="squared_error"
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
     newton_steps: int | None = field(default=None, kw_only=True)
     newton_damping: float = field(default=0.0, kw_only=True)
-    subgradient: Subgradient = field(default="dual", kw_only=True)
+    subgradient: SubgradientRule = field(default="dual", kw_only=True)
     epsilon: float = field(default=0.1, kw_only=True)
     delta: float = field(default=1.0, kw_only=True)
     alpha: float = field(default=0.5, kw_only=True)
@@ -242,7 +242,7 @@ default="squared_error"
         check_own(self, epsilon="epsilon", delta="delta")  # alpha is set by scikit-learn's checks
 
     @property
-    def _subgradient(self) -> Subgradient:  # type: ignore[override]
+    def _subgradient(self) -> SubgradientRule:  # type: ignore[override]
         return self.subgradient
 
     @property
@@ -354,7 +354,7 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
         if self._is_multinomial and self.to_the_letter:
             raise ValueError("to_the_letter=True is for the paper's losses, not for 'multinomial'")
 
-    def _joint_outputs(self, rows: Rows) -> Outputs:
+    def _joint_outputs(self, rows: TrainingRows) -> MultiOutputLoss:
         loss = Multinomial(len(self.classes_)).on(rows.y.astype(np.float64), rows.weights)
         return ClassScores(loss, self.l2_regularization, self.newton_steps, self.newton_damping)
 

@@ -26,8 +26,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.base import BaseEnsemble
-from cgboost.estimators.common.bases import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import (
     check_bool,
@@ -35,9 +34,13 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
-from cgboost.estimators.common.rows import Held, Rows, Vector
+from cgboost.estimators.common.sklearn_bases import (
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 from cgboost.estimators.common.stagewise import CUT_SHORT, warn_cut_short
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
 from cgboost.estimators.kernel.kernel_parameters import set_params
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
@@ -45,20 +48,20 @@ from cgboost.generation.protocols import Master
 from cgboost.kernels.checks import check_function
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.precomputed import Precomputed
-from cgboost.kernels.rows import relative_weights
-from cgboost.losses.base import DifferentiableLoss, Loss
+from cgboost.kernels.sparse_rows import relative_weights
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
+from cgboost.losses.loss import DifferentiableLoss, Loss
 from cgboost.losses.registry import bound_loss, check_known_loss, known_loss
 from cgboost.losses.squared_error import WeightedSquaredError
-from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, Subgradient
-from cgboost.masters.stagewise.shared import Outputs, Responses, SharedMaster
+from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, SubgradientRule
+from cgboost.masters.stagewise.shared_master import MultiOutputLoss, Responses, SharedMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.optimizers.refits.refits import refit_of
 from cgboost.optimizers.refits.ridged import RidgedLoss
 from cgboost.optimizers.solver_options import checked_options
-from cgboost.pricing.latent import Columns, KernelSpace, LinearSpace
-from cgboost.pricing.latent.pricer import LatentFactorPricer
-from cgboost.pricing.latent.shared import SharedFactorPricer
+from cgboost.pricing.latent import GrowingMatrix, KernelFactorSpace, LinearFactorSpace
+from cgboost.pricing.latent.latent_factor_pricer import LatentFactorPricer
+from cgboost.pricing.latent.shared_factors import SharedFactorPricer
 
 Indices = NDArray[np.intp]
 
@@ -132,7 +135,7 @@ MOST_COMPONENTS = 50
 class _Pool:
     """The space of factors, and the pricers of all runs with what they have found."""
 
-    space: LinearSpace | KernelSpace
+    space: LinearFactorSpace | KernelFactorSpace
     pricers: list[LatentFactorPricer] = field(default_factory=list)
 
 
@@ -155,7 +158,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
     solver_options: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = ()
-    _subgradient: ClassVar[Subgradient] = "dual"
+    _subgradient: ClassVar[SubgradientRule] = "dual"
 
     set_params = set_params
 
@@ -223,7 +226,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         own = (k for k in kernels if isinstance(k, Precomputed) and k.is_precomputed)
         return next(own, None)
 
-    def _hold_out(self, rows: Rows) -> tuple[Rows, Held]:
+    def _hold_out(self, rows: TrainingRows) -> tuple[TrainingRows, HeldSets]:
         if self._precomputed is not None:
             raise ValueError(
                 "early_stopping=True cannot hold out rows of a Precomputed kernel: give an eval_set"
@@ -240,14 +243,14 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     # ------------------------------------------------------------------ the runs
 
-    def _pool(self, rows: Rows) -> _Pool:
+    def _pool(self, rows: TrainingRows) -> _Pool:
         self.n_components_: Any = self.n_components
         self._forget("cv_errors_", "kernel_")
         if self.n_components == "cv":
             self.n_components_ = self._chosen(rows)
         weights = np.ones_like(rows.weights) if self.to_the_letter else rows.weights
         if self.kernel is None:
-            return _Pool(LinearSpace(rows.X, weights))
+            return _Pool(LinearFactorSpace(rows.X, weights))
         assert rows.numbers is not None
         library = self._library.of_rows(rows.numbers)
         if len(library) != 1:
@@ -260,7 +263,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         ((name, kernel),) = library.fit(rows.X, relative_weights(weights)).items()
         check_function(name, kernel, rows.X)
         self.kernel_ = kernel.released()
-        return _Pool(KernelSpace(rows.X, kernel, weights, name=name))
+        return _Pool(KernelFactorSpace(rows.X, kernel, weights, name=name))
 
     def _check_shared(self) -> None:
         """Raise ValueError for parameters that outputs which share their factors do not have."""
@@ -270,7 +273,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         """Outputs that share one space of factors; 0 where each output has its own factors."""
         return 0
 
-    def _joint_outputs(self, rows: Rows) -> Outputs:
+    def _joint_outputs(self, rows: TrainingRows) -> MultiOutputLoss:
         """The loss of outputs that share their factors."""
         losses = [
             self._penalised(bound_loss(self._known_loss or self.loss, y, rows.weights))
@@ -292,12 +295,12 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
     def _penalised(self, loss: DifferentiableLoss) -> DifferentiableLoss:
         return RidgedLoss(loss, self.l2_regularization) if self.l2_regularization > 0 else loss
 
-    def _tasks(self, pool: _Pool, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: _Pool, rows: TrainingRows) -> Iterator[Subproblem]:
         if count := self._n_shared:
             shared = SharedFactorPricer(pool.space, count, deflate=self.deflate)
             pool.pricers.append(shared)
             master = SharedMaster(self._joint_outputs(rows))
-            yield Task(
+            yield Subproblem(
                 master, shared, n_outputs=count, columns_per_round=count, callbacks=(shared.note,)
             )
             return
@@ -305,7 +308,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
             loss = bound_loss(self._known_loss or self.loss, target, rows.weights)
             pricer = LatentFactorPricer(pool.space, deflate=self.deflate)
             pool.pricers.append(pricer)
-            yield Task(self._master(loss), pricer, callbacks=(pricer.note,))
+            yield Subproblem(self._master(loss), pricer, callbacks=(pricer.note,))
 
     def _master(self, bare: DifferentiableLoss) -> Master:
         loss = self._penalised(bare)
@@ -333,7 +336,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         self._pricers = pool.pricers[-len(runs) :]
         return runs
 
-    def _chosen(self, rows: Rows) -> int:
+    def _chosen(self, rows: TrainingRows) -> int:
         """The number of factors whose smoothed cross-validation error is least."""
         classes = not self._y_numeric
         most = self.max_components or MOST_COMPONENTS
@@ -381,10 +384,12 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+    def _described(
+        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
         return {"factor": np.array([h.number for h in hypotheses], dtype=np.intp)}
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
         several = self._output_labels is not None
         outputs = [output for run in runs for output in run.outputs]
@@ -483,6 +488,6 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
         return islice(stages, 1, None) if self.n_iter_ else stages
 
 
-def _side_by_side(columns: list[Columns], sizes: list[int], height: int) -> Vector:
+def _side_by_side(columns: list[GrowingMatrix], sizes: list[int], height: int) -> Vector:
     chosen = [own.values[:, :size] for own, size in zip(columns, sizes, strict=True) if size]
     return np.hstack(chosen) if chosen else np.zeros((height, 0))

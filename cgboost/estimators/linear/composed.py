@@ -15,12 +15,12 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.estimators.common.base import BaseEnsemble
-from cgboost.estimators.common.bases import ClassifierMixin, RegressorMixin
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.fitted_methods import ReportedEstimator
-from cgboost.estimators.common.rows import Matrix, Rows, Vector, is_source
+from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMixin
 from cgboost.estimators.common.targets import Classification
+from cgboost.estimators.common.training_rows import Matrix, TrainingRows, Vector, is_source
 from cgboost.estimators.common.wording import Wording
 from cgboost.estimators.linear import linear_fit
 from cgboost.estimators.linear.linear_fit import FeatureColumns
@@ -84,7 +84,7 @@ class BaseLinear(ReportedEstimator):
         with unchanged_on_failure(self):
             self._check_parameters()
             X, y = self._validated(X, y)
-            self._find(X, y, Rows.of(X, y, sample_weight).weights)
+            self._find(X, y, TrainingRows.of(X, y, sample_weight).weights)
         return self
 
     @abstractmethod

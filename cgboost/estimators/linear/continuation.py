@@ -18,11 +18,11 @@ import numpy as np
 
 from cgboost.generation.history import StopReason
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.losses.base import WeightedLoss
-from cgboost.masters.support_vector.master import WarmStart
+from cgboost.losses.loss import WeightedLoss
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
-from cgboost.pricing.features.features import FeaturePool
 from cgboost.pricing.scans.scan import StrataPricer
+from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from cgboost.tolerances import SMALLEST
 
 MANY_FEATURES = 0.5

@@ -15,9 +15,9 @@ from sklearn.utils.metaestimators import available_if
 
 from cgboost.estimators.common.calibration import calibrated
 from cgboost.estimators.common.parameters import check_choice
-from cgboost.estimators.common.rows import Matrix, Vector
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
+from cgboost.estimators.common.training_rows import Matrix, Vector
 from cgboost.estimators.common.wording import Wording
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
 from cgboost.estimators.linear.linear_path import values_of_path

@@ -18,8 +18,8 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     check_verbose,
 )
-from cgboost.estimators.common.rows import Matrix, Vector
 from cgboost.estimators.common.targets import ClassWeight
+from cgboost.estimators.common.training_rows import Matrix, Vector
 from cgboost.estimators.common.wording import Wording
 from cgboost.estimators.linear.composed import LinearDecision, LinearPrediction
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cgboost.estimators.common.rows import Vector
+from cgboost.estimators.common.training_rows import Vector
 from cgboost.estimators.linear.linear_fit import unit
 
 MINUS_MEAN_LOSS = "−mean loss"

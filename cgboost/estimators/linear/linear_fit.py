@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.calibration import needs_folds
 from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.fit_loop import FittedRun, Table
@@ -28,11 +28,11 @@ from cgboost.estimators.common.objective import (
     program_of,
 )
 from cgboost.estimators.common.parameters import check_bool, check_nu
-from cgboost.estimators.common.rows import (
+from cgboost.estimators.common.training_rows import (
     EvalSets,
-    Held,
+    HeldSets,
     Matrix,
-    Rows,
+    TrainingRows,
     Vector,
     is_source,
     rows_of,
@@ -40,7 +40,7 @@ from cgboost.estimators.common.rows import (
 from cgboost.estimators.linear.continuation import warm_start_by_continuation
 from cgboost.estimators.linear.scaling import (
     LOSS_OF_CONSTANT,
-    Scaling,
+    UnitScaling,
     check_size,
     in_units,
     unit_of,
@@ -51,9 +51,9 @@ from cgboost.generation.protocols import Pricer
 from cgboost.losses import Loss
 from cgboost.masters import FreeColumns, MatrixColumns
 from cgboost.penalties import L1, ElasticNet, Penalty
-from cgboost.pricing.features.features import STRATUM, Feature, FeaturePool
-from cgboost.pricing.features.matrices import BlockMatrix, Indices, matrix_of
 from cgboost.pricing.scans.scan import StrataPricer
+from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePool
+from cgboost.pricing.univariate.matrices import BlockFeatures, Indices, matrix_of
 
 FEWEST_FEATURES = 120
 """Features a round at least: they are cheap next to a round. Measured from 100 × 10000 to
@@ -96,11 +96,11 @@ class FeatureColumns(ColumnFamily):
                     f"got {self.penalty_weights!r}"
                 )
 
-    def usable(self, rows: Rows) -> Rows:
+    def usable(self, rows: TrainingRows) -> TrainingRows:
         """The rows that cost anything; the others say nothing. Those of a source stay."""
-        return rows if isinstance(rows.X, BlockMatrix) else rows.counting()
+        return rows if isinstance(rows.X, BlockFeatures) else rows.counting()
 
-    def pool(self, rows: Rows) -> FeaturePool:
+    def pool(self, rows: TrainingRows) -> FeaturePool:
         """The features over their deviations and penalty weights, with a mean of 0 if wanted."""
         matrix = matrix_of(rows.X)
         centres, scales = None, self._weights(matrix.shape[1])
@@ -159,7 +159,9 @@ class FeatureColumns(ColumnFamily):
         own = pool, loss, make_master, self.columns_per_round(pool, loss.n_rows)
         return warm_start_by_continuation(*own, self.time_limit)
 
-    def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+    def described(
+        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
         """The number of each feature."""
         return {"feature": np.array([feature.index for feature in columns], dtype=np.intp)}
 
@@ -235,7 +237,7 @@ def fit(
 
 def prepare(
     self: Any, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-) -> tuple[Rows, Held | None]:
+) -> tuple[TrainingRows, HeldSets | None]:
     """The training rows, in memory or as a source of blocks gives them, and those held out."""
     if not is_source(X):
         return BaseEnsemble._prepare(self, X, y, sample_weight, eval_set)
@@ -254,7 +256,7 @@ def prepare(
         )
     _, rows = rows_of(self, X, y, sample_weight, lambda y, _: self._learn(y))
     shape = len(rows.weights), self.n_features_in_
-    blocks: Any = BlockMatrix(_Blocks(rows.X), shape)
+    blocks: Any = BlockFeatures(_Blocks(rows.X), shape)
     rows = self._weighted(replace(rows, X=blocks))
     held = self._held(eval_set)
     if held is None and self.early_stopping:
@@ -297,12 +299,14 @@ def check_penalty(self: Any) -> None:
     check_bool("positive", self.positive)
 
 
-def make_pool(self: Any, rows: Rows) -> FeaturePool:
+def make_pool(self: Any, rows: TrainingRows) -> FeaturePool:
     """The columns of the master, and the units in which it works."""
     return pool_of(self, rows, lambda y: [(self._cost, target) for target in self._targets(y)])
 
 
-def pool_of(self: Any, rows: Rows, runs: Callable[[Any], list[tuple[Loss, Vector]]]) -> FeaturePool:
+def pool_of(
+    self: Any, rows: TrainingRows, runs: Callable[[Any], list[tuple[Loss, Vector]]]
+) -> FeaturePool:
     """The columns of the masters of all runs, in the units of the one with the largest α_max.
 
     Parameters
@@ -317,8 +321,8 @@ def pool_of(self: Any, rows: Rows, runs: Callable[[Any], list[tuple[Loss, Vector
     n_features = pool.size(0)
     self._deviations = family.deviations(pool)
     self._free = np.arange(n_features) if self._is_unpenalized else family.free(n_features)
-    self._scaling = Scaling(unit_of(self._cost, rows.y, rows.weights))  # which targets ask for
-    self._scaling = Scaling.of(
+    self._scaling = UnitScaling(unit_of(self._cost, rows.y, rows.weights))  # which targets ask for
+    self._scaling = UnitScaling.of(
         pool,
         runs(rows.y),
         self._scaling.unit,
@@ -370,7 +374,7 @@ def objective_of(
     cost : Loss, optional
         Of this run, where runs differ in it.
     """
-    scaling: Scaling = self._scaling
+    scaling: UnitScaling = self._scaling
     penalty = penalty_of(self)
     own, factor = in_units(self._cost if cost is None else cost, scaling.unit)
 
@@ -390,7 +394,7 @@ def objective_of(
 
 def objective_unit(self: Any) -> float:
     """One unit of the master's objective, in that of the user."""
-    scaling: Scaling = self._scaling
+    scaling: UnitScaling = self._scaling
     if self._is_unpenalized:
         return scaling.constant / LOSS_OF_CONSTANT if scaling.constant > 0 else 1.0
     return scaling.objective(penalty_of(self)) * self._penalty_price
@@ -398,13 +402,13 @@ def objective_unit(self: Any) -> float:
 
 def unit(self: Any) -> float:
     """The unit of targets and outputs in the master."""
-    scaling: Scaling = self._scaling
+    scaling: UnitScaling = self._scaling
     return scaling.unit
 
 
 def strongest(self: Any) -> float:
     """The price of a coefficient from which on, for a mean loss, all are 0."""
-    scaling: Scaling = self._scaling
+    scaling: UnitScaling = self._scaling
     return scaling.strongest / penalty_of(self).threshold
 
 
@@ -416,9 +420,9 @@ def master_options(self: Any) -> dict[str, Any]:
     return own | ({"free_columns": self._free_columns} if len(self._free_columns) else {})
 
 
-def keep(self: Any, runs: list[FittedRun], rows: Rows) -> None:
+def keep(self: Any, runs: list[FittedRun], rows: TrainingRows) -> None:
     """Fitted attributes, in the units of the user's problem."""
-    scaling: Scaling = self._scaling
+    scaling: UnitScaling = self._scaling
     unit, runs = objective_unit(self), self._leaning(runs, rows)
     BaseBoost._keep(self, [in_unit(run, unit) for run in runs], rows)
     del self._free_columns  # with the matrix that they are read from

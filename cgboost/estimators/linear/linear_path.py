@@ -10,13 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.estimators.common.certified import RegularizationPath, fit_along
 from cgboost.estimators.common.parameters import check_count, check_number
-from cgboost.estimators.common.rows import EvalSets
+from cgboost.estimators.common.training_rows import EvalSets
 from cgboost.estimators.linear.linear_fit import strongest
 
-Grid = NDArray[np.float64] | Callable[[Any], NDArray[np.float64]]
+PathValues = NDArray[np.float64] | Callable[[Any], NDArray[np.float64]]
 
 
-def values_of_path(parameter: Literal["alpha", "C"], values: Any, count: Any, eps: Any) -> Grid:
+def values_of_path(
+    parameter: Literal["alpha", "C"], values: Any, count: Any, eps: Any
+) -> PathValues:
     """The values of a path, checked; or how they follow from the rows.
 
     Parameters

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.objective import Objective
-from cgboost.estimators.common.rows import Rows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.estimators.linear.linear_fit import (
     keep,
     objective_of,
@@ -21,7 +21,7 @@ from cgboost.estimators.linear.linear_fit import (
     strongest,
     unit,
 )
-from cgboost.estimators.linear.scaling import Scaling
+from cgboost.estimators.linear.scaling import UnitScaling
 from cgboost.generation.callbacks import Score
 from cgboost.losses import Loss
 
@@ -54,11 +54,11 @@ def is_unpenalized(self: Any) -> bool:
 
 def noise(self: Any) -> float:
     """The price of a coefficient at which features that are noise begin to enter."""
-    scaling: Scaling = self._scaling
+    scaling: UnitScaling = self._scaling
     return min(scaling.noise, scaling.strongest) / penalty_of(self).threshold
 
 
-def keep_with_alpha(self: Any, runs: list[FittedRun], rows: Rows) -> None:
+def keep_with_alpha(self: Any, runs: list[FittedRun], rows: TrainingRows) -> None:
     """The same, for a price of the penalty."""
     keep(self, runs, rows)
     self.alpha_ = used_alpha(self)

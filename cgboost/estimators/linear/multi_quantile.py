@@ -14,22 +14,22 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_bool, check_number
-from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import Regression
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.estimators.linear import held_out, linear_fit, mean_loss
 from cgboost.estimators.linear.linear_fit import FeatureColumns
 from cgboost.estimators.linear.linear_path import path_of_alphas
-from cgboost.estimators.linear.scaling import Scaling
+from cgboost.estimators.linear.scaling import UnitScaling
 from cgboost.estimators.linear.sparse_linear import PenaltyName
 from cgboost.generation.callbacks import Score
 from cgboost.losses import Loss, Quantile
 from cgboost.masters import FreeColumns
-from cgboost.masters.quantiles.master import NoncrossingMaster
+from cgboost.masters.quantiles.noncrossing_master import NoncrossingMaster
 from cgboost.penalties import L1, ElasticNet
 from cgboost.pricing import JointPricer
-from cgboost.pricing.features.features import FeaturePool
-from cgboost.pricing.learners.joint import Outputs
+from cgboost.pricing.learners.joint_pricer import OutputRowPairs
+from cgboost.pricing.univariate.feature_pricer import FeaturePool
 
 
 @dataclass(eq=False, repr=False)
@@ -123,7 +123,7 @@ scoring, callbacks, verbose, random_state
     columns_per_round: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
 
-    _scaling: ClassVar[Scaling] = Scaling(1.0)
+    _scaling: ClassVar[UnitScaling] = UnitScaling(1.0)
     _free: ClassVar[NDArray[np.intp]]
     _free_columns: ClassVar[FreeColumns] = FreeColumns(())
     _view_unit: ClassVar[float] = 1.0
@@ -215,7 +215,7 @@ scoring, callbacks, verbose, random_state
 
     # ------------------------------------------------------------------ the runs
 
-    def _pool(self, rows: Rows) -> FeaturePool:
+    def _pool(self, rows: TrainingRows) -> FeaturePool:
         pool = linear_fit.pool_of(
             self, rows, lambda y: [(loss, y / linear_fit.unit(self)) for loss in self._losses]
         )
@@ -237,7 +237,7 @@ scoring, callbacks, verbose, random_state
     def _objective_of(self, run: int) -> Objective:
         return mean_loss.objective_of_mean(self, self._losses[run])
 
-    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: Any, rows: TrainingRows) -> Iterator[Subproblem]:
         if not self.noncrossing:
             yield from super()._tasks(pool, rows)
             return
@@ -258,10 +258,10 @@ scoring, callbacks, verbose, random_state
         if columns is None:
             columns = count * family.columns_per_round(pool, len(target))
         pricers = [family.pricer(pool, self._tol) for _ in self.quantiles]
-        yield Task(
+        yield Subproblem(
             master,
             JointPricer(
-                Outputs(count, len(target)), pricers, names=self.quantiles, kind="quantile"
+                OutputRowPairs(count, len(target)), pricers, names=self.quantiles, kind="quantile"
             ),
             n_outputs=count,
             columns_per_round=columns,

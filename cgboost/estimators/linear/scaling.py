@@ -27,13 +27,13 @@ from scipy.optimize import brentq
 from scipy.special import erf
 
 from cgboost.estimators.common.objective import meets_every_row
-from cgboost.estimators.common.rows import Vector
+from cgboost.estimators.common.training_rows import Vector
 from cgboost.losses import LogLoss, Loss
 from cgboost.losses.dual.support_vector import weighted_median
 from cgboost.optimizers.newton.smooth_loss import centred
 from cgboost.penalties import L1, L2, ElasticNet, Penalty
-from cgboost.pricing.features.features import FeaturePool
-from cgboost.pricing.features.matrices import Indices
+from cgboost.pricing.univariate.feature_pricer import FeaturePool
+from cgboost.pricing.univariate.matrices import Indices
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 LOSS_OF_CONSTANT = 1000.0
@@ -50,7 +50,7 @@ range of float64, which ends at 1e±308: with X or y of 1e±140 models are those
 
 
 @dataclass(frozen=True)
-class Scaling:
+class UnitScaling:
     """Units of y, of the features and of the coefficients.
 
     Attributes
@@ -91,7 +91,7 @@ class Scaling:
         positive: bool,
         free: Indices,
         noise: bool,
-    ) -> Scaling:
+    ) -> UnitScaling:
         """The units of a problem.
 
         Parameters

@@ -19,17 +19,17 @@ from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.objective import Objective, check_own, check_task_and_loss, loss_of
 from cgboost.estimators.common.parameters import check_number
-from cgboost.estimators.common.rows import Rows, Vector
 from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
     OnlyWithProbabilities,
     Regression,
 )
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.estimators.linear import held_out, linear_fit, mean_loss
 from cgboost.estimators.linear.linear_fit import FeatureColumns
 from cgboost.estimators.linear.linear_path import path_of_alphas, path_of_costs
-from cgboost.estimators.linear.scaling import Scaling
+from cgboost.estimators.linear.scaling import UnitScaling
 from cgboost.generation.callbacks import Score
 from cgboost.losses import Loss
 from cgboost.losses.registry import (
@@ -153,7 +153,7 @@ feature_names_in_
     columns_per_round: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
 
-    _scaling: ClassVar[Scaling] = Scaling(1.0)
+    _scaling: ClassVar[UnitScaling] = UnitScaling(1.0)
     _free: ClassVar[NDArray[np.intp]]
     _free_columns: ClassVar[FreeColumns] = FreeColumns(())
     _coef_by_output: ClassVar[bool] = False
@@ -288,7 +288,7 @@ stop_reason_, n_features_in_, feature_names_in_
     columns_per_round: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
 
-    _scaling: ClassVar[Scaling] = Scaling(1.0)
+    _scaling: ClassVar[UnitScaling] = UnitScaling(1.0)
     _free: ClassVar[NDArray[np.intp]]
     _free_columns: ClassVar[FreeColumns] = FreeColumns(())
     _coef_by_output: ClassVar[bool] = True
@@ -343,7 +343,7 @@ stop_reason_, n_features_in_, feature_names_in_
             self, per_row=False, price=float(self.C), trade_off=f"C={self.C:g}"
         )
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         linear_fit.keep(self, runs, rows)
         strongest = linear_fit.strongest(self) * float(rows.weights.sum())
         self.C_min_ = 1.0 / strongest if strongest > 0 else np.inf

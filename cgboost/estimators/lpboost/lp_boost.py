@@ -41,13 +41,13 @@ from cgboost.estimators.common.objective import (
     simplex_if_linear,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.rows import Held, Rows, Vector
 from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
     OnlyWithProbabilities,
     Regression,
 )
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
 from cgboost.losses.registry import (
@@ -57,10 +57,10 @@ from cgboost.losses.registry import (
     RegressionLoss,
     get_loss,
 )
-from cgboost.masters.support_vector.master import Offset
-from cgboost.pricing.features.stumps import StumpPool
+from cgboost.masters.support_vector.support_vector_master import Offset
 from cgboost.pricing.learners.learners import LearnerPricer, check_learner
 from cgboost.pricing.scans.scan import StrataPricer
+from cgboost.pricing.univariate.stumps import StumpPool
 
 FEWEST_STUMPS = 20
 """Stumps a round at least: they are cheap next to a round (measured on breast cancer)."""
@@ -72,7 +72,7 @@ class StumpColumns(ColumnFamily):
     def check(self) -> None:
         """There is nothing to check."""
 
-    def pool(self, rows: Rows) -> StumpPool:
+    def pool(self, rows: TrainingRows) -> StumpPool:
         """The sorted features."""
         return StumpPool(rows.X)
 
@@ -84,7 +84,9 @@ class StumpColumns(ColumnFamily):
         """A share of the rows, and some at least."""
         return max(FEWEST_STUMPS, super().columns_per_round(pool, n_rows))
 
-    def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+    def described(
+        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
         """Feature and threshold of each stump."""
         return {
             "feature": np.array([stump.feature for stump in columns], dtype=np.intp),
@@ -104,7 +106,7 @@ class LearnerColumns(ColumnFamily):
         """The learner must fit weighted rows."""
         check_learner("estimator", self.estimator)
 
-    def pool(self, rows: Rows) -> LearnerPricer:
+    def pool(self, rows: TrainingRows) -> LearnerPricer:
         """The learner, with its sequence of seeds."""
         return LearnerPricer(self.estimator, rows.X, tol=self.tol, random_state=self.random_state)
 
@@ -116,7 +118,9 @@ class LearnerColumns(ColumnFamily):
         """One: the seed alone rarely makes two learners differ."""
         return 1
 
-    def described(self, columns: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+    def described(
+        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
         """Number and scale of each learner."""
         return {
             "estimator": np.arange(len(columns)),
@@ -341,14 +345,14 @@ feature_names_in_
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-    ) -> tuple[Rows, Held | None]:
+    ) -> tuple[TrainingRows, HeldSets | None]:
         rows, held = super()._prepare(X, y, sample_weight, eval_set)
         is_linear = self.formulation == "lp"
         loss = get_loss(self.loss)
         self._usual_cost = cost_of_labels(self, rows, loss) if is_linear else 1.0
         return rows, held
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
         self.C_ = chosen_cost(self)
 
@@ -453,13 +457,13 @@ n_features_in_, feature_names_in_
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-    ) -> tuple[Rows, Held | None]:
+    ) -> tuple[TrainingRows, HeldSets | None]:
         rows, held = super()._prepare(X, y, sample_weight, eval_set)
         is_linear = self.formulation == "lp"
         self._usual_cost = self._family.usual_cost(rows, self._cost) if is_linear else 1.0
         return rows, held
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
         self.C_ = chosen_cost(self)
 

@@ -25,14 +25,14 @@ import numpy as np
 
 from cgboost.estimators.common.fit_loop import FittedRun
 from cgboost.estimators.common.parameters import check_count
-from cgboost.estimators.common.rows import Rows, Vector
-from cgboost.estimators.common.subproblems import Task
-from cgboost.estimators.rules.columns import RuleColumns, with_roots
+from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.rules.rule_columns import RuleColumns, with_roots
 from cgboost.generation.history import StopReason, relative_gap
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.support_vector.master import WarmStart
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.penalties import L1
 from cgboost.pricing.rules import ErrorSelection, Literals, RuleList, RuleSelection, all_rules
 
@@ -90,7 +90,7 @@ def capacity(self: Any, cost: Vector) -> float:
     return float(total + (one * most_conditions if one else 0.0))
 
 
-def chosen_selection(self: Any, rows: Rows) -> str:
+def chosen_selection(self: Any, rows: TrainingRows) -> str:
     """How the rules of a classifier within a budget are chosen, "loss" or "errors"."""
     conditions = self.max_total_conditions
     if self.selection != "auto":
@@ -100,8 +100,8 @@ def chosen_selection(self: Any, rows: Rows) -> str:
 
 
 def selecting_by_errors(
-    self: Any, tasks: Iterator[Task], pool: Literals, rows: Rows
-) -> Iterator[Task]:
+    self: Any, tasks: Iterator[Subproblem], pool: Literals, rows: TrainingRows
+) -> Iterator[Subproblem]:
     """The runs of the loop, with rules that are chosen together by their training errors."""
     for task, signs in zip(tasks, self._targets(rows.y), strict=True):
         pricer = ErrorSelection(
@@ -115,7 +115,7 @@ def selecting_by_errors(
         yield replace(task, pricer=pricer, columns_per_round=1)
 
 
-def selecting(self: Any, tasks: Iterator[Task], pool: Literals) -> Iterator[Task]:
+def selecting(self: Any, tasks: Iterator[Subproblem], pool: Literals) -> Iterator[Subproblem]:
     """The runs of the loop, with a search that keeps to the budgets."""
     for task in tasks:
         if is_budgeted(self):
@@ -141,7 +141,7 @@ def second_derivative(master: Any) -> Callable[[Vector], Vector]:
 
 
 def certified_runs(
-    self: Any, runs: list[FittedRun], pool: Literals, rows: Rows, started: float
+    self: Any, runs: list[FittedRun], pool: Literals, rows: TrainingRows, started: float
 ) -> list[FittedRun]:
     """The runs with the bounds on their problems, and with why a budget has ended them."""
     if not is_budgeted(self):
@@ -156,7 +156,7 @@ def certified_runs(
             elapsed = time.perf_counter() - started
             left = max(0.0, self._share_of_time * self.time_limit - elapsed) / (len(runs) - number)
         label = self._label(number, len(runs))
-        relaxation = Relaxation(self, pool, target, rows.weights, label)
+        relaxation = BudgetRelaxation(self, pool, target, rows.weights, label)
         bound = relaxation.without_budget(left)
         if bound is None:
             bound = relaxation.bound(done[number], left)
@@ -180,7 +180,7 @@ def _ended_by_budget(self: Any, run: FittedRun) -> FittedRun:
 
 
 @dataclass(frozen=True)
-class Relaxation:
+class BudgetRelaxation:
     """The convex problems whose optima bound a rule set within a budget.
 
     Attributes

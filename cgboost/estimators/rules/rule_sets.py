@@ -32,14 +32,14 @@ from cgboost.estimators.common.objective import (
     simplex_if_linear,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.rows import Held, Rows, Vector
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
     OnlyWithProbabilities,
     Regression,
 )
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
 from cgboost.estimators.rules import rule_text
 from cgboost.estimators.rules.budget import (
     certified_runs,
@@ -49,7 +49,7 @@ from cgboost.estimators.rules.budget import (
     selecting,
     selecting_by_errors,
 )
-from cgboost.estimators.rules.columns import family_of, prepare, read_new
+from cgboost.estimators.rules.rule_columns import family_of, prepare, read_new
 from cgboost.losses import Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
@@ -246,14 +246,16 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     def _master_options(self) -> dict[str, Any]:
         return {"offset": "free", "solver": simplex_if_linear(self)}
 
-    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: Any, rows: TrainingRows) -> Iterator[Subproblem]:
         tasks = super()._tasks(pool, rows)
         self._n_literals = len(pool)
         if self.selection_ == "errors":
             return selecting_by_errors(self, tasks, pool, rows)
         return selecting(self, tasks, pool)
 
-    def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
+    def _run_all(
+        self, pool: Any, rows: TrainingRows, held: HeldSets | None, started: float
+    ) -> list[FittedRun]:
         runs = super()._run_all(pool, rows, held, started)
         return certified_runs(self, runs, pool, rows, started)
 
@@ -364,11 +366,13 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     def _master_options(self) -> dict[str, Any]:
         return {"offset": "free", "solver": simplex_if_linear(self)}
 
-    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: Any, rows: TrainingRows) -> Iterator[Subproblem]:
         self._n_literals = len(pool)
         return selecting(self, super()._tasks(pool, rows), pool)
 
-    def _run_all(self, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
+    def _run_all(
+        self, pool: Any, rows: TrainingRows, held: HeldSets | None, started: float
+    ) -> list[FittedRun]:
         runs = super()._run_all(pool, rows, held, started)
         return certified_runs(self, runs, pool, rows, started)
 
@@ -388,7 +392,7 @@ def importances(self: Any) -> NDArray[np.float64]:
     return sizes / (sizes.sum() or 1.0)
 
 
-def cost_in_units(self: Any, rows: Rows) -> float:
+def cost_in_units(self: Any, rows: TrainingRows) -> float:
     """C for a y of the standard deviation σ that is 0.1 for y/σ.
 
     With ℓ(σe) = κ·ℓ'(e), weights σα make κCℓ' + σ|α| of Cℓ + |α|, and σ²½α² of ½α².

@@ -20,8 +20,8 @@ from cgboost.additive.export.sql import (
     unused,
 )
 from cgboost.estimators.common.fitted_methods import ReportedEstimator
-from cgboost.estimators.common.rows import Rows
 from cgboost.estimators.common.targets import without_class_weights
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.pricing.rules import Condition, Conjunction, Relation
 from cgboost.tables.schema import Schema
 from cgboost.tables.table_columns import legible
@@ -80,7 +80,7 @@ class Rule:
         return f"{words}: {self.weight:+.3g}{speaks} ({', '.join(about)})"
 
 
-def rules_of(self: Any, rows: Rows) -> list[list[Rule]]:
+def rules_of(self: Any, rows: TrainingRows) -> list[list[Rule]]:
     """The rules of each run of a model, with what they hold for, in the order of their rounds."""
     share: Any = without_class_weights(self, rows.weights, rows.y)
     share = share / share.sum()
@@ -109,7 +109,7 @@ def rules_of(self: Any, rows: Rows) -> list[list[Rule]]:
     return rules
 
 
-def complete(self: Any, pool: Any, rows: Rows) -> None:
+def complete(self: Any, pool: Any, rows: TrainingRows) -> None:
     """Set the attributes that say what the rules of a model are."""
     found = rules_of(self, rows)
     active = [rule for run in found for rule in run]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from cgboost.estimators.thinning.members import Cube, Indices, Kind, Members, Vector
+from cgboost.estimators.thinning.members import Cube, Indices, MemberKind, Members, Vector
 
 LOGISTIC = ("binary", "multiclass", "binary:logistic", "multi:softprob", "multi:softmax")
 """Objectives of LightGBM and XGBoost whose raw scores are log-odds or their like."""
@@ -46,7 +46,7 @@ class BoostedMembers(Members):
 
     def __init__(self, model: Any, classes: NDArray[Any] | None) -> None:
         self.model, self.classes = model, classes
-        self.kind: Kind = "value" if classes is None else "score"
+        self.kind: MemberKind = "value" if classes is None else "score"
         self.weights: Vector = np.ones(self.n_stages)
         self.has_link = classes is not None
 

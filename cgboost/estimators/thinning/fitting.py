@@ -33,14 +33,14 @@ from cgboost.estimators.thinning.members import (
     inner_estimators,
     listed,
 )
-from cgboost.estimators.thinning.problem import Problem, joint_margins
+from cgboost.estimators.thinning.problem import ThinningProblem, joint_margins
 from cgboost.exceptions import DataWarning, warn_caller
 from cgboost.losses import AbsoluteError, Hinge, LogLoss, Loss, Quantile, SquaredError
-from cgboost.masters.support_vector.master import Offset
+from cgboost.masters.support_vector.support_vector_master import Offset
 from cgboost.tables.frames import some_rows
 
 Aim = Literal["y", "ensemble"]
-Seen = Literal["out_of_bag", "leave_one_out", "training", "given", "held_out"]
+HowSeen = Literal["out_of_bag", "leave_one_out", "training", "given", "held_out"]
 
 CLASSIFICATION: dict[str, type[Loss]] = {"accuracy": Hinge, "log_loss": LogLoss}
 REGRESSION: dict[str, type[Loss]] = {"rmse": SquaredError, "mae": AbsoluteError}
@@ -157,7 +157,7 @@ def loss_of(metric: str | None, quantile: float, members: Members, aim: Aim) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class MemberColumns:
     """What members say of the rows that the program is about.
 
     Attributes
@@ -177,7 +177,7 @@ class Columns:
     outputs: Cube
     unseen: Mask | None
     rows: Indices
-    seen: Seen
+    seen: HowSeen
     doubtful: bool = False
 
 
@@ -191,7 +191,7 @@ def columns_of(
     training: bool | None,
     aim: Aim,
     rng: np.random.RandomState,
-) -> Columns:
+) -> MemberColumns:
     """What the members say of rows, in the fairest way that there is.
 
     Parameters
@@ -211,7 +211,7 @@ def columns_of(
             f"of them, got {n_rows}: members are asked about those that they left out. Give all of "
             "them, or new rows with training_rows=False"
         )
-    other: Seen = "given" if training is None else "held_out"
+    other: HowSeen = "given" if training is None else "held_out"
     if training is None:
         training = is_training_set(ensemble, y, unseen)
         doubtful = not training and _warn_of_another_order(ensemble, n_rows)
@@ -226,28 +226,28 @@ def columns_of(
     if training and aim == "y" and unseen is None and is_forest_of_all_rows(ensemble, members):
         assert isinstance(members, EstimatorMembers)
         outputs = without_own(members, part, y[rows], weights[rows])
-        return Columns(outputs, None, rows, "leave_one_out")
+        return MemberColumns(outputs, None, rows, "leave_one_out")
     outputs = members.outputs(part)
     if unseen is None or aim == "ensemble":
         if aim == "y":
             _warn_of_memory(members, outputs, y[rows])
         if unknown and not training and not doubtful:
             doubtful = _warn_of_part(ensemble, members, outputs, y[rows])
-        return Columns(outputs, None, rows, "training" if training else other, doubtful)
+        return MemberColumns(outputs, None, rows, "training" if training else other, doubtful)
     own = unseen[rows]
     if isinstance(members, LeafMembers):
         return _of_leaves(members, outputs, own, rows)
     known = own.any(axis=1)
-    return Columns(neutral(outputs[known], own[known]), own[known], rows[known], "out_of_bag")
+    return MemberColumns(neutral(outputs[known], own[known]), own[known], rows[known], "out_of_bag")
 
 
-def _of_leaves(members: LeafMembers, outputs: Cube, unseen: Mask, rows: Indices) -> Columns:
+def _of_leaves(members: LeafMembers, outputs: Cube, unseen: Mask, rows: Indices) -> MemberColumns:
     """Leaves of the trees that have not seen a row, as much more as there are fewer of them."""
     shares = unseen.mean(axis=1)
     known = shares > 0
     factors = unseen[known] / shares[known, None]
     outputs = outputs[known] * factors[:, members.tree_of, None].astype(np.float32)
-    return Columns(outputs, None, rows[known], "out_of_bag")
+    return MemberColumns(outputs, None, rows[known], "out_of_bag")
 
 
 def _warn_of_another_order(ensemble: Any, n_rows: int) -> bool:
@@ -312,7 +312,7 @@ def _warn_of_memory(members: Members, outputs: Cube, y: NDArray[Any]) -> None:
 
 
 def error_share(
-    members: Members, columns: Columns, X: Any, y: NDArray[Any], weights: Vector
+    members: Members, columns: MemberColumns, X: Any, y: NDArray[Any], weights: Vector
 ) -> float:
     """Errors of the ensemble on the rows of its columns, as a share of those of a constant.
 
@@ -362,7 +362,7 @@ def aim_of(target: str, metric: str | None, members: Members) -> Aim:
 
 def problem_of(
     members: Members,
-    columns: Columns,
+    columns: MemberColumns,
     X: Any,
     y: NDArray[Any],
     weights: Vector,
@@ -370,7 +370,7 @@ def problem_of(
     loss: Loss,
     aim: Aim,
     fit_intercept: bool = True,
-) -> Problem:
+) -> ThinningProblem:
     """The program over the members.
 
     Parameters
@@ -392,17 +392,19 @@ def problem_of(
             means, centre = np.zeros_like(means), np.zeros_like(centre)
         entries = _stacked(outputs - means.astype(np.float32))
         costs = _of_mean_one(np.repeat(weights, _used(width)))
-        return Problem(entries, _ravelled(total - centre), costs, loss, "none", (means, centre))
+        return ThinningProblem(
+            entries, _ravelled(total - centre), costs, loss, "none", (means, centre)
+        )
     offset: Offset = "free" if fit_intercept else "none"
     if members.classes is None:
         H = np.ascontiguousarray(outputs[:, :, 0])
-        return Problem(H, y.astype(np.float64), _of_mean_one(weights), loss, offset)
+        return ThinningProblem(H, y.astype(np.float64), _of_mean_one(weights), loss, offset)
     if width == 1:
         signs = np.where(y == 1, 1.0, -1.0)
-        return Problem(outputs[:, :, 0], signs, _of_mean_one(weights), loss, offset)
+        return ThinningProblem(outputs[:, :, 0], signs, _of_mean_one(weights), loss, offset)
     entries, rows = joint_margins(outputs, y)
     costs = _of_mean_one(weights[rows])
-    return Problem(entries, np.ones(len(entries)), costs, loss, "none")
+    return ThinningProblem(entries, np.ones(len(entries)), costs, loss, "none")
 
 
 def _used(width: int) -> int:

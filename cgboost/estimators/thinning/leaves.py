@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.estimators.thinning.members import Cube, EstimatorMembers, Indices, Kind, Members
+from cgboost.estimators.thinning.members import Cube, EstimatorMembers, Indices, MemberKind, Members
 from cgboost.pricing.learners.trees import check_width
 
 MOST_LEAVES = 50_000
@@ -38,7 +38,7 @@ class LeafMembers(Members):
                 "forest, bagging, AdaBoost)"
             )
         self.trees, self.classes = trees, trees.classes
-        self.kind: Kind = "value" if trees.classes is None else "score"
+        self.kind: MemberKind = "value" if trees.classes is None else "score"
         owners, nodes = [], []
         for j, member in enumerate(trees.members):
             own = np.flatnonzero(member.estimator.tree_.children_left < 0)

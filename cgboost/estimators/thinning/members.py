@@ -23,7 +23,7 @@ from cgboost.pricing.learners.trees import check_width
 Vector = NDArray[np.float64]
 Cube = NDArray[np.float32]
 Indices = NDArray[np.intp]
-Kind = Literal["probability", "score", "value"]
+MemberKind = Literal["probability", "score", "value"]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Members(ABC):
         Whether the ensemble's output is the weighted sum of its members'.
     """
 
-    kind: Kind
+    kind: MemberKind
     classes: NDArray[Any] | None = None
     weights: Vector
     adds_up: ClassVar[bool] = False
@@ -139,7 +139,7 @@ class EstimatorMembers(Members):
     original: Any = None
 
     def __post_init__(self) -> None:
-        self.kind: Kind = "value" if self.classes is None else "probability"
+        self.kind: MemberKind = "value" if self.classes is None else "probability"
         if self.classes is not None and not any(member.classes for member in self.members):
             self.kind = "score"
 

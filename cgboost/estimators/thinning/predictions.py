@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.fitted_methods import StoredEstimator
+from cgboost.estimators.thinning import ensemble_inputs as reading
 from cgboost.estimators.thinning import export
-from cgboost.estimators.thinning import rows as reading
 from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members, Vector
 from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
 

@@ -25,9 +25,13 @@ from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Loss
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector.formulations import VERTICES
-from cgboost.masters.support_vector.master import Offset, SupportVectorMaster, WarmStart
+from cgboost.masters.support_vector.support_vector_master import (
+    Offset,
+    SupportVectorMaster,
+    WarmStart,
+)
 from cgboost.penalties import L2
-from cgboost.pricing.features.features import STRATUM, Feature, FeaturePricer
+from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePricer
 
 COLUMNS_PER_ROUND = 20
 
@@ -58,7 +62,7 @@ MOST_DROPS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class ThinningProblem:
     """Rows and columns of the program.
 
     Attributes
@@ -110,7 +114,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ProgramOptimum:
     """The program's optimum at one C."""
 
     C: float
@@ -125,7 +129,7 @@ class Choice:
 
 
 def solve(
-    problem: Problem,
+    problem: ThinningProblem,
     C: float,
     *,
     tol: float,
@@ -133,7 +137,7 @@ def solve(
     solver_options: Mapping[str, Any] | None = None,
     max_columns: int | None = None,
     start: WarmStart | None = None,
-) -> tuple[Choice, WarmStart]:
+) -> tuple[ProgramOptimum, WarmStart]:
     """The optimum at one C, certified over all members, and where a similar problem may start."""
     loss = problem.loss.on(problem.target, C * problem.costs)
     linear = "hessian_diag" not in problem.loss.abilities
@@ -157,23 +161,23 @@ def solve(
     weights = np.zeros(problem.H.shape[1])
     for column, weight in zip(result.columns, result.coef, strict=True):
         weights[column.hypothesis.index] = weight  # type: ignore[union-attr]
-    return Choice(C, weights, float(result.intercept), result), master.warm_start
+    return ProgramOptimum(C, weights, float(result.intercept), result), master.warm_start
 
 
 def path(
-    problem: Problem,
+    problem: ThinningProblem,
     size: int,
     *,
     tol: float,
     solver: str,
     solver_options: Mapping[str, Any] | None = None,
-) -> list[Choice]:
+) -> list[ProgramOptimum]:
     """Optima for growing C, from the first member until far more than ``size`` have a weight."""
     own: dict[str, Any] = {"tol": tol, "solver": solver, "solver_options": solver_options}
     least = problem.least_cost
     if not np.isfinite(least):  # no member is of use at any C
         return [solve(problem, 1.0, **own)[0]]
-    choices: list[Choice] = []
+    choices: list[ProgramOptimum] = []
     start: WarmStart | None = None
     for C in least * 1.01 * COST_STEP ** np.arange(MOST_COSTS):
         choice, start = solve(problem, float(C), start=start, **own)
@@ -185,7 +189,7 @@ def path(
     return choices
 
 
-def members_of_size(problem: Problem, choices: list[Choice], size: int) -> Indices:
+def members_of_size(problem: ThinningProblem, choices: list[ProgramOptimum], size: int) -> Indices:
     """The ``size`` members that matter: by weight at the last C, then by their own loss."""
     enough = (own for own in choices if own.size >= problem.beyond * size)
     weights = next(enough, choices[-1]).weights
@@ -194,7 +198,7 @@ def members_of_size(problem: Problem, choices: list[Choice], size: int) -> Indic
     return chosen
 
 
-def refit(problem: Problem, chosen: Indices, *, tol: float) -> Choice:
+def refit(problem: ThinningProblem, chosen: Indices, *, tol: float) -> ProgramOptimum:
     """Weights of the members chosen, drawn to equal ones instead of to 0.
 
         min ½Σ(w_j − s/m)² + C Σ_i c_i ℓ(t_i, Σ_j w_j h_j(x_i) + b)    over w, s and b
@@ -210,13 +214,13 @@ def refit(problem: Problem, chosen: Indices, *, tol: float) -> Choice:
             break
         weights, intercept, result = _around_mean(problem, left, scale, tol=tol)
         if (weights >= 0).all():
-            final = Choice(np.inf, _placed(left, weights, count), intercept, result)
+            final = ProgramOptimum(np.inf, _placed(left, weights, count), intercept, result)
             break
         left = left[weights > 0]
     else:
         weights, intercept, result = _around_mean(problem, left, scale, tol=tol)
         own = np.maximum(weights, 0.0)
-        final = Choice(np.inf, _placed(left, own, count), intercept, result)
+        final = ProgramOptimum(np.inf, _placed(left, own, count), intercept, result)
     return final
 
 
@@ -226,7 +230,9 @@ def _placed(chosen: Indices, weights: Vector, count: int) -> Vector:
     return placed
 
 
-def _scale(problem: Problem, chosen: Indices, *, tol: float) -> tuple[float, Choice]:
+def _scale(
+    problem: ThinningProblem, chosen: Indices, *, tol: float
+) -> tuple[float, ProgramOptimum]:
     """The sum of equal weights that fits best, and the model with it."""
     mean = problem.H[:, chosen].mean(axis=1, dtype=np.float64)
     centre = float(mean.mean()) if problem.offset == "free" else 0.0
@@ -238,11 +244,11 @@ def _scale(problem: Problem, chosen: Indices, *, tol: float) -> tuple[float, Cho
     scale = float(result.coef[0]) if len(result.coef) else 0.0
     intercept = float(result.intercept) - scale * centre
     weights = _placed(chosen, np.full(len(chosen), scale / len(chosen)), problem.H.shape[1])
-    return scale, Choice(np.inf, weights, intercept, result)
+    return scale, ProgramOptimum(np.inf, weights, intercept, result)
 
 
 def _around_mean(
-    problem: Problem, chosen: Indices, scale: float, *, tol: float
+    problem: ThinningProblem, chosen: Indices, scale: float, *, tol: float
 ) -> tuple[Vector, float, Result]:
     own = problem.H[:, chosen].astype(np.float64)
     count = len(chosen)
@@ -263,7 +269,7 @@ def _around_mean(
     return weights[1:] + weights[0] / count, float(result.intercept), result
 
 
-def equal(problem: Problem, chosen: Indices, *, scaled: bool, tol: float) -> Choice:
+def equal(problem: ThinningProblem, chosen: Indices, *, scaled: bool, tol: float) -> ProgramOptimum:
     """The same weight for all members chosen, with the sum 1.
 
     Parameters
@@ -274,9 +280,9 @@ def equal(problem: Problem, chosen: Indices, *, scaled: bool, tol: float) -> Cho
     weights = np.zeros(problem.H.shape[1])
     weights[chosen] = 1.0 / len(chosen)
     if not scaled or problem.offset == "none":
-        return Choice(np.inf, weights, 0.0, None)
+        return ProgramOptimum(np.inf, weights, 0.0, None)
     scale, found = _scale(problem, chosen, tol=tol)
-    return found if scale > 0 else Choice(np.inf, weights, 0.0, None)
+    return found if scale > 0 else ProgramOptimum(np.inf, weights, 0.0, None)
 
 
 def joint_margins(

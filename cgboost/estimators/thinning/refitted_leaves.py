@@ -28,7 +28,7 @@ from cgboost.estimators.thinning.members import (
     Cube,
     EstimatorMembers,
     Indices,
-    Kind,
+    MemberKind,
     Members,
     Vector,
 )
@@ -80,7 +80,7 @@ def leaves_of(members: Members, X: Any, places: Indices) -> NDArray[Any]:
     return members.outputs(X, places).reshape(len(X), -1)
 
 
-class Leaves:
+class NumberedLeaves:
     """The leaves of some trees, numbered through.
 
     Parameters
@@ -128,7 +128,7 @@ class RefittedLeaves(Members):
     members : Members
     places : ndarray of int, shape (n_members,)
         Those kept.
-    leaves : Leaves
+    leaves : NumberedLeaves
         Of all trees; a leaf without training rows says nothing.
     values : ndarray of shape (n_leaves, n_outputs)
     gap : float
@@ -137,11 +137,11 @@ class RefittedLeaves(Members):
 
     members: Members
     places: Indices
-    leaves: Leaves
+    leaves: NumberedLeaves
     values: NDArray[np.float64]
     gap: float
     has_link: bool = True
-    kind: Kind = field(default="score")
+    kind: MemberKind = field(default="score")
 
     def __post_init__(self) -> None:
         self.classes = self.members.classes
@@ -198,7 +198,7 @@ def refitted(
         raise ValueError("leaf_values='refit' needs rows of two classes at least, y has one")
     found = leaves_of(members, X, places)
     keys = [np.unique(found[:, t]) for t in range(found.shape[1])]
-    leaves = Leaves(keys)
+    leaves = NumberedLeaves(keys)
     design = leaves.indicators(leaves.numbers(found)) / np.sqrt(len(keys))
     coef, gap = _fitted(design, y, weights)
     coef = coef * _unit(design, y, weights)

@@ -24,13 +24,13 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.parameters import (
     check_random_state as check_seed,
 )
+from cgboost.estimators.thinning import ensemble_inputs as reading
 from cgboost.estimators.thinning import export
-from cgboost.estimators.thinning import rows as reading
 from cgboost.estimators.thinning.boosted import BoostedMembers
 from cgboost.estimators.thinning.fitting import (
     CLASSIFICATION,
     Aim,
-    Columns,
+    MemberColumns,
     aim_of,
     columns_of,
     error_share,
@@ -44,8 +44,8 @@ from cgboost.estimators.thinning.leaves import LeafMembers
 from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members, Vector
 from cgboost.estimators.thinning.predictions import ThinnedModel
 from cgboost.estimators.thinning.problem import (
-    Choice,
-    Problem,
+    ProgramOptimum,
+    ThinningProblem,
     equal,
     members_of_size,
     path,
@@ -72,7 +72,7 @@ LEARNT = 0.3
 the most frequent class alone. Where it has more, labels are noisy, and so many values would learn
 the noise: on Adult (0.6) new values cost up to 0.9 points."""
 
-Weights = Literal["auto", "program", "refit", "equal"]
+WeightsOption = Literal["auto", "program", "refit", "equal"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +81,8 @@ class _Prepared:
 
     ensemble: Any
     members: Members
-    columns: Columns
-    problem: Problem
+    columns: MemberColumns
+    problem: ThinningProblem
     aim: Aim
     X: Any
     y: NDArray[Any]
@@ -376,7 +376,7 @@ class ThinnedEnsemble(ThinnedModel):
             )
         return EstimatorMembers(members.members, members.weights, known)
 
-    def _take(self, ready: _Prepared, choices: list[Choice], size: int | None) -> None:
+    def _take(self, ready: _Prepared, choices: list[ProgramOptimum], size: int | None) -> None:
         """The members of one size, or of the program's optimum, and their weights."""
         problem, members = ready.problem, ready.members
         useless = not any(own.size for own in choices)
@@ -413,7 +413,7 @@ class ThinnedEnsemble(ThinnedModel):
                 final = refit(problem, chosen, tol=self.tol)
         self._keep(ready, program, final)
 
-    def _keep(self, ready: _Prepared, program: Choice, final: Choice) -> None:
+    def _keep(self, ready: _Prepared, program: ProgramOptimum, final: ProgramOptimum) -> None:
         members, columns = ready.members, ready.columns
         indices: Indices = np.flatnonzero(final.weights)
         weights, intercept = final.weights[indices], final.intercept

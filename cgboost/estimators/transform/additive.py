@@ -26,19 +26,19 @@ from cgboost.additive.trees.smoothers import (
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_count
-from cgboost.estimators.common.rows import Held, Rows, Vector
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import Regression
-from cgboost.estimators.transform.base import BaseTransform
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
+from cgboost.estimators.transform.base_transform import BaseTransform
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import StopReason
-from cgboost.losses.base import Loss
+from cgboost.losses.loss import Loss
 from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.additive import BackfittingPricer, Change, MostTurns, StagePricer
-from cgboost.tables.rows import Block
+from cgboost.pricing.additive import BackfittingPricer, FunctionChange, MostTurns, StagePricer
+from cgboost.tables.row_blocks import RowBlock
 from cgboost.tables.schema import Schema
 
 METHODS = ("one-pass", "backfitting")
@@ -137,7 +137,7 @@ feature_names_in_
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-    ) -> tuple[Rows, Held | None]:
+    ) -> tuple[TrainingRows, HeldSets | None]:
         rows, held = super()._prepare(X, y, sample_weight, eval_set)
         odd = [j for j, known in enumerate(self._schema.categories) if known is not None]
         if self.smoother is not None and odd:
@@ -159,7 +159,7 @@ feature_names_in_
     def _fitted_loss(self) -> Loss:
         return SquaredError()
 
-    def _tasks(self, pool: Any, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: Any, rows: TrainingRows) -> Iterator[Subproblem]:
         if self.method == "one-pass" and self.smoother is None:
             yield from super()._tasks(pool, rows)
             return
@@ -178,14 +178,14 @@ feature_names_in_
             sums = pool.aggregates(self._fitted_loss, rows.y)
             builder = SmoothedStages(self.max_bins, feed_forward=False)
             builder.smoother = smoother
-            yield Task(AggregateMaster(sums), StagePricer(builder, sums), callbacks=callbacks)
+            yield Subproblem(AggregateMaster(sums), StagePricer(builder, sums), callbacks=callbacks)
             return
         training = SquaredError().on(rows.y, np.where(held, 0.0, rows.weights))
         everyone = SquaredError().on(rows.y, np.broadcast_to(1.0, len(rows.y)))
         pricer = BackfittingPricer(smoother, passes, everyone, len(groups), tol=self.tol)
         callbacks.append(MostTurns(pricer, self.max_iter))
         master = StagewiseMaster(training, step=1.0, start="constant")
-        yield Task(master, pricer, callbacks=callbacks)
+        yield Subproblem(master, pricer, callbacks=callbacks)
 
     def _limits(self) -> dict[str, Any]:
         return super()._limits() if self.method == "one-pass" else {"tol": 0.0, "max_rounds": None}
@@ -203,11 +203,11 @@ feature_names_in_
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _complete(self, pool: Any, rows: Rows) -> None:
+    def _complete(self, pool: Any, rows: TrainingRows) -> None:
         found, constant = self._found()
         used = sorted(found)
 
-        def values(block: Block) -> list[Vector]:
+        def values(block: RowBlock) -> list[Vector]:
             return [found[j](block.X[:, j]) for j in used]
 
         parts = pool.passes().of_values(values, len(used), rows.y)
@@ -228,7 +228,7 @@ feature_names_in_
         found: dict[int, AdditiveFunction] = {}
         constant = 0.0
         for coef, hypothesis in zip(output.coef.tolist(), output.active, strict=True):
-            if isinstance(hypothesis, Change):
+            if isinstance(hypothesis, FunctionChange):
                 found[hypothesis.feature] = hypothesis.new
                 continue
             stage = hypothesis.family.stages[hypothesis.number]
@@ -238,12 +238,14 @@ feature_names_in_
         used = {j: function for j, function in found.items() if function.term is not None}
         return used, constant
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         stagewise.keep(self, runs, rows)
         if self.method == "backfitting":
             self.n_iter_ = int(self.columns_["turn"].max(initial=0))
 
-    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+    def _described(
+        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
         if self.method == "one-pass":
             return super()._described(hypotheses, strata, rows)
         return {

@@ -17,10 +17,10 @@ from cgboost.additive.sql.source import SQLSource
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.inputs import check_here
 from cgboost.estimators.common.parameters import threads_of
-from cgboost.estimators.common.rows import Rows, of_rows_that_count, rows_of
+from cgboost.estimators.common.training_rows import TrainingRows, of_rows_that_count, rows_of
 from cgboost.parallel import KeepingExecutor, ThreadExecutor, as_executor
-from cgboost.tables.preparation import check_weights
-from cgboost.tables.rows import Block, SourceRows
+from cgboost.tables.binning import check_weights
+from cgboost.tables.row_blocks import RowBlock, SourceRows
 
 
 def is_elsewhere(estimator: Any, X: Any) -> bool:
@@ -69,7 +69,7 @@ def rows_elsewhere(
     Raises
     ------
     ValueError
-        As :func:`cgboost.estimators.common.rows.rows_of`, or if there are fewer than 2 rows.
+        As :func:`cgboost.estimators.common.training_rows.rows_of`, or for fewer than 2 rows.
     """
     with unchanged_on_failure(estimator):
         estimator._check_parameters()
@@ -145,19 +145,19 @@ class _Cut:
 
     Parameters
     ----------
-    rows : Rows
+    rows : TrainingRows
         A source is read once, if parts are taken in their order, and again for a part that is asked
         for later.
     count : int
     """
 
-    def __init__(self, rows: Rows, count: int) -> None:
+    def __init__(self, rows: TrainingRows, count: int) -> None:
         self.rows, n_rows = rows, len(rows.y)
         self.ends = np.unique(np.linspace(0, n_rows, min(count, n_rows) + 1).astype(int)).tolist()
         self.plain = bool((rows.weights == 1.0).all())
         self._next = -1
-        self._blocks: Iterator[Block] = iter(())
-        self._begun: Block | None = None
+        self._blocks: Iterator[RowBlock] = iter(())
+        self._begun: RowBlock | None = None
 
     def loaders(self) -> list[Any]:
         """Functions that make the parts."""

@@ -20,10 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.stage import Stage, StageOutput, Stages
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun, stacked
-from cgboost.estimators.common.rows import Held, Rows
 from cgboost.estimators.common.stagewise import CUT_SHORT, importances_of
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 
 Vector = NDArray[np.float64]
 
@@ -51,7 +51,9 @@ def n_classes_of(estimator: Any) -> int:
     return 1 if estimator._y_numeric else len(estimator.classes_)
 
 
-def run_all(self: Any, pool: Any, rows: Rows, held: Held | None, started: float) -> list[FittedRun]:
+def run_all(
+    self: Any, pool: Any, rows: TrainingRows, held: HeldSets | None, started: float
+) -> list[FittedRun]:
     """One run for each class, of every holdout: their average. A method of the estimator."""
     count = self.n_holdouts
     if count == 1:

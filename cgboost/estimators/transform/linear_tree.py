@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state as random_state_of
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
-from cgboost.estimators.common.bases import RegressorMixin
+from cgboost.additive.trees.model_tree_growth import GrowthLimits, NodePasses, grown, regressors_of
 from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.fitted_methods import ReportedEstimator
 from cgboost.estimators.common.parameters import (
@@ -21,10 +20,11 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     threads_of,
 )
-from cgboost.estimators.common.rows import Rows, Vector, rows_of, table_of
+from cgboost.estimators.common.sklearn_bases import RegressorMixin
+from cgboost.estimators.common.training_rows import TrainingRows, Vector, rows_of, table_of
 from cgboost.parallel.threads import Threads
-from cgboost.tables.preparation import Prepared, prepared
-from cgboost.tables.rows import SourceRows, TableRows
+from cgboost.tables.binning import Prepared, prepared
+from cgboost.tables.row_blocks import SourceRows, TableRows
 from cgboost.tables.schema import Schema
 
 
@@ -140,13 +140,13 @@ class LinearTreeRegressor(RegressorMixin, ReportedEstimator):
             self._grow(schema, rows)
         return self
 
-    def _grow(self, schema: Schema, rows: Rows) -> None:
+    def _grow(self, schema: Schema, rows: TrainingRows) -> None:
         if len(rows.weights) < 2:
             raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
         data = self._prepared(schema, rows)
         passes = NodePasses(data.rows, rows.weights, data.held, Threads(threads_of(self.n_jobs)))
         regressors = regressors_of(passes, data.groups, rows.y, self.max_regressors)
-        limits = Limits(self.max_depth, self.min_samples_leaf, self.tol)
+        limits = GrowthLimits(self.max_depth, self.min_samples_leaf, self.tol)
         self.tree_ = grown(passes, data.groups, regressors, rows.y, limits)
         self._schema = schema
         self.n_leaves_, self.depth_ = len(self.tree_.leaves), self.tree_.depth
@@ -192,7 +192,7 @@ class LinearTreeRegressor(RegressorMixin, ReportedEstimator):
         check_number("validation_fraction", self.validation_fraction, at_least=0, below=1)
         check_random_state("random_state", self.random_state)
 
-    def _prepared(self, schema: Schema, rows: Rows) -> Prepared:
+    def _prepared(self, schema: Schema, rows: TrainingRows) -> Prepared:
         seed = 0 if self.random_state is None else self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = int(random_state_of(seed).randint(2**31))

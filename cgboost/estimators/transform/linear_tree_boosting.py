@@ -23,7 +23,7 @@ from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.additive.trees.split_search import Interactions
 from cgboost.additive.trees.transformation import formula_in_words
 from cgboost.estimators.common import stagewise
-from cgboost.estimators.common.base import BaseEnsemble
+from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fit_loop import FittedRun, Table
 from cgboost.estimators.common.parameters import (
     check_bool,
@@ -33,8 +33,7 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.rows import Held, Rows, Vector, of_rows_that_count, rows_of
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
     Classification,
     Regression,
@@ -42,14 +41,21 @@ from cgboost.estimators.common.targets import (
     predict_proba,
     staged_predict_proba,
 )
-from cgboost.estimators.transform.base import BaseTransform
-from cgboost.estimators.transform.constraints import sets_of
+from cgboost.estimators.common.training_rows import (
+    HeldSets,
+    TrainingRows,
+    Vector,
+    of_rows_that_count,
+    rows_of,
+)
+from cgboost.estimators.transform.base_transform import BaseTransform
+from cgboost.estimators.transform.constraint_parameters import sets_of
 from cgboost.estimators.transform.holdouts import n_classes_of, seed_of
 from cgboost.estimators.transform.transform_inspection import class_number, output_of
 from cgboost.estimators.transform.variants import LARGEST_STEP
 from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
-from cgboost.losses.base import DifferentiableLoss, Loss
 from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.loss import DifferentiableLoss, Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
 from cgboost.losses.registry import (
@@ -64,7 +70,7 @@ from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.parallel.blas import blas_threads
 from cgboost.parallel.threads import Threads
 from cgboost.pricing.linear_trees import LinearTreePricer
-from cgboost.tables.preparation import Prepared
+from cgboost.tables.binning import Prepared
 
 
 @dataclass(eq=False, repr=False)
@@ -162,7 +168,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-    ) -> tuple[Rows, Held | None]:
+    ) -> tuple[TrainingRows, HeldSets | None]:
         self._check_parameters()
         learn = partial(of_rows_that_count, self._learn)
         self._schema, rows = rows_of(self, X, y, sample_weight, learn)
@@ -183,7 +189,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
     _most: ClassVar[float] = np.inf
     """What a round changes an output by, at most."""
 
-    def _pool(self, rows: Rows) -> Prepared:
+    def _pool(self, rows: TrainingRows) -> Prepared:
         place = in_memory(
             rows.X,
             self._schema,
@@ -197,7 +203,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         )
         return place.prepared
 
-    def _tasks(self, pool: Prepared, rows: Rows) -> Iterator[Task]:
+    def _tasks(self, pool: Prepared, rows: TrainingRows) -> Iterator[Subproblem]:
         held = pool.held
         training = np.where(held, 0.0, rows.weights)
         loss = self._loss(rows.y, training)
@@ -223,14 +229,18 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         else:
             master = StagewiseMaster(loss, step=rate * (count - 1) / count, start="constant")
         pricer = LinearTreePricer(grower, training)
-        yield Task(master, pricer, n_outputs=count, columns_per_round=count, callbacks=callbacks)
+        yield Subproblem(
+            master, pricer, n_outputs=count, columns_per_round=count, callbacks=callbacks
+        )
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: Rows) -> Table:
+    def _described(
+        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
         return {"tree": np.array([h.number for h in hypotheses], dtype=np.intp)}
 
-    def _keep(self, runs: list[FittedRun], rows: Rows) -> None:
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         stagewise.keep(self, runs, rows)
         (run,) = runs
         trees = [[h.tree for h in output.active] for output in run.outputs]
@@ -303,7 +313,7 @@ class LinearTreeBoostingRegressor(BaseLinearTreeBoosting, Regression):
 default="squared_error"
         A name, a :class:`~cgboost.losses.Loss` with parameters, such as ``Quantile(0.9)`` or
         ``Huber(1.5)``, or a callable ``loss(target, weights)`` that returns a
-        :class:`~cgboost.losses.base.DifferentiableLoss`. With "poisson", f is the log of the mean,
+        :class:`~cgboost.losses.loss.DifferentiableLoss`. With "poisson", f is the log of the mean,
         and the mean is predicted.
     n_estimators : int, default=500
         Maximum number of rounds.

@@ -1,6 +1,6 @@
 """Transform regression and its precursors, for regression and classification.
 
-The common fit is in :mod:`cgboost.estimators.transform.base`. [P] is Pednault, *Transform
+The common fit is in :mod:`cgboost.estimators.transform.base_transform`. [P] is Pednault, *Transform
 Regression and the Kolmogorov Superposition Theorem*, SDM 2006.
 """
 
@@ -19,11 +19,11 @@ from cgboost.estimators.common.targets import (
     staged_predict_proba,
 )
 from cgboost.estimators.transform import transform_inspection as inspection
-from cgboost.estimators.transform.base import BaseTransform
+from cgboost.estimators.transform.base_transform import BaseTransform
 from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.generation.callbacks import Score, error_rate
-from cgboost.losses.base import Loss
 from cgboost.losses.log_loss import LogLoss
+from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
 from cgboost.losses.registry import REGRESSION, RegressionLoss, check_known_loss, get_loss

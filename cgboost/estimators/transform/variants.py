@@ -13,8 +13,8 @@ import numpy as np
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.holdout import HoldoutLoss, SmallGain
 from cgboost.additive.places.place import Place
-from cgboost.estimators.common.rows import Rows
-from cgboost.estimators.common.subproblems import Task
+from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.multinomial import Multinomial
@@ -49,7 +49,7 @@ LARGEST_STEP = 2.0
 stage that is right on every training row would be sure of what it is not."""
 
 
-def tasks(self: Any, pool: Place, rows: Rows) -> Iterator[Task]:
+def tasks(self: Any, pool: Place, rows: TrainingRows) -> Iterator[Subproblem]:
     """A run for every output, or one for all classes. A method of the estimator."""
     variant, rules, loss = VARIANTS[self.variant], self._constraints, self._fitted_loss
     of_logarithm = isinstance(loss, (LogLoss, Poisson, Multinomial))
@@ -76,4 +76,4 @@ def tasks(self: Any, pool: Place, rows: Rows) -> Iterator[Task]:
         if pool.has_holdout:
             callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
         callbacks.append(SmallGain(self.tol))
-        yield Task(master, pricer, n_outputs=master.n_outputs, callbacks=callbacks)
+        yield Subproblem(master, pricer, n_outputs=master.n_outputs, callbacks=callbacks)

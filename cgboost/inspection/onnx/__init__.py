@@ -1,1 +1,1 @@
-"""Fitted models as ONNX graphs: ``graph`` has operators, ``kernels`` and ``columns`` formulas."""
+"""Fitted models as ONNX graphs: operators, and formulas of kernels and basis functions."""

@@ -34,7 +34,7 @@ def onnx_package() -> Any:
     return onnx
 
 
-class Graph:
+class OperatorGraph:
     """Operators on the rows ``X``, in the order in which they are computed.
 
     Parameters

@@ -11,24 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import ExportError
-from cgboost.inspection.onnx.graph import Graph, Name
+from cgboost.inspection.onnx.graph import Name, OperatorGraph
 from cgboost.kernels import Normalized
-from cgboost.kernels.base import Kernel, Product, Sum
-from cgboost.kernels.columns import On
 from cgboost.kernels.combinations import Cosine
-from cgboost.kernels.features.laplacian import Chi2, Laplacian
-from cgboost.kernels.features.matern import Matern
-from cgboost.kernels.features.periodic import Periodic
-from cgboost.kernels.features.products import Linear, Polynomial
-from cgboost.kernels.features.rational_quadratic import RationalQuadratic
-from cgboost.kernels.features.rbf import RBF
+from cgboost.kernels.kernel import Kernel, Product, Sum
+from cgboost.kernels.numeric.laplacian import Chi2, Laplacian
+from cgboost.kernels.numeric.matern import Matern
+from cgboost.kernels.numeric.periodic import Periodic
+from cgboost.kernels.numeric.products import Linear, Polynomial
+from cgboost.kernels.numeric.rational_quadratic import RationalQuadratic
+from cgboost.kernels.numeric.rbf import RBF
+from cgboost.kernels.on_columns import On
 
 Centres = NDArray[np.float64]
 LEAST = 1e-300
 """Instead of 0 where a root is divided by, or a sum of features: what it divides is 0 there."""
 
 
-def kernel_values(graph: Graph, kernel: Any, x: Name, centres: Centres) -> Name:
+def kernel_values(graph: OperatorGraph, kernel: Any, x: Name, centres: Centres) -> Name:
     """k(x, z) for all rows x and centres z, shape (n_rows, n_centres).
 
     Raises
@@ -45,20 +45,20 @@ def kernel_values(graph: Graph, kernel: Any, x: Name, centres: Centres) -> Name:
     return own(graph, kernel, x, centres)
 
 
-def _linear(graph: Graph, kernel: Linear, x: Name, centres: Centres) -> Name:
+def _linear(graph: OperatorGraph, kernel: Linear, x: Name, centres: Centres) -> Name:
     return graph.op("MatMul", x, graph.constant(np.ascontiguousarray(centres.T)))
 
 
-def _polynomial(graph: Graph, kernel: Polynomial, x: Name, centres: Centres) -> Name:
+def _polynomial(graph: OperatorGraph, kernel: Polynomial, x: Name, centres: Centres) -> Name:
     return _power(graph, kernel, _linear(graph, Linear(), x, centres))
 
 
-def _power(graph: Graph, kernel: Polynomial, products: Name) -> Name:
+def _power(graph: OperatorGraph, kernel: Polynomial, products: Name) -> Name:
     base = graph.op("Add", graph.op("Mul", products, kernel.gamma), kernel.coef0)
     return graph.op("Pow", base, float(kernel.degree))
 
 
-def _squared_distances(graph: Graph, x: Name, centres: Centres) -> Name:
+def _squared_distances(graph: OperatorGraph, x: Name, centres: Centres) -> Name:
     """‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z, at least 0."""
     products = graph.op("Mul", _linear(graph, Linear(), x, centres), -2.0)
     sums = graph.op("Add", products, _squared_norms(graph, x))
@@ -66,33 +66,33 @@ def _squared_distances(graph: Graph, x: Name, centres: Centres) -> Name:
     return graph.op("Max", graph.op("Add", sums, norms), 0.0)
 
 
-def _squared_norms(graph: Graph, x: Name) -> Name:
+def _squared_norms(graph: OperatorGraph, x: Name) -> Name:
     return graph.sum(graph.op("Mul", x, x), 1, keep=True)
 
 
-def _differences(graph: Graph, x: Name, centres: Centres) -> Name:
+def _differences(graph: OperatorGraph, x: Name, centres: Centres) -> Name:
     """X − z, shape (n_rows, n_centres, n_features), for kernels that lose digits without it."""
     rows = graph.op("Unsqueeze", x, graph.constant(np.array([1])))
     return graph.op("Sub", rows, graph.constant(centres[None]))
 
 
-def _distances(graph: Graph, x: Name, centres: Centres) -> Name:
+def _distances(graph: OperatorGraph, x: Name, centres: Centres) -> Name:
     own = _differences(graph, x, centres)
     return graph.op("Sqrt", graph.sum(graph.op("Mul", own, own), 2))
 
 
-def _rbf(graph: Graph, kernel: RBF, x: Name, centres: Centres) -> Name:
+def _rbf(graph: OperatorGraph, kernel: RBF, x: Name, centres: Centres) -> Name:
     squares = _squared_distances(graph, x, centres)
     return graph.op("Exp", graph.op("Mul", squares, -kernel._width))
 
 
-def _laplacian(graph: Graph, kernel: Laplacian, x: Name, centres: Centres) -> Name:
+def _laplacian(graph: OperatorGraph, kernel: Laplacian, x: Name, centres: Centres) -> Name:
     own = graph.sum(graph.op("Abs", _differences(graph, x, centres)), 2)
     assert kernel.gamma is not None
     return graph.op("Exp", graph.op("Mul", own, -kernel.gamma))
 
 
-def _chi2(graph: Graph, kernel: Chi2, x: Name, centres: Centres) -> Name:
+def _chi2(graph: OperatorGraph, kernel: Chi2, x: Name, centres: Centres) -> Name:
     own = _differences(graph, x, centres)
     rows = graph.op("Unsqueeze", x, graph.constant(np.array([1])))
     sums = graph.op("Max", graph.op("Add", rows, graph.constant(centres[None])), LEAST)
@@ -100,7 +100,7 @@ def _chi2(graph: Graph, kernel: Chi2, x: Name, centres: Centres) -> Name:
     return graph.op("Exp", graph.op("Mul", terms, -kernel.gamma))
 
 
-def _matern(graph: Graph, kernel: Matern, x: Name, centres: Centres) -> Name:
+def _matern(graph: OperatorGraph, kernel: Matern, x: Name, centres: Centres) -> Name:
     scaled = graph.op("Mul", _distances(graph, x, centres), math.sqrt(kernel._rate))
     decay = graph.op("Exp", graph.op("Neg", scaled))
     if kernel.nu == 0.5:
@@ -111,20 +111,22 @@ def _matern(graph: Graph, kernel: Matern, x: Name, centres: Centres) -> Name:
     return graph.op("Mul", graph.op("Add", factor, 1.0), decay)
 
 
-def _periodic(graph: Graph, kernel: Periodic, x: Name, centres: Centres) -> Name:
+def _periodic(graph: OperatorGraph, kernel: Periodic, x: Name, centres: Centres) -> Name:
     angle = graph.op("Mul", _distances(graph, x, centres), math.pi / kernel.periodicity)
     sine = graph.op("Sin", angle)
     square = graph.op("Mul", sine, sine)
     return graph.op("Exp", graph.op("Mul", square, -2.0 / kernel.length_scale**2))
 
 
-def _rational_quadratic(graph: Graph, kernel: RationalQuadratic, x: Name, centres: Centres) -> Name:
+def _rational_quadratic(
+    graph: OperatorGraph, kernel: RationalQuadratic, x: Name, centres: Centres
+) -> Name:
     rate = 0.5 / (kernel.alpha * kernel._length**2)
     base = graph.op("Mul", _squared_distances(graph, x, centres), rate)
     return graph.op("Pow", graph.op("Add", base, 1.0), -float(kernel.alpha))
 
 
-def _normalized(graph: Graph, kernel: Normalized, x: Name, centres: Centres) -> Name:
+def _normalized(graph: OperatorGraph, kernel: Normalized, x: Name, centres: Centres) -> Name:
     values = kernel_values(graph, kernel.kernel, x, centres)
     rows = diagonal(graph, kernel.kernel, x)
     if rows is None:
@@ -135,7 +137,7 @@ def _normalized(graph: Graph, kernel: Normalized, x: Name, centres: Centres) -> 
     return graph.op("Mul", graph.op("Div", values, roots), graph.constant(scale[None]))
 
 
-def diagonal(graph: Graph, kernel: Any, x: Name) -> Name | None:
+def diagonal(graph: OperatorGraph, kernel: Any, x: Name) -> Name | None:
     """k(x, x), shape (n_rows, 1); None where it is 1.
 
     Raises
@@ -164,7 +166,7 @@ def diagonal(graph: Graph, kernel: Any, x: Name) -> Name | None:
     return None
 
 
-def _sum(graph: Graph, kernel: Sum, x: Name, centres: Centres) -> Name:
+def _sum(graph: OperatorGraph, kernel: Sum, x: Name, centres: Centres) -> Name:
     parts = [
         graph.op("Mul", kernel_values(graph, own, x, centres), float(weight))
         for weight, own in kernel.terms
@@ -172,12 +174,12 @@ def _sum(graph: Graph, kernel: Sum, x: Name, centres: Centres) -> Name:
     return reduce(lambda one, other: graph.op("Add", one, other), parts)
 
 
-def _product(graph: Graph, kernel: Product, x: Name, centres: Centres) -> Name:
+def _product(graph: OperatorGraph, kernel: Product, x: Name, centres: Centres) -> Name:
     parts = [kernel_values(graph, own, x, centres) for own in kernel.factors]
     return reduce(lambda one, other: graph.op("Mul", one, other), parts)
 
 
-def _chosen(graph: Graph, kernel: On, x: Name) -> Name:
+def _chosen(graph: OperatorGraph, kernel: On, x: Name) -> Name:
     if not kernel.columns.numeric:
         raise ExportError(
             f"{kernel} takes columns that are no numbers, which ONNX has no input for"
@@ -185,12 +187,12 @@ def _chosen(graph: Graph, kernel: On, x: Name) -> Name:
     return graph.columns(x, kernel.columns.places)
 
 
-def _on(graph: Graph, kernel: On, x: Name, centres: Centres) -> Name:
+def _on(graph: OperatorGraph, kernel: On, x: Name, centres: Centres) -> Name:
     own = centres[:, list(kernel.columns.places)]
     return kernel_values(graph, kernel.kernel, _chosen(graph, kernel, x), own)
 
 
-VALUES: dict[type[Kernel], Callable[[Graph, Any, Name, Centres], Name]] = {
+VALUES: dict[type[Kernel], Callable[[OperatorGraph, Any, Name, Centres], Name]] = {
     Linear: _linear,
     Polynomial: _polynomial,
     RBF: _rbf,

@@ -15,8 +15,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.exceptions import ExportError
-from cgboost.inspection.onnx.columns import known_rows, weighted_sum
-from cgboost.inspection.onnx.graph import Graph, Name
+from cgboost.inspection.onnx.basis_functions import known_rows, weighted_sum
+from cgboost.inspection.onnx.graph import Name, OperatorGraph
 from cgboost.losses import Poisson
 from cgboost.optional import is_installed
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
@@ -51,7 +51,7 @@ def to_onnx(
             "ThinnedEnsemble of scikit-learn's trees has to_sklearn(), which skl2onnx takes where "
             "the members have equal weights (it loses others)"
         )
-    graph = Graph(int(model.n_features_in_))
+    graph = OperatorGraph(int(model.n_features_in_))
     x = graph.cast("X", np.float64)
     outputs = _outputs(graph, x, model)
     if said in NUMBERS:
@@ -77,7 +77,7 @@ def _way(model: Any) -> str | None:
     return "sum" if said in SUMS else "linear" if said in LINEAR else None
 
 
-def _outputs(graph: Graph, x: Name, model: Any) -> Name:
+def _outputs(graph: OperatorGraph, x: Name, model: Any) -> Name:
     """Model outputs, shape (n_rows, n_outputs)."""
     if _way(model) == "linear":
         coef = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
@@ -102,11 +102,11 @@ def _is_balanced(model: Any) -> bool:
     return type(model)._outputs.__qualname__ in BALANCED and model._is_joint
 
 
-def _flat(graph: Graph, column: Name) -> Name:
+def _flat(graph: OperatorGraph, column: Name) -> Name:
     return graph.op("Squeeze", column, graph.constant(np.array([1])))
 
 
-def _classes(graph: Graph, model: Any, outputs: Name) -> None:
+def _classes(graph: OperatorGraph, model: Any, outputs: Name) -> None:
     """Labels, decisions, and probabilities that are a formula of these."""
     classes: NDArray[Any] = model.classes_
     if len(classes) == 2:
@@ -129,7 +129,7 @@ def _classes(graph: Graph, model: Any, outputs: Name) -> None:
         graph.output("probabilities", shares, np.float64, width=len(classes))
 
 
-def _probabilities(graph: Graph, model: Any, outputs: Name) -> Name | None:
+def _probabilities(graph: OperatorGraph, model: Any, outputs: Name) -> Name | None:
     """What ``predict_proba`` returns, where it is a formula of the outputs."""
     own = type(model)
     if (

@@ -98,7 +98,7 @@ SHOWN_FEATURES = 20
 PACKAGES = ("cgboost", "numpy", "scipy", "scikit-learn", "highspy")
 
 
-class Grid(NamedTuple):
+class TableView(NamedTuple):
     """A table as a template shows it.
 
     Attributes
@@ -115,7 +115,7 @@ class Grid(NamedTuple):
     numeric: list[bool]
 
     @classmethod
-    def of(cls, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Grid:
+    def of(cls, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> TableView:
         """The table with these rows."""
         lines = [tuple(row) for row in rows]
         numeric = [
@@ -125,7 +125,7 @@ class Grid(NamedTuple):
         return cls(tuple(header), lines, numeric)
 
     @classmethod
-    def of_arrays(cls, columns: Table, rows: Any = slice(None)) -> Grid:
+    def of_arrays(cls, columns: Table, rows: Any = slice(None)) -> TableView:
         """Some rows of a table of arrays."""
         header = [name.replace("_", " ") for name in columns]
         values = (np.asarray(column)[rows].tolist() for column in columns.values())
@@ -201,7 +201,7 @@ def _certificate(facts: Facts) -> dict[str, Any]:
         "proven": proven(facts.objective, facts.bound, facts.gap),
         "above_tol": facts.tol is not None and facts.tol < facts.gap < math.inf,
         "meanings": list(dict.fromkeys(meaning(run.stop_reason, run.gap) for run in facts.runs)),
-        "classes": Grid.of(header, rows) if len(rows) > 1 else None,
+        "classes": TableView.of(header, rows) if len(rows) > 1 else None,
         "messages": sorted({run.message for run in facts.runs if run.message}),
     }
 
@@ -220,15 +220,15 @@ def _history(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
     return {
         "pictures": drawn,
         "count": count,
-        "brief": Grid.of_arrays(brief, places),
-        "everything": Grid.of_arrays(history),
+        "brief": TableView.of_arrays(brief, places),
+        "everything": TableView.of_arrays(history),
     }
 
 
-def _constraints(model: Any) -> Grid | None:
+def _constraints(model: Any) -> TableView | None:
     """Value, limit and price of each part of each constraint; None for a model without any."""
     found = getattr(model, "constraints_report_", None)
-    return None if found is None or not len(found["part"]) else Grid.of_arrays(found)
+    return None if found is None or not len(found["part"]) else TableView.of_arrays(found)
 
 
 def _columns(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
@@ -254,8 +254,8 @@ def _columns(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
         "pictures": drawn,
         "count": count,
         "kind": kind_of(columns, count) if count == n_basis_functions(model) else "coefficients",
-        "shown": Grid.of_arrays(columns, order[:SHOWN_COLUMNS]),
-        "rest": Grid.of_arrays(columns, order[:UNFOLDED_COLUMNS]) if many else None,
+        "shown": TableView.of_arrays(columns, order[:SHOWN_COLUMNS]),
+        "rest": TableView.of_arrays(columns, order[:UNFOLDED_COLUMNS]) if many else None,
     }
 
 
@@ -273,7 +273,7 @@ def _kernels(model: Any) -> dict[str, Any] | None:
         rows.append(row if shares is None else (*row, f"{100 * shares[name]:.1f} %"))
     header = ["kernel", "what it is", "columns", "share of Σ|coefficient|"]
     header += [] if shares is None else ["share of the output's variance"]
-    table = Grid.of(header, rows)
+    table = TableView.of(header, rows)
     return {
         "normalized": model._family.library.normalize,
         "table": table,
@@ -299,22 +299,24 @@ def _features(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
         names = getattr(model, "feature_names_in_", np.arange(len(found)))
         order = np.argsort(-found, kind="stable")[:SHOWN_FEATURES]
         rows = [(names[j], f"{100 * found[j]:.2f} %") for j in order if found[j] > 0]
-        content["importances"] = Grid.of(("feature", "share"), rows)
+        content["importances"] = TableView.of(("feature", "share"), rows)
     if hasattr(model, "vip_"):
         names = getattr(model, "feature_names_in_", np.arange(model.n_features_in_))
         order = np.argsort(-model.vip_, kind="stable")[:SHOWN_FEATURES]
         vip = [(names[j], float(model.vip_[j])) for j in order]
-        content["vip"] = Grid.of(("feature", "VIP"), vip)
+        content["vip"] = TableView.of(("feature", "VIP"), vip)
     return content if any(content.values()) else None
 
 
-def _parameters(model: Any) -> Grid:
+def _parameters(model: Any) -> TableView:
     defaults = type(model)().get_params(deep=False)
     rows = [
         (name, _short(value), "" if _same(value, defaults.get(name)) else "yes")
         for name, value in model.get_params(deep=False).items()
     ]
-    return Grid.of(("parameter", "value", "changed"), sorted(rows, key=lambda row: row[2] != "yes"))
+    return TableView.of(
+        ("parameter", "value", "changed"), sorted(rows, key=lambda row: row[2] != "yes")
+    )
 
 
 def _made_with(model: Any) -> list[tuple[str, Any]]:

@@ -33,7 +33,7 @@ class Picture(NamedTuple):
     caption: str
 
 
-Plan = tuple[str, str, Callable[[], "Figure"]]
+PicturePlan = tuple[str, str, Callable[[], "Figure"]]
 """Section and caption of a picture, and how to draw it."""
 
 STYLE: Any = {
@@ -217,7 +217,7 @@ def sparkline(curves: Sequence[Curve]) -> Figure:
     return figure
 
 
-def _plans(model: Any) -> Iterator[Plan]:
+def _plans(model: Any) -> Iterator[PicturePlan]:
     columns = getattr(model, "columns_", {})
     if "kernel" in columns or "threshold" in columns or "estimator" in columns:
         from cgboost.inspection import plot_columns, plot_history
@@ -230,7 +230,7 @@ def _plans(model: Any) -> Iterator[Plan]:
     yield from _of_features(model)
 
 
-def _of_stages(model: Any) -> Iterator[Plan]:
+def _of_stages(model: Any) -> Iterator[PicturePlan]:
     from cgboost.inspection.learning_curves import plot_stages
 
     yield "history", "The loss, round by round.", partial(plot_stages, model)
@@ -242,7 +242,7 @@ def _of_stages(model: Any) -> Iterator[Plan]:
             yield "history", f"The {words}, round by round.", partial(_plot_score, model, name)
 
 
-def _of_features(model: Any) -> Iterator[Plan]:
+def _of_features(model: Any) -> Iterator[PicturePlan]:
     from cgboost.inspection.importance import plot_importance
     from cgboost.inspection.model_pictures import plot_transformations
 

@@ -13,7 +13,7 @@ from cgboost.integer.branching.decisions import (
     rows_named,
 )
 from cgboost.integer.branching.rules import Branch, BranchingRule
-from cgboost.optimizers.linear.restricted_primal import Rows
+from cgboost.optimizers.linear.restricted_primal import MasterRows
 
 
 class BranchingError(CGBoostError, ValueError):
@@ -22,7 +22,7 @@ class BranchingError(CGBoostError, ValueError):
     section = "branch-and-price"
 
 
-def check_cuts(cuts: Any, known: Collection[type], rows: Rows) -> list[Any]:
+def check_cuts(cuts: Any, known: Collection[type], rows: MasterRows) -> list[Any]:
     """Rows that a function of cuts has returned, or a BranchingError."""
     if not isinstance(cuts, Iterable):
         raise BranchingError(f"cuts must return a sequence of rows, got {cuts!r}")
@@ -37,7 +37,7 @@ def check_cuts(cuts: Any, known: Collection[type], rows: Rows) -> list[Any]:
     return every
 
 
-def check_branches(rule: BranchingRule, branches: Sequence[Any], rows: Rows) -> None:
+def check_branches(rule: BranchingRule, branches: Sequence[Any], rows: MasterRows) -> None:
     """Raise a BranchingError unless these are branches with decisions that the rule names."""
     name = type(rule).__name__
     for branch in branches:
@@ -70,7 +70,7 @@ def _check_decision(decision: Any, rule: BranchingRule) -> None:
         )
 
 
-def check_rows(decision: Any, rows: Rows) -> None:
+def check_rows(decision: Any, rows: MasterRows) -> None:
     """Raise a BranchingError if a decision names rows that it cannot be about."""
     names = list(rows.names)
     for name in rows_named(decision):

@@ -28,7 +28,7 @@ class TrialError(Exception):
 
 
 @dataclass(frozen=True)
-class Choice:
+class BranchCandidate:
     """A branch, and what is known of its children.
 
     Attributes
@@ -83,9 +83,12 @@ class StrongBranching:
         relaxation: Relaxation,
         branches: Sequence[Branch],
         cuts: Sequence[Row] = (),
-    ) -> Choice:
+    ) -> BranchCandidate:
         """The best of some branches; the first of those that are equally good."""
-        best, best_score = Choice(branches[0], (node.bound,) * len(branches[0].children)), -1.0
+        best, best_score = (
+            BranchCandidate(branches[0], (node.bound,) * len(branches[0].children)),
+            -1.0,
+        )
         if len(branches) == 1:
             return best
         for branch in branches:
@@ -95,7 +98,7 @@ class StrongBranching:
                 return best
             score = math.prod(max(gain, COUNTED_GAIN) for gain in gains)
             if score > best_score:
-                best, best_score = Choice(branch, bounds), score
+                best, best_score = BranchCandidate(branch, bounds), score
             if math.inf in gains:
                 break
         return best

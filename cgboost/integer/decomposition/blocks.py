@@ -24,7 +24,7 @@ from cgboost.forks import cached_property
 from cgboost.integer.decomposition.model import Model
 from cgboost.integer.decomposition.structure_files import StructureError, StructureFile
 
-Places = NDArray[np.intp]
+Positions = NDArray[np.intp]
 
 MASTER = -1
 """Number for linking rows, and for variables in no block."""
@@ -42,8 +42,8 @@ class Structure:
     """
 
     model: Model
-    block_of_row: Places
-    block_of_variable: Places
+    block_of_row: Positions
+    block_of_variable: Positions
 
     @property
     def n_blocks(self) -> int:
@@ -52,20 +52,20 @@ class Structure:
         return int(max(own.max(initial=MASTER) for own in numbers)) + 1
 
     @property
-    def linking_rows(self) -> Places:
+    def linking_rows(self) -> Positions:
         """Rows of the master."""
         return np.flatnonzero(self.block_of_row == MASTER)
 
     @property
-    def master_variables(self) -> Places:
+    def master_variables(self) -> Positions:
         """Variables in no block."""
         return np.flatnonzero(self.block_of_variable == MASTER)
 
-    def rows(self, block: int) -> Places:
+    def rows(self, block: int) -> Positions:
         """Rows of a block."""
         return self._rows[block]
 
-    def variables(self, block: int) -> Places:
+    def variables(self, block: int) -> Positions:
         """Variables of a block."""
         return self._variables[block]
 
@@ -74,11 +74,11 @@ class Structure:
         return self._groups
 
     @cached_property
-    def _rows(self) -> list[Places]:
+    def _rows(self) -> list[Positions]:
         return _members(self.block_of_row, self.n_blocks)
 
     @cached_property
-    def _variables(self) -> list[Places]:
+    def _variables(self) -> list[Positions]:
         return _members(self.block_of_variable, self.n_blocks)
 
     @cached_property
@@ -122,7 +122,7 @@ def structure_of(model: Model, given: StructureFile | Mapping[str, object]) -> S
     return by_rows(model, block_of_row)
 
 
-def by_rows(model: Model, block_of_row: Places) -> Structure:
+def by_rows(model: Model, block_of_row: Positions) -> Structure:
     """The structure in which rows have these blocks, ``MASTER`` being the master.
 
     Raises
@@ -191,13 +191,13 @@ def _equal(structure: Structure) -> list[list[int]]:
     return list(groups.values())
 
 
-def _in_order(numbers: Places, n_blocks: int) -> tuple[Places, Places]:
+def _in_order(numbers: Positions, n_blocks: int) -> tuple[Positions, Positions]:
     """Places in the order of their blocks, those of the master first, and where each begins."""
     order = np.argsort(numbers, kind="stable")
     return order, np.searchsorted(numbers[order], np.arange(n_blocks + 1))
 
 
-def _members(numbers: Places, n_blocks: int) -> list[Places]:
+def _members(numbers: Positions, n_blocks: int) -> list[Positions]:
     """Places of each block."""
     order, starts = _in_order(numbers, n_blocks)
     return [order[a:b] for a, b in pairwise(starts)]

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from cgboost.integer.decomposition.blocks import MASTER, Places, Structure, by_rows
+from cgboost.integer.decomposition.blocks import MASTER, Positions, Structure, by_rows
 from cgboost.integer.decomposition.model import Model
 
 MOST_LINKING = 0.9
@@ -93,7 +93,7 @@ def row_types(model: Model) -> NDArray[np.str_]:
     return types
 
 
-def _linking_rows(model: Model) -> Iterator[tuple[str, Places]]:
+def _linking_rows(model: Model) -> Iterator[tuple[str, Positions]]:
     yield "no row", np.zeros(0, dtype=np.intp)
     types = row_types(model)
     kinds = sorted(set(types.tolist()))
@@ -113,7 +113,9 @@ def _linking_rows(model: Model) -> Iterator[tuple[str, Places]]:
         yield f"the {n} rows with the most entries", np.sort(order[:n])
 
 
-def _divided(model: Model, linking: Places, why: str, hard: NDArray[np.bool_]) -> Candidate | None:
+def _divided(
+    model: Model, linking: Positions, why: str, hard: NDArray[np.bool_]
+) -> Candidate | None:
     """What is left without some rows, if it has two blocks or more."""
     n_rows, n = len(model.row_names), len(model.names)
     entries = np.diff(model.matrix.indptr)

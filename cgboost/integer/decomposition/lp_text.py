@@ -63,10 +63,10 @@ def read_lp(text: str, model: ModelText) -> None:
     added up. A binary variable keeps its bounds within 0 and 1. A row without a name is called
     ``HiGHS_R`` and its number, as by HiGHS.
     """
-    _Reader(text, model).read()
+    _LPReader(text, model).read()
 
 
-class _Reader:
+class _LPReader:
     def __init__(self, text: str, model: ModelText) -> None:
         self.model = model
         self.tokens: list[tuple[str, str, int]] = []

@@ -13,7 +13,7 @@ from contextlib import suppress
 from cgboost.exceptions import without_hint
 from cgboost.integer.decomposition.model_text import INFINITY, ModelError, ModelText
 
-Lines = list[tuple[int, list[str]]]
+NumberedLines = list[tuple[int, list[str]]]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([ed][+-]?\d+)?", re.IGNORECASE)
 
@@ -75,7 +75,7 @@ def read_mps(text: str, model: ModelText) -> None:
         vars(model).update(vars(again))
 
 
-def _fill(found: dict[str, Lines], model: ModelText) -> None:
+def _fill(found: dict[str, NumberedLines], model: ModelText) -> None:
     """Read the lines of all sections into an empty model."""
     for number, (line, words) in enumerate(found["OBJSENSE"]):
         if number:
@@ -106,9 +106,11 @@ def _fill(found: dict[str, Lines], model: ModelText) -> None:
         model.bounds[variable][1] = 1.0
 
 
-def _sections(text: str, model: ModelText, *, fixed: bool = False) -> tuple[dict[str, Lines], bool]:
+def _sections(
+    text: str, model: ModelText, *, fixed: bool = False
+) -> tuple[dict[str, NumberedLines], bool]:
     """The lines of each section, as words or as fields at fixed places, and whether by place."""
-    found: dict[str, Lines] = {name: [] for name in SECTIONS}
+    found: dict[str, NumberedLines] = {name: [] for name in SECTIONS}
     section, may_have_blanks = "", not fixed
     has_comments = not fixed and "$" in text and DOLLAR_NAME.search(text) is None
     for number, line in enumerate(text.split("\n"), 1):
@@ -151,7 +153,7 @@ def _sections(text: str, model: ModelText, *, fixed: bool = False) -> tuple[dict
     raise ModelError(f"{str(model.path)!r} has no line ENDATA: the file is truncated")
 
 
-def _rows(lines: Lines, model: ModelText) -> dict[str, str]:
+def _rows(lines: NumberedLines, model: ModelText) -> dict[str, str]:
     """The type of each row; that of the first row of type N is ``"objective"``."""
     kinds: dict[str, str] = {}
     objective = False
@@ -170,7 +172,7 @@ def _rows(lines: Lines, model: ModelText) -> dict[str, str]:
     return kinds
 
 
-def _columns(lines: Lines, model: ModelText, kinds: dict[str, str]) -> set[int]:
+def _columns(lines: NumberedLines, model: ModelText, kinds: dict[str, str]) -> set[int]:
     """Read the coefficients; the integer variables."""
     integer, last, given = False, "", set[str]()
     for line, words in lines:
@@ -203,7 +205,7 @@ def _columns(lines: Lines, model: ModelText, kinds: dict[str, str]) -> set[int]:
 
 
 def _vector(
-    section: str, lines: Lines, model: ModelText, kinds: dict[str, str]
+    section: str, lines: NumberedLines, model: ModelText, kinds: dict[str, str]
 ) -> dict[str, float]:
     """The values of the one vector of a section."""
     vector, values = "", dict[str, float]()
@@ -220,7 +222,7 @@ def _vector(
     return values
 
 
-def _bounds(lines: Lines, model: ModelText) -> set[int]:
+def _bounds(lines: NumberedLines, model: ModelText) -> set[int]:
     """Read the bounds; which variables have some."""
     vector, given = "", set[tuple[int, int]]()
     for line, words in lines:

@@ -29,7 +29,7 @@ from cgboost.integer.branching.rules import (
     RyanFoster,
     VariableBranching,
 )
-from cgboost.integer.decomposition.blocks import Places, Structure
+from cgboost.integer.decomposition.blocks import Positions, Structure
 from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing.block import Block
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
@@ -37,7 +37,7 @@ from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import Node
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.search import Relaxation, Search
-from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.parallel.executors import Executor
 
 
@@ -309,7 +309,7 @@ def _are_counted(structure: Structure, coefficients: sp.csc_array) -> bool:
 
 
 def _are_pairs(
-    structure: Structure, coefficients: sp.csc_array, own: list[Column], ones: Places
+    structure: Structure, coefficients: sp.csc_array, own: list[Column], ones: Positions
 ) -> bool:
     """Whether rows with the right-hand side 1 have at most one 0/1 variable of each block.
 

@@ -73,10 +73,10 @@ def read_structure(
         text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise StructureError(f"{str(path)!r} cannot be read: {error}") from error
-    return _Reader(str(path), text, kind == ".blk", set(row_names), set(names)).result()
+    return _SectionReader(str(path), text, kind == ".blk", set(row_names), set(names)).result()
 
 
-class _Reader:
+class _SectionReader:
     """Goes through the lines of a file, section by section."""
 
     def __init__(

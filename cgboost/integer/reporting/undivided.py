@@ -19,7 +19,7 @@ from cgboost.integer.branching.rules import (
     RyanFoster,
     VariableBranching,
 )
-from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.pricing.blockwise import BlockwisePricer
 
 MOST_NAMED = 3

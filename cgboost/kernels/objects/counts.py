@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cgboost.forks import Lock
-from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Matrix, Weights, items
+from cgboost.kernels.kernel import Kernel, Norms
 
 MOST_COUNTED = 2**16
 """Objects whose counts are kept; after that many new ones all are forgotten, and begun anew."""

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.kernels.base import Kernel, Norms
 from cgboost.kernels.expansions import Matrix, Weights, items
+from cgboost.kernels.kernel import Kernel, Norms
 
 MOST_REMEMBERED = 4096
 """Training objects whose pairs are remembered: 9 bytes a pair, touched as they are needed."""

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.base import Norms
 from cgboost.kernels.expansions import Matrix, as_floats
-from cgboost.kernels.features.products import ProductKernel
+from cgboost.kernels.kernel import Norms
+from cgboost.kernels.numeric.products import ProductKernel
 from cgboost.kernels.objects.counts import CountKernel
 
 

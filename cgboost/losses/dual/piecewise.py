@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.forks import cached_property
-from cgboost.losses.base import UnboundedStepError, WeightedLoss
 from cgboost.losses.dual.support_vector import SAME_SUM, weighted_quantile
+from cgboost.losses.loss import UnboundedStepError, WeightedLoss
 
 Vector = NDArray[np.float64]
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.masters.convex.master import ConvexMaster
-from cgboost.masters.support_vector.master import WarmStart
+from cgboost.masters.convex.convex_master import ConvexMaster
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 
 Vector = NDArray[np.float64]
 Expression = Any

@@ -45,7 +45,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
-class Cones:
+class ConeSizes:
     """Sizes of the parts of z: of a second-order cone, orders of matrices, exponents of powers."""
 
     zero: int
@@ -56,7 +56,7 @@ class Cones:
     p3d: list[float] = field(default_factory=list)
 
     @classmethod
-    def of_cvxpy(cls, dims: Any) -> Cones:
+    def of_cvxpy(cls, dims: Any) -> ConeSizes:
         """The cones of a problem for Clarabel."""
         if getattr(dims, "pnd", None):
             raise MasterError("there is no bound for power cones of more than three dimensions")
@@ -149,7 +149,7 @@ class ConeProgram:
     q: Vector
     A: sp.csc_array
     b: Vector
-    cones: Cones
+    cones: ConeSizes
     constant: float
 
     def residual(self, p: Vector, z: Vector) -> Vector:
@@ -234,7 +234,7 @@ def _by_solvers(problem: Any) -> tuple[ConeProgram, Vector, Vector]:
         program.cost,
         sp.csc_array(program.matrix),
         program.row_upper,
-        Cones(equations, program.n_rows - equations),
+        ConeSizes(equations, program.n_rows - equations),
         program.constant,
     )
     return cone_program, solution.x, -solution.row_duals
@@ -255,7 +255,7 @@ def _by_clarabel(problem: Any) -> tuple[ConeProgram, Vector, Vector]:
         q,
         sp.csc_array(data["A"]),
         np.asarray(data["b"], dtype=np.float64),
-        Cones.of_cvxpy(data["dims"]),
+        ConeSizes.of_cvxpy(data["dims"]),
         float(inverse[-1]["offset"]),
     )
     return cone_program, np.array(answer.x), np.array(answer.z)

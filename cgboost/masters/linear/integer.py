@@ -15,7 +15,7 @@ from cgboost._solvers import LimitError, Program, Solution, SolverError, solve
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result, relative_gap
-from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.optimizers.solver_options import checked_options
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Pricer
-from cgboost.masters.linear.master import LinearMaster
+from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.optimizers.linear.restricted_primal import costs_of, matrix_of
 
 Vector = NDArray[np.float64]

@@ -2,6 +2,6 @@
 
 ::
 
-    master.py            masters over orthonormal columns: expansions over some centres
-    whole_kernels.py     the group norm over whole kernels: multiple kernel learning
+    rkhs_master.py        masters over orthonormal columns: expansions over some centres
+    group_norm_master.py  the group norm over whole kernels: multiple kernel learning
 """

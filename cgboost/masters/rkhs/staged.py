@@ -14,7 +14,7 @@ import numpy as np
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.masters.support_vector.master import SupportVectorMaster, WarmStart
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
 
 
 class StagedMaster:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, gap_scale
-from cgboost.losses.base import DifferentiableLoss
+from cgboost.losses.loss import DifferentiableLoss
 from cgboost.losses.registry import require_targets
 from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
 from cgboost.optimizers.column_store import ColumnStore
@@ -25,7 +25,7 @@ from cgboost.optimizers.refits.refits import refit_of
 from cgboost.optimizers.solver_options import checked_options
 
 Vector = NDArray[np.float64]
-Subgradient = Literal["dual", "sign"]
+SubgradientRule = Literal["dual", "sign"]
 
 
 class CorrectiveMaster:
@@ -63,7 +63,7 @@ class CorrectiveMaster:
         offset: Literal["free", "none"] = "none",
         newton_steps: int | None = None,
         newton_damping: float = 0.0,
-        subgradient: Subgradient = "dual",
+        subgradient: SubgradientRule = "dual",
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,
         to_the_letter: bool = False,

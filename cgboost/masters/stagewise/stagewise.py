@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, gap_scale
-from cgboost.losses.base import DifferentiableLoss, UnboundedStepError
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
+from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
 from cgboost.losses.quadratic import Quadratic
 from cgboost.losses.registry import require_targets
 from cgboost.optimizers.refits.descent import descended, within

@@ -37,7 +37,11 @@ from typing import Any
 import numpy as np
 
 from cgboost.losses import EntropicLoss, SupportVectorLoss
-from cgboost.masters.support_vector.master import Offset, Sign, SupportVectorMaster
+from cgboost.masters.support_vector.support_vector_master import (
+    Offset,
+    SignRule,
+    SupportVectorMaster,
+)
 from cgboost.penalties import L1, L2, Entropy, L1Ball
 
 VERTICES = "highs"
@@ -56,7 +60,7 @@ class OneNormMaster(SupportVectorMaster):
         self,
         loss: Any,
         *,
-        coef: Sign = "free",
+        coef: SignRule = "free",
         offset: Offset = "free",
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,
@@ -85,7 +89,7 @@ class BudgetMaster(SupportVectorMaster):
         loss: Any,
         *,
         budget: float = 1.0,
-        coef: Sign = "free",
+        coef: SignRule = "free",
         offset: Offset = "free",
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,
@@ -119,7 +123,7 @@ class TwoNormMaster(SupportVectorMaster):
         self,
         loss: Any,
         *,
-        coef: Sign = "free",
+        coef: SignRule = "free",
         offset: Offset = "free",
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,
@@ -145,7 +149,7 @@ class EntropyMaster(SupportVectorMaster):
         loss: SupportVectorLoss,
         *,
         budget: float = 1.0,
-        coef: Sign = "free",
+        coef: SignRule = "free",
         offset: Offset = "free",
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,

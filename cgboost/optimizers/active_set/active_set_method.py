@@ -45,16 +45,16 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.active_set.quadratic_dual import (
     ROUNDING,
-    Block,
     DualIterate,
     KeptProducts,
     QuadraticDual,
     RowBoxes,
+    WeightedSubmatrix,
     free_rows,
 )
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.restricted_dual import DualSolution, LiveDual
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 
 FEW, RELEASED, RELEASED_BESIDE = 20, 0.1, 0.5
 """Rows that leave their corners in one step, at most: so many, or shares of all and of the free."""
@@ -407,7 +407,7 @@ class ActiveSetSession(LiveDual):
         middle[boxes.row] = boxes.corners[:, 1]
         everything = np.arange(self.columns.count)
         return QuadraticDual(
-            block=Block(
+            block=WeightedSubmatrix(
                 self.columns.scaled(everything, boxes.row),
                 boxes.row,
                 self.columns.scales**2 / self.form.quadratic,

@@ -158,7 +158,7 @@ class RowBoxes:
 
 
 @dataclass(frozen=True)
-class Block:
+class WeightedSubmatrix:
     """Rows and columns at hand.
 
     Attributes
@@ -194,7 +194,7 @@ class QuadraticDual:
 
     Attributes
     ----------
-    block : Block
+    block : WeightedSubmatrix
         The (scaled) columns on the rows that have a box here, and their weights.
     constant : ndarray of shape (n_columns,)
         What all other rows add to s.
@@ -210,7 +210,7 @@ class QuadraticDual:
         What a gap is relative to, at an objective.
     """
 
-    block: Block
+    block: WeightedSubmatrix
     constant: Vector
     boxes: RowBoxes
     gain: float
@@ -328,7 +328,7 @@ class KeptProducts:
         self._products = np.zeros((0, 0))
         self.n_products = 0
 
-    def of(self, block: Block, lines: Indices, active: Mask) -> Vector:
+    def of(self, block: WeightedSubmatrix, lines: Indices, active: Mask) -> Vector:
         """The products of some lines with each other, shape (n_lines, n_lines)."""
         self._update_columns(block, lines, active)
         place = self._places(block.row[lines])
@@ -345,7 +345,7 @@ class KeptProducts:
         found = order[np.searchsorted(self._row, row, sorter=order).clip(max=len(order) - 1)]
         return np.where(self._row[found] == row, found, -1)
 
-    def _update_columns(self, block: Block, lines: Indices, active: Mask) -> None:
+    def _update_columns(self, block: WeightedSubmatrix, lines: Indices, active: Mask) -> None:
         """Account for columns that have come or gone; drop rows where that is cheaper."""
         new = len(active) - len(self._active)
         before = np.append(self._active, np.zeros(new, dtype=bool))
@@ -376,7 +376,7 @@ class KeptProducts:
         if not (there := np.isin(self._row, row)).all():
             self._keep(np.flatnonzero(there))
 
-    def _add(self, block: Block, lines: Indices) -> None:
+    def _add(self, block: WeightedSubmatrix, lines: Indices) -> None:
         columns = np.flatnonzero(self._active)
         old = len(self._row)
         new = block.part(lines, columns)
@@ -450,13 +450,18 @@ class ByColumns:
 
 
 def free_rows(
-    block: Block, kept: KeptProducts, lines: Indices, left: Indices, active: Mask, diagonal: Vector
+    block: WeightedSubmatrix,
+    kept: KeptProducts,
+    lines: Indices,
+    left: Indices,
+    active: Mask,
+    diagonal: Vector,
 ) -> ByRows | ByColumns:
     """The system of some lines in the form that is smaller.
 
     Parameters
     ----------
-    block : Block
+    block : WeightedSubmatrix
     kept : KeptProducts
     lines, left : ndarray of int
         The free lines, and those that have just left.

@@ -77,7 +77,7 @@ class Cones:
         return float(min(first.min(initial=np.inf), tip.min(initial=np.inf)))
 
 
-class Scaling:
+class NesterovToddScaling:
     """The scaling W at a slack S and a multiplier Z.
 
     Attributes

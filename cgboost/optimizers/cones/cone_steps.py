@@ -29,7 +29,7 @@ from cgboost.optimizers.cones.cone_equations import (
     EquationsByColumns,
     EquationsByRows,
 )
-from cgboost.optimizers.cones.cone_scaling import Cones, ConeVector, Scaling
+from cgboost.optimizers.cones.cone_scaling import Cones, ConeVector, NesterovToddScaling
 from cgboost.tolerances import SMALLEST
 
 CONE_BOUNDARY = 0.99
@@ -131,7 +131,7 @@ class ConeIterate:
         return self.dual.head / np.maximum(self.slack.head, SMALLEST)
 
 
-class Move(NamedTuple):
+class ConeDirection(NamedTuple):
     """Changes of an iterate's parts, in their order."""
 
     u: Vector
@@ -146,7 +146,7 @@ class Move(NamedTuple):
     room: float
 
 
-class Newton:
+class NewtonEquations:
     """The Newton equations at an iterate."""
 
     def __init__(self, problem: ConeProblem, at: ConeIterate) -> None:
@@ -156,7 +156,7 @@ class Newton:
         self.bounded = np.isfinite(variables.cap)
         self.over = np.where(self.bounded, variables.cap - at.u, 1.0)
         self.cones = cones = Cones(store)
-        self.scaling = scaling = Scaling(cones, store, at.slack, at.dual)
+        self.scaling = scaling = NesterovToddScaling(cones, store, at.slack, at.dual)
         self.sums_to = loss.mass
         self.bounds_mass = loss.mass is not None and loss.mass.at_most
         self._residuals()
@@ -210,13 +210,13 @@ class Newton:
         boxes = len(self.variables) + int(np.count_nonzero(self.bounded))
         return boxes + 2 * len(self.at.slack.head) + int(self.bounds_mass)
 
-    def predictor(self) -> Move:
+    def predictor(self) -> ConeDirection:
         """The direction to products of 0."""
         at, zero = self.at, np.zeros(len(self.at.u))
         back = self.cones.combination((-1.0, at.dual))
         return self._direction(zero, zero, back, 0.0)
 
-    def corrector(self, affine: Move, mu: float) -> Move:
+    def corrector(self, affine: ConeDirection, mu: float) -> ConeDirection:
         """The direction to products of μ, with what the predictor leaves of second order."""
         cones, scaling, at = self.cones, self.scaling, self.at
         point = scaling.apply(at.dual)
@@ -228,7 +228,9 @@ class Newton:
         low, high = mu - affine.u * affine.low, mu + affine.u * affine.high
         return self._direction(low, high, change, mu - affine.room * affine.level)
 
-    def _direction(self, low: Vector, high: Vector, change: ConeVector, mass: float) -> Move:
+    def _direction(
+        self, low: Vector, high: Vector, change: ConeVector, mass: float
+    ) -> ConeDirection:
         """The direction to these products; ``change`` is what the cones ask of (t, y)."""
         at, problem, variables = self.at, self.problem, self.variables
         store, scaling = problem.store, self.scaling
@@ -262,7 +264,7 @@ class Newton:
         )
         level = float(found.free[-1]) if self.sums_to is not None else 0.0
         u = self._of_variables(pull, by_row, found.response, level)
-        return Move(
+        return ConeDirection(
             u=u,
             low=(low - at.low * u) / at.u - at.low,
             high=np.where(self.bounded, (high + at.high * u) / self.over - at.high, 0.0),
@@ -283,7 +285,7 @@ class Newton:
         own += variables.sign * (response * self._per_row)[row]
         return own * self.give
 
-    def length(self, move: Move) -> float:
+    def length(self, move: ConeDirection) -> float:
         """How far one may go before something is no longer positive, ∞ if there is no end."""
         at = self.at
         sides = [
@@ -299,7 +301,7 @@ class Newton:
             sides.append(_reach(*pair))
         return min(sides)
 
-    def after(self, move: Move, length: float) -> ConeIterate:
+    def after(self, move: ConeDirection, length: float) -> ConeIterate:
         """The point at this length along a move."""
         at, cones = self.at, self.cones
         slack = cones.combination((1.0, at.slack), (length, move.slack))
@@ -384,7 +386,7 @@ def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:
 
 def cone_step(problem: ConeProblem, at: ConeIterate) -> tuple[ConeIterate, float]:
     """One step of Mehrotra's method; the next iterate and the length of the step."""
-    newton = Newton(problem, at)
+    newton = NewtonEquations(problem, at)
     total = open_products(problem, at)
     affine = newton.predictor()
     left = open_products(problem, newton.after(affine, min(1.0, newton.length(affine))))

@@ -154,7 +154,7 @@ def _away_from_bounds(
     return move
 
 
-class Move(NamedTuple):
+class InteriorDirection(NamedTuple):
     """A direction: changes of α, s, slacks and multipliers, and how far it may be followed.
 
     The first length is that of α and the multipliers, the second that of the slacks.
@@ -284,7 +284,7 @@ class Descent:
             move = self._centred(move, targets, centre)
         return self._go(move)
 
-    def _go(self, move: Move) -> bool:
+    def _go(self, move: InteriorDirection) -> bool:
         primal, dual = move.lengths
         if not np.isfinite(move.coef.sum() + move.g.sum() + move.z.sum()):
             return False
@@ -295,7 +295,9 @@ class Descent:
         self._measure()
         return max(primal, dual) > LEAST_STEP
 
-    def _centred(self, move: Move, targets: Vector, centre: float) -> Move:
+    def _centred(
+        self, move: InteriorDirection, targets: Vector, centre: float
+    ) -> InteriorDirection:
         """The move after correctors of products that a longer step would leave off the centre.
 
         Gondzio, *Multiple centrality corrections in a primal-dual method for linear programming*,
@@ -316,7 +318,7 @@ class Descent:
             move, targets = better, push
         return move
 
-    def _corrected(self, targets: Vector) -> Move:
+    def _corrected(self, targets: Vector) -> InteriorDirection:
         """The direction to products of ``targets``, which have what they bend in them."""
         first, second, third, fourth = self._sides
         change = targets * self._inverse
@@ -334,7 +336,7 @@ class Descent:
         dual = _length(float((move * self._inverse).min(initial=0.0)))
         if self._tied:
             primal = dual = min(primal, dual)
-        return Move(coef, s, move, change, (primal, dual))
+        return InteriorDirection(coef, s, move, change, (primal, dual))
 
     def _direction(self, pull: Vector, drift: Vector) -> tuple[Vector, Vector, Vector]:
         """The Newton direction (Δα, Δs, Δg) for right-hand sides of the rows and columns."""

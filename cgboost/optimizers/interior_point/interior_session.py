@@ -30,7 +30,7 @@ from cgboost.optimizers.interior_point.optimal_partition import (
 from cgboost.optimizers.restricted_dual import Basis, BoxedDual, DualSolution, LiveDual
 from cgboost.optimizers.simplex.dual_session import OFFSET
 from cgboost.parallel.blas import blas_threads
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 
 DIRECTION = -3
 """Stands for the first free direction in the list of session rows; the others are below it."""
@@ -75,7 +75,7 @@ LEAST_BALANCE = 0.01
 """The least factor of u by which a start is brought to Σr = 0."""
 
 
-class Block:
+class GatheredSubmatrix:
     """Columns in a session on the training rows in it, with a column of ones and free directions.
 
     Gathering them from all columns on all rows takes as long as a step. What is there already is
@@ -93,9 +93,9 @@ class Block:
         self._directions = len(columns.large)
         self.values = np.zeros((0, 0))
 
-    def to(self, lines: Indices, rows: Indices) -> Block:
+    def to(self, lines: Indices, rows: Indices) -> GatheredSubmatrix:
         """The block of training rows ``lines`` and columns ``rows``, as a session names them."""
-        block = Block(self._columns)
+        block = GatheredSubmatrix(self._columns)
         block._lines, block._rows = lines, rows
         kept, column = _found(self._rows, rows)
         stay, line = _found(self._lines, lines)
@@ -159,7 +159,7 @@ class InteriorSession(LiveDual):
         self._base_gain = float(self.variables.base @ loss.target)
         self.pivot_scores = np.zeros(0)
         self._begun = False
-        self._block = Block(columns)
+        self._block = GatheredSubmatrix(columns)
         self.start_anew()
 
     @property

@@ -43,7 +43,7 @@ SENSES = {"<=": "<=", "≤": "<=", "==": "==", "=": "==", ">=": ">=", "≥": ">=
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class MasterRows:
     """Rows Σ h_j x_j  ≤ | = | ≥  rhs.
 
     Attributes
@@ -186,7 +186,7 @@ class RestrictedPrimal:
 
     Parameters
     ----------
-    rows : Rows
+    rows : MasterRows
     solver : str
     park_after : int or None
         Solves in a row for which a column must be idle before it is deactivated; None for never.
@@ -196,7 +196,7 @@ class RestrictedPrimal:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: MasterRows,
         solver: str,
         park_after: int | None,
         options: Mapping[str, Any] | None = None,
@@ -334,7 +334,7 @@ class RestrictedPrimal:
             self._held, self._idle_for = self._held[~leaving], self._idle_for[~leaving]
 
 
-def _artificial_program(rows: Rows, artificial: Indices) -> Program:
+def _artificial_program(rows: MasterRows, artificial: Indices) -> Program:
     """The rows with nothing but an artificial column in each of ``artificial``, of cost 1."""
     count = len(artificial)
     signs = np.sign(rows.rhs[artificial])

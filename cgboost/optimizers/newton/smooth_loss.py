@@ -16,8 +16,8 @@ import numpy as np
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.forks import cached_property
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.base import PROOF
 from cgboost.losses.dual.support_vector import ZERO_SUM, Indices, Vector
+from cgboost.losses.loss import PROOF
 
 Factors = Callable[[Indices], Vector]
 """The derivatives of the outputs of some rows by the coefficients and, last, by the offset."""

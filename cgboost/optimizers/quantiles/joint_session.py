@@ -16,7 +16,7 @@ from cgboost.optimizers.interior_point.interior_session import (
 )
 from cgboost.optimizers.quantiles.joint_columns import JointColumns
 from cgboost.optimizers.quantiles.joint_dual import JointDual, OutputBlocks
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 
 FIRST_MULTIPLIER = 0.1
 """Multipliers start at this share of the mean range of the boxes. Their own range is that of the

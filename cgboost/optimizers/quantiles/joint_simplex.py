@@ -16,7 +16,7 @@ from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.quantiles.joint_columns import JointColumns
 from cgboost.optimizers.quantiles.joint_session import FIRST_OFFSET, JointSolution
 from cgboost.optimizers.simplex.dual_session import DualSession
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 
 
 class JointSimplexSession(DualSession):

@@ -26,7 +26,7 @@ from cgboost.optimizers.working_set import (
     DualPoint,
     RestrictedDual,
 )
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 
 PIVOTS_PER_COLUMN = 20
 """Pivots of the simplex that looks for a vertex, for each column in use, at most: from near one it

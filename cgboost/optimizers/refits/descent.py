@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq, lsq_linear
 
-from cgboost.losses.base import LONGEST_DOUBLING
+from cgboost.losses.loss import LONGEST_DOUBLING
 from cgboost.losses.quadratic import Quadratic
 from cgboost.tolerances import SMALLEST
 
@@ -27,7 +27,7 @@ Vector = NDArray[np.float64]
 Surface = Callable[[Vector], Quadratic]
 """The loss at a point."""
 
-Model = Callable[[Quadratic, Vector], Vector]
+QuadraticMinimizer = Callable[[Quadratic, Vector], Vector]
 """The move that minimises the quadratic model at a point."""
 
 NEWTON_STEPS = 50
@@ -69,7 +69,7 @@ SAME_LENGTH = 1e-9
 def descended(
     surface: Surface,
     start: Vector,
-    model: Model,
+    model: QuadraticMinimizer,
     lowest: float = -np.inf,
     most: float = np.inf,
 ) -> tuple[Vector, Quadratic]:
@@ -149,7 +149,7 @@ def newton(here: Quadratic, point: Vector) -> Vector:
     return np.asarray(solution / units, dtype=np.float64)
 
 
-def within(most: float) -> Model:
+def within(most: float) -> QuadraticMinimizer:
     """The least of the quadratic model where no variable is larger than ``most``."""
 
     def model(here: Quadratic, point: Vector) -> Vector:

@@ -29,12 +29,12 @@ from cgboost._solvers import (
     solve,
 )
 from cgboost.exceptions import MasterError
-from cgboost.losses.base import (
+from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
+from cgboost.losses.loss import (
     LONGEST_DOUBLING,
     DifferentiableLoss,
     UnboundedStepError,
 )
-from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.optimizers.refits.ridged import RidgedLoss
 from cgboost.tolerances import SMALLEST
@@ -107,17 +107,17 @@ def refit_of(
     solver_options : mapping of str to object, optional
         Its own.
     to_the_letter : bool
-        As :class:`Newton` has it.
+        As :class:`NewtonRefit` has it.
     """
     if isinstance(loss, RidgedLoss) and isinstance(loss.base, PiecewiseLinearLoss):
         return RidgedDeviations(loss, loss.base, solver, solver_options)
     if isinstance(loss, RidgedLoss) and isinstance(loss.base, WeightedSquaredError):
-        return Newton(loss, None, 0.0)
+        return NewtonRefit(loss, None, 0.0)
     if isinstance(loss, WeightedSquaredError):
         return LeastSquares(loss)
     if isinstance(loss, PiecewiseLinearLoss):
         return LeastDeviations(loss, solver, solver_options)
-    return Newton(loss, newton_steps, damping, to_the_letter=to_the_letter)
+    return NewtonRefit(loss, newton_steps, damping, to_the_letter=to_the_letter)
 
 
 class LeastSquares:
@@ -275,7 +275,7 @@ def damped(hessian: Vector, damping: float) -> Vector:
     return np.asarray((1.0 - damping) * hessian + level * np.eye(len(hessian)), dtype=np.float64)
 
 
-class Newton:
+class NewtonRefit:
     """Coefficients by Newton's method, to convergence or for some steps.
 
     Parameters

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.base import DifferentiableLoss
+from cgboost.losses.loss import DifferentiableLoss
 
 Vector = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from cgboost.optimizers.restricted_dual import Basis
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.simplex.purification import Face, purified
 from cgboost.optimizers.working_set import DualPoint, RestrictedDual
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 from cgboost.tolerances import SMALLEST
 
 logger = logging.getLogger(__name__)

@@ -32,7 +32,7 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.restricted_dual import DualSolution, LiveDual
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 
 OFFSET, LEVEL = -1, -2
 """Stand for the offset and the level in the list of session rows."""

@@ -28,9 +28,9 @@ from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.simplex.crossover import COEFFICIENT_ROUNDING
 from cgboost.optimizers.simplex.tableau import Tableau, exchanged
-from cgboost.optimizers.simplex.vertex import KinkedVertex, Step
+from cgboost.optimizers.simplex.vertex import KinkedVertex, StepOutcome
 from cgboost.optimizers.working_set import DualPoint
-from cgboost.penalties.base import DualForm
+from cgboost.penalties.penalty import DualForm
 
 PERTURBATION = 1e-11
 """Kinks are moved by up to this, relative to the largest target, so that no two are in one place
@@ -206,11 +206,11 @@ class PrimalSimplex:
     def _step(self, vertex: KinkedVertex) -> bool:
         """A step; False where no edge falls."""
         step = vertex.step()
-        if step is Step.ENDLESS:
+        if step is StepOutcome.ENDLESS:
             self._settle(vertex)
             if not self._add_rows(vertex, np.ones(self._offset, dtype=bool)):
                 raise SolverFailure("the primal simplex has lost its digits")
-        return step is not Step.NONE
+        return step is not StepOutcome.NONE
 
     # ------------------------------------------------------------------ rows and columns
 

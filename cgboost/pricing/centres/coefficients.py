@@ -80,7 +80,7 @@ def optimal_coefficients(
     decrease : float
         Relative decrease that the last step may still promise.
     """
-    problem = _Problem(columns, gram, loss, offset)
+    problem = _CoefficientObjective(columns, gram, loss, offset)
     coef, intercept = start or (np.zeros(columns.shape[1]), 0.0)
     point = problem.at(np.append(coef, intercept))
     for _ in range(MOST_STEPS):
@@ -98,7 +98,7 @@ class _Point:
     objective: float
 
 
-class _Problem:
+class _CoefficientObjective:
     """The objective in x = (α, b)."""
 
     def __init__(self, columns: Matrix, gram: Matrix, loss: CurvedLoss, offset: str) -> None:

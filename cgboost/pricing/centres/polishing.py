@@ -124,7 +124,7 @@ def polish(
 
     shapes = [Z.shape for Z in centres]
     unit = max(map(_unit, map(projection.seen, projection.kernels)))
-    search = _Search(projection)
+    search = _CentreObjective(projection)
 
     def function(flat: Vector) -> tuple[float, Vector]:
         value, gradient = search(_unflattened(unit * flat, shapes))
@@ -149,7 +149,7 @@ def polish(
 
 
 @dataclass(eq=False)
-class _Search:
+class _CentreObjective:
     """V(Z) and its gradient, from the last coefficients on; remembers the best Z."""
 
     projection: Projection

@@ -18,7 +18,7 @@ import numpy as np
 from cgboost.kernels import Kernel, Matrix
 from cgboost.kernels.expansions import Vector
 from cgboost.pricing.centres.coefficients import Coefficients, optimal_coefficients
-from cgboost.pricing.centres.features import features_read
+from cgboost.pricing.centres.features_read import features_read
 from cgboost.pricing.centres.smoothing import CurvedLoss, Indices
 
 CentreSets = Sequence[Matrix]

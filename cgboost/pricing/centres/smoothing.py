@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.kernels.expansions import Vector
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.base import WeightedLoss
+from cgboost.losses.loss import WeightedLoss
 from cgboost.tolerances import SMALLEST
 
 Indices = NDArray[np.intp]

@@ -20,8 +20,8 @@ import numpy as np
 
 from cgboost.generation.columns import Column
 from cgboost.kernels import Matrix
-from cgboost.pricing.features.stumps import StumpPool
 from cgboost.pricing.scans.candidates import NO_NUMBERS, NO_PLACES, Indices, Vector
+from cgboost.pricing.univariate.stumps import StumpPool
 
 RISING, FALLING = "rising hinge", "falling hinge"
 """The names of the strata: max(0, x − t) and max(0, t − x)."""

@@ -2,12 +2,12 @@
 
 ::
 
-    pricer.py      the pool of columns: its scores from pass to pass, and the orders it gives
-    scores.py      what scores belong to, what must be added, how far off they may be
-    partition.py   some centres, with their scores, brought up to date and searched
-    row_cache.py   rows of kernel values that are kept
-    blocks.py      kernel values of a whole library from one matrix product
-    plan.py        how a pass is divided: parts, memory, kernels that need no values
-    sample.py      what a few columns tell of kernels: scales, symmetry, precision
-    shared.py      values of several kernels on the same columns of X from one product
+    kernel_pricer.py    the pool of columns: its scores from pass to pass, and the orders it gives
+    scores.py           what scores belong to, what must be added, how far off they may be
+    partition.py        some centres, with their scores, brought up to date and searched
+    row_cache.py        rows of kernel values that are kept
+    blocks.py           kernel values of a whole library from one matrix product
+    plan.py             how a pass is divided: parts, memory, kernels that need no values
+    sample.py           what a few columns tell of kernels: scales, symmetry, precision
+    shared_products.py  values of several kernels on the same columns of X from one product
 """

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from cgboost.forks import cached_property
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
-from cgboost.kernels.base import DIAGONAL_ROWS
 from cgboost.kernels.checks import finite
 from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic, Rounding, as_floats
-from cgboost.kernels.rows import (
+from cgboost.kernels.kernel import DIAGONAL_ROWS
+from cgboost.kernels.sparse_rows import (
     inner_products,
     is_sparse,
     most_entries,
@@ -26,7 +26,7 @@ from cgboost.kernels.rows import (
     transposed,
 )
 from cgboost.parallel.blas import LARGE, available, blas_threads
-from cgboost.pricing.kernels.shared import SharedProducts
+from cgboost.pricing.kernels.shared_products import SharedKernelProducts
 
 FEATURES = 128
 """Features of a float32 product that are summed up at a time: its rounding grows with them.
@@ -238,7 +238,7 @@ class KernelData:
         Z = X if _same(rows, centres) else self._given(centres)
         for columns, group in groups.items():
             A = as_floats(columns(X))
-            shared = SharedProducts(A, A if Z is X else as_floats(columns(Z)))
+            shared = SharedKernelProducts(A, A if Z is X else as_floats(columns(Z)))
             for stratum in group:
                 restricted = self.restricted[stratum]
                 assert restricted is not None

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.kernels.expansions import Arithmetic
-from cgboost.pricing.kernels.shared import SharedProducts
+from cgboost.pricing.kernels.shared_products import SharedKernelProducts
 from cgboost.pricing.scans.candidates import Indices, Vector
 from cgboost.tolerances import UNIT_ROUNDOFF
 
@@ -55,7 +55,7 @@ def extended_scores(
     for start in range(0, len(centres), step):
         block = slice(start, start + step)
         own = centres[block]
-        shared = SharedProducts(wide[rows], wide[own])
+        shared = SharedKernelProducts(wide[rows], wide[own])
         for k, (kernel, rounding) in enumerate(zip(kernels, roundings, strict=True)):
             values = shared.values(kernel)
             found = weights @ values

@@ -50,7 +50,7 @@ NO_SCORES: Vector = np.zeros((0, 0))
 
 
 @dataclass(frozen=True)
-class Step:
+class ScoreUpdate:
     """How the scores of one stratum are brought up to date.
 
     Attributes
@@ -82,7 +82,7 @@ class Order:
     ----------
     rows : ndarray of int
         Training rows with a weight in any step.
-    steps : sequence of Step
+    steps : sequence of ScoreUpdate
     precision : Precision
         Of kernel values.
     indices : ndarray of int or None
@@ -96,7 +96,7 @@ class Order:
     """
 
     rows: Indices
-    steps: Sequence[Step]
+    steps: Sequence[ScoreUpdate]
     precision: Precision
     indices: Indices | None
     request: PricingRequest
@@ -105,7 +105,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Partition:
+class CentrePartition:
     """The scores of the last pass for the centres start, …, stop − 1; all strata.
 
     Attributes
@@ -137,12 +137,12 @@ class Partition:
     together: frozenset[int] = frozenset()
 
     @classmethod
-    def bare(cls, start: int, stop: int, memory: Sequence[int]) -> Partition:
+    def bare(cls, start: int, stop: int, memory: Sequence[int]) -> CentrePartition:
         """A partition before its first pass."""
         nothing = np.zeros((len(memory), 0))
         return cls(start, stop, memory, None, nothing, nothing, ())
 
-    def begun(self, data: KernelData, precision: Precision) -> Partition:
+    def begun(self, data: KernelData, precision: Precision) -> CentrePartition:
         """The same without scores, for kernel values of a precision."""
         width, n_rows = self.stop - self.start, data.n_rows
         dtypes, known = data.kept_dtypes(precision), data.roundings(precision.computed)
@@ -184,7 +184,7 @@ class PartialSums:
     """
 
     def __init__(
-        self, data: KernelData, state: Partition, order: Order, columns: Indices | None
+        self, data: KernelData, state: CentrePartition, order: Order, columns: Indices | None
     ) -> None:
         self.data, self.state, self.order, self.columns = data, state, order, columns
         self.width = state.stop - state.start if columns is None else len(columns)
@@ -392,7 +392,9 @@ class PricingResult:
     errors: Vector
 
 
-def advance(data: KernelData, state: Partition, order: Order) -> tuple[Partition, PricingResult]:
+def advance(
+    data: KernelData, state: CentrePartition, order: Order
+) -> tuple[CentrePartition, PricingResult]:
     """The subproblem of a pass: a partition after it, and what its columns show.
 
     The state before the pass stays as it is, except that its caches may hold other rows.

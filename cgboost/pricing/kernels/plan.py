@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cgboost.kernels.base import cost_of_expansion
-from cgboost.kernels.rows import entries
+from cgboost.kernels.kernel import cost_of_expansion
+from cgboost.kernels.sparse_rows import entries
 from cgboost.parallel import Executor
 from cgboost.pricing.kernels.blocks import KernelData, Precision
 

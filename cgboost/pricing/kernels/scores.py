@@ -56,7 +56,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Change:
+class ResponseChange:
     """How to come from a reference to a pseudo-response.
 
     Attributes
@@ -96,7 +96,7 @@ class Change:
         return kept, kept + float(np.abs(self.response - self.target) @ rounding.size)
 
 
-def change(reference: Reference, response: Vector, rounding: Rounding | None) -> Change:
+def change(reference: Reference, response: Vector, rounding: Rounding | None) -> ResponseChange:
     """The cheaper way to new scores: add what has changed, or begin anew."""
     cut = np.zeros_like(response)
     if rounding is not None:
@@ -110,9 +110,9 @@ def change(reference: Reference, response: Vector, rounding: Rounding | None) ->
         changed = np.abs(difference) > cut
         if np.count_nonzero(changed) < np.count_nonzero(support):
             target = np.where(changed, response, old)
-            return Change(np.where(changed, difference, 0.0), False, target, response)
+            return ResponseChange(np.where(changed, difference, 0.0), False, target, response)
     target = np.where(support, response, 0.0)
-    return Change(target, True, target, response)
+    return ResponseChange(target, True, target, response)
 
 
 Indices = NDArray[np.intp]

@@ -1,8 +1,8 @@
 """Latent factors: orthogonal combinations of features, or of the centres of a kernel.
 
-``LinearSpace`` and ``KernelSpace`` hold training rows; a ``LinearSearch`` or ``KernelSearch`` finds
-factors in them, one after another; ``LinearFactors`` and ``KernelFactors`` are what a fitted model
-keeps of factors, and evaluate them on new rows.
+``LinearFactorSpace`` and ``KernelFactorSpace`` hold training rows; a ``LinearFactorSearch`` or
+``KernelFactorSearch`` finds factors in them, one after another; ``LinearFactors`` and
+``KernelFactors`` are what a fitted model keeps of factors, and evaluate them on new rows.
 """
 
 import lazy_loader

@@ -25,7 +25,7 @@ from cgboost.kernels import Kernel, Matrix, kernel_values
 Vector = NDArray[np.float64]
 
 
-class Columns:
+class GrowingMatrix:
     """A matrix that gets one column after another, and may lose its last ones.
 
     Parameters
@@ -58,7 +58,7 @@ class Columns:
         return {"_store": self.values.copy(order="F"), "_count": self._count}
 
 
-class Basis:
+class FactorBasis:
     """Factors t with tᵀΓt = 1 and tᵀΓt' = 0, where Γ is diagonal.
 
     Parameters
@@ -69,7 +69,7 @@ class Basis:
 
     def __init__(self, weights: Vector) -> None:
         self.weights = weights
-        self._columns = Columns(len(weights))
+        self._columns = GrowingMatrix(len(weights))
         self._uniform = bool((weights == 1.0).all())
 
     @property
@@ -120,7 +120,7 @@ class FactorHypothesis:
     number: int
 
 
-class Nested(Columns):
+class Nested(GrowingMatrix):
     """A matrix R = A·U⁻¹ with an upper triangular U: each column follows from those before it."""
 
     def solve(self, number: int, column: Vector, triangle: Vector, length: float) -> None:
@@ -139,7 +139,7 @@ class LinearFactors:
     means : ndarray of shape (n_features,)
         μ.
     deflated : bool
-    weights, loadings : Columns of height n_features
+    weights, loadings : GrowingMatrix of height n_features
         W, with columns of length 1, and P; the last loading may be missing.
     rotations : Nested
         R.
@@ -147,12 +147,12 @@ class LinearFactors:
 
     means: Vector
     deflated: bool = True
-    weights: Columns = field(init=False)
-    loadings: Columns = field(init=False)
+    weights: GrowingMatrix = field(init=False)
+    loadings: GrowingMatrix = field(init=False)
     rotations: Nested = field(init=False)
 
     def __post_init__(self) -> None:
-        self.weights, self.loadings = Columns(len(self.means)), Columns(len(self.means))
+        self.weights, self.loadings = GrowingMatrix(len(self.means)), GrowingMatrix(len(self.means))
         self.rotations = Nested(len(self.means))
 
     def put(self, number: int, weights: Vector, length: float) -> None:
@@ -198,7 +198,7 @@ class KernelFactors:
     means : ndarray of shape (n_rows,)
         Mean of the kernel over the training rows, for every centre.
     deflated : bool
-    dual_weights : Columns of height n_rows
+    dual_weights : GrowingMatrix of height n_rows
         A.
     rotations : Nested
         R = (I − s·eᵀ)A(TᵀΓK̃A)⁻¹.
@@ -210,11 +210,11 @@ class KernelFactors:
     shares: Vector
     means: Vector
     deflated: bool = True
-    dual_weights: Columns = field(init=False)
+    dual_weights: GrowingMatrix = field(init=False)
     rotations: Nested = field(init=False)
 
     def __post_init__(self) -> None:
-        self.dual_weights, self.rotations = Columns(len(self.means)), Nested(len(self.means))
+        self.dual_weights, self.rotations = GrowingMatrix(len(self.means)), Nested(len(self.means))
 
     def put(self, number: int, dual_weights: Vector, triangle: Vector, length: float) -> None:
         """Set factor ``number``, from its a, the tⱼᵀΓK̃a of those before it, and its length."""

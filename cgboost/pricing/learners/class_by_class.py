@@ -20,7 +20,7 @@ from typing import Any
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.generation.resuming import memories, recall_all
-from cgboost.losses.base import WeightedLoss
+from cgboost.losses.loss import WeightedLoss
 from cgboost.losses.multinomial import log_odds
 
 

@@ -33,8 +33,8 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import RememberingPricer
 from cgboost.kernels import Matrix
-from cgboost.pricing.features.stumps import CONSTANT_STUMP, STUMPS, BinnedFeatures, Stump
 from cgboost.pricing.learners.learners import Seeded
+from cgboost.pricing.univariate.stumps import CONSTANT_STUMP, STUMPS, BinnedFeatures, Stump
 
 Vector = NDArray[np.float64]
 

@@ -26,7 +26,7 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.floating[Any]]
 
 
-class Inputs:
+class FeedForwardFeatures:
     """Features and outputs side by side, in an array that grows and keeps the features' dtype.
 
     Parameters
@@ -87,7 +87,7 @@ class FeedForward:
         values: Vector,
     ) -> None:
         """Write the values of hypotheses that need the first ``n_stages`` stages at most."""
-        inputs, known = Inputs(X, room=n_stages), {}
+        inputs, known = FeedForwardFeatures(X, room=n_stages), {}
         for stage in self.stages[:n_stages]:
             known[id(stage)] = stage.predict(inputs.values)
             inputs.append(known[id(stage)])
@@ -157,7 +157,7 @@ class FeedForwardPricer:
     def __init__(self, learners: LearnerPricer) -> None:
         self.learners = learners
         self.family = FeedForward()
-        self._inputs = Inputs(learners.X, room=16)
+        self._inputs = FeedForwardFeatures(learners.X, room=16)
         self._n_features = learners.X.shape[1]
 
     def memory(self) -> tuple[FeedForward, Any]:

@@ -42,7 +42,7 @@ Vector = NDArray[np.float64]
 
 STRATUM = "learner"
 
-Working = Callable[[MasterState], tuple[Vector, Vector | None]]
+ResponseFunction = Callable[[MasterState], tuple[Vector, Vector | None]]
 """What a regressor is fitted to, and the weights of the rows."""
 
 ORTHOGONAL = 1e-12
@@ -69,7 +69,7 @@ def check_learner(name: str, estimator: Any) -> None:
         )
 
 
-def residuals(weights: Vector) -> Working:
+def residuals(weights: Vector) -> ResponseFunction:
     """The residual r/w with the sample weights w: for r = −w·loss'."""
     uneven = None if np.all(weights == weights[0]) else weights
     safe = np.where(weights > 0, weights, 1.0)
@@ -199,7 +199,7 @@ class LearnerPricer:
         *,
         tol: float = 1e-4,
         random_state: Any = None,
-        working: Working | None = None,
+        working: ResponseFunction | None = None,
         repeats: bool = False,
     ) -> None:
         check_learner("estimator", estimator)

@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.losses.base import DifferentiableLoss, UnboundedStepError, WeightedLoss
+from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError, WeightedLoss
 from cgboost.tolerances import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ overflow."""
 
 
 @dataclass(frozen=True)
-class Leaves:
+class LeafAssignment:
     """Where rows fall in one tree.
 
     Attributes
@@ -65,14 +65,14 @@ class Leaves:
         return totals.astype(np.float64, copy=False)
 
 
-LeafRule = Callable[[MasterState, Leaves], Vector]
+LeafRule = Callable[[MasterState, LeafAssignment], Vector]
 """The value of every node of a tree; those of inner nodes are not used."""
 
 
 def newton_leaves(share: float = 1.0) -> LeafRule:
     """One Newton step from f in every leaf, times ``share``: Σr / Σ ∂²loss/∂f²."""
 
-    def values(state: MasterState, leaves: Leaves) -> Vector:
+    def values(state: MasterState, leaves: LeafAssignment) -> Vector:
         assert state.curvature is not None
         slope, bend = leaves.total(state.pseudo_response), leaves.total(state.curvature)
         curved = bend > FLAT_LEAF
@@ -87,7 +87,7 @@ def search_leaves(loss: DifferentiableLoss) -> LeafRule:
     For losses with one output that attain their minimum: a leaf without a best step stays at 0.
     """
 
-    def values(state: MasterState, leaves: Leaves) -> Vector:
+    def values(state: MasterState, leaves: LeafAssignment) -> Vector:
         steps = np.zeros(leaves.n_nodes)
         for node in np.unique(leaves.node):
             steps[node] = _best_step(loss, state.output, leaves.rows[leaves.node == node])
@@ -242,7 +242,7 @@ class TreePricer:
         tree.fit(self.X, target, sample_weight=self._seen(rows), check_input=False)
         tree.tree_.impurity[:] = np.ldexp(tree.tree_.impurity, 2 * exponent)
         node = tree.tree_.apply(self.X)
-        leaves = Leaves(output, rows, node[rows], tree.tree_.node_count)
+        leaves = LeafAssignment(output, rows, node[rows], tree.tree_.node_count)
         values = self.leaves(state, leaves)
         tree.tree_.value[:, 0, 0] = values
         return values[node]

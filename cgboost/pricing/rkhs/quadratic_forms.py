@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.packed import PackedMatrix, places
 from cgboost.pricing.kernels.blocks import KernelData
-from cgboost.pricing.kernels.pricer import KernelPool
+from cgboost.pricing.kernels.kernel_pricer import KernelPool
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import Column
 from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.precomputed import KernelHypothesis
-from cgboost.pricing.kernels.pricer import KernelPool
+from cgboost.pricing.kernels.kernel_pricer import KernelPool
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -5,5 +5,5 @@ from .error_selection import ErrorSelection as ErrorSelection
 from .listing import RuleList as RuleList
 from .listing import all_rules as all_rules
 from .literals import Literals as Literals
-from .pricer import RulePricer as RulePricer
+from .rule_pricer import RulePricer as RulePricer
 from .selection import RuleSelection as RuleSelection

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cgboost.pricing.rules.branching import Candidates, Places
+from cgboost.pricing.rules.branching import BestConjunctions, LiteralPlaces
 from cgboost.pricing.rules.literals import Indices, Literals, Vector, cross
 
 BEAM_WIDTH = 200
@@ -19,15 +19,15 @@ million, or single precision does not tell them apart."""
 PAIR_BLOCK = 256
 """Conditions whose pairs are scored at once."""
 
-Score = Callable[[Sequence[Vector], int], Vector]
+ConjunctionScores = Callable[[Sequence[Vector], int], Vector]
 """Makes scores of sums over the rows of conjunctions, and of their number of conditions."""
 
 
 def beam(
     literals: Literals,
     weights: Sequence[Vector],
-    score: Score,
-    candidates: Candidates,
+    score: ConjunctionScores,
+    candidates: BestConjunctions,
     largest: int,
     *,
     all_pairs: bool = False,
@@ -41,7 +41,7 @@ def beam(
         The sums of each over the rows of conjunctions are what ``score`` is given.
     score : callable
         The score of conjunctions, which decides which of them are extended, too.
-    candidates : Candidates
+    candidates : BestConjunctions
     largest : int
         Conditions of a conjunction at most.
     all_pairs : bool
@@ -58,10 +58,10 @@ def beam(
     scores = score(sums[:-1], 1)
     candidates.offer(scores, (), every, None)
     evaluated, size = len(every), 1
-    frontier: list[Places] = [(int(j),) for j in _most(scores, every, all_pairs)]
+    frontier: list[LiteralPlaces] = [(int(j),) for j in _most(scores, every, all_pairs)]
     while size < largest and frontier:
         size += 1
-        offers: list[tuple[float, Places]] = []
+        offers: list[tuple[float, LiteralPlaces]] = []
         for start in range(0, len(frontier), PAIR_BLOCK):
             block = frontier[start : start + PAIR_BLOCK]
             offers += _extend(literals, weights, block, sums[-1], score, candidates)
@@ -80,11 +80,11 @@ def _most(scores: Vector, every: Indices, all_pairs: bool) -> Indices:
 def _extend(
     literals: Literals,
     weights: Sequence[Vector],
-    block: Sequence[Places],
+    block: Sequence[LiteralPlaces],
     sizes: Vector,
-    score: Score,
-    candidates: Candidates,
-) -> list[tuple[float, Places]]:
+    score: ConjunctionScores,
+    candidates: BestConjunctions,
+) -> list[tuple[float, LiteralPlaces]]:
     """Score the extensions of some conjunctions; the best of them, with their scores."""
     size = len(block[0]) + 1
     covers = np.stack([literals.matrix[:, list(p)].all(axis=1) for p in block], axis=1)

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cgboost.pricing.rules.literals import Bits, Indices, Literals, Vector, gram
+from cgboost.pricing.rules.literals import Indices, Literals, Vector, ZeroOneMatrix, gram
 
-Places = tuple[int, ...]
+LiteralPlaces = tuple[int, ...]
 
 SAME_COVER = 1e-12
 """Sums of |r| this close, relative to the larger, are over the same rows."""
@@ -32,7 +32,7 @@ KEPT = 4
 
 
 @dataclass
-class Candidates:
+class BestConjunctions:
     """The best conjunctions found so far.
 
     Attributes
@@ -45,10 +45,12 @@ class Candidates:
 
     limit: int
     floor: float
-    found: list[tuple[float, Places]] = field(default_factory=list)
+    found: list[tuple[float, LiteralPlaces]] = field(default_factory=list)
     best: float = -np.inf
 
-    def offer(self, scores: Vector, prefix: Places, first: Indices, second: Indices | None) -> None:
+    def offer(
+        self, scores: Vector, prefix: LiteralPlaces, first: Indices, second: Indices | None
+    ) -> None:
         """Take note of conjunctions of a prefix and one or two conditions more."""
         if not len(scores):
             return
@@ -64,14 +66,14 @@ class Candidates:
         if len(self.found) > 10 * self.limit:
             self.found = self.sorted()
 
-    def rescored(self, score: Callable[[Places], float]) -> Candidates:
+    def rescored(self, score: Callable[[LiteralPlaces], float]) -> BestConjunctions:
         """The same conjunctions, with other scores."""
-        again = Candidates(self.limit, self.floor)
+        again = BestConjunctions(self.limit, self.floor)
         again.found = [(score(places), places) for _, places in self.sorted()]
         again.best = max((value for value, _ in again.found), default=-np.inf)
         return again
 
-    def sorted(self) -> list[tuple[float, Places]]:
+    def sorted(self) -> list[tuple[float, LiteralPlaces]]:
         """The best ones, best first."""
         return sorted(self.found, key=lambda item: (-item[0], len(item[1]), item[1]))[: self.limit]
 
@@ -86,7 +88,7 @@ class BranchAndBound:
     response : ndarray of shape (n_groups,)
     cost : ndarray of shape (K + 1,)
         Of conjunctions by their number of conditions, not falling; the first entry is not used.
-    candidates : Candidates
+    candidates : BestConjunctions
         What is known already; its floor says what need not be found.
     two_sided : bool
         Whether r·h < 0 counts as r·h > 0 does.
@@ -105,7 +107,7 @@ class BranchAndBound:
     literals: Literals
     response: Vector
     cost: Vector
-    candidates: Candidates
+    candidates: BestConjunctions
     two_sided: bool = True
     limit: float = np.inf
     deadline: float | None = None
@@ -146,7 +148,7 @@ class BranchAndBound:
         """Bound of all conjunctions of at least ``size`` conditions within some rows."""
         return (np.maximum(up, down) if self.two_sided else up) / self.cost[size]
 
-    def _expand(self, rows: Indices, prefix: Places, own: Indices) -> None:
+    def _expand(self, rows: Indices, prefix: LiteralPlaces, own: Indices) -> None:
         """All conjunctions of a prefix and at least two of the conditions ``own``."""
         size = len(prefix) + 2
         if len(own) < 2:
@@ -183,7 +185,7 @@ class BranchAndBound:
         return late or self._work > self.limit
 
 
-def _pair_sums(matrix: Bits, response: Vector) -> tuple[Vector, Vector]:
+def _pair_sums(matrix: ZeroOneMatrix, response: Vector) -> tuple[Vector, Vector]:
     """Sums of the positive and of the negative r over the rows of every pair of conditions."""
     positive = response > 0
     up = gram(matrix[positive], response[positive])

@@ -26,9 +26,9 @@ import numpy as np
 from cgboost.forks import cached_property
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
-from cgboost.pricing.rules.branching import Places
+from cgboost.pricing.rules.branching import LiteralPlaces
 from cgboost.pricing.rules.literals import Literals, Vector, cross
-from cgboost.pricing.rules.pricer import cover_mark
+from cgboost.pricing.rules.rule_pricer import cover_mark
 
 BIASES = (-0.5, 0.5, -1.5, 1.5, -2.5, 2.5)
 VOTES = (1.0, -1.0)
@@ -59,7 +59,7 @@ class VotingRules:
         Of the objective.
     """
 
-    rules: tuple[tuple[Places, float], ...]
+    rules: tuple[tuple[LiteralPlaces, float], ...]
     bias: float
     value: float
 
@@ -149,17 +149,17 @@ class ErrorSelection(Memoryless):
         wrong = self._negative * np.logaddexp(0.0, 2.0 * output)
         return np.asarray(errors + LOSS_SHARE * (right + wrong), dtype=np.float64)
 
-    def _cover(self, places: Places) -> Vector:
+    def _cover(self, places: LiteralPlaces) -> Vector:
         inside = self.literals.matrix[:, list(places)].all(axis=1)
         return np.asarray(inside, dtype=np.float64)
 
-    def _output(self, rules: Sequence[tuple[Places, float]], bias: float) -> Vector:
+    def _output(self, rules: Sequence[tuple[LiteralPlaces, float]], bias: float) -> Vector:
         output: Vector = np.full(len(self._positive), bias, dtype=np.float64)
         for places, vote in rules:
             output += vote * self._cover(places)
         return output
 
-    def _improved(self, start: Sequence[tuple[Places, float]], longest: int) -> VotingRules:
+    def _improved(self, start: Sequence[tuple[LiteralPlaces, float]], longest: int) -> VotingRules:
         """Rules are added and replaced as long as that helps."""
         values = [self.value(self._output(start, bias)) for bias in BIASES]
         place = int(np.argmin(values))
@@ -176,7 +176,7 @@ class ErrorSelection(Memoryless):
         return best
 
     def _with_another(
-        self, rest: Sequence[tuple[Places, float]], longest: int
+        self, rest: Sequence[tuple[LiteralPlaces, float]], longest: int
     ) -> VotingRules | None:
         """The best set with one rule more, within the budgets."""
         used = sum(len(places) for places, _ in rest)
@@ -198,14 +198,14 @@ class ErrorSelection(Memoryless):
                     best = VotingRules(rules, bias, value)
         return best
 
-    def _best(self, response: Vector, room: int, taken: set[bytes]) -> Places | None:
+    def _best(self, response: Vector, room: int, taken: set[bytes]) -> LiteralPlaces | None:
         """The conjunction with the largest r·h; the shortest of those that are as good.
 
         Rules that hold for the same rows as one of the others, or for all but these, do not count:
         besides the bias they say the same.
         """
 
-        def first_new(candidates: Iterable[Places]) -> Places | None:
+        def first_new(candidates: Iterable[LiteralPlaces]) -> LiteralPlaces | None:
             marked = (own for own in candidates if cover_mark(literals, own) not in taken)
             return next(marked, None)
 
@@ -214,7 +214,7 @@ class ErrorSelection(Memoryless):
         single = first_new((int(j),) for j in np.argsort(-sums, kind="stable"))
         best = (-np.inf if single is None else float(sums[single[0]])), single
         self.n_evaluated += len(sums)
-        frontier: list[Places] = [(j,) for j in range(len(sums))]
+        frontier: list[LiteralPlaces] = [(j,) for j in range(len(sums))]
         for size in range(2, room + 1):
             covers = np.stack([self._cover(own) for own in frontier], axis=1)
             (scores,) = cross(covers, [response], matrix)
@@ -240,10 +240,10 @@ class ErrorSelection(Memoryless):
             frontier = list(dict.fromkeys(extended))
         return best[1]
 
-    def _random(self, rng: np.random.Generator, longest: int) -> list[tuple[Places, float]]:
+    def _random(self, rng: np.random.Generator, longest: int) -> list[tuple[LiteralPlaces, float]]:
         """Rules that are right on randomly weighted rows."""
         matrix, room = self.literals.matrix, self.max_conditions
-        rules: list[tuple[Places, float]] = []
+        rules: list[tuple[LiteralPlaces, float]] = []
         while room >= 1 and len(rules) < min(self.max_rules, 4):
             size = int(rng.integers(1, int(min(longest, room)) + 1))
             response = (self._positive - self._negative) * rng.exponential(size=len(matrix))

@@ -12,7 +12,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.rules.literals import Literals, Vector
-from cgboost.pricing.rules.pricer import cover_mark
+from cgboost.pricing.rules.rule_pricer import cover_mark
 
 MOST_CONJUNCTIONS = 10_000
 """Conjunctions that are looked at, at most."""

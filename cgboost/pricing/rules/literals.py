@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.pricing.features.stumps import thresholds
 from cgboost.pricing.rules.conditions import Condition, Conjunction, Matrix, Relation
+from cgboost.pricing.univariate.stumps import thresholds
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
-Bits = NDArray[np.uint8]
+ZeroOneMatrix = NDArray[np.uint8]
 
 WORTH_GROUPING = 0.8
 """Equal rows are put together where that leaves at most this share of them."""
@@ -26,7 +26,7 @@ ROWS_AS_NUMBERS = 2**15
 """Rows whose zeros and ones are held as numbers at once."""
 
 
-def gram(matrix: Bits, weights: Vector) -> Vector:
+def gram(matrix: ZeroOneMatrix, weights: Vector) -> Vector:
     """MᵀDM for a diagonal D ≥ 0: a product of a matrix with itself takes half the time."""
     products = np.zeros((matrix.shape[1], matrix.shape[1]))
     for start in range(0, len(matrix), ROWS_AS_NUMBERS):
@@ -36,7 +36,7 @@ def gram(matrix: Bits, weights: Vector) -> Vector:
     return products
 
 
-def cross(covers: NDArray[Any], weights: Sequence[Vector], matrix: Bits) -> list[Vector]:
+def cross(covers: NDArray[Any], weights: Sequence[Vector], matrix: ZeroOneMatrix) -> list[Vector]:
     """CᵀDM for several diagonals D, in single precision: nothing is proved by it."""
     products = [np.zeros((covers.shape[1], matrix.shape[1])) for _ in weights]
     for start in range(0, len(matrix), ROWS_AS_NUMBERS):

@@ -16,9 +16,9 @@ import numpy as np
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.rules.beam import beam
-from cgboost.pricing.rules.branching import Candidates
+from cgboost.pricing.rules.branching import BestConjunctions
 from cgboost.pricing.rules.literals import Literals, Vector
-from cgboost.pricing.rules.pricer import cover_mark
+from cgboost.pricing.rules.rule_pricer import cover_mark
 
 COST_POWER = 0.75
 """Gains are divided by this power of the costs. With ½ they are gains for each unit of cost, which
@@ -82,7 +82,7 @@ class RuleSelection(Memoryless):
         )
         least = LEAST_RULE_GAIN * float(np.abs(state.pseudo_response).sum())
         offered = OFFERED * (1 + len(state.columns))
-        candidates = Candidates(offered, max(least, np.finfo(float).tiny))
+        candidates = BestConjunctions(offered, max(least, np.finfo(float).tiny))
         evaluated = beam(self.literals, sums, self._score, candidates, room, all_pairs=True)
         held = {cover_mark(self.literals, column.key) for column in state.columns}  # type: ignore[arg-type]
         for _, places in candidates.sorted():

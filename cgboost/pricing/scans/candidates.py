@@ -52,7 +52,7 @@ class NoRule:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldColumns:
     """The columns of a stratum that the master holds.
 
     Attributes
@@ -78,7 +78,7 @@ class PricingRequest:
         The pseudo-response r; the score of a column h is r·h.
     rule : EntryRule
         What a score adds to the gap.
-    held : sequence of Held
+    held : sequence of HeldColumns
         For every stratum the columns that are in the master already: they are not offered.
     limit : int
         Most columns to be offered; 0 asks for the certificate alone.
@@ -93,7 +93,7 @@ class PricingRequest:
 
     response: Vector
     rule: EntryRule
-    held: Sequence[Held]
+    held: Sequence[HeldColumns]
     limit: int
     tol: float = 0.0
     reach: float = 0.0

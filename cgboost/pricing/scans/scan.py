@@ -36,7 +36,7 @@ from cgboost.pricing.scans.candidates import (
     NO_PLACES,
     Candidates,
     ColumnPool,
-    Held,
+    HeldColumns,
     PricingRequest,
     ScoredPool,
     SearchablePool,
@@ -327,7 +327,7 @@ class StrataPricer(Memoryless):
             self._best[:] = everything.excess.min() if full else 0.0
             np.maximum.at(self._best, everything.strata, everything.excess)
 
-    def _held(self, state: MasterState, pool: SearchablePool) -> list[Held]:
+    def _held(self, state: MasterState, pool: SearchablePool) -> list[HeldColumns]:
         """The columns of each stratum that are in the master; it was mostly the same last time."""
         columns = state.columns
         known = len(self._known)
@@ -339,11 +339,11 @@ class StrataPricer(Memoryless):
             self._places.setdefault(self._numbers[name], []).append((index, place))
         self._known = list(columns)
         own = _own_scores(columns, state.pseudo_response) if pool.rounds_columns else None
-        held = [Held(NO_PLACES)] * len(self.pool.strata)
+        held = [HeldColumns(NO_PLACES)] * len(self.pool.strata)
         for stratum, pairs in self._places.items():
             indices, places = np.array(pairs, dtype=np.intp).T
             exact = () if own is None else (own[0][places], own[1][places])
-            held[stratum] = Held(indices, *exact)
+            held[stratum] = HeldColumns(indices, *exact)
         return held
 
     def _columns(

@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.pricing.scans.candidates import Candidates, Held, Indices, PricingRequest, largest
+from cgboost.pricing.scans.candidates import (
+    Candidates,
+    HeldColumns,
+    Indices,
+    PricingRequest,
+    largest,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +75,7 @@ class Shortlist:
         )
         return found, order
 
-    def _held(self, held: Sequence[Held]) -> Indices:
+    def _held(self, held: Sequence[HeldColumns]) -> Indices:
         """Places of columns that the master has."""
         codes = [(s << 32) + own.indices for s, own in enumerate(held) if len(own.indices)]
         if not codes:

@@ -15,7 +15,7 @@ from sqlglot import exp
 from cgboost.additive.export.sql import select_statement
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.tables.preparation import Intervals
+from cgboost.tables.binning import Intervals
 from cgboost.tables.schema import Schema
 from tests.additive.sql.sql_tables import DATABASES, Columns, connected, write
 

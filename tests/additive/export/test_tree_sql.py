@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from cgboost.additive.export.dialects import DIALECTS
 from cgboost.additive.export.sql import LONGEST_SUM
 from cgboost.additive.export.tree_sql import trees_statement
-from cgboost.additive.trees.model_tree import ModelTree, Node, Regressors
-from cgboost.tables.preparation import Categories, Groups, Intervals
+from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode, Regressors
+from cgboost.tables.binning import Categories, FeatureGroups, Intervals
 from cgboost.tables.schema import Schema
 from tests.additive.export.sql_databases import Columns, ask
 from tests.additive.trees.test_boosted_trees import random_tree
@@ -27,7 +27,7 @@ each = pytest.mark.parametrize("dialect", DIALECTS)
 KINDS = ["o'clock", 'say "x"', "back\\", "é", "50 %"]
 NAMES = ("a b", 'q"uote', "select")
 SCHEMA = Schema(NAMES, (None, {kind: code for code, kind in enumerate(KINDS)}, None))
-GROUPS: list[Groups] = [
+GROUPS: list[FeatureGroups] = [
     Intervals(np.array([-0.5, 0.1, 0.7]), -1.0, 1.0),
     Categories(len(KINDS)),
     Intervals(np.array([2.0, 2.5]), 1.0, 4.0),
@@ -108,8 +108,10 @@ def test_words_of_errors() -> None:
     with pytest.raises(ValueError, match=r"link must be one of .*, got 'logit'"):
         trees_statement([(0.0, [])], SCHEMA, "t", link="logit")
     two = Schema(NAMES, (None, {"a": 0, 1: 1, 2: 2, 3: 3, 4: 4}, None))
-    node = Node(0.0, np.zeros(2), 0, 1.0, 0.0, 0.0, 0.0, 1, np.array([0, 1, 1, 1, 1, 1]), [1, 2])
-    leaves = [Node(float(k), np.zeros(2), 1, 1.0, 0.0, 0.0) for k in range(2)]
+    node = ModelTreeNode(
+        0.0, np.zeros(2), 0, 1.0, 0.0, 0.0, 0.0, 1, np.array([0, 1, 1, 1, 1, 1]), [1, 2]
+    )
+    leaves = [ModelTreeNode(float(k), np.zeros(2), 1, 1.0, 0.0, 0.0) for k in range(2)]
     tree = ModelTree(GROUPS, Regressors.of(GROUPS, [0, 2]), [node, *leaves], np.zeros(2))
     with pytest.raises(ValueError, match="has categories of different types"):
         trees_statement([(0.0, [(1.0, tree)])], two, "t", link="identity")

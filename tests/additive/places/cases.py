@@ -16,7 +16,7 @@ from cgboost.additive.places.partitions import PartitionedRows
 from cgboost.additive.places.workers import EncodedRows
 from cgboost.parallel import SerialExecutor, ThreadExecutor
 from cgboost.tables import holdout_choice
-from cgboost.tables.rows import SourceRows
+from cgboost.tables.row_blocks import SourceRows
 from tests.additive.sql.sql_tables import DATABASES, Data, place_of
 from tests.cases import Case
 

@@ -7,12 +7,12 @@ import pytest
 
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.statistics.moments import Moments
-from cgboost.additive.statistics.passes import Parts
+from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.trees.transformation import straight
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import Huber, LogLoss, Poisson, Quantile, SquaredError
 from cgboost.losses.multinomial import Multinomial
-from cgboost.tables.preparation import Groups, Intervals
+from cgboost.tables.binning import FeatureGroups, Intervals
 from tests.additive.places.cases import PLACES, Elsewhere
 from tests.additive.sql.sql_tables import Data, mixed
 from tests.cases import law
@@ -21,7 +21,7 @@ CLOSE = 1e-9
 """What statistics may differ by, relative to their scale."""
 
 
-def assert_close(found: Moments, wanted: Moments, groups: Groups | None = None) -> None:
+def assert_close(found: Moments, wanted: Moments, groups: FeatureGroups | None = None) -> None:
     """Statistics are equal to rounding: of the whole, and of x in the width of its group."""
     np.testing.assert_allclose(found.count, wanted.count, rtol=CLOSE)
     spread = np.abs(np.einsum("gkk->gk", wanted.together().scatter))
@@ -36,7 +36,9 @@ def assert_close(found: Moments, wanted: Moments, groups: Groups | None = None) 
     assert (np.abs(found.mean - wanted.mean) <= level).all()
 
 
-def both_close(found: Parts, wanted: Parts, groups: Groups | None = None) -> None:
+def both_close(
+    found: SplitMoments, wanted: SplitMoments, groups: FeatureGroups | None = None
+) -> None:
     """The same of the training rows, and of those held out."""
     assert_close(found.training, wanted.training, groups)
     assert_close(found.holdout, wanted.holdout, groups)

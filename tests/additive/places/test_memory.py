@@ -9,17 +9,17 @@ from sklearn.base import clone
 
 from cgboost import TransformClassifier, TransformRegressor
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.places import joint, memory
-from cgboost.additive.places.joint import JointMemoryAggregates
+from cgboost.additive.places import joint_aggregates, memory
+from cgboost.additive.places.joint_aggregates import JointMemoryAggregates
 from cgboost.additive.places.memory import MemoryPlace, in_memory
 from cgboost.additive.places.place import Aggregates, Place
 from cgboost.additive.stage import Stage
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses import Huber, LogLoss, SquaredError
 from cgboost.losses.multinomial import Multinomial
-from cgboost.tables import rows
-from cgboost.tables.preparation import SAME, Prepared, intervals_of
-from cgboost.tables.rows import TableRows
+from cgboost.tables import row_blocks
+from cgboost.tables.binning import SAME, Prepared, intervals_of
+from cgboost.tables.row_blocks import TableRows
 from cgboost.tables.schema import Schema
 
 N_ROWS = 300
@@ -214,8 +214,8 @@ def test_two_classes_are_the_log_loss() -> None:
 def test_threads_change_no_digit(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of slices and blocks of the rows are added up in their order, whoever made them."""
     monkeypatch.setattr(memory, "LOSS_ROWS", 150)
-    monkeypatch.setattr(joint, "JOINT_ROWS", 200)
-    monkeypatch.setattr(rows, "BLOCK", 240)
+    monkeypatch.setattr(joint_aggregates, "JOINT_ROWS", 200)
+    monkeypatch.setattr(row_blocks, "BLOCK", 240)
     rng = np.random.default_rng(1)
     table = rng.uniform(-1, 1, size=(1000, 3))
     y = table.sum(axis=1) + 3 * table[:, 0] * table[:, 1] + 0.1 * rng.normal(size=1000)

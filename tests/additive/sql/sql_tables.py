@@ -14,8 +14,8 @@ import psycopg
 from cgboost.additive.places.memory import MemoryPlace
 from cgboost.additive.sql.place import SQLPlace
 from cgboost.sources import SQLSource
-from cgboost.tables.preparation import Prepared, prepared
-from cgboost.tables.rows import TableRows
+from cgboost.tables.binning import Prepared, prepared
+from cgboost.tables.row_blocks import TableRows
 from cgboost.tables.schema import Schema, SchemaMaker
 
 DATABASES = ["duckdb", "sqlite", "postgresql"]

@@ -22,9 +22,9 @@ from cgboost.additive.sql.expressions import (
     regressor_expression,
 )
 from cgboost.additive.sql.losses import expressions_of
-from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.session import SQLSession
 from cgboost.losses import Huber, LogLoss, Loss, Poisson, SquaredError
-from cgboost.tables.preparation import SAME, Intervals, intervals_of
+from cgboost.tables.binning import SAME, Intervals, intervals_of
 from cgboost.tables.row_hashes import content_hash, numbered
 from tests.additive.sql.sql_tables import DATABASES, connection_to, write
 from tests.effort import examples
@@ -34,7 +34,7 @@ from tests.effort import examples
 def opened(request: pytest.FixtureRequest, server: str) -> Any:
     """A session in each database, and its name."""
     connection = connection_to(request.param, server)
-    session = Session(connection, engine_of(connection, None))
+    session = SQLSession(connection, engine_of(connection, None))
     session.open()
     yield session, request.param
     session.close()

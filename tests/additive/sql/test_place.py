@@ -6,12 +6,12 @@ import pytest
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.sql.division import AT_A_TIME
 from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.session import SQLSession
 from cgboost.additive.trees.transformation import straight
 from cgboost.exceptions import DatabaseError
 from cgboost.losses import SquaredError
 from cgboost.sources import SQLSource
-from cgboost.tables.preparation import Categories
+from cgboost.tables.binning import Categories
 from tests.additive.sql.sql_tables import (
     DATABASES,
     Data,
@@ -49,18 +49,20 @@ def test_an_interrupt_while_it_is_opened_leaves_nothing(
     database: str, error: type[BaseException], server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In any statement, one after the other."""
-    run = Session.rows
+    run = SQLSession.rows
     for number in range(3):
         count = iter(range(100))
 
-        def interrupted(self: Session, statement: str, n: int = number, c: object = count) -> list:
+        def interrupted(
+            self: SQLSession, statement: str, n: int = number, c: object = count
+        ) -> list:
             if next(c) == n:
                 raise error
             return run(self, statement)
 
         with connected(database, server) as connection:
             source = stored(connection, database, mixed(0))
-            monkeypatch.setattr(Session, "rows", interrupted)
+            monkeypatch.setattr(SQLSession, "rows", interrupted)
             with pytest.raises(error):
                 SQLPlace(source, "from_dtype", classification=False)
             monkeypatch.undo()

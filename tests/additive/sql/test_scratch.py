@@ -11,7 +11,7 @@ import pytest
 from cgboost import TransformRegressor
 from cgboost.additive.sql.engines import engine_of
 from cgboost.additive.sql.scratch import bytes_of
-from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.session import SQLSession
 from cgboost.exceptions import DatabaseError
 from cgboost.sources import SQLSource
 
@@ -25,10 +25,10 @@ def connection(tmp_path: Path) -> Any:
         yield own
 
 
-def session_of(connection: Any, limit: str) -> Session:
+def session_of(connection: Any, limit: str) -> SQLSession:
     """A session of tables with 100 000 rows × 20 numbers, 80 MB with what comes of them."""
     connection.execute(f"SET memory_limit = '{limit}'")
-    session = Session(connection, engine_of(connection, None))
+    session = SQLSession(connection, engine_of(connection, None))
     session.open()
     session.make_room(QUERY, 20)
     return session

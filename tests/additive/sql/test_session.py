@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from cgboost.additive.sql.engines import engine_of
-from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.session import SQLSession
 from cgboost.additive.sql.store import Store
 from cgboost.exceptions import DatabaseError
 from tests.additive.sql.sql_tables import DATABASES, connected, left_of_fits, tables_of
@@ -20,9 +20,9 @@ from tests.additive.sql.sql_tables import DATABASES, connected, left_of_fits, ta
 each = pytest.mark.parametrize("database", DATABASES)
 
 
-def opened(connection: Any) -> Session:
+def opened(connection: Any) -> SQLSession:
     """A session that has begun."""
-    session = Session(connection, engine_of(connection, None))
+    session = SQLSession(connection, engine_of(connection, None))
     session.open()
     return session
 

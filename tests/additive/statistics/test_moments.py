@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.additive.statistics.moments import Moments
-from cgboost.additive.statistics.products import SharedProducts, n_products, weighted_means
+from cgboost.additive.statistics.products import SharedGroupProducts, n_products, weighted_means
 from tests.effort import examples
 
 
@@ -65,7 +65,7 @@ def test_joining_groups_is_merging_them(seed: int, offset: float, n_groups: int)
     """Groups that are parts of larger ones, and all of them together; empty ones count nothing."""
     values, weights = sample(seed, 60, offset)
     codes = np.random.default_rng(seed).integers(0, n_groups, size=60)
-    moments = SharedProducts(values, weights).grouped(codes, n_groups + 2)
+    moments = SharedGroupProducts(values, weights).grouped(codes, n_groups + 2)
     into = np.arange(n_groups + 2) % 2
     joined = moments.joined(into, 3)
     wanted = [direct(values[into[codes] == k], weights[into[codes] == k]) for k in range(2)]
@@ -78,7 +78,7 @@ def test_joining_groups_is_merging_them(seed: int, offset: float, n_groups: int)
 
 def test_no_rows_and_no_weight() -> None:
     """Both give statistics of nothing, without a warning."""
-    nothing = SharedProducts(np.zeros((0, 2)), np.zeros(0)).grouped(np.zeros(0, dtype=int), 3)
+    nothing = SharedGroupProducts(np.zeros((0, 2)), np.zeros(0)).grouped(np.zeros(0, dtype=int), 3)
     check_equal(nothing, Moments.empty(3, 2))
     check_equal(Moments.of(np.ones((4, 2)), np.zeros(4)), Moments.empty(1, 2))
     check_equal(Moments.empty(2, 3).together(), Moments.empty(1, 3))
@@ -92,7 +92,7 @@ def test_what_is_constant_in_a_group_has_no_scatter_there(level: float) -> None:
     z = np.where(codes == 0, level, rng.normal(size=300))
     values = np.column_stack([rng.normal(size=300), z, rng.normal(size=300)])
     parts = [
-        SharedProducts(values[rows], np.ones(100)).grouped(codes[rows], 3)
+        SharedGroupProducts(values[rows], np.ones(100)).grouped(codes[rows], 3)
         for rows in (slice(0, 100), slice(100, 200), slice(200, 300))
     ]
     raw = parts[0].merged(parts[1]).merged(parts[2])
@@ -108,7 +108,7 @@ def test_what_is_constant_off_the_middle_of_its_group_has_no_scatter() -> None:
     rng = np.random.default_rng(0)
     codes = np.arange(3000) % 3
     x = np.where(codes == 0, 0.1, codes + rng.uniform(-0.5, 0.5, size=3000))
-    shared = SharedProducts(rng.normal(size=(3000, 2)), rng.uniform(size=3000))
+    shared = SharedGroupProducts(rng.normal(size=(3000, 2)), rng.uniform(size=3000))
     centres = np.array([0.4, 1.0, 2.0])
     raw = shared.grouped_with(x, codes, 3, centres)
     clear = raw.without_noise(slice(1, -1), centres)
@@ -128,7 +128,7 @@ def test_shared_products_are_direct_statistics(seed: int, offset: float) -> None
     codes = np.minimum((4 * (own - offset)).astype(int), 3)
     codes[codes == 2] = 4  # group 2 is empty
     centres = offset + np.array([0.125, 0.375, 0.0, 0.875, 0.625])
-    found = SharedProducts(values, weights).grouped_with(own, codes, 5, centres)
+    found = SharedGroupProducts(values, weights).grouped_with(own, codes, 5, centres)
     for k in range(5):
         rows = codes == k
         both = np.column_stack([own, values])[rows]
@@ -148,10 +148,10 @@ def test_known_sums_and_new_ones_are_all_sums(known: int, with_x: bool) -> None:
     values, weights = sample(7, 60, 3.0, width=4)
     codes, x = np.arange(60) % 5, np.linspace(-1, 1, 60) if with_x else None
     origin = weighted_means(values.T, weights)
-    everything = SharedProducts(values, weights, origin=origin).sums(x, codes, 6)
+    everything = SharedGroupProducts(values, weights, origin=origin).sums(x, codes, 6)
     assert everything.shape == (6, n_products(5))
-    first = SharedProducts(values[:, :known], weights, origin=origin[:known]).sums(x, codes, 6)
-    new = SharedProducts(values, weights, origin=origin, known=known).sums(x, codes, 6)
+    first = SharedGroupProducts(values[:, :known], weights, origin=origin[:known]).sums(x, codes, 6)
+    new = SharedGroupProducts(values, weights, origin=origin, known=known).sums(x, codes, 6)
     assert new.shape == (6, n_products(5) - n_products(1 + known))
     np.testing.assert_allclose(np.hstack([first, new]), everything, rtol=1e-13, atol=1e-13)
 

@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cgboost.additive.stage import Outputs
+from cgboost.additive.stage import StageOutputs
 from cgboost.additive.statistics.moments import Moments
-from cgboost.additive.statistics.passes import Parts, Passes
-from cgboost.additive.statistics.products import SharedProducts
+from cgboost.additive.statistics.passes import Passes, SplitMoments
+from cgboost.additive.statistics.products import SharedGroupProducts
 from cgboost.parallel.threads import Threads
-from cgboost.tables.preparation import Categories, intervals_of
-from cgboost.tables.rows import TableRows
+from cgboost.tables.binning import Categories, intervals_of
+from cgboost.tables.row_blocks import TableRows
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(size=300) + 1e8, RNG.integers(0, 4, size=300)])
 X[::11, 0] = np.nan
-RESPONSE, EARLIER = RNG.normal(size=300), Outputs([RNG.normal(size=300), RNG.normal(size=300)])
+RESPONSE, EARLIER = RNG.normal(size=300), StageOutputs([RNG.normal(size=300), RNG.normal(size=300)])
 WEIGHTS = RNG.integers(0, 3, size=300).astype(float)
 HELD = RNG.uniform(size=300) < 0.3
 INPUTS = {
@@ -36,7 +36,7 @@ def passes(n_jobs: int = 1) -> Passes:
 def divided(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Rows in a block, and threads."""
     size, n_jobs = request.param
-    monkeypatch.setattr("cgboost.tables.rows.BLOCK", size)
+    monkeypatch.setattr("cgboost.tables.row_blocks.BLOCK", size)
     return n_jobs
 
 
@@ -61,9 +61,9 @@ def test_groups_have_the_statistics_of_their_rows(divided: int) -> None:
                     )
 
 
-def found_by(kept: Passes, outputs: list[np.ndarray], number: int) -> dict[int, Parts]:
+def found_by(kept: Passes, outputs: list[np.ndarray], number: int) -> dict[int, SplitMoments]:
     """Statistics of another response after these outputs."""
-    return kept.by_group(INPUTS, EARLIER, Outputs(outputs), RESPONSE * (number + 1))
+    return kept.by_group(INPUTS, EARLIER, StageOutputs(outputs), RESPONSE * (number + 1))
 
 
 def test_sums_are_kept_from_stage_to_stage(divided: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,14 +73,14 @@ def test_sums_are_kept_from_stage_to_stage(divided: int, monkeypatch: pytest.Mon
     and the response are summed again.
     """
     counts: list[int] = []
-    sums = SharedProducts.sums
+    sums = SharedGroupProducts.sums
 
-    def counting(self: SharedProducts, *args: Any) -> np.ndarray:
+    def counting(self: SharedGroupProducts, *args: Any) -> np.ndarray:
         result = sums(self, *args)
         counts.append(result.shape[1])
         return result
 
-    monkeypatch.setattr(SharedProducts, "sums", counting)
+    monkeypatch.setattr(SharedGroupProducts, "sums", counting)
     kept, (a, b, c) = passes(divided), np.random.default_rng(5).normal(size=(3, 300)) + 10
     for groups in INPUTS.values():
         kept.keep(groups)
@@ -126,6 +126,6 @@ def test_weights_below_one_count_as_one_on_average() -> None:
 
 def test_threads_share_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two threads work at the same time: each waits for the other."""
-    monkeypatch.setattr("cgboost.tables.rows.BLOCK", 150)
+    monkeypatch.setattr("cgboost.tables.row_blocks.BLOCK", 150)
     meeting = threading.Barrier(2)
     assert passes(2).values(lambda block: meeting.wait(30) * np.zeros(len(block.X))).shape == (300,)

@@ -10,7 +10,7 @@ from cgboost.additive.statistics.moments import (
     stepwise,
     stepwise_signed,
 )
-from cgboost.additive.statistics.products import SharedProducts
+from cgboost.additive.statistics.products import SharedGroupProducts
 
 
 def errors(Z: np.ndarray, r: np.ndarray, columns: list[int]) -> tuple[float, np.ndarray, float]:
@@ -78,7 +78,7 @@ def test_every_group_has_its_own_model() -> None:
     parts = [rows(k, 30 + 10 * k, np.roll(COEF, k).tolist()) for k in range(4)]
     codes = np.repeat([0, 1, 2, 4], [len(r) for _, r in parts])
     Z, r = np.vstack([Z for Z, _ in parts]), np.concatenate([r for _, r in parts])
-    batch = SharedProducts(np.column_stack([Z, r]), np.ones(len(r))).grouped(codes, 5)
+    batch = SharedGroupProducts(np.column_stack([Z, r]), np.ones(len(r))).grouped(codes, 5)
     found = stepwise(batch, batch, price=3.0)
     for group, part in zip([0, 1, 2, 4], parts, strict=True):
         alone = stepwise(moments(*part), moments(*part), price=3.0)
@@ -146,7 +146,7 @@ def test_the_full_model_is_least_squares() -> None:
     Z, r = rows(0, 60, COEF)
     found = full(moments(np.column_stack([Z, np.full(60, 0.1)]), r), 1e-14)
     np.testing.assert_allclose(found[0], errors(Z, r, list(range(6)))[0], rtol=1e-9)
-    batch = SharedProducts(np.column_stack([Z, r]), np.ones(60)).grouped(np.arange(60) % 7, 9)
+    batch = SharedGroupProducts(np.column_stack([Z, r]), np.ones(60)).grouped(np.arange(60) % 7, 9)
     np.testing.assert_allclose(mean_squares(batch), (Z**2).mean(axis=0))
 
 

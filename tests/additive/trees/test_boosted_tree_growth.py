@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.additive.trees import boosted_tree_growth
-from cgboost.additive.trees.boosted_rows import CodedRows, Working, without_far_values
+from cgboost.additive.trees.boosted_rows import CodedRows, WorkingResponse, without_far_values
 from cgboost.additive.trees.boosted_tree_growth import GrownTree, TreeGrower
 from cgboost.additive.trees.split_search import CATEGORY_PRIOR
 from cgboost.parallel.threads import Threads
-from cgboost.tables.preparation import Categories, Groups, Intervals, intervals_of
-from cgboost.tables.rows import TableRows
+from cgboost.tables.binning import Categories, FeatureGroups, Intervals, intervals_of
+from cgboost.tables.row_blocks import TableRows
 from tests.effort import examples
 
 RIDGE, SMALLEST = 2.0, 5.0
 
 
-def table(seed: int, n_rows: int = 300) -> tuple[np.ndarray, list[Groups], Working]:
+def table(seed: int, n_rows: int = 300) -> tuple[np.ndarray, list[FeatureGroups], WorkingResponse]:
     """Two numbers with gaps, one with few values, categories; a response and uneven weights."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 4))
@@ -30,22 +30,26 @@ def table(seed: int, n_rows: int = 300) -> tuple[np.ndarray, list[Groups], Worki
     X[rng.uniform(size=X.shape) < 0.1] = np.nan
     counts = rng.integers(0, 3, n_rows).astype(float)
     weights = counts * rng.uniform(0.2, 1.0, n_rows)
-    groups: list[Groups] = [intervals_of(X[:, j], np.ones(n_rows), 8) for j in range(3)]
-    return X, [*groups, Categories(5)], Working(y, weights, counts)
+    groups: list[FeatureGroups] = [intervals_of(X[:, j], np.ones(n_rows), 8) for j in range(3)]
+    return X, [*groups, Categories(5)], WorkingResponse(y, weights, counts)
 
 
-def grower(X: np.ndarray, groups: list[Groups], training: np.ndarray, **options: Any) -> TreeGrower:
+def grower(
+    X: np.ndarray, groups: list[FeatureGroups], training: np.ndarray, **options: Any
+) -> TreeGrower:
     """With two levels and three regressors, unless asked otherwise."""
     given = {"max_depth": 2, "min_samples_leaf": SMALLEST, "max_regressors": 3, "ridge": RIDGE}
     return TreeGrower(CodedRows.of(TableRows(X), groups), training, **(given | options))
 
 
-def grown(X: np.ndarray, groups: list[Groups], working: Working, **options: Any) -> GrownTree:
+def grown(
+    X: np.ndarray, groups: list[FeatureGroups], working: WorkingResponse, **options: Any
+) -> GrownTree:
     """The tree of a response."""
     return grower(X, groups, working.counts, **options).grown(working)
 
 
-def regressors(X: np.ndarray, groups: list[Groups]) -> np.ndarray:
+def regressors(X: np.ndarray, groups: list[FeatureGroups]) -> np.ndarray:
     """X in its range, missing values in the middle of the edges; up to a unit what trees have."""
     columns = []
     for j, own in enumerate(groups):
@@ -56,7 +60,9 @@ def regressors(X: np.ndarray, groups: list[Groups]) -> np.ndarray:
     return np.column_stack(columns)
 
 
-def ridge(z: np.ndarray, working: Working, rows: np.ndarray, variance: np.ndarray) -> np.ndarray:
+def ridge(
+    z: np.ndarray, working: WorkingResponse, rows: np.ndarray, variance: np.ndarray
+) -> np.ndarray:
     """Values of the model of some rows, by augmented least squares."""
     root = np.sqrt(working.weights[rows])
     A = np.column_stack([root, root[:, None] * z[rows]])
@@ -67,7 +73,7 @@ def ridge(z: np.ndarray, working: Working, rows: np.ndarray, variance: np.ndarra
 
 
 def candidates(
-    X: np.ndarray, groups: list[Groups], working: Working, left_over: np.ndarray
+    X: np.ndarray, groups: list[FeatureGroups], working: WorkingResponse, left_over: np.ndarray
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Every split: the feature, and which rows go to the left."""
     for j, own in enumerate(groups):
@@ -86,10 +92,10 @@ def candidates(
 def gain(
     j: int,
     left: np.ndarray,
-    groups: list[Groups],
+    groups: list[FeatureGroups],
     codes: np.ndarray,
     z: np.ndarray,
-    working: Working,
+    working: WorkingResponse,
     left_over: np.ndarray,
 ) -> float:
     """What the split takes off, from its definition, row by row."""
@@ -156,7 +162,7 @@ def test_order_and_blocks_of_rows_do_not_matter(seed: int) -> None:
     X, groups, working = table(seed)
     wanted = grown(X, groups, working).tree.predict(X)
     order = np.random.default_rng(seed).permutation(len(X))
-    shuffled = Working(*(part[order] for part in working))
+    shuffled = WorkingResponse(*(part[order] for part in working))
     found = grown(X[order], groups, shuffled).tree.predict(X)
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
     with pytest.MonkeyPatch.context() as patch:
@@ -171,10 +177,10 @@ def test_order_and_blocks_of_rows_do_not_matter(seed: int) -> None:
 def test_weights_are_repetitions(seed: int) -> None:
     """A row of weight 2 is a row that comes twice, one of weight 0 is none."""
     X, groups, working = table(seed)
-    heavy = Working(working.response, working.counts, working.counts)
+    heavy = WorkingResponse(working.response, working.counts, working.counts)
     many = np.repeat(np.arange(len(X)), working.counts.astype(int))
     ones = np.ones(len(many))
-    long = grown(X[many], groups, Working(working.response[many], ones, ones))
+    long = grown(X[many], groups, WorkingResponse(working.response[many], ones, ones))
     found = grown(X, groups, heavy)
     np.testing.assert_allclose(found.tree.predict(X), long.tree.predict(X), rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.gains, long.gains, atol=1e-7)
@@ -200,8 +206,8 @@ def test_a_product_is_found_that_shows_along_no_feature() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(2000, 5))
     ones = np.ones(len(X))
-    groups: list[Groups] = [intervals_of(x, ones, 32) for x in X.T]
-    working = Working(X[:, 1] * X[:, 3], ones, ones)
+    groups: list[FeatureGroups] = [intervals_of(x, ones, 32) for x in X.T]
+    working = WorkingResponse(X[:, 1] * X[:, 3], ones, ones)
     found = grown(X, groups, working, max_depth=1, max_regressors=5)
     assert found.tree.nodes[0].feature in (1, 3)
     left_over = working.response - found.tree.predict(X)
@@ -215,7 +221,7 @@ def test_missing_values_go_where_they_fit(missing_like: str) -> None:
     x = np.repeat([*range(8), np.nan], 25)
     like = {"small": 0.0, "large": 9.0, "neither": 99.0}[missing_like]
     y, ones = np.where(np.isnan(x), like, np.where(x < 4.0, 0.0, 9.0)), np.ones(len(x))
-    found = grown(x[:, None], [intervals_of(x, ones, 8)], Working(y, ones, ones))
+    found = grown(x[:, None], [intervals_of(x, ones, 8)], WorkingResponse(y, ones, ones))
     np.testing.assert_allclose(found.tree.predict(x[:, None]), y, atol=0.05)
     child = found.tree.nodes[0].child
     assert (child[-1] == child[0], child[-1] == child[-2]) == {
@@ -229,7 +235,7 @@ def test_unseen_categories_join_no_branch() -> None:
     """Nor do missing ones, where there are none: they have nothing beside what all rows have."""
     x = np.repeat([0.0, 1.0, 3.0], [20, 30, 100])
     ones = np.ones(150)
-    working = Working(np.where(x == 3.0, 5.0, 0.0), ones, ones)
+    working = WorkingResponse(np.where(x == 3.0, 5.0, 0.0), ones, ones)
     found = grown(x[:, None], [Categories(4)], working)
     assert found.tree.predict(np.array([[2.0], [np.nan], [7.0]])) == pytest.approx(0.0)
 
@@ -240,8 +246,8 @@ def test_equal_constant_and_absent_regressors(penalty: float) -> None:
     rng = np.random.default_rng(1)
     x, ones = rng.uniform(-1, 1, 200), np.ones(200)
     X = np.column_stack([x, x, np.full(200, 3.0)])
-    groups: list[Groups] = [intervals_of(column, ones, 8) for column in X.T]
-    working = Working(2.0 * x, ones, ones)
+    groups: list[FeatureGroups] = [intervals_of(column, ones, 8) for column in X.T]
+    working = WorkingResponse(2.0 * x, ones, ones)
     found = grown(X, groups, working, ridge=penalty, max_depth=1)
     np.testing.assert_allclose(found.tree.predict(X), 2.0 * x, atol=0.2 * penalty + 1e-9)
     assert np.isfinite(found.tree.predict(np.full((3, 3), np.nan))).all()

@@ -5,11 +5,11 @@ import pytest
 
 from cgboost.additive.trees import boosted_trees
 from cgboost.additive.trees.boosted_trees import BoostedTree, BoostedTrees
-from cgboost.additive.trees.model_tree import ModelTree, Node, Regressors
+from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode, Regressors
 from cgboost.generation.columns import Term
-from cgboost.tables.preparation import Categories, Groups, Intervals
+from cgboost.tables.binning import Categories, FeatureGroups, Intervals
 
-GROUPS: list[Groups] = [
+GROUPS: list[FeatureGroups] = [
     Intervals(np.array([-0.5, 0.0, 0.7]), -1.0, 1.0),
     Categories(3),
     Intervals(np.array([2.0]), 1.0, 4.0),
@@ -18,10 +18,10 @@ REGRESSORS = Regressors.of(GROUPS, [0, 2])
 
 
 def random_tree(
-    rng: np.random.Generator, n_splits: int, groups: list[Groups] = GROUPS
+    rng: np.random.Generator, n_splits: int, groups: list[FeatureGroups] = GROUPS
 ) -> ModelTree:
     """Binary splits of any leaf, at one place of numbers or between any categories; slopes."""
-    nodes = [Node(rng.normal(), rng.normal(size=2), 0, 1.0, 0.0, 0.0)]
+    nodes = [ModelTreeNode(rng.normal(), rng.normal(size=2), 0, 1.0, 0.0, 0.0)]
     for _ in range(n_splits):
         leaf = int(rng.choice([k for k, node in enumerate(nodes) if not node.children]))
         feature = int(rng.integers(3))
@@ -35,7 +35,7 @@ def random_tree(
         nodes[leaf].children = [len(nodes), len(nodes) + 1]
         for _ in range(2):
             coef = rng.normal(size=2) * (rng.random(2) < 0.6)
-            nodes.append(Node(rng.normal(), coef, nodes[leaf].depth + 1, 1.0, 0.0, 0.0))
+            nodes.append(ModelTreeNode(rng.normal(), coef, nodes[leaf].depth + 1, 1.0, 0.0, 0.0))
     return ModelTree(groups, Regressors.of(groups, [0, 2]), nodes, np.zeros(2))
 
 

@@ -13,7 +13,7 @@ from cgboost.additive.statistics.moments import (
     mean_squares,
     stepwise,
 )
-from cgboost.additive.statistics.products import SharedProducts
+from cgboost.additive.statistics.products import SharedGroupProducts
 from cgboost.additive.trees.merging import MERGE_RIDGE, Merging, any_two, chain
 from tests.effort import examples
 
@@ -24,7 +24,7 @@ def groups_of(n_groups: int, seed: int = 0) -> tuple[Moments, np.ndarray, np.nda
     values = rng.normal(size=(400, 3))
     values[:, 2] += np.sin(np.arange(400) / 60)
     codes = np.arange(400) * n_groups // 400
-    return SharedProducts(values, np.ones(400)).grouped(codes, n_groups), values, codes
+    return SharedGroupProducts(values, np.ones(400)).grouped(codes, n_groups), values, codes
 
 
 def merging(elements: Moments, *, any_pair: bool, n_movable: int | None = None) -> Merging:
@@ -66,7 +66,7 @@ def test_statistics_of_nodes_are_those_of_their_rows() -> None:
     _, values, codes = groups_of(8)
     held = np.arange(400) % 3 == 0
     training, holdout = (
-        SharedProducts(values[rows], np.ones(rows.sum())).grouped(codes[rows], 8)
+        SharedGroupProducts(values[rows], np.ones(rows.sum())).grouped(codes[rows], 8)
         for rows in (~held, held)
     )
     found = merging(training, any_pair=True)

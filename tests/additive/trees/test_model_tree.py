@@ -5,23 +5,23 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from cgboost.additive.statistics.moments import Moments
-from cgboost.additive.statistics.passes import Parts
+from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.trees import model_tree_growth
 from cgboost.additive.trees.model_tree import (
     Judge,
     ModelTree,
-    Node,
+    ModelTreeNode,
     Regressors,
     large_branches,
     linear_model,
 )
-from cgboost.additive.trees.model_tree_growth import Limits, NodePasses, grown, regressors_of
+from cgboost.additive.trees.model_tree_growth import GrowthLimits, NodePasses, grown, regressors_of
 from cgboost.parallel.threads import Threads
-from cgboost.tables.preparation import Categories, Intervals, intervals_of
-from cgboost.tables.rows import TableRows
+from cgboost.tables.binning import Categories, Intervals, intervals_of
+from cgboost.tables.row_blocks import TableRows
 from cgboost.tables.schema import Schema
 
-LIMITS = Limits(max_depth=4, min_samples_leaf=5, tol=1e-4)
+LIMITS = GrowthLimits(max_depth=4, min_samples_leaf=5, tol=1e-4)
 
 
 def groups_of(X: np.ndarray, most: int = 16) -> list:
@@ -48,13 +48,13 @@ def tree_of(X, y, held=None, **limits):
     """A tree with intervals of all columns as regressors."""
     groups = groups_of(X)
     passes = passes_of(X, held)
-    chosen = Limits(**(vars(LIMITS) | limits))
+    chosen = GrowthLimits(**(vars(LIMITS) | limits))
     return grown(passes, groups, Regressors.of(groups, list(range(X.shape[1]))), y, chosen)
 
 
-def leaf(level: float, *, depth: int = 0, judged: float = 0.0, price: float = 0.0) -> Node:
+def leaf(level: float, *, depth: int = 0, judged: float = 0.0, price: float = 0.0) -> ModelTreeNode:
     """A node without regressors."""
-    return Node(level, np.zeros(0), depth, 1.0, judged, judged, price)
+    return ModelTreeNode(level, np.zeros(0), depth, 1.0, judged, judged, price)
 
 
 # ---------------------------------------------------------------------- the function
@@ -109,11 +109,11 @@ def test_linear_models_are_least_squares_on_what_matters(held):
     X = rng.normal(size=(400, 6))
     y = 1.0 + 2.0 * X[:, 3] + 0.1 * rng.normal(size=400)
     one = np.zeros(400, dtype=int)
-    parts = Parts(
+    parts = SplitMoments(
         moments_of(X[:250], y[:250], one[:250], 1), moments_of(X[250:], y[250:], one[250:], 1)
     )
     if not held:
-        parts = Parts(parts.training, Moments.empty(1, 7))
+        parts = SplitMoments(parts.training, Moments.empty(1, 7))
     node = linear_model(parts, Judge(held), 0)
     assert np.flatnonzero(node.coef).tolist() == [3]
     reference = LinearRegression().fit(X[:250, [3]], y[:250])
@@ -209,7 +209,7 @@ def test_statistics_of_nodes():
     y, held = rng.normal(size=900), rng.uniform(size=900) < 0.3
     groups = groups_of(X)
     regressors = Regressors.of(groups, [0, 1])
-    tree = ModelTree(groups, regressors, [Node(0.0, np.zeros(2), 0, 0, 0, 0)], np.zeros(2))
+    tree = ModelTree(groups, regressors, [ModelTreeNode(0.0, np.zeros(2), 0, 0, 0, 0)], np.zeros(2))
     place = np.zeros(900, dtype=np.int32)
     ((number, parts),) = passes_of(X, held).by_node(tree, place, [0], y)
     assert number == 0

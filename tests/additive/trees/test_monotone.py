@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cgboost.additive.trees.monotone import monotone
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.tables.preparation import intervals_of
+from cgboost.tables.binning import intervals_of
 from tests.additive.trees.test_transformation import statistics, tree
 from tests.effort import examples
 

@@ -12,8 +12,8 @@ from cgboost.additive.statistics.moments import (
     full,
     stepwise,
 )
-from cgboost.additive.statistics.passes import Parts
-from cgboost.additive.statistics.products import SharedProducts, origins
+from cgboost.additive.statistics.passes import SplitMoments
+from cgboost.additive.statistics.products import SharedGroupProducts, origins
 from cgboost.additive.trees.merging import MERGE_RIDGE
 from cgboost.additive.trees.transformation import (
     Transformation,
@@ -23,16 +23,16 @@ from cgboost.additive.trees.transformation import (
     transformation,
     transformations,
 )
-from cgboost.tables.preparation import Categories, Groups, intervals_of
+from cgboost.tables.binning import Categories, FeatureGroups, intervals_of
 from tests.effort import examples
 
 
 def statistics(
-    groups: Groups, x: np.ndarray, y: np.ndarray, z: np.ndarray | None = None
+    groups: FeatureGroups, x: np.ndarray, y: np.ndarray, z: np.ndarray | None = None
 ) -> Moments:
     """Of (x, z, y) in each group."""
     others = np.zeros((len(x), 0)) if z is None else z
-    shared = SharedProducts(np.column_stack([others, y]), np.ones(len(x)))
+    shared = SharedGroupProducts(np.column_stack([others, y]), np.ones(len(x)))
     centres = groups.regressor(groups.centres)
     return shared.grouped_with(groups.regressor(x), groups.codes(x), groups.n_groups, centres)
 
@@ -43,7 +43,7 @@ def tree(
     *,
     bins: int = 40,
     held: np.ndarray | None = None,
-    groups: Groups | None = None,
+    groups: FeatureGroups | None = None,
     z: np.ndarray | None = None,
 ) -> Transformation:
     """Every third row is held out."""
@@ -155,7 +155,7 @@ def test_missing_values_of_a_number_keep_a_leaf_of_their_own(level: float) -> No
     np.testing.assert_allclose(values, [level, 1.0], atol=1e-12)
 
 
-def wave() -> tuple[np.ndarray, np.ndarray, np.ndarray, Groups, list[Moments]]:
+def wave() -> tuple[np.ndarray, np.ndarray, np.ndarray, FeatureGroups, list[Moments]]:
     """Noisy rows in intervals, which of them are held out, and statistics of both parts."""
     rng = np.random.default_rng(0)
     x = rng.uniform(size=900)
@@ -298,14 +298,14 @@ def test_rounding_of_the_sums_does_not_decide(seed: int) -> None:
     groups = intervals_of(x, np.ones(600), 40)
     centres, codes = groups.regressor(groups.centres), groups.codes(x)
     held = rng.uniform(size=600) < 0.3
-    shared = SharedProducts(np.column_stack([z, y]), np.ones(600))
+    shared = SharedGroupProducts(np.column_stack([z, y]), np.ones(600))
     away = groups.regressor(x) - centres[codes]
     sums = shared.sums(away, codes + groups.n_groups * held, 2 * groups.n_groups)
     origin = origins(np.tile(centres, 2), shared.origin)
     one, two = (
         transformation(0, groups, parts.training, parts.holdout)
         for own in (sums, shaken(sums, seed))
-        for parts in [Parts.of(Moments.from_sums(own, origin)).without_noise(groups)]
+        for parts in [SplitMoments.of(Moments.from_sums(own, origin)).without_noise(groups)]
     )
     np.testing.assert_array_equal(one.leaf, two.leaf)
     np.testing.assert_array_equal(one.slope != 0, two.slope != 0)

@@ -25,7 +25,7 @@ from cgboost import (
     ThinnedEnsemble,
 )
 from cgboost.exceptions import KernelError, MasterError, WorkerWarning
-from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.optimizers.refits.refits import LeastDeviations
 from cgboost.parallel import FuturesExecutor
 from cgboost.pricing import StrataPricer

@@ -18,7 +18,7 @@ from cgboost import (
     KernelLibrary,
     LPBoostClassifier,
 )
-from cgboost.estimators.common import base as runs
+from cgboost.estimators.common import base_ensemble as runs
 from cgboost.estimators.common import certified
 from cgboost.exceptions import MasterError, TrivialModelWarning
 from cgboost.generation.progress import ProgressLine

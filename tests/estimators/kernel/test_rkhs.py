@@ -17,7 +17,7 @@ from cgboost import (
     Precomputed,
 )
 from cgboost.exceptions import IndefiniteKernelError
-from cgboost.kernels.base import Kernel
+from cgboost.kernels.kernel import Kernel
 from cgboost.parallel import ThreadExecutor
 from cgboost.penalties import RKHS
 from tests.estimators.kernel.kernel_data import (

@@ -24,7 +24,7 @@ from cgboost import (
     Polynomial,
     Precomputed,
 )
-from cgboost.estimators.kernel.whole_kernels import WORKING_MATRICES
+from cgboost.estimators.kernel.multiple_kernel_learning import WORKING_MATRICES
 from cgboost.exceptions import KernelError
 from cgboost.generation.packed import PackedMatrix
 from cgboost.penalties import GroupNorm, SquaredGroupNorm

@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 from cgboost import RBF, BLFClassifier, BLFRegressor, Linear, Precomputed
 from cgboost.losses import get_loss
-from cgboost.pricing.latent.pricer import LatentFactorPricer
+from cgboost.pricing.latent.latent_factor_pricer import LatentFactorPricer
 from tests.estimators.data import three_classes
 from tests.estimators.latent.latent_data import (
     CLASSES,

@@ -11,10 +11,10 @@ from cgboost.estimators.linear.continuation import warm_start_by_continuation
 from cgboost.generation.history import Result, StopReason
 from cgboost.losses import LogLoss, Loss, Quantile, SquaredError
 from cgboost.masters import SupportVectorMaster
-from cgboost.masters.support_vector.master import WarmStart
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.optimizers.newton.smooth_loss import as_master_loss
 from cgboost.penalties import L1
-from cgboost.pricing.features.features import FeaturePool
+from cgboost.pricing.univariate.feature_pricer import FeaturePool
 
 MODELS = {
     "squared_error": SparseLinearRegressor(loss="squared_error", alpha=0.01),

@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from cgboost import LPBoostClassifier
-from cgboost.pricing.features.stumps import StumpPool
+from cgboost.pricing.univariate.stumps import StumpPool
 from tests.estimators.data import three_classes, two_classes
 
 X, CLASSES = two_classes(40)

@@ -18,7 +18,7 @@ from cgboost import (
 )
 from cgboost.exceptions import TrivialModelWarning
 from cgboost.losses import AbsoluteError, EpsilonInsensitive, Huber, Quantile
-from cgboost.pricing.features.stumps import StumpPool
+from cgboost.pricing.univariate.stumps import StumpPool
 from tests.estimators.data import curve, three_classes, two_classes
 from tests.problems import Formulation, Problem
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from cgboost.estimators.rules.columns import UNKNOWN_CATEGORY, encoded
+from cgboost.estimators.rules.rule_columns import UNKNOWN_CATEGORY, encoded
 from cgboost.tables.schema import SchemaMaker
 from tests.estimators.rules.people import people
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost import AdditiveRegressor, LPBoostRegressor, TransformRegressor
-from cgboost.additive.sql.session import Session
+from cgboost.additive.sql.session import SQLSession
 from cgboost.exceptions import DatabaseError
 from cgboost.sources import SQLSource
 from tests.additive.sql.sql_tables import DATABASES, connected, mixed, stored, tables_of, write
@@ -44,14 +44,14 @@ def test_categories_that_are_numbers_are_found_again(database: str, server: str)
 
 def test_a_fit_fetches_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """What leaves does not grow with the rows; an eval_set in memory is scored all the same."""
-    sessions: list[Session] = []
-    begin = Session.open
+    sessions: list[SQLSession] = []
+    begin = SQLSession.open
 
-    def noted(self: Session) -> None:
+    def noted(self: SQLSession) -> None:
         sessions.append(self)
         begin(self)
 
-    monkeypatch.setattr(Session, "open", noted)
+    monkeypatch.setattr(SQLSession, "open", noted)
     model = TransformRegressor(n_estimators=2, tol=0.0, max_bins=16)
     for n_rows in (2000, 8000):
         data = mixed(6, n_rows)
@@ -98,15 +98,15 @@ class Failing:
     """Makes a statement of a fit fail, by its number among those with a result."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int, failure: Any) -> None:
-        self.count, run = 0, Session.rows
+        self.count, run = 0, SQLSession.rows
 
-        def rows(session: Session, statement: str) -> list[tuple[Any, ...]]:
+        def rows(session: SQLSession, statement: str) -> list[tuple[Any, ...]]:
             self.count += 1
             if self.count == number:
                 failure(session)
             return run(session, statement)
 
-        monkeypatch.setattr(Session, "rows", rows)
+        monkeypatch.setattr(SQLSession, "rows", rows)
 
 
 def fitted(model: TransformRegressor, source: SQLSource) -> str:
@@ -117,12 +117,12 @@ def fitted(model: TransformRegressor, source: SQLSource) -> str:
     return " ".join(str(warning.message) for warning in caught)
 
 
-def lose(session: Session) -> None:
+def lose(session: SQLSession) -> None:
     """The connection."""
     session.connection.close()
 
 
-def interrupt(session: Session) -> None:
+def interrupt(session: SQLSession) -> None:
     """As by Ctrl-C."""
     raise KeyboardInterrupt
 

@@ -17,11 +17,11 @@ from cgboost import (
     LinearTreeRegressor,
     StagewiseRegressor,
 )
-from cgboost.additive.trees.boosted_rows import CodedRows, Working
+from cgboost.additive.trees.boosted_rows import CodedRows, WorkingResponse
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.sources import Partitions, SQLSource
-from cgboost.tables.preparation import intervals_of
-from cgboost.tables.rows import TableRows
+from cgboost.tables.binning import intervals_of
+from cgboost.tables.row_blocks import TableRows
 
 
 def friedman(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -66,7 +66,7 @@ def test_boosting_by_hand() -> None:
     f, on_new = np.full(400, y.mean()), np.full(len(Z), y.mean())
     stages = []
     for _ in range(12):
-        grown = grower.grown(Working(y - f, ones, ones))
+        grown = grower.grown(WorkingResponse(y - f, ones, ones))
         f = f + 0.3 * grown.tree.predict(X)
         on_new = on_new + 0.3 * grown.tree.predict(Z)
         stages.append(on_new)

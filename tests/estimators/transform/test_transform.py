@@ -75,7 +75,7 @@ def test_blocks_of_a_table_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> Non
     """A table in memory is worked on in blocks as well."""
     X, y, weights = mixed(3)
     wanted = TransformRegressor(n_estimators=4).fit(X, y, weights)
-    monkeypatch.setattr("cgboost.tables.rows.BLOCK", 90)
+    monkeypatch.setattr("cgboost.tables.row_blocks.BLOCK", 90)
     for n_jobs in (1, 2):
         assert_same(TransformRegressor(n_estimators=4, n_jobs=n_jobs).fit(X, y, weights), wanted, X)
 

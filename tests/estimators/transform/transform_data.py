@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from cgboost import TransformClassifier, TransformRegressor
 from cgboost.estimators.transform.holdouts import seed_of
-from cgboost.tables.preparation import prepared
-from cgboost.tables.rows import TableRows
+from cgboost.tables.binning import prepared
+from cgboost.tables.row_blocks import TableRows
 from cgboost.tables.schema import Schema
 from tests.additive.sql.sql_tables import Data
 

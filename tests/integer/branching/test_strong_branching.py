@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cgboost.integer import Branch, CountRow, StrongBranching, VariableBranching
-from cgboost.integer.branching.strong_branching import Choice
+from cgboost.integer.branching.strong_branching import BranchCandidate
 
 from ..tree_problems import Problem, check, generalised_assignment, keeps_to, set_covering
 
@@ -35,7 +35,7 @@ class Tried(StrongBranching):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.choices: list[tuple[list[Branch], Choice]] = []
+        self.choices: list[tuple[list[Branch], BranchCandidate]] = []
 
     def choose(self, search: Any, node: Any, relaxation: Any, branches: Any, cuts: Any = ()) -> Any:
         """The same choice."""

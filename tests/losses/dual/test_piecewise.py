@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.losses import AbsoluteError, EpsilonInsensitive, Quantile
-from cgboost.losses.base import UnboundedStepError
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.dual.support_vector import SupportVectorLoss, weighted_median
+from cgboost.losses.loss import UnboundedStepError
 from tests.effort import examples
 
 SEEDS = st.integers(0, 10**6)

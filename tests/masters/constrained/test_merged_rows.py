@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from cgboost.generation.columns import Column
 from cgboost.losses import Hinge, SupportVectorLoss
 from cgboost.losses.dual.constraint_rows import with_constraint_rows
-from cgboost.masters.constrained.master import ConstrainedMaster
+from cgboost.masters.constrained.constrained_master import ConstrainedMaster
 from cgboost.masters.constrained.merged_rows import MergedRows
 from tests.effort import examples
 

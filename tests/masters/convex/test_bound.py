@@ -18,7 +18,7 @@ from cgboost import ColumnGeneration
 from cgboost.generation.history import Result
 from cgboost.masters import ConvexMaster
 from cgboost.masters.convex import bound
-from cgboost.masters.convex.bound import ConeProgram, Cones
+from cgboost.masters.convex.bound import ConeProgram, ConeSizes
 from cgboost.pricing import FeaturePricer
 from tests.effort import examples
 
@@ -194,7 +194,7 @@ def test_a_refined_answer_is_nearly_stationary() -> None:
         -(p + A.T @ z),
         sp.csc_array(A),
         rng.normal(size=12),
-        Cones(zero=4, nonneg=8),
+        ConeSizes(zero=4, nonneg=8),
         0.0,
     )
     off = z + 1e-6 * rng.normal(size=12)
@@ -203,7 +203,7 @@ def test_a_refined_answer_is_nearly_stationary() -> None:
     assert np.abs(program.residual(*better)).max() < 1e-12
     assert program.dual_value(*better, 100.0) > program.dual_value(p, off, 100.0)
     matrix, empty = sp.csc_array([[2.0, 0.0], [0.0, 4.0]]), sp.csc_array((2, 2))
-    program = ConeProgram(empty, np.array([1.0, 3.0]), matrix, np.ones(2), Cones(2, 0), 0.0)
+    program = ConeProgram(empty, np.array([1.0, 3.0]), matrix, np.ones(2), ConeSizes(2, 0), 0.0)
     p, z = program.refined(np.zeros(2), np.zeros(2))  # duals of equations move from 0
     np.testing.assert_allclose(z, [-0.5, -0.75], rtol=1e-9)
     assert np.abs(program.residual(p, z)).max() < 1e-9
@@ -223,7 +223,7 @@ def cone_program(seed: int, cancelling: bool) -> tuple[ConeProgram, np.ndarray, 
     q = -(P @ p + A.T @ z) if cancelling else rng.normal(size=n)
     b = rng.integers(-3, 4, m) * 1e4
     equations = m if seed % 2 else 0
-    cones = Cones(zero=equations, nonneg=m - equations)
+    cones = ConeSizes(zero=equations, nonneg=m - equations)
     return ConeProgram(sp.csc_array(P), q, sp.csc_array(A), b, cones, 0.0), p, z
 
 
@@ -276,7 +276,7 @@ def test_rounding_never_raises_a_dual_value(seed: int, digits: int, radius: floa
     b = rng.normal(size=7)
     b[-1] = -(b[:-1] @ z[:-1]) / z[-1]
     q = -(root @ root.T @ p + A.T @ z) if seed % 2 else rng.normal(size=5)
-    program = ConeProgram(sp.csc_array(root @ root.T), q, sp.csc_array(A), b, Cones(7, 0), 0.0)
+    program = ConeProgram(sp.csc_array(root @ root.T), q, sp.csc_array(A), b, ConeSizes(7, 0), 0.0)
     exact, computed = value_and_margin(program, p, z, radius)[0], program.dual_value(p, z, radius)
     assert computed <= exact
     assert float(exact) - computed <= 1e-10 * (10.0**digits + abs(float(exact)))
@@ -290,7 +290,7 @@ def test_the_bound_holds_for_all_x_of_the_declared_size(
     for size, largest in ((3.0, 3.0), (1.0, 2.0)):
         program = ConeProgram(
             sp.csc_array((1, 1)), np.array([0.25]), sp.csc_array([[0.0]]), np.array([-2.0]),
-            Cones(0, 1), 7.0,
+            ConeSizes(0, 1), 7.0,
         )  # fmt: skip
         monkeypatch.setattr(ConeProgram, "refined", lambda own, p, z: (p, z))
         answer = program, np.zeros(1), np.zeros(1)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.exceptions import MasterError
-from cgboost.masters.convex.bound import Cones
+from cgboost.masters.convex.bound import ConeSizes
 
 ROOT = np.sqrt(2.0)
 
@@ -45,12 +45,12 @@ def in_power(z: np.ndarray) -> bool:
     return (u / alpha) ** alpha * (v / (1 - alpha)) ** (1 - alpha) >= abs(w)
 
 
-PARTS: list[tuple[Cones, int, Callable[[np.ndarray], bool]]] = [
-    (Cones(0, 3), 3, lambda z: bool((z >= 0).all())),
-    (Cones(0, 0, soc=[4]), 4, in_second_order),
-    (Cones(0, 0, psd=[3]), 6, in_semidefinite),
-    (Cones(0, 0, exp=1), 3, in_exponential),
-    (Cones(0, 0, p3d=[0.3]), 3, in_power),
+PARTS: list[tuple[ConeSizes, int, Callable[[np.ndarray], bool]]] = [
+    (ConeSizes(0, 3), 3, lambda z: bool((z >= 0).all())),
+    (ConeSizes(0, 0, soc=[4]), 4, in_second_order),
+    (ConeSizes(0, 0, psd=[3]), 6, in_semidefinite),
+    (ConeSizes(0, 0, exp=1), 3, in_exponential),
+    (ConeSizes(0, 0, p3d=[0.3]), 3, in_power),
 ]
 
 
@@ -58,7 +58,7 @@ PARTS: list[tuple[Cones, int, Callable[[np.ndarray], bool]]] = [
 @given(seed=st.integers(0, 2**32 - 1), digits=st.integers(-6, 2))
 @settings(deadline=None)
 def test_a_raised_dual_lies_in_its_cone(
-    cones: Cones, size: int, inside: Callable[[np.ndarray], bool], seed: int, digits: int
+    cones: ConeSizes, size: int, inside: Callable[[np.ndarray], bool], seed: int, digits: int
 ) -> None:
     """To 50 digits; and raising it again changes it by rounding at most."""
     z = np.random.default_rng(seed).normal(size=size) * np.array(
@@ -75,7 +75,7 @@ def test_a_raised_dual_lies_in_its_cone(
 
 def test_the_parts_follow_each_other_in_the_order_of_cvxpy() -> None:
     """Equations stay; every other part is raised by its own rule, where it lies."""
-    cones = Cones(1, 1, soc=[3], psd=[3], exp=1, p3d=[0.3])
+    cones = ConeSizes(1, 1, soc=[3], psd=[3], exp=1, p3d=[0.3])
     z = np.concatenate([[-5.0, -1.0], [0.0, 3, 4], [0.0] * 6, [-1.0, 0, 0], [1.0, 1, 9]])
     z[5 + 1] = ROOT
     raised = cones.raised(z)
@@ -91,12 +91,12 @@ def test_a_cone_without_a_rule_is_refused() -> None:
     """Power cones of more dimensions have no bound, rather than a wrong one."""
     dims = SimpleNamespace(zero=0, nonneg=0, soc=[], psd=[], exp=0, p3d=[], pnd=[[0.2, 0.8]])
     with pytest.raises(MasterError, match="no bound for power cones"):
-        Cones.of_cvxpy(dims)
+        ConeSizes.of_cvxpy(dims)
 
 
 @pytest.mark.parametrize("largest", [1.0, 1e3])
 def test_a_raised_matrix_is_inside_by_its_rounding(largest: float) -> None:
     """Its least eigenvalue is above 0 by what roundings of the largest one may hide."""
-    z = Cones(0, 0, psd=[3]).raised(np.array([-1.0, 0.0, largest, 0.0, 0.0, 0.5 * largest]))
+    z = ConeSizes(0, 0, psd=[3]).raised(np.array([-1.0, 0.0, largest, 0.0, 0.0, 0.5 * largest]))
     least = float(np.linalg.eigvalsh(np.diag(z[[0, 2, 5]]))[0])
     assert 0.5 * 3e-14 * largest <= least <= 2.0 * 3e-14 * (1.0 + largest)

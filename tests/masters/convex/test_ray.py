@@ -9,8 +9,8 @@ import pytest
 
 from cgboost.generation.protocols import Priced
 from cgboost.losses import Huber
-from cgboost.masters.convex import master as module
-from cgboost.masters.convex.master import (
+from cgboost.masters.convex import convex_master as module
+from cgboost.masters.convex.convex_master import (
     FEASIBILITY,
     OUTPUT_FACTOR,
     BudgetEntry,

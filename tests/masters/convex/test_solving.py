@@ -92,7 +92,7 @@ def test_no_bound_where_the_small_problem_fails(monkeypatch: pytest.MonkeyPatch)
 
     master = ConvexMaster(cp.sum_squares, n_rows=3)
     state = master.solve()
-    monkeypatch.setattr("cgboost.masters.convex.master.lower_bound", fail)
+    monkeypatch.setattr("cgboost.masters.convex.convex_master.lower_bound", fail)
     assert master.bound(state, Priced([], exact=True, max_excess=0.0, total_excess=0.0)) is None
 
 

@@ -14,11 +14,11 @@ from cgboost.generation.columns import Column
 from cgboost.generation.history import Result, StopReason
 from cgboost.losses import Quantile
 from cgboost.masters import OneNormMaster
-from cgboost.masters.quantiles.master import NoncrossingMaster
+from cgboost.masters.quantiles.noncrossing_master import NoncrossingMaster
 from cgboost.optimizers.quantiles.joint_session import JointSession
 from cgboost.optimizers.quantiles.joint_simplex import JointSimplexSession
 from cgboost.pricing import FeaturePricer, JointPricer
-from cgboost.pricing.learners.joint import Outputs
+from cgboost.pricing.learners.joint_pricer import OutputRowPairs
 from tests.effort import examples
 
 
@@ -36,7 +36,7 @@ class Problem(NamedTuple):
         master = NoncrossingMaster(self.quantiles, self.y, self.cost, **own)
         count = len(self.quantiles)
         pricer = JointPricer(
-            Outputs(count, len(self.y)), [FeaturePricer(self.X) for _ in range(count)]
+            OutputRowPairs(count, len(self.y)), [FeaturePricer(self.X) for _ in range(count)]
         )
         loop = {"tol": 1e-8, "columns_per_round": 10} | options
         return master, ColumnGeneration(master, pricer, **loop).run()

@@ -7,7 +7,7 @@ import cvxpy as cp
 import numpy as np
 
 from cgboost import RBF, KernelLibrary, Linear, Polynomial
-from cgboost.kernels.base import Kernel
+from cgboost.kernels.kernel import Kernel
 from cgboost.losses import Loss
 from cgboost.losses.registry import CLASSIFICATION
 from tests.function_norms import optimum

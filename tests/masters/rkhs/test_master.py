@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from cgboost import ColumnGeneration
 from cgboost.losses import Hinge, SquaredHinge
-from cgboost.masters.rkhs.master import RKHSMaster
-from cgboost.masters.support_vector.master import WarmStart
+from cgboost.masters.rkhs.rkhs_master import RKHSMaster
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
 from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties import RKHS
 from cgboost.pricing import KernelPool
-from cgboost.pricing.rkhs.pricer import RKHSPricer
+from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 from tests.cases import law
 from tests.effort import examples
 from tests.losses.cases import LOSSES, LossCase

@@ -9,11 +9,11 @@ from cgboost import RBF, KernelLibrary
 from cgboost.generation.columns import Column
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 from cgboost.losses import Hinge
-from cgboost.masters.rkhs.master import RKHSMaster
+from cgboost.masters.rkhs.rkhs_master import RKHSMaster
 from cgboost.masters.rkhs.staged import StagedMaster
 from cgboost.penalties import RKHS
 from cgboost.pricing import KernelPool
-from cgboost.pricing.rkhs.pricer import RKHSPricer
+from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))

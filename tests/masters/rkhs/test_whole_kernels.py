@@ -13,10 +13,10 @@ from cgboost import RBF, ColumnGeneration, KernelLibrary, Linear, Polynomial
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result
 from cgboost.losses import Hinge, LogLoss, Loss, Poisson, Quantile, SquaredError
-from cgboost.masters.rkhs.whole_kernels import WholeKernelMaster
+from cgboost.masters.rkhs.group_norm_master import WholeKernelMaster
 from cgboost.penalties import GroupNorm, SquaredGroupNorm
 from cgboost.pricing import KernelPool
-from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
+from cgboost.pricing.rkhs.whole_kernel_pricer import WholeKernelPool, WholeKernelPricer
 from tests.effort import examples
 from tests.function_norms import optimum
 

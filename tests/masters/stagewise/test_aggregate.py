@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from cgboost.additive.places.joint import JointMemoryAggregates
+from cgboost.additive.places.joint_aggregates import JointMemoryAggregates
 from cgboost.additive.places.memory import MemoryAggregates, joint_in_memory
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Passes
@@ -14,13 +14,13 @@ from cgboost.additive.trees.transformation import Transformation
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Priced
 from cgboost.losses import Huber, LogLoss, SquaredError
-from cgboost.losses.base import Loss
+from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.tables.preparation import intervals_of
-from cgboost.tables.rows import TableRows
+from cgboost.tables.binning import intervals_of
+from cgboost.tables.row_blocks import TableRows
 
 N_ROWS = 200
 RNG = np.random.default_rng(3)

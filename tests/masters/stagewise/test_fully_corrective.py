@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
-from cgboost.losses.base import DifferentiableLoss
+from cgboost.losses.loss import DifferentiableLoss
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from tests.masters.stagewise.test_stagewise import LABELS, LOSSES, N_ROWS, RESPONSE, WEIGHTS, H
 

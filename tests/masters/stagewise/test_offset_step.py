@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from cgboost.losses import Exponential, Huber, LogLoss, SquaredError
-from cgboost.losses.base import DifferentiableLoss
+from cgboost.losses.loss import DifferentiableLoss
 from cgboost.masters.stagewise.stagewise import offset_step
 
 RNG = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from scipy.special import softmax
 
 from cgboost.generation.columns import Column
 from cgboost.losses import AbsoluteError, Multinomial, SquaredError
-from cgboost.masters.stagewise.shared import ClassScores, Responses, SharedMaster
+from cgboost.masters.stagewise.shared_master import ClassScores, Responses, SharedMaster
 from cgboost.optimizers.refits.refits import refit_of
 
 RNG = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from cgboost.losses import (
     Multinomial,
     SquaredError,
 )
-from cgboost.losses.base import DifferentiableLoss
+from cgboost.losses.loss import DifferentiableLoss
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import PERFECT, StagewiseMaster

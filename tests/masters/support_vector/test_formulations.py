@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cgboost import ColumnGeneration
 from cgboost.generation.history import Result
-from cgboost.masters.support_vector.master import WarmStart
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.pricing import FeaturePricer
 from solvers import available_backends, get_backend
 from tests.effort import examples

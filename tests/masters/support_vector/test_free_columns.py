@@ -20,7 +20,7 @@ from cgboost.losses import (
     SquaredHinge,
 )
 from cgboost.masters import FreeColumns, MatrixColumns, SupportVectorMaster
-from cgboost.masters.support_vector.master import WarmStart
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.penalties import L1, L2, Penalty
 from cgboost.pricing import FeaturePricer
 from tests.effort import examples

@@ -21,7 +21,11 @@ from cgboost.masters import (
     SupportVectorMaster,
     TwoNormMaster,
 )
-from cgboost.masters.support_vector.master import COARSE_SETBACKS, SETBACKS, WarmStart
+from cgboost.masters.support_vector.support_vector_master import (
+    COARSE_SETBACKS,
+    SETBACKS,
+    WarmStart,
+)
 from cgboost.penalties import L1, L2, ElasticNet, Entropy, L1Ball
 from cgboost.pricing import FeaturePricer
 from solvers import SolverFailure

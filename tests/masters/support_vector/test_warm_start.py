@@ -7,9 +7,9 @@ import pytest
 
 from cgboost.losses import Huber, LogLoss, Loss, SquaredError, hinge
 from cgboost.masters import OneNormMaster
-from cgboost.masters.support_vector.master import SupportVectorMaster
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.penalties import L1, ElasticNet
-from cgboost.penalties.base import Penalty
+from cgboost.penalties.penalty import Penalty
 from tests.problems import FORMULATIONS, columns_of, random_problem
 
 

@@ -4,7 +4,12 @@ import cvxpy as cp
 import numpy as np
 
 from cgboost.losses import SupportVectorLoss, epsilon_insensitive, hinge
-from cgboost.optimizers.active_set.quadratic_dual import Block, DualIterate, QuadraticDual, RowBoxes
+from cgboost.optimizers.active_set.quadratic_dual import (
+    DualIterate,
+    QuadraticDual,
+    RowBoxes,
+    WeightedSubmatrix,
+)
 from tests.problems import optimum as full_optimum
 
 KINDS = ("hinge", "tube", "absolute")
@@ -37,7 +42,7 @@ def whole(
     middle = others.copy()
     middle[boxes.row] = boxes.corners[:, 1]
     return QuadraticDual(
-        block=Block((columns / scales)[boxes.row], boxes.row, scales**2),
+        block=WeightedSubmatrix((columns / scales)[boxes.row], boxes.row, scales**2),
         constant=others @ columns / scales,
         boxes=boxes,
         gain=loss.gain(middle),

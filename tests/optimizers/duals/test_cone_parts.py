@@ -13,7 +13,7 @@ from cgboost.optimizers.cones.cone_blocks import (
     low_rank_factor,
 )
 from cgboost.optimizers.cones.cone_equations import EquationsByColumns, EquationsByRows
-from cgboost.optimizers.cones.cone_scaling import Cones, ConeVector, Scaling
+from cgboost.optimizers.cones.cone_scaling import Cones, ConeVector, NesterovToddScaling
 from tests.effort import examples
 
 N_ROWS = 15
@@ -120,7 +120,7 @@ def test_the_scaling_of_cones_through_inner_products(seed: int) -> None:
     slack, dual = inside(rng.uniform(1e-3, 2.0)), inside(rng.uniform(1e-3, 2.0))
     vector = ConeVector(rng.normal(size=3), store.images(rng.normal(size=N_ROWS)))
     cones = Cones(store)
-    scaling = Scaling(cones, store, slack, dual)
+    scaling = NesterovToddScaling(cones, store, slack, dual)
     one = scaling.apply(dual)
     size = np.abs(one.head).max()
     assert_same(one, scaling.undo(slack), size)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.active_set.quadratic_dual import (
-    Block,
     ByColumns,
     ByRows,
     KeptProducts,
     RowBoxes,
+    WeightedSubmatrix,
     free_rows,
 )
 from tests.effort import examples
@@ -107,19 +107,21 @@ def test_gain_and_shortfall_are_those_of_the_loss(seed: int, kind: str, curved: 
 N_ROWS, N_COLUMNS = 30, 40
 
 
-def random_block(rng: np.random.Generator, n_columns: int = N_COLUMNS) -> Block:
+def random_block(rng: np.random.Generator, n_columns: int = N_COLUMNS) -> WeightedSubmatrix:
     """Every other training row, with columns of unlike weights."""
     values = rng.normal(size=(N_ROWS, n_columns))
-    return Block(values, 2 * np.arange(N_ROWS), rng.uniform(0.1, 3.0, size=n_columns))
+    return WeightedSubmatrix(values, 2 * np.arange(N_ROWS), rng.uniform(0.1, 3.0, size=n_columns))
 
 
-def grown(block: Block, rng: np.random.Generator, count: int) -> Block:
+def grown(block: WeightedSubmatrix, rng: np.random.Generator, count: int) -> WeightedSubmatrix:
     """The block with new columns at the end."""
     values = np.hstack([block.values, rng.normal(size=(len(block.row), count))])
-    return Block(values, block.row, np.append(block.weights, rng.uniform(0.1, 3.0, size=count)))
+    return WeightedSubmatrix(
+        values, block.row, np.append(block.weights, rng.uniform(0.1, 3.0, size=count))
+    )
 
 
-def dense(block: Block, lines: np.ndarray, active: np.ndarray) -> np.ndarray:
+def dense(block: WeightedSubmatrix, lines: np.ndarray, active: np.ndarray) -> np.ndarray:
     """H W Hᵀ."""
     part = block.values[lines][:, active]
     return part @ np.diag(block.weights[active]) @ part.T
@@ -159,7 +161,7 @@ def test_kept_products_equal_those_from_scratch(seed: int) -> None:
             active = np.append(active, [True, False])
         if rng.random() < 0.2:
             rows = block.row[np.sort(rng.permutation(len(block.row))[:-2])]
-            block = Block(block.values[np.isin(block.row, rows)], rows, block.weights)
+            block = WeightedSubmatrix(block.values[np.isin(block.row, rows)], rows, block.weights)
             kept.restrict(rows)
         active = active ^ (rng.random(len(active)) < rng.choice([0.0, 0.1, 0.5]))
         lines = rng.permutation(len(block.row))[: rng.integers(1, len(block.row))]
@@ -173,7 +175,7 @@ def test_products_that_are_not_computed_again() -> None:
     block, kept = random_block(rng), KeptProducts()
     active = np.ones(N_COLUMNS, dtype=bool)
 
-    def cost(block: Block, lines: np.ndarray, active: np.ndarray) -> int:
+    def cost(block: WeightedSubmatrix, lines: np.ndarray, active: np.ndarray) -> int:
         before = kept.n_products
         kept.of(block, lines, active)
         return kept.n_products - before

@@ -22,7 +22,7 @@ from cgboost.losses import (
 )
 from cgboost.pricing.centres.coefficients import optimal_coefficients
 from cgboost.pricing.centres.dual_ascent import ascended
-from cgboost.pricing.centres.features import features_read
+from cgboost.pricing.centres.features_read import features_read
 from cgboost.pricing.centres.projection import Projection
 from cgboost.pricing.centres.smoothing import smoothed
 from cgboost.pricing.centres.starts import means, within_reach

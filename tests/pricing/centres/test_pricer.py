@@ -13,19 +13,19 @@ from cgboost import RBF, KernelLibrary, Laplacian, Linear, Polynomial, Precomput
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Normalized
 from cgboost.losses import Hinge, LogLoss, SquaredError, nu_hinge
-from cgboost.masters.rkhs.master import RKHSMaster
+from cgboost.masters.rkhs.rkhs_master import RKHSMaster
 from cgboost.masters.rkhs.staged import StagedMaster
 from cgboost.pricing import KernelPool
-from cgboost.pricing.centres.polishing import Polished, polish, polished_stages, stage_sizes
-from cgboost.pricing.centres.pricer import (
+from cgboost.pricing.centres.free_centre_pricer import (
     FreeCentrePricer,
     check_gradients,
     exact_values,
     narrowed,
 )
+from cgboost.pricing.centres.polishing import Polished, polish, polished_stages, stage_sizes
 from cgboost.pricing.centres.projection import Projection
 from cgboost.pricing.centres.smoothing import smoothed
-from cgboost.pricing.rkhs.pricer import RKHSPricer
+from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 from cgboost.studies.datasets import load_digits
 
 DIGITS, LABELS = load_digits()
@@ -93,7 +93,7 @@ def test_when_there_is_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.exact
     assert not found.replaces
     assert not found.columns
-    monkeypatch.setattr("cgboost.pricing.centres.pricer.CERTIFIED_ROWS", 100)
+    monkeypatch.setattr("cgboost.pricing.centres.free_centre_pricer.CERTIFIED_ROWS", 100)
     found = pricer.price(master.solve(), 1)
     assert not found.exact
     master.replace(found.columns)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cgboost.pricing.constrained.hinges import HingePool, ShapePool
 from cgboost.pricing.constrained.oriented import OrientedPool
-from cgboost.pricing.features.stumps import StumpPool
+from cgboost.pricing.univariate.stumps import StumpPool
 from tests.effort import examples
 
 

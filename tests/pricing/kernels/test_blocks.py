@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cgboost.kernels.rows
+import cgboost.kernels.sparse_rows
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Matern, On, Polynomial
 from cgboost.exceptions import KernelError, KernelScaleWarning
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, ProductKernel
 from cgboost.pricing.kernels import blocks
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.sample import KernelSample
-from cgboost.pricing.kernels.shared import SharedProducts
+from cgboost.pricing.kernels.shared_products import SharedKernelProducts
 
 KERNELS: list[Kernel] = [
     Linear(),
@@ -90,13 +90,13 @@ def test_a_pickle_has_the_data_and_nothing_that_is_soon_made_again() -> None:
 def test_kernels_on_the_same_columns_share_their_product(monkeypatch: pytest.MonkeyPatch) -> None:
     """One product for each choice of columns, on all centres and on those that are wanted."""
     made = []
-    product = SharedProducts.__init__
+    product = SharedKernelProducts.__init__
 
-    def counted(shared: SharedProducts, A: np.ndarray, Z: np.ndarray) -> None:
+    def counted(shared: SharedKernelProducts, A: np.ndarray, Z: np.ndarray) -> None:
         made.append(A.shape[1])
         product(shared, A, Z)
 
-    monkeypatch.setattr(SharedProducts, "__init__", counted)
+    monkeypatch.setattr(SharedKernelProducts, "__init__", counted)
     widths = {f"rbf {gamma}": RBF(gamma) for gamma in (0.1, 1.0)}
     kernels = KernelLibrary(
         {f"{name} on {c}": On(k, c) for c in ([0], [3, 7]) for name, k in widths.items()}
@@ -132,10 +132,10 @@ def test_each_kernel_that_shares_a_product_has_its_own_values(
     n_features: int, places: np.ndarray | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For all centres and for some, whatever was asked for before, a few rows at a time."""
-    monkeypatch.setattr(cgboost.kernels.rows, "PRODUCTS_AT_ONCE", 1)
+    monkeypatch.setattr(cgboost.kernels.sparse_rows, "PRODUCTS_AT_ONCE", 1)
     rng = np.random.default_rng(0)
     X, Z = rng.normal(size=(40, n_features)), rng.normal(size=(9, n_features))
-    for shared, centres in ((SharedProducts(X, Z), Z), (SharedProducts(X, X), X)):
+    for shared, centres in ((SharedKernelProducts(X, Z), Z), (SharedKernelProducts(X, X), X)):
         wanted = centres if places is None else centres[places]
         for kernel in [*SHARING, *SHARING[::-1]]:
             values = shared.values(kernel, places)

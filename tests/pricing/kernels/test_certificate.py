@@ -14,7 +14,7 @@ from cgboost.generation.protocols import EntryRule
 from cgboost.kernels import Normalized, ProductKernel
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
-from cgboost.masters.support_vector.master import Offset
+from cgboost.masters.support_vector.support_vector_master import Offset
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.penalties.l1_ball import BudgetEntry
 from cgboost.penalties.l2 import TwoNormEntry

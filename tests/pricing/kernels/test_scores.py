@@ -16,7 +16,13 @@ from cgboost.pricing.kernels.extended import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.scores import (
     undecided,
 )
-from cgboost.pricing.scans.candidates import Candidates, Held, PricingRequest, merged, search_scores
+from cgboost.pricing.scans.candidates import (
+    Candidates,
+    HeldColumns,
+    PricingRequest,
+    merged,
+    search_scores,
+)
 from cgboost.tolerances import UNIT_ROUNDOFF
 from tests.effort import examples
 
@@ -86,8 +92,8 @@ def test_without_their_errors_the_gap_is_seen(
     scores = rule.settled(2.0) - size * rng.uniform(-0.01, 3.0, size=(2, 60))  # most just within
     errors = size * rng.uniform(size=(2, 60))
     held = [
-        Held(np.array([1, 7]), np.array([3.0, 0.5]), np.array([0.0, 1e-14])),
-        Held(np.arange(3)),
+        HeldColumns(np.array([1, 7]), np.array([3.0, 0.5]), np.array([0.0, 1e-14])),
+        HeldColumns(np.arange(3)),
     ]
     request = PricingRequest(np.zeros(0), rule, held, 5, tol)
     found = shown(scores, errors, request)
@@ -102,7 +108,7 @@ def test_without_their_errors_the_gap_is_seen(
 def test_columns_that_cannot_price_out_are_left_as_they_are(rule: EntryRule) -> None:
     """Nor are those of the master, whose own scores are known."""
     scores = np.where(np.arange(200) % 50 == 3, rule.settled(2.0), -5.0)[None]
-    held = Held(np.array([53]), np.array([2.0]), np.array([1e-15]))
+    held = HeldColumns(np.array([53]), np.array([2.0]), np.array([1e-15]))
     request = PricingRequest(np.zeros(0), rule, [held], 5, 1e-6)
     errors = np.full((1, 200), 0.1)
     chosen = undecided([0], scores, errors, request, shown(scores, errors, request))

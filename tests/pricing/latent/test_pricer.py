@@ -19,9 +19,15 @@ from cgboost.kernels import Kernel
 from cgboost.losses import LogLoss, SquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.stagewise.stagewise import DescentEntry, StagewiseMaster
-from cgboost.pricing.latent import FactorHypothesis, KernelSpace, LinearSpace, Search, Space
+from cgboost.pricing.latent import (
+    FactorHypothesis,
+    FactorSearch,
+    FactorSpace,
+    KernelFactorSpace,
+    LinearFactorSpace,
+)
 from cgboost.pricing.latent import factors as factors_module
-from cgboost.pricing.latent.pricer import LatentFactorPricer
+from cgboost.pricing.latent.latent_factor_pricer import LatentFactorPricer
 from tests.pricing.cases import state_of
 
 RNG = np.random.default_rng(0)
@@ -46,7 +52,7 @@ def test_no_factor_of_the_same_length_has_a_better_score() -> None:
 
     Every column is new, and its hypothesis has its values; with no room nothing is kept.
     """
-    pricer, responses = LatentFactorPricer(LinearSpace(X, ONES)), RNG.normal(size=(4, 30))
+    pricer, responses = LatentFactorPricer(LinearFactorSpace(X, ONES)), RNG.normal(size=(4, 30))
     state, found = states(pricer, responses)
     T = np.column_stack([column.values for column in state.columns])
     for i, (response, priced) in enumerate(zip(responses, found, strict=True)):
@@ -65,7 +71,7 @@ def test_no_factor_of_the_same_length_has_a_better_score() -> None:
     for column in state.columns:
         values = column.hypothesis.family.outputs(X, [column.hypothesis])[:, 0]
         np.testing.assert_allclose(values, column.values, atol=1e-12)
-    pricer = LatentFactorPricer(LinearSpace(X, ONES))
+    pricer = LatentFactorPricer(LinearFactorSpace(X, ONES))
     priced = pricer.price(state_of(responses[0], DescentEntry(1.0)), 0)
     assert priced.exact
     assert priced.max_excess > 0
@@ -75,19 +81,19 @@ def test_no_factor_of_the_same_length_has_a_better_score() -> None:
 
 def test_without_deflation_factors_are_the_plain_gradients() -> None:
     """T ∝ X̃X̃ᵀu, of length 1."""
-    pricer = LatentFactorPricer(LinearSpace(X, ONES), deflate=False)
+    pricer = LatentFactorPricer(LinearFactorSpace(X, ONES), deflate=False)
     responses = RNG.normal(size=(3, 30))
     for response, priced in zip(responses, states(pricer, responses)[1], strict=True):
         t = CENTRED @ (CENTRED.T @ response)
         np.testing.assert_allclose(priced.columns[0].values, t / np.linalg.norm(t), atol=1e-12)
 
 
-def spaces(features: np.ndarray) -> list[Space]:
+def spaces(features: np.ndarray) -> list[FactorSpace]:
     """The same rows as features, and as a kernel."""
     ones = np.ones(len(features))
     return [
-        LinearSpace(features, ones),
-        KernelSpace(features, Linear(), ones, name="linear"),
+        LinearFactorSpace(features, ones),
+        KernelFactorSpace(features, Linear(), ones, name="linear"),
     ]
 
 
@@ -150,7 +156,7 @@ NEW = RNG.normal(size=(9, 6)) + 3.0
 RESPONSES = RNG.normal(size=(4, 30))
 
 
-def filled(search: Search) -> Search:
+def filled(search: FactorSearch) -> FactorSearch:
     """The search with a factor for each of the responses."""
     for response in RESPONSES:
         direction = search.direction(response)
@@ -170,7 +176,7 @@ def hypotheses(family: Any, numbers: list[int]) -> list[FactorHypothesis]:
 
 def test_linear_factors_are_those_of_theorem_1() -> None:
     """T(x) = (x − μ)ᵀW(PᵀW)⁻¹ and g = W(PᵀW)⁻¹c, on training rows and new ones."""
-    search = filled(LinearSpace(X, ONES).search(deflate=True))
+    search = filled(LinearFactorSpace(X, ONES).search(deflate=True))
     family = search.family
     W, P = family.weights.values, family.loadings.values
     R = W @ np.linalg.inv(P.T @ W)
@@ -188,7 +194,7 @@ def test_linear_factors_are_those_of_theorem_1() -> None:
 def test_kernel_factors_are_those_of_equations_43_to_47() -> None:
     """β̃ = A(TᵀK̃A)⁻¹c and predictions by the kernel that is not centred."""
     kernel, ones = RBF(0.1), ONES
-    search = filled(KernelSpace(X, kernel, ones, name="k").search(deflate=True))
+    search = filled(KernelFactorSpace(X, kernel, ones, name="k").search(deflate=True))
     family, T = search.family, search.basis.factors
     centring = np.eye(30) - 1 / 30
     K = centring @ kernel(X, X) @ centring
@@ -211,9 +217,9 @@ def test_a_weighted_sum_is_the_sum_of_outputs(kernel: Kernel | None, deflate: bo
     """The quick way through coefficients agrees with the factors one by one; in blocks too."""
     weights = RNG.uniform(0.5, 2.0, 30)
     space: Any = (
-        LinearSpace(X, weights)
+        LinearFactorSpace(X, weights)
         if kernel is None
-        else KernelSpace(X, kernel, weights, name="kernel")
+        else KernelFactorSpace(X, kernel, weights, name="kernel")
     )
     search = filled(space.search(deflate=deflate))
     family, coef = search.family, np.array([1.0, -2.0, 0.5])
@@ -227,7 +233,7 @@ def test_a_weighted_sum_is_the_sum_of_outputs(kernel: Kernel | None, deflate: bo
 
 def test_kernel_values_of_new_rows_are_made_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Never more than a block of rows at a time, with the same values, also after pickling."""
-    search = filled(KernelSpace(X, RBF(0.1), ONES, name="k").search(deflate=True))
+    search = filled(KernelFactorSpace(X, RBF(0.1), ONES, name="k").search(deflate=True))
     chosen = hypotheses(search.family, [0, 1])
     whole = search.family.outputs(NEW, chosen)
     sizes: list[int] = []
@@ -247,13 +253,13 @@ def test_kernel_values_of_new_rows_are_made_in_blocks(monkeypatch: pytest.Monkey
 
 def test_offering_again_replaces_the_last_offer() -> None:
     """A factor that was offered and not accepted leaves no trace."""
-    search = filled(LinearSpace(X, ONES).search(deflate=True))
+    search = filled(LinearFactorSpace(X, ONES).search(deflate=True))
     before = search.family.rotations.values.copy()
     for response in (RNG.normal(size=30), RESPONSES[0] ** 2):
         direction = search.direction(response)
         values, along = search.basis.without(direction.values)
         search.offer(direction, along, search.basis.length(values))
-    again = filled(LinearSpace(X, ONES).search(deflate=True))
+    again = filled(LinearFactorSpace(X, ONES).search(deflate=True))
     direction = again.direction(RESPONSES[0] ** 2)
     values, along = again.basis.without(direction.values)
     again.offer(direction, along, again.basis.length(values))

@@ -11,8 +11,14 @@ import scipy.sparse as sp
 
 from cgboost import RBF, Linear
 from cgboost.kernels.precomputed import FunctionKernel
-from cgboost.pricing.latent import Basis, Columns, KernelSpace, LinearSearch, LinearSpace
-from cgboost.pricing.latent import pricer as spaces
+from cgboost.pricing.latent import (
+    FactorBasis,
+    GrowingMatrix,
+    KernelFactorSpace,
+    LinearFactorSearch,
+    LinearFactorSpace,
+)
+from cgboost.pricing.latent import latent_factor_pricer as spaces
 from tests.pricing.latent.references import deflated_factors
 
 RNG = np.random.default_rng(0)
@@ -38,7 +44,7 @@ def test_products_are_those_of_centred_rows(
 ) -> None:
     """X̃ᵀa, X̃w and X̃ᵀΓX̃w, in blocks of any size, with weights and means that are not 0."""
     monkeypatch.setattr(spaces, "ENTRIES_IN_CACHE", block)
-    space = LinearSpace(FORMS[form](X.astype(dtype)), WEIGHTS)
+    space = LinearFactorSpace(FORMS[form](X.astype(dtype)), WEIGHTS)
     rtol = 1e-12 if dtype == np.float64 else 1e-4
     a, w = RNG.normal(size=40), RNG.normal(size=7)
     np.testing.assert_allclose(space.means, WEIGHTS @ X / WEIGHTS.sum(), rtol=rtol)
@@ -56,7 +62,7 @@ def test_products_are_those_of_centred_rows(
 def test_float32_is_never_copied(order: Any) -> None:
     """All products together need less memory than a tenth of X."""
     rows = np.asarray(np.random.default_rng(0).normal(size=(2000, 500)), np.float32, order=order)
-    space = LinearSpace(rows, np.ones(2000))
+    space = LinearFactorSpace(rows, np.ones(2000))
     tracemalloc.start()
     search = space.search(deflate=True)
     direction = search.direction(np.arange(2000.0))
@@ -68,7 +74,7 @@ def test_float32_is_never_copied(order: Any) -> None:
 
 def test_products_of_a_kernel_are_those_of_the_centred_gram_matrix() -> None:
     """K̃a and UᵀK̃U with weighted means taken out of rows and columns."""
-    space = KernelSpace(X, RBF(0.1), WEIGHTS, name="rbf")
+    space = KernelFactorSpace(X, RBF(0.1), WEIGHTS, name="rbf")
     K = CENTRING @ RBF(0.1)(X, X) @ CENTRING.T
     U = RNG.normal(size=(40, 3))
     np.testing.assert_allclose(space.image(U[:, 0]), K @ U[:, 0], atol=1e-12)
@@ -79,7 +85,7 @@ def test_a_kernel_that_is_not_symmetric_is_refused() -> None:
     """The error names it and says by how much."""
     lopsided = FunctionKernel(lambda A, B: A @ B.T + A[:, :1])
     with pytest.raises(ValueError, match=r"kernel 'odd' is not symmetric: .* differ by \d"):
-        KernelSpace(X, lopsided, WEIGHTS, name="odd")
+        KernelFactorSpace(X, lopsided, WEIGHTS, name="odd")
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
@@ -98,7 +104,7 @@ def test_a_kernel_that_is_not_positive_semi_definite_is_refused(
 ) -> None:
     """For a response with rKr < 0 the error names the kernel and what to do, at every scale."""
     kernel = FunctionKernel(lambda A, B: scale * function(A, B))
-    search = KernelSpace(X, kernel, np.ones(40), name="bad").search(deflate=True)
+    search = KernelFactorSpace(X, kernel, np.ones(40), name="bad").search(deflate=True)
     centring = np.eye(40) - 1 / 40
     worst = np.linalg.eigh(centring @ kernel(X, X) @ centring)[1][:, 0]
     with pytest.raises(ValueError, match="kernel 'bad' is not positive semi-definite.*identity"):
@@ -110,7 +116,7 @@ def test_a_kernel_that_is_not_positive_semi_definite_is_refused(
 def test_a_kernel_of_low_rank_is_not_called_indefinite(kernel: Any, dtype: Any) -> None:
     """Where K̃a is nothing but rounding errors, its length is 0 and its sign means nothing."""
     rows = X.astype(dtype)
-    space = KernelSpace(rows, kernel, np.ones(40), name="k")
+    space = KernelFactorSpace(rows, kernel, np.ones(40), name="k")
     features = np.column_stack([np.ones(40), X])
     for response in RNG.normal(size=(50, 40)):
         space.search(deflate=True).direction(response)
@@ -124,7 +130,7 @@ def test_a_kernel_of_low_rank_is_not_called_indefinite(kernel: Any, dtype: Any) 
 # ---------------------------------------------------------------------------- searches
 
 
-class Counting(LinearSpace):
+class Counting(LinearFactorSpace):
     """Counts the products X̃ᵀa."""
 
     transposed_calls = 0
@@ -134,7 +140,7 @@ class Counting(LinearSpace):
         return super().transposed(a)
 
 
-def stepped(search: LinearSearch, response: np.ndarray) -> np.ndarray:
+def stepped(search: LinearFactorSearch, response: np.ndarray) -> np.ndarray:
     """The next factor, accepted."""
     direction = search.direction(response)
     values, along = search.basis.without(direction.values)
@@ -172,7 +178,7 @@ def test_the_slopes_of_residuals_are_computed_once(residuals: bool) -> None:
 @pytest.mark.parametrize("deflate", [True, False])
 def test_a_direction_is_that_of_steepest_descent(deflate: bool) -> None:
     """W = X̃ᵀa/‖X̃ᵀa‖, and its values X̃w; of zeros the length is 0."""
-    search: Any = LinearSpace(X, ONES).search(deflate=deflate)
+    search: Any = LinearFactorSpace(X, ONES).search(deflate=deflate)
     u = RNG.normal(size=40)
     centred = X - X.mean(axis=0)
     direction, w = search.direction(u), centred.T @ u
@@ -192,7 +198,7 @@ def test_a_basis_is_orthonormal_and_splits_vectors(weights: np.ndarray) -> None:
 
     X̃ᵀ(I − ΓTTᵀ)u is (X̃ − TTᵀΓX̃)ᵀu; without factors a vector is its own rest.
     """
-    rng, basis = np.random.default_rng(0), Basis(weights)
+    rng, basis = np.random.default_rng(0), FactorBasis(weights)
     v = rng.normal(size=40)
     rest, along = basis.without(v)
     np.testing.assert_array_equal(rest, v)
@@ -217,14 +223,14 @@ def test_columns_grow_and_lose_their_last() -> None:
 
     A pickle has the columns alone, and they can grow again.
     """
-    matrix, columns = np.random.default_rng(0).normal(size=(3, 40)), Columns(3)
+    matrix, columns = np.random.default_rng(0).normal(size=(3, 40)), GrowingMatrix(3)
     for j in range(40):
         columns.put(j, matrix[:, j])
     np.testing.assert_array_equal(columns.values, matrix)
     columns.put(5, np.ones(3))
     assert len(columns) == 6
     np.testing.assert_array_equal(columns.values, np.column_stack([matrix[:, :5], np.ones(3)]))
-    columns = Columns(1000)
+    columns = GrowingMatrix(1000)
     columns.put(0, np.arange(1000.0))
     written = pickle.dumps(columns)
     assert len(written) < 2 * 8000

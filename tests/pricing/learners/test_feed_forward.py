@@ -16,7 +16,7 @@ from cgboost.generation.columns import Column, evaluate, weighted_sum
 from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.learners.feed_forward import FeedForwardPricer, Inputs
+from cgboost.pricing.learners.feed_forward import FeedForwardFeatures, FeedForwardPricer
 from cgboost.pricing.learners.learners import LearnerPricer
 from tests.estimators.data import curve
 
@@ -117,7 +117,7 @@ def test_inputs_grow_past_their_room():
 
     The best single input of the second fit is the first stage, where that is the target.
     """
-    inputs = Inputs(X, room=1)
+    inputs = FeedForwardFeatures(X, room=1)
     outputs = np.random.default_rng(0).normal(size=(9, len(X)))
     for output in outputs:
         inputs.append(output)

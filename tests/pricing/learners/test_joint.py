@@ -18,8 +18,8 @@ from cgboost.losses.multinomial import Multinomial, log_odds
 from cgboost.masters import BudgetMaster, OneNormMaster, TwoNormMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing import JointPricer, Pairs, StrataPricer, StumpPool
-from cgboost.pricing.features.lines import LinePool, LinePricer
 from cgboost.pricing.learners.class_by_class import ClassByClassPricer
+from cgboost.pricing.univariate.lines import LinePool, LinePricer
 from tests.effort import examples
 
 N_CLASSES = 3

@@ -18,7 +18,6 @@ from cgboost.masters import OneNormMaster
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import DescentEntry, StagewiseMaster
 from cgboost.penalties.l1 import OneNormEntry
-from cgboost.pricing.features.stumps import StumpPool
 from cgboost.pricing.learners.class_learners import (
     CODES,
     ClassLearners,
@@ -28,6 +27,7 @@ from cgboost.pricing.learners.class_learners import (
     class_codes,
 )
 from cgboost.pricing.learners.learners import IndependentPricer, LearnerPricer, residuals
+from cgboost.pricing.univariate.stumps import StumpPool
 from tests.estimators.data import three_classes, two_classes
 from tests.pricing import cases
 from tests.pricing.scripted import Scripted

@@ -15,8 +15,8 @@ from cgboost.losses import (
     SupportVectorLoss,
     WeightedLoss,
 )
-from cgboost.losses.base import DifferentiableLoss
 from cgboost.losses.dual.support_vector import weighted_median
+from cgboost.losses.loss import DifferentiableLoss
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.learners.trees import TreePricer, as_single, newton_leaves, search_leaves
 

@@ -10,18 +10,18 @@ from cgboost import RBF, ColumnGeneration, KernelLibrary, Linear, On, Polynomial
 from cgboost.generation.columns import Combination
 from cgboost.generation.protocols import MasterState
 from cgboost.generation.spaces import SpaceState
-from cgboost.kernels.base import Kernel
+from cgboost.kernels.kernel import Kernel
 from cgboost.losses import Hinge
-from cgboost.masters.rkhs.master import RKHSMaster
+from cgboost.masters.rkhs.rkhs_master import RKHSMaster
 from cgboost.parallel import ThreadExecutor
 from cgboost.penalties import L2, RKHS, GroupNorm
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs import summed
-from cgboost.pricing.rkhs.pricer import RKHSPricer
 from cgboost.pricing.rkhs.quadratic_forms import QuadraticForms
+from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 from cgboost.pricing.rkhs.selection import CentresOfKernel, select_centres
 from cgboost.pricing.rkhs.summed import SummedKernel
-from cgboost.pricing.rkhs.whole_kernels import WholeKernelPool, WholeKernelPricer
+from cgboost.pricing.rkhs.whole_kernel_pricer import WholeKernelPool, WholeKernelPricer
 from tests.pricing.cases import state_of
 
 RNG = np.random.default_rng(0)

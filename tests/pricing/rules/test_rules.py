@@ -24,7 +24,7 @@ from cgboost.pricing.rules import (
     all_rules,
 )
 from cgboost.pricing.rules.error_selection import BIASES, VOTES
-from cgboost.pricing.rules.pricer import cover_mark
+from cgboost.pricing.rules.rule_pricer import cover_mark
 from tests.effort import examples
 from tests.pricing.rules.cases import enumerated, tables
 

@@ -10,7 +10,7 @@ from cgboost.losses import Hinge, SquaredError
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.pricing.rules import Literals, RulePricer
 from cgboost.pricing.rules.beam import beam
-from cgboost.pricing.rules.branching import BranchAndBound, Candidates
+from cgboost.pricing.rules.branching import BestConjunctions, BranchAndBound
 from tests.effort import examples
 from tests.pricing.rules.cases import all_rules, enumerated, least_hinge, tables
 
@@ -35,7 +35,7 @@ def test_exact_search_equals_enumeration(case, costs, longest, two_sided, least)
     if not len(literals):
         return
     cost = np.array([0.0, *costs[:longest]])
-    candidates = Candidates(5, 0.0)
+    candidates = BestConjunctions(5, 0.0)
     search = BranchAndBound(literals, literals.sums(response), cost, candidates, two_sided)
     search.run()
     best = max(best_of_all(literals, response, cost, two_sided), 0.0)
@@ -56,7 +56,7 @@ def test_a_search_that_ends_early_has_a_bound(case, limit):
     literals = Literals(X, kinds, max_bins=5)
     cost = np.array([0.0, 1.0, 2.0**0.5, 3.0**0.5])
     search = BranchAndBound(
-        literals, literals.sums(response), cost, Candidates(3, 0.0), limit=limit
+        literals, literals.sums(response), cost, BestConjunctions(3, 0.0), limit=limit
     )
     search.run()
     assert max(search.bound, 0.0) >= best_of_all(literals, response, cost) * (1 - 1e-9)
@@ -70,7 +70,7 @@ def test_a_beam_finds_the_best_pair(case):
     literals = Literals(X, kinds, max_bins=5)
     if not len(literals):
         return
-    candidates = Candidates(5, 1e-6)
+    candidates = BestConjunctions(5, 1e-6)
     score = lambda sums, size: np.abs(sums[0]) / size  # noqa: E731
     beam(literals, (literals.sums(response),), score, candidates, 2, all_pairs=True)
     every = enumerated(literals, 2)
@@ -88,7 +88,7 @@ def test_beams_extend_and_rules_for_the_same_rows_come_once():
     X = rng.integers(0, 2, (200, 6)).astype(float)
     inside = X[:, :3].all(axis=1)
     literals = Literals(X, (False,) * 6, max_bins=5)
-    candidates = Candidates(3, 0.0)
+    candidates = BestConjunctions(3, 0.0)
     response = literals.sums(np.where(inside, 1.0, -0.5))
     beam(literals, (response,), lambda sums, size: sums[0], candidates, 6)
     np.testing.assert_array_equal(literals.cover(candidates.sorted()[0][1]), inside)

@@ -13,7 +13,7 @@ from cgboost.penalties.l1 import OneNormEntry
 from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing.scans.candidates import (
     Candidates,
-    Held,
+    HeldColumns,
     NoRule,
     PricingRequest,
     largest,
@@ -25,7 +25,9 @@ from tests.effort import examples
 
 def request(rule: EntryRule, limit: int, held: list[int] | None = None) -> PricingRequest:
     """A request with some held columns in stratum 0."""
-    return PricingRequest(np.zeros(0), rule, [Held(np.array(held or [], dtype=np.intp))], limit)
+    return PricingRequest(
+        np.zeros(0), rule, [HeldColumns(np.array(held or [], dtype=np.intp))], limit
+    )
 
 
 @settings(max_examples=examples(100))
@@ -65,7 +67,7 @@ def test_what_a_search_offers_and_counts() -> None:
     assert found.total_excess == pytest.approx(1.0 + 0.4 + 0.05)
     one_sided = search_scores(0, np.arange(4), scores, errors, request(OneNormEntry(False), 4))
     assert one_sided.total_excess == pytest.approx(1.0 + 0.05)
-    held = Held(np.array([2]), np.array([1.0]), np.array([0.0]))
+    held = HeldColumns(np.array([2]), np.array([1.0]), np.array([0.0]))
     asked = PricingRequest(np.zeros(0), OneNormEntry(True), [held], 3)
     found = search_scores(0, np.arange(4), np.array([0.0, 0.0, 1.1, 0.0]), None, asked)
     assert found.max_excess == 0.0

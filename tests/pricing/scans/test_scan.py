@@ -19,7 +19,7 @@ from cgboost.penalties.l2 import TwoNormEntry
 from cgboost.pricing import FeaturePricer, KernelPool, StrataPricer
 from cgboost.pricing.scans.candidates import (
     Candidates,
-    Held,
+    HeldColumns,
     PricingRequest,
     ScoredPool,
     SearchablePool,
@@ -228,7 +228,7 @@ def test_a_scored_pool_is_searched_like_any_other() -> None:
     pool = ScoredPool(Plain(H))
     assert isinstance(pool, SearchablePool)
     assert not isinstance(Plain(H), SearchablePool)
-    request = PricingRequest(response, OneNormEntry(True), [Held(np.array([2]))], 4)
+    request = PricingRequest(response, OneNormEntry(True), [HeldColumns(np.array([2]))], 4)
     some = pool.search([0], np.array([1, 2, 9]), request)
     everything = pool.search([0], None, request)
     scores = np.abs(H.T @ response)
@@ -313,7 +313,7 @@ def listed(enough: float = 0.0) -> Shortlist:
 
 def asked(*held: list[int], limit: int = 2) -> PricingRequest:
     """A request of a 1-norm master that holds these columns of each stratum."""
-    own = [Held(np.array(indices, dtype=np.intp)) for indices in held]
+    own = [HeldColumns(np.array(indices, dtype=np.intp)) for indices in held]
     return PricingRequest(np.ones(1), OneNormEntry(True), own, limit)
 
 

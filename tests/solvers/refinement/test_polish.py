@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from solvers import Program, Status, open_session
 from solvers.program.solution import Point, worst_residual
-from solvers.refinement.polish import Face, polished, saddle_system
+from solvers.refinement.polish import ActiveBounds, polished, saddle_system
 from solvers.sessions.engine import Answer
 from solvers.sessions.rebuilding import RebuildingBackend
 from tests.effort import examples
@@ -117,7 +117,7 @@ def test_a_bound_that_a_singular_cost_needs_is_found():
     """The guess leaves out a bound without which the face has no optimum; the way out tells it."""
     program = Program([1e-4, 0.0], lower=-1, upper=1, quadratic=[0.0, 1.0])
     start = Point(np.array([-1 + 1e-3, 1e-7]), np.zeros(0))
-    assert Face.near(program, start).columns.tolist() == [0, 0]
+    assert ActiveBounds.near(program, start).columns.tolist() == [0, 0]
     assert polished(program, start).x == pytest.approx([-1.0, 0.0], abs=1e-14)
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.blocks import Places
+from cgboost.integer.decomposition.blocks import Positions
 from cgboost.integer.decomposition.model import Mask, Vector
 from cgboost.integer.decomposition.pricing.block import NO_POINT, Block, BlockRequest, Found
 from cgboost.integer.decomposition.pricing.two_colouring import two_colouring
@@ -30,8 +30,8 @@ class _Graph:
         Whether a row is met exactly once; otherwise at most once.
     """
 
-    left: Places
-    right: Places
+    left: Positions
+    right: Positions
     left_must: Mask
     right_must: Mask
 
@@ -147,7 +147,9 @@ def _graph_of(block: Block) -> _Graph | None:
     return _Graph(left, right, must[~colours], must[colours])
 
 
-def _singles(price: Vector, only: Places, rows: Places, must: Mask) -> tuple[Places, Vector]:
+def _singles(
+    price: Vector, only: Positions, rows: Positions, must: Mask
+) -> tuple[Positions, Vector]:
     """The cheapest way to leave a row without partner: a variable or −1 for none, and the cost."""
     variable, cost = np.full(must.size, -1, dtype=np.intp), np.where(must, np.inf, 0.0)
     order = only[np.argsort(-price[only], kind="stable")]

@@ -35,7 +35,7 @@ from cgboost.integer.decomposition.pricing.block import Block, BlockRequest, Blo
 from cgboost.integer.decomposition.pricing.block_problem import BlockProblem
 from cgboost.parallel.executors import Executor
 from cgboost.parallel.item_tasks import ItemTasks
-from cgboost.pricing.blockwise import Query, sendable_state
+from cgboost.pricing.blockwise import PricingQuery, sendable_state
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +124,7 @@ class BlockPricer:
 
 
 @dataclass(frozen=True, eq=False)
-class _Query(Query):
+class _Query(PricingQuery):
     """With the time that is left, where it is asked, and whether columns are wanted."""
 
     columns: bool
@@ -140,7 +140,7 @@ class _Query(Query):
         return None if self.seconds is None else max(0.0, self.seconds - passed)
 
 
-Answer = tuple[float, list[tuple[float, Column]]]
+BlockAnswer = tuple[float, list[tuple[float, Column]]]
 """The least reduced cost of a block; columns, each with its own."""
 
 
@@ -151,7 +151,7 @@ class _Work:
         self._rows = {name: place for place, name in enumerate(rows)}
         self._residual = residual
 
-    def __call__(self, query: _Query, problem: BlockProblem) -> Answer | None:
+    def __call__(self, query: _Query, problem: BlockProblem) -> BlockAnswer | None:
         block, duals = problem.block, query.duals
         request, constant = self.request(block, duals, query.seconds_left)
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from cgboost.integer.decomposition.blocks import Places
+from cgboost.integer.decomposition.blocks import Positions
 from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing.block import Block
 from cgboost.integer.decomposition.pricing.two_colouring import two_colouring
@@ -28,8 +28,8 @@ class Network:
     balance : ndarray of shape (n_nodes,)
     """
 
-    tails: Places
-    heads: Places
+    tails: Positions
+    heads: Positions
     balance: Vector
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.blocks import Places
+from cgboost.integer.decomposition.blocks import Positions
 from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing.block import NO_POINT, Block, BlockRequest, Found
 from cgboost.integer.decomposition.pricing.network import Network, network_of
@@ -68,7 +68,7 @@ class PathBlock:
         z[[arc for arc in path if arc < self._n]] = self._flow
         return Found(float(request.cost @ z), [z])
 
-    def _path(self, lengths: Vector, forced: Places) -> list[int] | None:
+    def _path(self, lengths: Vector, forced: Positions) -> list[int] | None:
         """Arcs of a shortest path that has some arcs."""
         path, start = list[int](), self._source
         for arc in self._paths.ordered(forced):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.integer.decomposition.blocks import Places
+from cgboost.integer.decomposition.blocks import Positions
 from cgboost.integer.decomposition.model import Vector
 
 FIRST_CHECK = 8
@@ -30,7 +30,7 @@ class Paths:
         At least one arc. There may be several from one node to another.
     """
 
-    def __init__(self, n: int, tails: Places, heads: Places) -> None:
+    def __init__(self, n: int, tails: Positions, heads: Positions) -> None:
         self._n, self.tails, self.heads = n, tails, heads
         self._in_order = _by_rank(n, tails, heads)
         order = np.argsort(heads, kind="stable")
@@ -43,7 +43,7 @@ class Paths:
         """Whether the graph has no cycle."""
         return self._in_order is not None
 
-    def ordered(self, arcs: Places) -> list[int]:
+    def ordered(self, arcs: Positions) -> list[int]:
         """Some arcs in the order in which a path of an acyclic graph can have them."""
         if not arcs.size or self._in_order is None:
             return arcs.tolist()
@@ -126,7 +126,7 @@ class Paths:
         return bool((back != self._n).any())
 
 
-def _by_rank(n: int, tails: Places, heads: Places) -> list[tuple[int, int, int]] | None:
+def _by_rank(n: int, tails: Positions, heads: Positions) -> list[tuple[int, int, int]] | None:
     """Arcs (number, tail, head) in a topological order of their tails; None for a cycle (Kahn)."""
     n_in = np.bincount(heads, minlength=n).tolist()
     out: list[list[int]] = [[] for _ in range(n)]

@@ -6,11 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from cgboost.integer.decomposition.blocks import Places
+from cgboost.integer.decomposition.blocks import Positions
 from cgboost.integer.decomposition.model import Mask
 
 
-def two_colouring(n: int, first: Places, second: Places, different: Mask) -> Mask | None:
+def two_colouring(n: int, first: Positions, second: Positions, different: Mask) -> Mask | None:
     """Colours of n nodes such that every edge has what it asks for; None if there are none.
 
     Components of the graph with two copies of each node, one for either colour: an edge joins

@@ -1,0 +1,515 @@
+"""What all estimators share: the fit around the common loop, the tables, the staged outputs.
+
+An estimator assembles masters, pricers and callbacks, and runs the common loop. What its y means is
+a base class; its loss, penalty and family of columns are objects that it makes of its parameters
+(:mod:`cgboost.estimators.common.objective`).
+
+::
+
+    BaseEnsemble          parameters of every fit, the fit, staged outputs, tables
+    ├── Classification    labels, and outputs that decide between them
+    ├── Regression        numbers, and an output that predicts them
+    ├── BaseBoost         an optimum with a certificate (certified.py)
+    └── BaseLearnerBoost, BaseGradientBoosting, BaseComponentwise, BaseTransform,
+        BaseLinearTreeBoosting
+                          a number of rounds, no certificate (stagewise.py)
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import islice
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.estimators.common.fit_loop import (
+    FittedOutput,
+    FittedRun,
+    Interruption,
+    Table,
+    limits_of,
+    resumed,
+    stacked,
+    unchanged_on_failure,
+)
+from cgboost.estimators.common.fitted_methods import NumberPerFeature, ReportedEstimator
+from cgboost.estimators.common.inputs import validate_data
+from cgboost.estimators.common.parameters import (
+    check_callbacks,
+    check_class_weight,
+    check_count,
+    check_early_stopping,
+    check_number,
+    check_random_state,
+    check_verbose,
+)
+from cgboost.estimators.common.scoring import (
+    RoundScore,
+    bare,
+    column_names,
+    scorers_of,
+    warn_of_few,
+    watched,
+)
+from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.training_rows import (
+    FLOATS,
+    EvalSets,
+    HeldRows,
+    HeldSets,
+    Matrix,
+    TrainingRows,
+    Vector,
+    check_eval_set,
+    named_sets,
+)
+from cgboost.estimators.common.wording import Wording
+from cgboost.generation.callbacks import EarlyStopping, Score, ValidationMonitor
+from cgboost.generation.history import Round, StopReason
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.progress import ProgressLine
+from cgboost.generation.resuming import RunRecord
+from cgboost.parallel.sharing import SharesExecutor
+
+
+@dataclass(eq=False, repr=False)
+class BaseEnsemble(SharesExecutor, ReportedEstimator):
+    """Parameters, ``fit`` and fitted attributes shared by all estimators.
+
+    The dataclass generates the ``__init__`` that scikit-learn requires: it names every parameter
+    and only stores it.
+    """
+
+    _: KW_ONLY
+    time_limit: float | None = None
+    early_stopping: bool | str = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
+    callbacks: Sequence[Callable[[Round], Any]] | None = None
+    scoring: Any = None
+    verbose: int = 0
+    random_state: Any = None
+
+    coef_ = NumberPerFeature()
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSets | None = None,
+        *,
+        resume: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Fit the model. A fit that fails leaves the estimator unchanged.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            float32 stays float32; all other types become float64.
+        y : array-like of shape (n_rows,)
+            Class labels of any type; numbers for regression. (n_rows, n_responses) for
+            :class:`BLFRegressor`.
+        sample_weight : array-like of shape (n_rows,) or None
+            Multiplies the loss of each row. A row of weight w counts as w rows in means, deviations
+            and kernel widths; one of weight 0 is left out.
+        eval_set : (X, y), list of such pairs, dict of them by name, or None
+            Held-out rows, scored (unweighted) after every round. The columns of ``history_`` are
+            named validation_error and so on; for a list of several sets validation_0_error,
+            validation_1_error, …; for a dict ``{"test": (X, y)}`` test_error.
+        resume : str, path or None
+            Continue from the file of a :class:`~cgboost.Checkpoint` with the same data and
+            parameters.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters or data; the message names the argument and its value.
+        MasterError
+            If the solver fails before any round has columns.
+        Exception
+            Any exception of a kernel, learner or executor before any round has columns (in every
+            run, if there is one per class), and any exception of a callback.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the fit ended before its gap reached ``tol`` because of Ctrl-C, the time limit, a
+            solver that failed or was too inaccurate, or an error in a kernel, learner or executor.
+            The warning names the cause, and the model is the last good round.
+        KernelScaleWarning
+            If the sizes of the columns of two kernels differ by a factor of more than 1e6.
+        DataWarning
+            If early stopping watches fewer than 20 rows or rows that lack some of the classes, or
+            if the standard deviation of y is below epsilon, inside which errors are free.
+        """
+        started = time.perf_counter()
+        with unchanged_on_failure(self):
+            rows, held = self._prepare(X, y, sample_weight, eval_set)
+            self._check_monitoring(held)
+            pool = self._pool(rows)
+            with resumed(self, (X, y, sample_weight, eval_set), resume):
+                self._keep(self._run_all(pool, rows, held, started), rows)
+                self._warn()
+                self._complete(pool, rows)
+                self._calibrate(rows, held, started)
+            self._fit_seconds = time.perf_counter() - started
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[TrainingRows, HeldSets | None]:
+        """Check everything that ``fit`` is given; the training rows and those held out."""
+        self._check_parameters()
+        X, y = self._validated(X, y)
+        rows = self._usable(self._weighted(TrainingRows.of(X, self._learn(y), sample_weight)))
+        held = self._held(eval_set)
+        if held is not None:
+            return rows, held
+        return self._hold_out(rows) if self.early_stopping else (rows, None)
+
+    def _held(self, eval_set: EvalSets | None) -> HeldSets | None:
+        """The sets of an ``eval_set``, checked and encoded; None without one."""
+        sets = named_sets(eval_set)
+        held = {}
+        for name, pair in sets.items():
+            X, y = self._checked_set(name, pair)
+            held[name] = HeldRows(X, self._encode(y))
+        return held or None
+
+    def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
+        return check_eval_set(self, name, pair)
+
+    # ------------------------------------------------------------------ scores of rounds
+
+    _stops_by_eval_set: ClassVar[bool] = True
+    """Whether it is rows of an ``eval_set`` that early stopping watches."""
+
+    @property
+    def _score_directions(self) -> dict[str, bool]:
+        """The scores of a round, those of ``scoring`` first, and whether greater is better."""
+        asked = dict.fromkeys(scorers_of(self.scoring), True)
+        return asked | {name: False for name in self._scores if name not in asked}
+
+    def _check_monitoring(self, held: HeldSets | None) -> None:
+        """Check what is scored after every round, and the set that early stopping watches."""
+        self._monitored = column_names(held or {}, self._score_directions)
+        if not (held and self.early_stopping and self._stops_by_eval_set):
+            return
+        column = watched(self.early_stopping, self._monitored)
+        name = self._set_of(column, held)
+        warn_of_few(name, held[name].y, getattr(self, "classes_", None))
+
+    def _set_of(self, column: str, held: HeldSets) -> str:
+        """The set whose score a column of the history is."""
+        return next(name for name in held if column in column_names([name], self._score_directions))
+
+    def _monitors(self, held: HeldSets, run: int, n_runs: int) -> list[ValidationMonitor]:
+        """The callbacks that score the sets after every round of a run."""
+        monitors = []
+        for name, rows in held.items():
+            target = self._targets(rows.y)[run]
+            scores = self._scores_of(run)
+            for called, scorer in scorers_of(self.scoring).items():
+                view, labels = self._seen_by_scorers(target, n_runs)
+                scores[called] = RoundScore(called, scorer, view, rows.X, labels)
+            scores = {called: scores[called] for called in self._score_directions}
+            monitors.append(ValidationMonitor(rows.X, target, scores, name=name))
+        return monitors
+
+    def _scores_of(self, run: int) -> dict[str, Score]:
+        """The scores of a run, by the names of ``_scores``."""
+        return dict(self._scores)
+
+    def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
+        """The estimator that scorers see in one of the runs, and what it should predict."""
+        return bare(self), target
+
+    # ------------------------------------------------------------------ what a subclass says
+
+    _y_numeric: ClassVar[bool] = False
+
+    @property
+    def _accept_sparse(self) -> Any:
+        """Formats in which X may be sparse; False for none."""
+        return False
+
+    def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
+        checked: tuple[Matrix, Any] = validate_data(
+            self,
+            X,
+            y,
+            dtype=FLOATS,
+            y_numeric=self._y_numeric,
+            accept_sparse=self._accept_sparse,
+        )
+        return checked
+
+    def _read_new(self, X: Any, y: Any = None) -> Any:
+        """Rows to be predicted, or (X, y) to be scored: checked against the training rows."""
+        own = {"reset": False, "dtype": FLOATS, "accept_sparse": self._accept_sparse}
+        return validate_data(self, X, **own) if y is None else validate_data(self, X, y, **own)
+
+    @abstractmethod
+    def _learn(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Check the training y, keep what predictions need of it, and encode it."""
+
+    @abstractmethod
+    def _encode(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Encode the y of an ``eval_set`` as the training y was encoded."""
+
+    @abstractmethod
+    def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
+        """The target of every run of the loop: shape (n_rows,), or (n_rows, n_outputs).
+
+        Validation scores compare outputs with targets of the same shape.
+        """
+
+    _learned: ClassVar[tuple[str, ...]] = ("classes_", "n_features_in_", "feature_names_in_")
+    """Attributes that turn outputs into predictions: they are there before the runs."""
+
+    _scores: ClassVar[dict[str, Score]]
+    """Validation scores by name; early stopping watches the first."""
+
+    @abstractmethod
+    def _pool(self, rows: TrainingRows) -> Any:
+        """What the runs of a fit share to make columns."""
+
+    @abstractmethod
+    def _tasks(self, pool: Any, rows: TrainingRows) -> Iterator[Subproblem]:
+        """Master, pricer and so on, for each of :meth:`_targets`."""
+
+    @abstractmethod
+    def _limits(self) -> dict[str, Any]:
+        """Arguments of the loop that limit every run, besides the time."""
+
+    @abstractmethod
+    def _warn(self) -> None:
+        """Warn of a fit that ended before it was meant to."""
+
+    @abstractmethod
+    def _described(
+        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
+        """What the table says of active basis functions, besides coefficient and round."""
+
+    _records: ClassVar[Iterator[RunRecord]] = iter(())
+    """Of runs that a checkpoint has."""
+
+    _share_of_time: ClassVar[float] = 1.0
+    """The part of the time limit that the runs have."""
+
+    def _calibrate(self, rows: TrainingRows, held: HeldSets | None, started: float) -> None:
+        """Calibrate probabilities, where there are some that need it."""
+        return
+
+    def _complete(self, pool: Any, rows: TrainingRows) -> None:
+        """Set fitted attributes that take more than the runs."""
+        return
+
+    def _weighted(self, rows: TrainingRows) -> TrainingRows:
+        """The rows with the weights of their classes."""
+        return rows
+
+    def _usable(self, rows: TrainingRows) -> TrainingRows:
+        """The rows that cost anything; the others would make columns, means and thresholds."""
+        return rows.counting()
+
+    def _sharing(self, functions: list[Any]) -> list[Any]:
+        """The basis functions of all runs, with what they have in common kept once."""
+        return functions
+
+    @property
+    def _output_labels(self) -> NDArray[Any] | None:
+        """What distinguishes the outputs of the model, None if there is only one."""
+        return None
+
+    _output_kind: ClassVar[str] = "class"
+    """What the labels of outputs are labels of; the column of tables that has them."""
+
+    def _run_labels(self, n_runs: int) -> NDArray[Any] | None:
+        """What distinguishes the runs: None where one makes all outputs."""
+        return self._output_labels if n_runs > 1 else None
+
+    # ------------------------------------------------------------------ checks
+
+    def _check_parameters(self) -> None:
+        check_number("time_limit", self.time_limit, above=0, optional=True)
+        check_early_stopping("early_stopping", self.early_stopping)
+        scorers_of(self.scoring)
+        check_class_weight("class_weight", getattr(self, "class_weight", None))
+        check_number("validation_fraction", self.validation_fraction, above=0, below=1)
+        check_count("n_iter_no_change", self.n_iter_no_change)
+        check_callbacks("callbacks", self.callbacks)
+        check_verbose("verbose", self.verbose)
+        check_random_state("random_state", self.random_state)
+
+    def _hold_out(self, rows: TrainingRows) -> tuple[TrainingRows, HeldSets]:
+        return rows.split(self.validation_fraction, self.random_state, stratify=not self._y_numeric)
+
+    # ------------------------------------------------------------------ the runs
+
+    def _run_all(
+        self, pool: Any, rows: TrainingRows, held: HeldSets | None, started: float
+    ) -> list[FittedRun]:
+        """One run of the loop per subproblem; after Ctrl-C those that follow stay at round 0.
+
+        Parameters
+        ----------
+        pool : object
+            What :meth:`_pool` has made.
+        rows, held : TrainingRows, sets of rows or None
+            Training rows, and those that callbacks score.
+        started : float
+            On the clock of ``time.perf_counter``; runs share the time that is left evenly.
+
+        Raises
+        ------
+        Exception
+            What a master or pricer has raised before its run had a round with columns: there is no
+            model without a part of each run.
+        KeyboardInterrupt
+            If Ctrl-C came before the first round of the first run was complete.
+        """
+        count = len(self._targets(rows.y))
+        runs: list[FittedRun] = []
+        interrupted = False
+        for task in self._tasks(pool, rows):  # enumerate() would keep the last one
+            k, time_limit = len(runs), None
+            if self.time_limit is not None:
+                left = started + self._share_of_time * self.time_limit - time.perf_counter()
+                time_limit = max(0.0, left) / (count - k)
+            limits = limits_of(task, time_limit, self._limits())
+            label = self._label(k, count)
+            own = self._callbacks(self._monitors(held or {}, k, count), label)
+            own += self._progress(label, limits)
+            loop = ColumnGeneration(
+                task.master,
+                task.pricer,
+                columns_per_round=task.columns_per_round,
+                callbacks=(Interruption(),) if interrupted else (*task.callbacks, *own),
+                **limits,
+            )
+            try:
+                result = loop.run(resume=None if interrupted else next(self._records, None))
+            except KeyboardInterrupt:  # before even this run's first round was complete
+                if not runs:
+                    raise
+                interrupted, loop.callbacks = True, (Interruption(),)
+                result = loop.run()
+            interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
+            runs.append(FittedRun.of(result, task))
+            del task, loop, result  # what masters hold goes before there is another one
+        outputs = [output for run in runs for output in run.outputs]
+        shared = iter(self._sharing([h for output in outputs for h in output.hypotheses]))
+        for output in outputs:
+            output.hypotheses[:] = islice(shared, len(output.hypotheses))
+        return runs
+
+    def _callbacks(
+        self, monitors: Sequence[ValidationMonitor], label: str
+    ) -> list[Callable[[Round], Any]]:
+        callbacks: list[Callable[[Round], Any]] = [*monitors]
+        if monitors and self.early_stopping and self._stops_by_eval_set:
+            metric = watched(self.early_stopping, self._monitored)
+            rising = self._monitored[metric]
+            callbacks.append(
+                EarlyStopping(metric, patience=self.n_iter_no_change, greater_is_better=rising)
+            )
+        callbacks.extend(self.callbacks or ())
+        return callbacks
+
+    def _progress(self, label: str, aims: dict[str, Any]) -> list[Callable[[Round], Any]]:
+        """The line that shows how a run gets on, if it is asked for."""
+        if not self.verbose:
+            return []
+        known = ("tol", "max_columns", "max_rounds", "time_limit")
+        own = {name: aims[name] for name in known if name in aims}
+        return [ProgressLine(label, every_round=self.verbose > 1, **own)]
+
+    _prefix: ClassVar[str] = ""
+    """What a fit inside of a fit is called."""
+
+    _wording: ClassVar[Wording | None] = None
+    """The words of messages where another estimator calls this fit."""
+
+    @property
+    def _called(self) -> str:
+        """The class that messages name: the one that the user has called."""
+        return type(self).__name__ if self._wording is None else self._wording.name
+
+    def _label(self, run: int, n_runs: int) -> str:
+        labels = self._run_labels(n_runs)
+        words = (
+            self._prefix if labels is None else f"{self._prefix}{self._output_kind} {labels[run]}, "
+        )
+        return f"{words.removesuffix(', ')}: " if words else ""
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+        self._runs = runs
+        self.objective_, self.n_iter_ = 0.0, 0
+        outputs, histories, best_rounds, reasons = [], [], [], []
+        for run in runs:
+            self.objective_ += run.objective
+            self.n_iter_ += len(run.history["round"])
+            outputs += run.outputs
+            histories.append(run.history)
+            best_rounds.append(run.best_round)
+            reasons.append(str(run.stop_reason))
+        tables, intercepts = [], []
+        for output in outputs:
+            tables.append(self._table(output, rows))
+            intercepts.append(output.intercept)
+        labels, run_labels = self._output_labels, self._run_labels(len(runs))
+        self.columns_ = stacked(tables, labels, self._output_kind)
+        self.history_ = stacked(histories, run_labels, self._output_kind)
+        vars(self).pop("coef_", None)  # of an earlier fit whose columns were features
+        self.intercept_ = intercepts[0] if labels is None else np.array(intercepts)
+        self.n_columns_ = len(self.columns_["coefficient"])
+        self.best_round_ = best_rounds[0] if run_labels is None else best_rounds
+        self.stop_reason_ = reasons[0] if run_labels is None else reasons
+
+    @property
+    def column_weights_(self) -> Vector:
+        """The coefficients of the columns, in the order of ``columns_``."""
+        weights: Vector = self.columns_["coefficient"]
+        return weights
+
+    def _table(self, output: FittedOutput, rows: TrainingRows) -> Table:
+        """The columns of an output with a nonzero coefficient."""
+        active = np.flatnonzero(output.coef)
+        described = self._described(output.active, output.strata[active], rows)
+        return described | {"coefficient": output.coef[active], "round": output.rounds[active]}
+
+    # ------------------------------------------------------------------ predictions
+
+    def _rows(self, X: ArrayLike) -> Matrix:
+        check_is_fitted(self)
+        rows: Matrix = self._read_new(X)
+        return rows
+
+    def _outputs(self, X: ArrayLike) -> Vector:
+        """Model outputs, shape (n_rows, n_outputs)."""
+        rows = self._rows(X)
+        values = [output.values(rows) for run in self._runs for output in run.outputs]
+        return np.column_stack(values)
+
+    def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
+        """Model outputs after every round; a run that has ended contributes its model."""
+        rows = self._rows(X)
+        staged = [output.staged_values(rows) for run in self._runs for output in run.outputs]
+        for stage in range(max(len(values) for values in staged)):
+            yield np.column_stack([values[min(stage, len(values) - 1)] for values in staged])

@@ -1,0 +1,157 @@
+"""Whole kernels as columns of multiple kernel learning.
+
+The column of a kernel is the function of the unit ball of its space that has the best score against
+a pseudo-response r:
+
+    h_p = K_p r / (w_p √(rᵀK_p r)),     h_p·r = √(rᵀK_p r)/w_p,      w_p‖h_p‖ = 1
+
+It changes with r (:mod:`cgboost.generation.spaces`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.columns import Column
+from cgboost.generation.packed import PackedMatrix
+from cgboost.generation.spaces import SpaceColumn
+from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
+from cgboost.kernels.sparse_rows import single
+from cgboost.tolerances import UNIT_ROUNDOFF
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelExpansion:
+    """h(x) = Σ_i weight_i k(x, x_i) over training rows x_i.
+
+    Attributes
+    ----------
+    space : KernelSpace
+    weights : ndarray of shape (n_rows,)
+        Mostly 0.
+    """
+
+    space: KernelSpace
+    weights: Vector
+
+    @property
+    def family(self) -> ExpansionFamily:
+        """What evaluates expansions."""
+        return EXPANSIONS
+
+    def terms(self) -> tuple[Sequence[KernelHypothesis], Vector, Sequence[str]]:
+        """The functions k(·, x_i) of nonzero weights, these, and the kernel's name for each."""
+        support = np.flatnonzero(self.weights)
+        names = [self.space.name] * len(support)
+        return self.space.centred_at(support), self.weights[support], names
+
+
+class ExpansionFamily:
+    """Evaluates expansions of any kernels."""
+
+    def outputs(self, X: Matrix, hypotheses: Sequence[KernelExpansion]) -> Matrix:
+        """Values of the expansions on the rows of X, shape (len(X), n_hypotheses)."""
+        values = np.zeros((X.shape[0], len(hypotheses)))
+        for place, hypothesis in enumerate(hypotheses):
+            centres, weights, _ = hypothesis.terms()
+            if len(centres):
+                own = centres[0].family.outputs(X, centres)
+                values[:, place] = own.astype(np.float64, copy=False) @ weights
+        return values
+
+
+EXPANSIONS = ExpansionFamily()
+
+
+class KernelSpace:
+    """The functions of one kernel over the training rows.
+
+    Parameters
+    ----------
+    functions : KernelFamily
+    make_gram : callable
+        Makes K_p(x_i, x_j) of all training rows.
+    rows : matrix of n_rows rows
+        The training rows as kernels see them, from which centres are taken.
+    weight : float
+        w_p, what a unit of the norm costs.
+    """
+
+    def __init__(
+        self,
+        functions: KernelFamily,
+        make_gram: Callable[[], PackedMatrix],
+        rows: Any,
+        weight: float = 1.0,
+    ) -> None:
+        self.functions, self.rows, self.weight = functions, rows, weight
+        self._make_gram, self._gram = make_gram, None
+        self._centres: dict[int, KernelHypothesis] = {}
+        self._n_offers = 0
+
+    _gram: PackedMatrix | None
+
+    @property
+    def gram(self) -> PackedMatrix:
+        """K_p(x_i, x_j) of all training rows."""
+        if self._gram is None:
+            self._gram = self._make_gram()
+        return self._gram
+
+    def release(self) -> None:
+        """Forget the matrix; it is made again where it is asked for."""
+        self._gram = None
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel."""
+        return self.functions.name
+
+    def norm(self, vector: Vector) -> float:
+        """w_p√(aᵀK_p a), the norm of a function by its vector a."""
+        return self.weight * float(np.sqrt(max(0.0, self.gram.form(vector))))
+
+    def score_error(self, response: Vector) -> float:
+        """What rounding may do to rᵀK_p r/w_p², at most."""
+        n_terms = np.count_nonzero(response) + self.rows.shape[1]
+        roots = np.sqrt(np.maximum(self.gram.diagonal(), 0.0))
+        largest = float(roots @ np.abs(response)) ** 2  # (Σ|r_i|√K_ii)² ≥ |r|ᵀ|K||r|
+        return n_terms * UNIT_ROUNDOFF * largest / self.weight**2
+
+    def best(self, response: Vector, key: Hashable) -> Column:
+        """The function of the unit ball with the best score; 0 where every function scores 0."""
+        values, hypothesis = self._maximiser(response)
+        return Column(values, key, hypothesis=hypothesis, stratum=self.name)
+
+    def whole(self, response: Vector) -> SpaceColumn:
+        """The kernel as a column, with the function of the best score for its values."""
+        values, hypothesis = self._maximiser(response)
+        self._n_offers += 1  # it may have left the master, and come back
+        key = ("kernel", self.name, self._n_offers)
+        return SpaceColumn(values, key, hypothesis, self.name, space=self)
+
+    def centred_at(self, rows: Indices) -> list[KernelHypothesis]:
+        """The functions k(·, x_i) of some rows, always the same objects."""
+        new = [row for row in rows.tolist() if row not in self._centres]
+        if new:
+            centres = self.functions.kernel.centres(self.rows, np.array(new))
+            for place, row in enumerate(new):
+                own = KernelHypothesis(self.functions, row, single(centres, place))
+                self._centres[row] = own
+        return [self._centres[row] for row in rows.tolist()]
+
+    def _maximiser(self, response: Vector) -> tuple[Vector, KernelExpansion]:
+        """The function of the norm 1 and its values; nothing where K r is 0."""
+        values = self.gram @ response
+        size = self.weight * float(np.sqrt(max(0.0, float(values @ response))))
+        factor = 1.0 / size if size > 0 else 0.0
+        return factor * values, KernelExpansion(self, factor * response)

@@ -1,0 +1,116 @@
+"""Restricted master of the group norm over whole kernels.
+
+Primal   min Σ_p w_p‖f_p‖ + F(Σ_p f_p + b)             f_p in the space H_p of the kernel K_p
+Dual     max gain(r)   with  √(rᵀK_p r) ≤ w_p  for the kernels in the master,  r feasible for F
+
+With η_p ≥ 0 the multiplier of ½rᵀK_p r ≤ ½w_p² the optimum is f_p = η_p K_p r: the support vector
+machine of the kernel Σ η_p K_p. In the loop, the column of a kernel is the function of its unit
+ball with the best score, and changes with r: every answer brings new ones.
+
+(Bach, Lanckriet, Jordan, ICML 2004; Sonnenburg, Rätsch, Schäfer, Schölkopf, JMLR 7, 2006.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from cgboost.generation.columns import Column
+from cgboost.generation.spaces import SpaceColumn, SpaceState
+from cgboost.losses import SupportVectorLoss
+from cgboost.masters.support_vector.support_vector_master import (
+    Offset,
+    SignRule,
+    SupportVectorMaster,
+    WarmStart,
+)
+from cgboost.optimizers.rkhs.group_norm_problems import (
+    WholeKernelDual,
+    WholeKernelNewton,
+    WholeKernelProblem,
+)
+from cgboost.penalties import GroupNorm
+from cgboost.penalties.function_norm import NO_SIGN_RULE
+
+
+class WholeKernelMaster(SupportVectorMaster):
+    """Restricted master of a loss and a group norm, over whole kernels.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss, or a smooth loss bound to its data
+        As for :class:`SupportVectorMaster`.
+    penalty : GroupNorm
+    coef : {"free"}
+    offset : {"none", "penalized", "free"}
+    solver : {"auto"}
+    solver_options : mapping, optional
+
+    Raises
+    ------
+    ValueError
+        For another solver, or coefficients that must be at least 0.
+    """
+
+    _dual: WholeKernelProblem
+
+    def __init__(
+        self,
+        loss: Any,
+        penalty: GroupNorm,
+        *,
+        coef: SignRule = "free",
+        offset: Offset = "free",
+        solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        if coef != "free":
+            raise ValueError(NO_SIGN_RULE)
+        if solver != "auto":
+            raise ValueError(
+                f"solver={solver!r} solves linear or quadratic programs, but the group norm makes "
+                'a cone program, which has its own solver: leave solver="auto"'
+            )
+        loss = loss.box if "dual_box" in getattr(loss, "abilities", ()) else loss
+        super().__init__(
+            loss, penalty, coef=coef, offset=offset, solver=solver, solver_options=solver_options
+        )
+
+    def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
+        if isinstance(loss, SupportVectorLoss):
+            return WholeKernelDual(loss, self.form, self.columns)
+        return WholeKernelNewton(loss, self.form, self.columns)
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take whole kernels into the restricted problem.
+
+        Parameters
+        ----------
+        columns : sequence of SpaceColumn
+        """
+        kernels = [column for column in columns if isinstance(column, SpaceColumn)]
+        if len(kernels) < len(columns):
+            raise TypeError("a master of the group norm takes whole kernels (SpaceColumn)")
+        if kernels:
+            self._dual.add(kernels)
+            self.columns.extend(kernels)
+
+    def start_from(self, start: WarmStart) -> None:
+        """Take in the kernels of a similar problem, before the first :meth:`solve`."""
+        self.add(start.columns)
+
+    @property
+    def warm_start(self) -> WarmStart:
+        """The kernels in use in the last answer, for a similar problem."""
+        active = self._dual.active
+        if self._best is None or not active:
+            return WarmStart()
+        return WarmStart([space.whole(self._best.response) for space in active])
+
+    def solve(self, *, time_limit: float | None = None) -> SpaceState:
+        """Re-optimise the restricted problem; see :meth:`SupportVectorMaster.solve`."""
+        state = super().solve(time_limit=time_limit)
+        own = {each.name: getattr(state, each.name) for each in fields(state)}
+        held = frozenset(space.name for space in self._dual.spaces)
+        return SpaceState(**own | {"left": len(self.columns) - len(held), "held": held})

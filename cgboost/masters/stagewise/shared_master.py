@@ -1,0 +1,252 @@
+"""The corrective master of columns that several outputs share.
+
+    F = e·bᵀ + TC        F (n_rows, n_outputs), T the columns, C (n_columns, n_outputs)
+
+A round brings one column of values to every output; then all coefficients are chosen anew. Outputs
+with separate losses (several responses) are refitted one by one; the scores of classes, whose
+multinomial deviance ties them together, by Newton's method on all of C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState, Priced, gap_scale
+from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
+from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
+from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.refits.refits import (
+    CONVERGED,
+    NEWTON_STEPS,
+    SEPARATED,
+    Refit,
+    Refitted,
+    damped,
+)
+from cgboost.optimizers.refits.ridged import RidgedLoss
+
+Vector = NDArray[np.float64]
+
+
+class MultiOutputLoss(Protocol):
+    """The loss of several outputs, and how all coefficients of it are chosen.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_rows,)
+    n_outputs : int
+    """
+
+    weights: Vector
+    n_outputs: int
+
+    def value(self, output: Vector) -> float:
+        """Loss and penalty of an output of shape (n_rows, n_outputs)."""
+        ...
+
+    def pseudo_response(self, output: Vector) -> Vector:
+        """The negative gradient, of the shape of the output."""
+        ...
+
+    def constant(self) -> Vector:
+        """The best constants, shape (n_outputs,)."""
+        ...
+
+    def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
+        """Coefficients, shape (n_columns, n_outputs), from the last ones."""
+        ...
+
+
+class Responses:
+    """Several responses, each with its own loss.
+
+    Parameters
+    ----------
+    losses : list of DifferentiableLoss
+    refits : list of Refit
+    signs : bool, default=False
+        Whether losses with kinks have the pseudo-response of the output alone, and not the one that
+        the refit gives.
+    """
+
+    def __init__(
+        self,
+        losses: Sequence[DifferentiableLoss],
+        refits: Sequence[Refit],
+        *,
+        signs: bool = False,
+    ) -> None:
+        self.losses, self._refits, self._signs = losses, refits, signs
+        self.weights, self.n_outputs = losses[0].weights, len(losses)
+
+    def value(self, output: Vector) -> float:
+        """The sum over the responses."""
+        return sum(loss.value(f) for loss, f in zip(self.losses, output.T, strict=True))
+
+    def pseudo_response(self, output: Vector) -> Vector:
+        """That of each."""
+        found = [loss.pseudo_response(f) for loss, f in zip(self.losses, output.T, strict=True)]
+        return np.column_stack(found)
+
+    def constant(self) -> Vector:
+        """That of each."""
+        return np.array([loss.constant() for loss in self.losses])
+
+    def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
+        """One by one."""
+        found = [
+            refit.refit(H, own, time_limit) for refit, own in zip(self._refits, coef.T, strict=True)
+        ]
+        after = np.column_stack([one.coef for one in found])
+        response = self.pseudo_response(H @ after)
+        for k, one in enumerate(found):
+            if one.response is not None and not self._signs:
+                response[:, k] = one.response
+        return Refitted(after, response, all(one.bounded for one in found))
+
+
+class ClassScores:
+    """Scores of K classes with the multinomial deviance.
+
+    Parameters
+    ----------
+    loss : DifferentiableLoss
+        ``Multinomial(K).on(y, weights)``.
+    ridge : float
+        λ of ½λ Σ w (f_k − f̄_k)² for every score.
+    steps : int or None
+        Newton steps of a refit; None: until they converge.
+    damping : float
+        λ of [M] eq. 42, as in :class:`~cgboost.optimizers.refits.refits.NewtonRefit`.
+    """
+
+    def __init__(
+        self, loss: DifferentiableLoss, ridge: float, steps: int | None, damping: float
+    ) -> None:
+        self._loss = RidgedLoss(loss, ridge)
+        self.weights, self.n_outputs = loss.weights, loss.n_outputs
+        self._steps, self._damping = steps, damping
+
+    def value(self, output: Vector) -> float:
+        """Deviance and penalty."""
+        return self._loss.value(output)
+
+    def pseudo_response(self, output: Vector) -> Vector:
+        """w([y = k] − p_k), less the pull of the penalty."""
+        return self._loss.pseudo_response(output)
+
+    def constant(self) -> Vector:
+        """Logarithms of the classes' shares, less their mean."""
+        return np.asarray(self._loss.constant(), dtype=np.float64)
+
+    def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
+        """Newton steps on the coefficients of all classes together."""
+        units = np.sqrt(self.weights @ H**2)
+        units[units == 0.0] = 1.0
+        scale = np.repeat(units, self.n_outputs)
+        for _ in range(NEWTON_STEPS if self._steps is None else self._steps):
+            output = H @ coef
+            if self._loss.ridge == 0 and self.value(output) <= SEPARATED * self.weights.sum():
+                return Refitted(coef, bounded=False)
+            response = self.pseudo_response(output)
+            gradient = H.T @ response
+            if np.all(np.abs(gradient) <= CONVERGED * (np.abs(H).T @ np.abs(response))):
+                break
+            hessian = self._hessian(H, output) / np.outer(scale, scale)
+            step = np.linalg.lstsq(
+                damped(hessian, self._damping), gradient.ravel() / scale, rcond=None
+            )[0]
+            move = (step / scale).reshape(coef.shape)
+            try:
+                coef = coef + self._length(output, H @ move) * move
+            except UnboundedStepError:
+                return Refitted(coef + move, bounded=False)
+        return Refitted(coef)
+
+    def _hessian(self, H: Vector, output: Vector) -> Vector:
+        """By column and class: Hᵀ diag(w p_k([k = l] − p_l)) H, and the penalty where k = l."""
+        count, shares = self.n_outputs, softmax(output, axis=1)
+        found = np.empty((H.shape[1], count, H.shape[1], count))
+        inner = self._loss.centred(H)
+        penalty = self._loss.ridge * (inner * self.weights[:, None]).T @ inner
+        for k in range(count):
+            for m in range(k + 1):
+                bent = self.weights * shares[:, k] * (float(k == m) - shares[:, m])
+                block = (H * bent[:, None]).T @ H + (penalty if k == m else 0.0)
+                found[:, k, :, m] = found[:, m, :, k] = block
+        return found.reshape(H.shape[1] * count, -1)
+
+    def _length(self, output: Vector, move: Vector) -> float:
+        if self._steps is not None and self.value(output + move) <= self.value(output):
+            return 1.0
+        return self._loss.line_search(output, move)
+
+
+class SharedMaster:
+    """Master of totally corrective boosting with columns that all outputs share.
+
+    Columns come in groups, one for each output, with the same values.
+
+    Parameters
+    ----------
+    outputs : MultiOutputLoss
+    """
+
+    proves = False
+
+    def __init__(self, outputs: MultiOutputLoss) -> None:
+        self.outputs = outputs
+        self.columns: list[Column] = []
+        n_rows = len(outputs.weights)
+        self._store = ColumnStore(n_rows, centred=False)
+        self._store.append(np.ones((1, n_rows)))
+        self._coef = outputs.constant()[None, :]
+        self._bounded = True
+        self._empty = outputs.value(np.ones((n_rows, 1)) * self._coef)
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the problem."""
+        shared = columns[:: self.outputs.n_outputs]
+        for column in shared:
+            column.check(len(self.outputs.weights))
+        if shared:
+            self._store.append(np.stack([column.values for column in shared]).astype(np.float64))
+            self._coef = np.vstack([self._coef, np.zeros((len(shared), self.outputs.n_outputs))])
+            self.columns.extend(columns)
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Choose the coefficients."""
+        H = self._store.scaled(np.arange(self._store.count), np.arange(len(self.outputs.weights)))
+        scales = self._store.scales[:, None]
+        refitted = self.outputs.refit(H, self._coef * scales, time_limit)
+        self._coef, self._bounded = refitted.coef / scales, refitted.bounded
+        output = H @ refitted.coef
+        objective = self.outputs.value(output)
+        response = refitted.response
+        if response is None:
+            response = self.outputs.pseudo_response(output)
+        if not self._bounded:
+            response = np.zeros_like(response)
+        scale = gap_scale(objective, self._empty)
+        return MasterState(
+            columns=tuple(self.columns),
+            coef=self._coef[1:].ravel(),
+            intercept=self._coef[0].copy(),
+            output=output,
+            pseudo_response=response,
+            objective=objective,
+            slack=np.abs(response),
+            entry=DescentEntry(scale),
+            scale=scale,
+            bounded=self._bounded,
+        )
+
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """The objective, where no column at all leads down; otherwise none."""
+        return optimum_if_settled(state, priced)

@@ -1,0 +1,508 @@
+"""The master of a loss and a penalty.
+
+Primal   min F(Hα + b) + Ω(α)       F: the loss, Ω: the penalty
+Dual     max gain(r) − Ω*(Hᵀr)      r: the pseudo-response, −∂F/∂f
+
+The restricted problem of a loss with a box for r is solved by its dual over the rows, with working
+sets; that of a smooth loss by a proximal Newton method on the primal.
+
+[B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost._solvers import SolverFailure
+from cgboost.exceptions import MasterError, see
+from cgboost.forks import cached_property
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import (
+    SMALLEST_SCALE,
+    EntryRule,
+    MasterState,
+    Priced,
+    Vertex,
+)
+from cgboost.generation.rounding import allowance, lost_digits
+from cgboost.losses import EntropicLoss, SupportVectorLoss
+from cgboost.optimizers.free_columns import FreeColumns
+from cgboost.optimizers.growing_prices import GrowingPrices, outgrows
+from cgboost.optimizers.newton.smooth_loss import (
+    DiagonalHessian,
+    RowwiseLoss,
+    as_master_loss,
+    centred,
+)
+from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
+from cgboost.optimizers.simplex.crossover import (
+    COEFFICIENT_NOISE,
+    COEFFICIENT_ROUNDING,
+    MOST_BASIS_COLUMNS,
+    crossover,
+    unique_vertex,
+)
+from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex, is_neighbour
+from cgboost.optimizers.solver_failures import advice, solver_errors_as_master_errors
+from cgboost.optimizers.solver_options import checked_options
+from cgboost.optimizers.working_set import DualPoint, RestrictedDual
+from cgboost.penalties.penalty import DualForm, Penalty
+from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
+
+logger = logging.getLogger(__name__)
+
+Vector = NDArray[np.float64]
+SignRule = Literal["free", "nonneg"]
+Offset = Literal["none", "penalized", "free"]
+
+SETBACKS = 10
+"""So many answers worse than an earlier one, and no better bound, mean that the solver is lost …"""
+
+COARSE_SETBACKS = 25
+"""… and so many of answers that are coarse on purpose."""
+
+FEW_COLUMNS = 100
+"""Up to so many columns a simplex is quick even where it cannot tell their limits from 0."""
+
+SMALL_MARGIN = 1e-4
+"""Margins are told apart down to this share of the largest entry of the columns."""
+
+SCORE_NOISE = 1e-13
+"""What rounding does to a score, relative to Σ|r| and the largest entry of a column. Some hundred
+units of rounding, as of a long sum."""
+
+MOST_IMBALANCE = 1e-7
+"""Scores of free columns may be worth this much, relative to the objective: it is taken off the
+bound. It is a tenth of the gaps at which models count as proven."""
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """Where to start from: the optimum of a similar problem, or a guess at one's own.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+    coef : ndarray of shape (n_columns,)
+    intercept : float
+    loss : SupportVectorLoss or None
+        Of the similar problem, where it was solved as this one would be.
+    live : (PrimalSimplex or SmoothPrimal, sequence of Column) or None
+        The restricted problem itself at its optimum, and all of its columns: it belongs to the
+        master that goes on with it.
+    """
+
+    columns: Sequence[Column] = ()
+    coef: Vector = field(default_factory=lambda: np.zeros(0))
+    intercept: float = 0.0
+    loss: Any = None
+    live: tuple[PrimalSimplex | SmoothPrimal, Sequence[Column]] | None = None
+
+
+class SupportVectorMaster:
+    """Restricted master of a loss and a penalty.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss, or a smooth loss bound to its data
+        With C and the sample weights already in its box or its values. A smooth loss has
+        ``value(output)``, ``pseudo_response(output)``, ``curvature(output)``, ``gain(response)``,
+        ``feasible(response)`` and ``n_rows``; every row's set of r must contain 0.
+    penalty : Penalty
+    coef : {"free", "nonneg"}
+        Sign rule for the coefficients α.
+    offset : {"none", "penalized", "free"}
+        The offset b: absent, a constant column under the same norm, or unpenalized, which adds
+        Σ r = 0 to the dual ([B] section 4.1).
+    solver : str
+        Any name of :func:`solvers.available_backends`, or ``"auto"``.
+    solver_options : mapping of str to object, optional
+        Options of the solver that is named, by its own names.
+    free_columns : sequence of Column, or FreeColumns
+        Columns without a penalty, whose coefficients are free in sign. They are the first ones of
+        every state. With :class:`~cgboost.masters.FreeColumns` they are read where they lie.
+    """
+
+    def __init__(
+        self,
+        loss: Any,
+        penalty: Penalty,
+        *,
+        coef: SignRule = "free",
+        offset: Offset = "free",
+        solver: str = "auto",
+        solver_options: Mapping[str, Any] | None = None,
+        free_columns: Sequence[Column] | FreeColumns = (),
+    ) -> None:
+        options = checked_options(solver, solver_options)
+        for name, value, choices in (("coef", coef, SignRule), ("offset", offset, Offset)):
+            if value not in get_args(choices):
+                raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
+        self.penalty = penalty
+        own = penalty.dual_loss(loss)
+        self.loss = self._loss = as_master_loss(own)
+        self._centre = 0.0  # the offset is told less this, as are targets and outputs inside
+        if offset == "free":
+            own, self._centre = centred(own)
+            self._loss = as_master_loss(own)
+        free = free_columns if isinstance(free_columns, FreeColumns) else FreeColumns(free_columns)
+        self.form = DualForm(penalty, coef == "free", offset, len(free))
+        if penalty.is_positively_homogeneous and not self.loss.shrinks:
+            raise ValueError(
+                f"{penalty!r} needs a loss that is 0 or grows as the model shrinks to nothing: "
+                "a margin that the loss chooses itself needs a BudgetMaster (L1Ball)"
+            )
+        self.two_sided = self.form.two_sided
+        self.offset = offset
+        self.columns = list(free.columns)
+        self._free = free
+        self._check_free_columns(free)
+        self.accuracy = 0.0
+        self._best: DualPoint | None = None
+        self._best_bound = -np.inf
+        self._setbacks, self._repriced = 0, False
+        self._unit, in_units = 1.0, self._loss
+        if self.loss.chooses_margin and not (self.form.threshold > 0 and self.form.quadratic > 0):
+            # the scale of the prices p is arbitrary, and solvers need a mean of 1: r is then r/p;
+            # under squares α and the output are scaled alike, since α = Hᵀr, under a ball not
+            self._unit = float(self.loss.variables.cap.mean()) if len(self.loss.variables) else 1.0
+            curvature = 1.0 if penalty.degree == 2 else self._unit
+            in_units = self.loss.in_units(self._unit, curvature=curvature)
+        self._of_dual = in_units, solver, options  # a bound method would keep the master alive
+        self._smooth = self._smooth_along_paths(own)
+        walks = self._smooth is not None or PrimalSimplex.takes(self._loss, self.form)
+        self._walks = solver == "auto" and walks
+
+    @cached_property
+    def _dual(self) -> Any:
+        """The live restricted problem."""
+        return self._make_dual(*self._of_dual)
+
+    def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
+        """A restricted problem of a loss in its units."""
+        if isinstance(loss, (RowwiseLoss, EntropicLoss)):
+            return SmoothPrimal(loss, self.form, solver, options, free=self._free)
+        kind = GrowingPrices if outgrows(loss, self.form) else RestrictedDual
+        return kind(loss, self.form, solver, options, free=self._free)
+
+    def _check_free_columns(self, free: FreeColumns) -> None:
+        if not len(free):
+            return
+        for column in free.columns:
+            self._check_shape(column)
+        if self.penalty.radius is not None or isinstance(self.loss, EntropicLoss):
+            raise ValueError(
+                f"free_columns go with a penalty, and with a loss of one output for each row; got "
+                f"{self.penalty!r} and a {type(self.loss).__name__}"
+            )
+        free.span(centred=self.offset == "free")
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the restricted problem."""
+        for column in columns:
+            self._check_shape(column)
+        if columns:
+            self._dual.add([column.values for column in columns])
+            self.columns.extend(columns)
+
+    def _check_shape(self, column: Column) -> None:
+        if np.shape(column.values) != (self.loss.n_rows,):
+            raise ValueError(
+                f"column {column.key!r} has shape {np.shape(column.values)}, the master has "
+                f"{self.loss.n_rows} rows"
+            )
+
+    def start_from(self, start: WarmStart) -> None:
+        """Take in the columns of a similar problem, before the first :meth:`solve`.
+
+        Their coefficients say which rows will be near their margin. Where only prices differ (for
+        piecewise linear losses: not by much) it is gone on with the restricted problem itself. The
+        answer does not depend on them.
+        """
+        if len(self.columns) == self.form.n_free and self._goes_on(start):
+            return
+        places = {column.key: j for j, column in enumerate(self.columns)}  # free columns
+        new = [column for column in start.columns if column.key not in places]
+        self.add(new)
+        coef = np.zeros(len(self.columns))
+        for column, value in zip(start.columns, start.coef, strict=True):
+            coef[places.setdefault(column.key, len(places))] = value
+        if start.columns:
+            self._dual.expect(coef, start.intercept - self._centre)
+
+    def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
+        """Take in the columns of a run, and begin near its last coefficients."""
+        self.add(columns)
+        padded = np.zeros(len(self.columns))
+        padded[: len(coef)] = coef
+        self._expect(padded, intercept)
+
+    def _expect(self, coef: Vector, intercept: Any) -> None:
+        """Begin near coefficients of all columns."""
+        if len(coef) > self.form.n_free:
+            self._dual.expect(coef, intercept - self._centre)
+
+    def _smooth_along_paths(self, loss: Any) -> RowwiseLoss | None:
+        """The loss by its curvatures, where that is how to go on from one price to the next.
+
+        Of a loss with a box that is curved inside, as Huber's: cold, its dual is solved in less
+        time, but an interior point is no beginning for another price.
+        """
+        sparse = self.form.threshold > 0 and self.form.radius is None
+        if not (sparse and isinstance(self.loss, SupportVectorLoss) and hasattr(loss, "abilities")):
+            return None
+        curved = "hessian_diag" in loss.abilities and isinstance(loss, DiagonalHessian)
+        return RowwiseLoss(loss) if curved else None
+
+    def _goes_on(self, start: WarmStart) -> bool:
+        """Take over the restricted problem of another price; False if it is of another kind."""
+        loss, solver, options = self._of_dual
+        loss = loss if self._smooth is None else self._smooth
+        if self._walks and not is_neighbour(self._loss, start.loss):
+            return False
+        if self._walks and start.live is None:
+            if self._smooth is None:
+                self._dual = PrimalSimplex(self._loss, self.form)
+            else:
+                self._dual = self._make_dual(loss, solver, options)
+        if start.live is None:
+            return False
+        dual, columns = start.live
+        if isinstance(dual, SmoothPrimal):
+            if not dual.continues(loss, self.form, solver):
+                return False
+            self._repriced = True
+            dual.reprice(loss)
+        elif self._walks:
+            dual.reprice(self._loss)
+        else:
+            return False
+        self._dual, self.columns = dual, list(columns)
+        return True
+
+    def anticipated(self) -> MasterState | None:
+        """The solution at another price, before it is solved at this one."""
+        if not self._repriced:
+            return None
+        point = self._dual.present
+        return self._state(point, self._objective(point))
+
+    @property
+    def warm_start(self) -> WarmStart:
+        """The columns with a nonzero coefficient in the last answer, for a similar problem."""
+        if self._best is None:
+            return WarmStart()
+        used = np.flatnonzero(self._best.coef)
+        columns, dual = [self.columns[j] for j in used], self._dual
+        live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
+        own = self._loss if self._walks else None
+        intercept = self._best.intercept + self._centre
+        return WarmStart(columns, self._best.coef[used], intercept, own, live)
+
+    def _solved(self, time_limit: float | None) -> DualPoint:
+        """The dual solver's answer, of another one where the simplex of a path gives up."""
+        dual = self._dual
+        if not isinstance(dual, PrimalSimplex):
+            return cast(DualPoint, dual.solve(time_limit, self.accuracy))
+        try:
+            return dual.solve(time_limit)
+        except SolverFailure as failure:
+            logger.info("going on without the vertex: %s", failure)
+        self._dual, self._walks = self._make_dual(*self._of_dual), False
+        self._dual.add([column.values for column in self.columns])
+        if self._best is not None:
+            coef = np.zeros(len(self.columns))
+            coef[: len(self._best.coef)] = self._best.coef
+            self._dual.expect(coef, self._best.intercept)
+        return cast(DualPoint, self._dual.solve(time_limit, self.accuracy))
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Re-optimise the restricted problem.
+
+        The objective is evaluated at the recovered (α, b) and the pseudo-response projected on its
+        box, so that both bounds hold whatever the solver's accuracy.
+        """
+        with solver_errors_as_master_errors(self._advice):
+            point = self._solved(time_limit)
+        if self._unit != 1.0:
+            factor = self._unit if self.penalty.degree == 2 else 1.0
+            point = replace(
+                point,
+                coef=factor * point.coef,
+                intercept=factor * point.intercept,
+                output=factor * point.output,
+                response=self._unit * point.response,
+            )
+        objective = self._objective(point)
+        scale, limited = self._scale(objective), getattr(self._dual, "is_limited", False)
+        if self._best is not None and objective > (least := self._objective(self._best)):
+            rounding = allowance(self._loss.magnitude(point.output, point.response))
+            serious = objective > least + max(UNMOVED * scale, rounding) and not limited
+            point = self._after_setback(point, serious=serious)
+            objective = least
+        else:
+            self._setbacks = 0
+        self._best = point
+        return self._state(point, objective)
+
+    def _state(self, point: DualPoint, objective: float) -> MasterState:
+        """What the loop sees of a point: its pseudo-response is one of the dual."""
+        response = self._loss.feasible(point.response, balanced=self.offset == "free")
+        level = self._loss.level(point.output) if self._loss.level_is_offset else 0.0
+        return MasterState(
+            columns=tuple(self.columns),
+            coef=point.coef,
+            intercept=point.intercept + (level + self._centre),
+            output=point.output + (level + self._centre),
+            pseudo_response=response,
+            objective=objective,
+            slack=self._loss.slack(point.output),
+            entry=self._entry(objective, response),
+            scale=self._scale(objective),
+            magnitude=self._loss.magnitude(point.output, response),
+            solved=point.solved,
+        )
+
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """Lower bound on the optimum over *all* columns, from an exact pricing pass.
+
+        None where the scores of free columns are too far from 0 for one.
+        """
+        response = state.pseudo_response
+        imbalance = self._dual.columns.imbalance(state.coef, response) if self.form.n_free else 0.0
+        if imbalance > MOST_IMBALANCE * state.gap_scale:
+            return None
+        total = float(response.sum()) if self.form.charges_offset else 0.0
+        bound = self.penalty.bound(self._loss, response, state.entry, priced, offset_score=total)
+        bound -= imbalance
+        if bound > self._best_bound + UNMOVED * state.gap_scale:
+            self._best_bound, self._setbacks = bound, 0
+        return bound
+
+    def crossover(
+        self, coef: Vector, intercept: float, *, time_limit: float | None = None
+    ) -> Vertex | None:
+        """Optimal vertex over the columns of the last round, from a point near it.
+
+        Of an earlier round it is one over the columns in use, as it is where some columns are so
+        large that the dual sees only what their directions leave of them. A coarse answer is solved
+        to the end before: from there, the simplex has few pivots to make.
+
+        None where they are left as they are: there are no vertices, they stand on one already, as
+        the simplex of a named solver leaves them, or the basis would be too large, or there are
+        many columns so large that a simplex cannot tell their limits from 0, and takes long.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (at most n_columns,)
+            Near the optimum over the columns where it is not 0.
+        intercept : float
+        time_limit : float or None
+            In seconds.
+
+        Raises
+        ------
+        MasterError
+            If the simplex gives no answer.
+        """
+        used, dual, intercept = np.flatnonzero(coef), self._dual, intercept - self._centre
+        if not (isinstance(dual, RestrictedDual) and dual.ends_inside):
+            return None
+        if dual.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
+            return None
+        if dual.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
+            return None
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        noise, columns, polished = COEFFICIENT_NOISE, dual.columns, None
+        if len(coef) == columns.count:
+            exact, polished = dual.session.solved, dual.polish(time_limit)
+            if exact or polished is not None:
+                basis, noise = dual.basis, COEFFICIENT_ROUNDING
+                if basis is not None and (
+                    unique := unique_vertex(dual.loss, self.form, columns, basis)
+                ):
+                    return self._moved(unique, unique.coef)
+            if polished is not None:
+                coef, intercept = polished
+        if self.form.threshold and self.form.quadratic and len(coef) == columns.count:
+            size = np.abs(coef) * columns.scales
+            rounding = size < COEFFICIENT_ROUNDING * size.max(initial=0.0)
+            rounding[: self.form.n_free] = False
+            polished = coef, intercept = np.where(rounding, 0.0, coef), intercept
+        if self.form.n_free or self.form.quadratic > 0:  # inside the optimal face, if there is one
+            if polished is None:  # of an earlier round, perhaps: there are more columns now
+                return None
+            output = dual.columns.combine(coef) + dual.columns.shift(coef) + intercept
+            value = self.form.value(coef, intercept) + float(self._loss.value(output))
+            return Vertex(coef, intercept + self._centre, value)
+        chosen = np.arange(len(coef))
+        if len(coef) < columns.count or len(columns.large):
+            chosen = np.flatnonzero(coef)
+            columns = columns.part(chosen)
+        left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+        with solver_errors_as_master_errors(self._advice):
+            point = crossover(dual.loss, self.form, columns, coef[chosen], intercept, left, noise)
+        vertex = np.zeros(len(coef))
+        vertex[chosen] = point.coef
+        return self._moved(point, vertex)
+
+    def _moved(self, point: DualPoint, coef: Vector) -> Vertex:
+        """The vertex with these coefficients of all columns, where the next round begins."""
+        if self._best is not None and len(coef) == len(self._best.coef):
+            self._best = replace(point, coef=coef, response=self._best.response)
+        return Vertex(coef, point.intercept + self._centre, self._objective(point))
+
+    def _entry(self, objective: float, response: Vector) -> EntryRule:
+        largest = noise = 0.0
+        if self.penalty.compares_scores:
+            scores = self._dual.scores(response)
+            largest = float(self.form.sizes(scores, float(response.sum())).max(initial=0.0))
+            noise = SCORE_NOISE * float(np.abs(response).sum()) * self._dual.largest_entry
+        return self.penalty.entry(
+            two_sided=self.two_sided, scale=self._scale(objective), largest=largest, noise=noise
+        )
+
+    def _scale(self, objective: float) -> float:
+        """What gaps are relative to.
+
+        With a margin of the loss's own the objective is 0 at α = 0 and as small as the margin
+        elsewhere: there, it is not compared with 1 but with what a small margin would be worth.
+        """
+        if not self.loss.chooses_margin:
+            return self.form.gap_scale(self._loss, objective)
+        # α·Hᵀr with Σ|r| = mass: a score is at most mass·max|h|, and a margin counts as often
+        largest = self._dual.largest_entry or 1.0  # without a column as with one of ones
+        score = self.loss.mass.amount * largest
+        worth = SMALL_MARGIN * self.penalty.conjugate(np.array([score]))
+        return max(abs(objective), worth, SMALLEST_SCALE)
+
+    def _advice(self) -> str:
+        return advice(self.loss, self._dual.largest_entry)
+
+    def _objective(self, point: DualPoint) -> float:
+        return self.form.value(point.coef, point.intercept) + float(self._loss.value(point.output))
+
+    def _after_setback(self, point: DualPoint, *, serious: bool) -> DualPoint:
+        """The last point, which is still feasible, with the pseudo-response of a worse answer.
+
+        More columns cannot raise the optimum: if the objective rises, the answer was inexact (or,
+        where that is not serious, just as good).
+        """
+        assert self._best is not None
+        self._setbacks += serious
+        if self._setbacks >= (SETBACKS if point.solved else COARSE_SETBACKS):
+            raise MasterError(
+                f"neither objective nor bound move: {self._setbacks} answers of the solver were "
+                f"worse than the one before them; {self._advice()}"
+                f"{lost_digits(self.columns, point.response)}{see('solvers')}"
+            )
+        coef = np.zeros(len(point.coef))
+        coef[: len(self._best.coef)] = self._best.coef
+        return replace(self._best, coef=coef, response=point.response, solved=point.solved)

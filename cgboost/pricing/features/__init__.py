@@ -1,1 +1,0 @@
-"""Columns from features: the features themselves, stumps, lines, correlations."""

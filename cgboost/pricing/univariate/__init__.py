@@ -1,0 +1,1 @@
+"""Columns of one feature each: the features themselves, stumps, lines, correlations."""

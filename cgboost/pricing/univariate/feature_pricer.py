@@ -1,0 +1,224 @@
+"""The features of a matrix as columns, whatever its form, without a copy of it.
+
+    h_j = (x_j − m_j)/s_j
+
+Centres m and scales s are applied to scores and to the columns that are generated, never to X, so
+that a sparse matrix stays sparse and a dense one is not written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from cgboost.generation.columns import Column, Term
+from cgboost.kernels import Matrix
+from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_scores
+from cgboost.pricing.scans.scan import Indices, StrataPricer, Vector
+from cgboost.pricing.univariate.earlier_scores import EarlierScores
+from cgboost.pricing.univariate.matrices import matrix_of
+from cgboost.tolerances import UNIT_ROUNDOFF
+
+STRATUM = "feature"
+"""The name of the only stratum."""
+
+
+def dense_columns(X: Any, indices: Sequence[int] | Indices) -> NDArray[Any]:
+    """Some columns of a dense or sparse matrix, side by side."""
+    wanted = X[:, list(indices)]
+    return wanted.toarray() if sparse.issparse(wanted) else np.asarray(wanted)
+
+
+class FeatureFamily:
+    """Evaluates features together."""
+
+    def outputs(self, X: Any, hypotheses: Sequence[Feature]) -> Vector:
+        """(x_j − m_j)/s_j of the wanted columns of X, shape (n_rows, n_hypotheses)."""
+        centres = np.array([hypothesis.centre for hypothesis in hypotheses])
+        scales = np.array([hypothesis.scale for hypothesis in hypotheses])
+        return (
+            dense_columns(X, [hypothesis.index for hypothesis in hypotheses]) - centres
+        ) / scales
+
+    @staticmethod
+    def weighted_sum(X: Any, terms: Sequence[Term]) -> Vector:
+        """Σ_j coef_j (x_j − m_j)/s_j, as one product with X."""
+        total = np.zeros(X.shape[0])
+        for _, hypotheses, coef in terms:
+            indices = [hypothesis.index for hypothesis in hypotheses]
+            slopes = coef / np.array([hypothesis.scale for hypothesis in hypotheses])
+            shift = slopes @ np.array([hypothesis.centre for hypothesis in hypotheses])
+            total += np.asarray(X[:, indices] @ slopes, dtype=np.float64) - shift
+        return total
+
+
+FEATURES = FeatureFamily()
+
+
+@dataclass(frozen=True)
+class Feature:
+    """h(x) = (x[index] − centre)/scale."""
+
+    index: int
+    centre: float = 0.0
+    scale: float = 1.0
+
+    @property
+    def family(self) -> FeatureFamily:
+        """All features form one family."""
+        return FEATURES
+
+    def importances(self, n_features: int) -> Vector:
+        """1 for its feature, 0 for all others."""
+        return np.eye(1, n_features, self.index)[0]
+
+
+class FeaturePool:
+    """The features of X in one stratum, ``h_j = (x_j − m_j)/s_j``.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or FeatureStorage of shape (n_rows, n_features)
+        Finite. float32 and float64 are kept as they are (a mapped file stays on the disk), sparse
+        matrices in CSC form; all else becomes float64.
+    centres : ndarray of shape (n_features,), optional
+        m; 0 by default.
+    scales : ndarray of shape (n_features,), optional
+        s, not 0; 1 by default.
+
+    Raises
+    ------
+    ValueError
+        If X is not two-dimensional, or has entries that are not finite.
+    """
+
+    strata: tuple[str, ...] = (STRATUM,)
+    rounds_columns = False
+
+    def __init__(
+        self, X: Any, *, centres: ArrayLike | None = None, scales: ArrayLike | None = None
+    ) -> None:
+        self.matrix = matrix_of(X)
+        count = self.matrix.shape[1]
+        self.centres = np.zeros(count) if centres is None else np.asarray(centres, dtype=float)
+        self.scales = np.ones(count) if scales is None else np.asarray(scales, dtype=float)
+        least, most = self.matrix.extremes()
+        self._largest = np.maximum(np.abs(least), np.abs(most)) + np.abs(self.centres)
+        if not np.isfinite(self._largest).all():
+            j = int(np.flatnonzero(~np.isfinite(self._largest))[0])
+            raise ValueError(f"X must be finite, but feature {j} has {least[j]:g} and {most[j]:g}")
+        self._largest /= np.abs(self.scales)
+        self._earlier = EarlierScores(self.matrix, self.centres, self.scales, self._largest)
+
+    def rescaled(self, factor: float) -> FeaturePool:
+        """The same features, with all scales multiplied."""
+        other = copy(self)
+        other.scales, other._largest = self.scales * factor, self._largest / factor
+        other._earlier = EarlierScores(self.matrix, self.centres, other.scales, other._largest)
+        return other
+
+    def size(self, stratum: int) -> int:
+        """Number of features."""
+        return self.matrix.shape[1]
+
+    def rows(self, stratum: int) -> Indices | None:
+        """Features belong to no training row."""
+        return None
+
+    def features(self, stratum: int) -> Indices:
+        """The feature of every column: its own number."""
+        return np.arange(self.size(stratum))
+
+    def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
+        """h_j·r = (x_j·r − m_j Σr)/s_j, added up in float64."""
+        if len(response) != self.matrix.shape[0]:
+            raise ValueError(f"X has {self.matrix.shape[0]} rows, the master has {len(response)}")
+        if indices is None:
+            return self.all_scores(response)
+        if not len(indices):
+            return np.zeros(0)
+        moved = self.centres[indices] * response.sum()
+        return (self.matrix.product(response, indices) - moved) / self.scales[indices]
+
+    def all_scores(self, responses: Vector) -> Vector:
+        """h_j·r of all features, for r of shape (n_rows,) or several, (n_rows, n_responses)."""
+        shape = (-1,) + (1,) * (responses.ndim - 1)
+        moved = self.centres.reshape(shape) * responses.sum(axis=0)
+        return (self.matrix.product(responses) - moved) / self.scales.reshape(shape)
+
+    def errors(self, indices: Indices | None, response: Vector) -> Vector:
+        """What rounding may do to the scores: about √n units of Σ|r| max|h_j|."""
+        wanted = slice(None) if indices is None else indices
+        rounding = UNIT_ROUNDOFF * np.sqrt(len(response)) * float(np.abs(response).sum())
+        return rounding * self._largest[wanted]
+
+    def search(
+        self, strata: Sequence[int], indices: Indices | None, request: PricingRequest
+    ) -> Candidates:
+        """What the features show; their scores count with their rounding.
+
+        Of all features those are scored that earlier passes leave undecided.
+        """
+        candidates, known = Candidates(), None
+        if indices is None:
+            known = self._earlier.repeated(request.response)
+        if indices is None and known is None:
+            indices = self._earlier.undecided(request)
+        among = np.arange(self.size(0)) if indices is None else indices
+        for stratum in strata:
+            errors = self.errors(indices, request.response)
+            if known is not None:
+                scores, errors = known[0], errors + known[1] * self._largest
+            else:
+                scores = self.scores(stratum, indices, request.response)
+                if indices is None:
+                    self._earlier.note(request.response, scores)
+            own = search_scores(stratum, among, scores, errors, request)
+            candidates = merged(candidates, own, request.limit)
+        return candidates if known is None else replace(candidates, n_evaluated=0)
+
+    def values(self, stratum: int, indices: Indices) -> Matrix:
+        """h_j of some features, as the rows of an array."""
+        return self.values_on(np.zeros(len(indices), dtype=np.intp), indices, None)
+
+    def values_on(self, strata: Indices, indices: Indices, rows: Indices | None) -> Matrix:
+        """h_j of some features on some rows (None: all), as the rows of an array."""
+        wanted = self.matrix.columns(indices, rows)
+        return np.asarray(((wanted - self.centres[indices]) / self.scales[indices]).T)
+
+    def column(self, stratum: int, index: int) -> Column:
+        """Feature ``index``."""
+        return self.columns([stratum], [index])[0]
+
+    def columns(self, strata: Sequence[int], indices: Sequence[int]) -> list[Column]:
+        """Several features, gathered together: one pass over a matrix that is stored by rows."""
+        if not len(indices):
+            return []
+        values = np.ascontiguousarray(self.values(0, np.asarray(indices, dtype=np.intp)))
+        return [
+            Column(own, (STRATUM, int(index)), self.feature(int(index)), STRATUM)
+            for own, index in zip(values, indices, strict=True)
+        ]
+
+    def feature(self, index: int) -> Feature:
+        """A feature as a function of new rows."""
+        return Feature(index, float(self.centres[index]), float(self.scales[index]))
+
+
+class FeaturePricer(StrataPricer):
+    """Exact pricing over the columns of H.
+
+    Parameters
+    ----------
+    H : array-like or sparse matrix of shape (n_rows, n_features)
+        As for ``FeaturePool``.
+    """
+
+    def __init__(self, H: ArrayLike) -> None:
+        super().__init__(FeaturePool(H))
