@@ -1,7 +1,6 @@
 from .checks import checked_values as checked_values
 from .checks import kernel_values as kernel_values
 from .combinations import Normalized as Normalized
-from .kernel_check import check_kernel as check_kernel
 from .expansions import Arithmetic as Arithmetic
 from .expansions import Expansion as Expansion
 from .expansions import Matrix as Matrix
@@ -11,6 +10,7 @@ from .kernel import KernelFunction as KernelFunction
 from .kernel import Power as Power
 from .kernel import Product as Product
 from .kernel import Sum as Sum
+from .kernel_check import check_kernel as check_kernel
 from .library import AnyLibrary as AnyLibrary
 from .library import as_library as as_library
 from .numeric.products import ProductKernel as ProductKernel

@@ -1,5 +1,4 @@
 from .absolute_error import AbsoluteError as AbsoluteError
-from .loss_check import check_loss as check_loss
 from .dual.entropic import EntropicLoss as EntropicLoss
 from .dual.entropic import entropic_nu_hinge as entropic_nu_hinge
 from .dual.support_vector import Mass as Mass
@@ -19,6 +18,7 @@ from .huber import Huber as Huber
 from .log_loss import LogLoss as LogLoss
 from .loss import Loss as Loss
 from .loss import WeightedLoss as WeightedLoss
+from .loss_check import check_loss as check_loss
 from .multinomial import Multinomial as Multinomial
 from .pairs.ranking import PairwiseExponential as PairwiseExponential
 from .poisson import Poisson as Poisson

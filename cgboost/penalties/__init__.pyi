@@ -1,4 +1,3 @@
-from .penalty_check import check_penalty as check_penalty
 from .elastic_net import ElasticNet as ElasticNet
 from .entropy import Entropy as Entropy
 from .function_norm import FunctionNorm as FunctionNorm
@@ -7,6 +6,7 @@ from .l1 import L1 as L1
 from .l1_ball import L1Ball as L1Ball
 from .l2 import L2 as L2
 from .penalty import Penalty as Penalty
+from .penalty_check import check_penalty as check_penalty
 from .registry import PENALTIES as PENALTIES
 from .registry import get_penalty as get_penalty
 from .rkhs import RKHS as RKHS

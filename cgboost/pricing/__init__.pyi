@@ -1,5 +1,4 @@
 from .blockwise import BlockwisePricer as BlockwisePricer
-from .pricer_check import check_pricer as check_pricer
 from .independent_set import contracted_graph as contracted_graph
 from .independent_set import dominated_nodes as dominated_nodes
 from .independent_set import greedy_independent_set as greedy_independent_set
@@ -16,6 +15,7 @@ from .learners.joint_pricer import Pairs as Pairs
 from .learners.joint_pricer import VoteColumn as VoteColumn
 from .learners.learners import LearnerPricer as LearnerPricer
 from .learners.trees import TreePricer as TreePricer
+from .pricer_check import check_pricer as check_pricer
 from .rkhs.rkhs_pricer import RKHSPricer as RKHSPricer
 from .scans.candidates import ColumnPool as ColumnPool
 from .scans.scan import StrataPricer as StrataPricer

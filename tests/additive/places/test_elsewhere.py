@@ -8,7 +8,7 @@ import pytest
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import SplitMoments
-from cgboost.additive.trees.transformation import straight
+from cgboost.additive.trees.transformation import Transformation, straight
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import Huber, LogLoss, Poisson, Quantile, SquaredError
 from cgboost.losses.multinomial import Multinomial
@@ -70,6 +70,10 @@ def compare_stage(found: Any, wanted: Any, builder: StageBuilder) -> Any:
         both_close(sums[number], parts, wanted.groups[number])
     terms = [term for _, term in stage.terms]
     terms += [straight(k, wanted.groups[k], others[k].training) for k in (0, 2)] + terms[:1]
+    if n_regressors:  # a function of outputs alone, the same for all values of its input
+        flat, none = np.zeros(wanted.groups[0].n_groups, dtype=np.intp), np.zeros(1)
+        coef = np.ones((1, n_regressors))
+        terms.append(Transformation(0, wanted.groups[0], flat, none + 0.5, none, coef))
     near = np.full(len(terms) + 1, 0.01)
     for _ in range(2):  # the second time products of terms are known
         both_close(*(a.of_terms(terms, n_regressors, near) for a in (found, wanted)))

@@ -1,4 +1,4 @@
-"""Expressions of a fit: hashes, intervals and losses in SQL are those of Python."""
+"""Expressions of a fit: hashes, intervals, functions and losses in SQL are those of Python."""
 
 import struct
 from typing import Any
@@ -20,11 +20,13 @@ from cgboost.additive.sql.expressions import (
     ladder,
     numbered_query,
     regressor_expression,
+    term_expression,
 )
 from cgboost.additive.sql.losses import expressions_of
 from cgboost.additive.sql.session import SQLSession
+from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses import Huber, LogLoss, Loss, Poisson, SquaredError
-from cgboost.tables.binning import SAME, Intervals, intervals_of
+from cgboost.tables.binning import SAME, Categories, Intervals, intervals_of
 from cgboost.tables.row_hashes import content_hash, numbered
 from tests.additive.sql.sql_tables import DATABASES, connection_to, write
 from tests.effort import examples
@@ -137,6 +139,37 @@ def test_groups_and_regressors_are_those_of_python(opened: Any, edges: list[floa
     np.testing.assert_array_equal(found[:, 1], groups.regressor(X))
     middles = groups.regressor(groups.centres)[groups.codes(X)]
     np.testing.assert_array_equal(found[:, 2], groups.regressor(X) - middles)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_transformations_are_those_of_python(opened: Any, seed: int) -> None:
+    """Of numbers and of categories: leaves in runs or scattered, slopes, earlier outputs."""
+    session, _ = opened
+    rng = np.random.default_rng(seed)
+    n, n_leaves = 200, 4
+    outputs = rng.normal(size=(n, 2))
+    x = np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n) + 10 * (seed % 2))
+    if seed < 4:
+        groups: Any = intervals_of(x, np.ones(n), 9)
+        leaf = np.append(np.sort(rng.integers(n_leaves - 1, size=9)), n_leaves - 1)
+        slope = np.append(rng.normal(size=n_leaves - 1), 0.0)
+    else:
+        groups, x = Categories(30), rng.integers(-1, 30, size=n).astype(float)
+        leaf, slope = rng.integers(n_leaves, size=31), np.zeros(n_leaves)
+        x[x < 0] = np.nan
+    level, coef = rng.normal(size=n_leaves), rng.normal(size=(n_leaves, 2)) * [1.0, seed % 3 > 0]
+    term = Transformation(0, groups, leaf, level, slope, coef)
+    name = table(
+        opened,
+        g=(2 * groups.codes(x) + rng.integers(2, size=n)).tolist(),
+        v=groups.regressor(x).tolist(),
+        s0=outputs[:, 0].tolist(),
+        s1=outputs[:, 1].tolist(),
+        n=np.arange(n).tolist(),
+    )
+    text = term_expression(session.sql, term, "g", "v", ["s0", "s1"])
+    found = [row[0] for row in session.rows(f"SELECT {text} FROM {name} ORDER BY n")]
+    np.testing.assert_allclose(found, term(x, outputs), rtol=1e-12, atol=1e-12)
 
 
 F = np.array([-1e6, -800.0, -351.0, -40.0, -1.5, -1e-9, 0.0, 1e-9, 0.3, 2.0, 40.0, 351.0, 800.0])

@@ -20,7 +20,10 @@ REGRESSORS = Regressors.of(GROUPS, [0, 2])
 def random_tree(
     rng: np.random.Generator, n_splits: int, groups: list[FeatureGroups] = GROUPS
 ) -> ModelTree:
-    """Binary splits of any leaf, at one place of numbers or between any categories; slopes."""
+    """Binary splits of any leaf, at one place of numbers or between any categories; slopes.
+
+    Unknown categories join a branch, or none.
+    """
     nodes = [ModelTreeNode(rng.normal(), rng.normal(size=2), 0, 1.0, 0.0, 0.0)]
     for _ in range(n_splits):
         leaf = int(rng.choice([k for k, node in enumerate(nodes) if not node.children]))
@@ -29,7 +32,9 @@ def random_tree(
         child = rng.integers(0, 2, size)
         if groups[feature].ordered:
             child[:-1] = np.arange(size - 1) >= rng.integers(1, size)
-        if child.min() == child.max():
+        else:
+            child[-1] = rng.integers(-1, 2)
+        if child.max() == child[:-1].min():
             child[-1] = 1 - child[0]
         nodes[leaf].feature, nodes[leaf].child = feature, child
         nodes[leaf].children = [len(nodes), len(nodes) + 1]
