@@ -63,12 +63,12 @@ from .integer.branch_and_price import BranchAndPrice as BranchAndPrice
 from .integer.decomposition.decomposition import decompose as decompose
 from .kernels.combinations import Cosine as Cosine
 from .kernels.library import KernelLibrary as KernelLibrary
+from .kernels.numeric.inner_products import Linear as Linear
+from .kernels.numeric.inner_products import Polynomial as Polynomial
 from .kernels.numeric.laplacian import Chi2 as Chi2
 from .kernels.numeric.laplacian import Laplacian as Laplacian
 from .kernels.numeric.matern import Matern as Matern
 from .kernels.numeric.periodic import Periodic as Periodic
-from .kernels.numeric.products import Linear as Linear
-from .kernels.numeric.products import Polynomial as Polynomial
 from .kernels.numeric.rational_quadratic import RationalQuadratic as RationalQuadratic
 from .kernels.numeric.rbf import RBF as RBF
 from .kernels.objects.graphs import WeisfeilerLehman as WeisfeilerLehman

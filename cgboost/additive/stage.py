@@ -22,8 +22,8 @@ from cgboost.additive.trees.transformation import (
     leaves_in_words,
 )
 from cgboost.generation.columns import PREDICTION_BLOCK, Term
-from cgboost.tables.schema import Schema
 from cgboost.tables.table_columns import legible
+from cgboost.tables.table_encoding import Schema
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.floating[Any]]

@@ -8,7 +8,7 @@
     node_problem.py      master and pricer of a node
     pool.py              columns of all nodes
     parallel_nodes.py    relaxations of several nodes at once
-    search.py            incumbent, bounds, relaxations
+    search_state.py      incumbent, bounds, relaxations
     heuristics.py        integer solutions from the columns of a node
     node_selection.py    the choice of the next node
     reporting/           progress of a search, and reasons why it cannot continue

@@ -19,7 +19,7 @@ from cgboost.generation.history import StopReason
 from cgboost.integer.branching.decisions import Decision, check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL, BranchingRule, declared_parts
 from cgboost.integer.node_selection import Node
-from cgboost.integer.search import Relaxation, Search
+from cgboost.integer.search_state import Relaxation, Search
 from cgboost.tolerances import LP_FEASIBILITY
 
 FAILED = (

@@ -22,7 +22,7 @@ import numpy as np
 
 from cgboost.generation.stabilization import Smoothing
 from cgboost.integer.branching.decisions import Decision
-from cgboost.integer.search import Relaxation, Search
+from cgboost.integer.search_state import Relaxation, Search
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.parallel.executors import Executor
 from cgboost.parallel.pickling import pickled, sendable

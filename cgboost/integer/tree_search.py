@@ -46,7 +46,7 @@ from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.undivided import missing_copies, wanted_bound, why_undivided
 from cgboost.integer.result import BranchAndPriceResult, tree_table
 from cgboost.integer.resuming import SearchRecord
-from cgboost.integer.search import ObjectiveStepError, Relaxation, Search, columns_of
+from cgboost.integer.search_state import ObjectiveStepError, Relaxation, Search, columns_of
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
 from cgboost.parallel.executors import Executor

@@ -1,5 +1,5 @@
-from .checks import checked_values as checked_values
-from .checks import kernel_values as kernel_values
+from .checked_values import checked_values as checked_values
+from .checked_values import kernel_values as kernel_values
 from .combinations import Normalized as Normalized
 from .expansions import Arithmetic as Arithmetic
 from .expansions import Expansion as Expansion
@@ -13,7 +13,7 @@ from .kernel import Sum as Sum
 from .kernel_check import check_kernel as check_kernel
 from .library import AnyLibrary as AnyLibrary
 from .library import as_library as as_library
-from .numeric.products import ProductKernel as ProductKernel
+from .numeric.inner_products import ProductKernel as ProductKernel
 from .objects.counts import CountKernel as CountKernel
 from .objects.counts import FeatureCounts as FeatureCounts
 from .on_columns import Columns as Columns

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.checks import finite, kernel_values
+from cgboost.kernels.checked_values import finite, kernel_values
 from cgboost.kernels.expansions import (
     Arithmetic,
     Expansion,
@@ -39,7 +39,7 @@ from cgboost.kernels.kernel import (
     fitted,
     values_of_products,
 )
-from cgboost.kernels.numeric.products import Linear
+from cgboost.kernels.numeric.inner_products import Linear
 from cgboost.kernels.sparse_rows import (
     chunks,
     entries,

@@ -13,12 +13,12 @@ from scipy.linalg.lapack import dpotrf
 
 from cgboost.exceptions import IndefiniteKernelError
 from cgboost.generation.packed import PackedMatrix
-from cgboost.kernels.checks import kernel_values
+from cgboost.kernels.checked_values import kernel_values
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.kernel import Kernel, Power, Product, Sum
+from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.numeric.matern import Matern
-from cgboost.kernels.numeric.products import Linear, Polynomial
 from cgboost.kernels.numeric.rational_quadratic import RationalQuadratic
 from cgboost.kernels.numeric.rbf import RBF
 from cgboost.kernels.on_columns import On

@@ -16,8 +16,8 @@ from cgboost.exceptions import see
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Matrix, Weights
 from cgboost.kernels.kernel import Kernel, KernelFunction, fitted
+from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.numeric.matern import Matern
-from cgboost.kernels.numeric.products import Linear, Polynomial
 from cgboost.kernels.numeric.rbf import RBF
 from cgboost.kernels.on_columns import Header, On, check_row_numbers, for_columns, row_numbers
 from cgboost.kernels.parameters import changed, constructor_names, grouped, with_nested

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.checks import failed
+from cgboost.kernels.checked_values import failed
 from cgboost.kernels.expansions import Matrix, Weights
 from cgboost.kernels.gradients import no_gradient
 from cgboost.kernels.kernel import Kernel, KernelFunction, Norms, fitted, rebuilt

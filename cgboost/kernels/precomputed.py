@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
 from cgboost.generation.columns import Term
-from cgboost.kernels.checks import checked_values, kernel_values
+from cgboost.kernels.checked_values import checked_values, kernel_values
 from cgboost.kernels.combinations import WeightedCentres, library_sum
 from cgboost.kernels.expansions import ROWS_AT_ONCE, Matrix, Vector, as_floats
 from cgboost.kernels.kernel import Kernel, KernelFunction, Norms

@@ -79,6 +79,18 @@ MOVED = {
     "pricing.features": "pricing.univariate",
     "tables.preparation": "tables.binning",
     "tables.rows": "tables.row_blocks",
+    "estimators.common.fit_loop": "estimators.common.fitted_runs",
+    "estimators.common.inputs": "estimators.common.input_checks",
+    "tables.schema": "tables.table_encoding",
+    "kernels.numeric.products": "kernels.numeric.inner_products",
+    "kernels.checks": "kernels.checked_values",
+    "pricing.kernels.extended": "pricing.kernels.extended_precision",
+    "pricing.constrained.extended": "pricing.constrained.limit_rows",
+    "losses.quadratic": "losses.second_order_model",
+    "masters.constrained.convex": "masters.constrained.constrained_convex_master",
+    "estimators.thinning.honest": "estimators.thinning.unseen_predictions",
+    "pricing.rules.selection": "pricing.rules.budget_pricer",
+    "integer.search": "integer.search_state",
 }
 """Rooms and modules of cgboost in files of earlier versions, and what they are called today; one
 after the other, a module before its room."""

@@ -22,7 +22,7 @@ from cgboost.generation.history import StopReason
 from cgboost.generation.progress import ProgressLine
 from cgboost.kernels import Kernel, Normalized
 from cgboost.kernels.library import KernelLibrary
-from cgboost.kernels.numeric.products import Linear, Polynomial
+from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.numeric.rbf import RBF
 from cgboost.persistence import write_text
 from cgboost.studies.datasets import Split

@@ -1,13 +1,8 @@
-"""Binning of a table for a fit: holdout rows, and intervals of every feature.
+"""Binning of a table for a fit of sums: groups of values of every feature, and rows held out.
 
-Groups of values of one feature: intervals of numbers, or categories; missing values apart.
-
-A linear regression tree starts from many of these and merges them.
-
-What a fit knows before its first stage: rows, which are held out, intervals of the features.
-
-A table takes one look; a source of blocks is read twice: for its columns, categories and responses,
-and again for what is in its rows.
+Groups are intervals of numbers, or categories; missing values apart. A linear regression tree
+starts from many of them and merges them. A table takes one look; a source of blocks is read twice:
+for its columns, categories and responses, and again for what is in its rows.
 """
 
 from __future__ import annotations
@@ -31,7 +26,7 @@ from cgboost.tables.holdout_choice import (
 )
 from cgboost.tables.row_blocks import RowBlock, SourceRows, TableRows
 from cgboost.tables.row_hashes import Hashes, content_hash
-from cgboost.tables.schema import LARGEST_NUMBER, Schema, SchemaMaker
+from cgboost.tables.table_encoding import LARGEST_NUMBER, Schema, SchemaMaker
 
 Vector = NDArray[np.float64]
 

@@ -1,4 +1,9 @@
-"""Data frames of pandas, polars, Arrow and whatever else narwhals reads, taken for one kind."""
+"""Data frames of pandas, polars, Arrow and whatever else narwhals reads, taken for one kind.
+
+Numbers are made of their columns in :mod:`cgboost.tables.table_encoding`, over
+:mod:`cgboost.tables.table_columns`; where all columns are numbers, by scikit-learn
+(:func:`cgboost.estimators.common.input_checks.validate_data`).
+"""
 
 from __future__ import annotations
 

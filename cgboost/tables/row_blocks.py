@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 
 Matrix = NDArray[np.floating[Any]]
 

@@ -34,7 +34,7 @@ from cgboost.integer import (
     VariableRow,
     respects,
 )
-from cgboost.integer.search import ObjectiveStepError
+from cgboost.integer.search_state import ObjectiveStepError
 from cgboost.masters import LinearMaster
 
 from .tree_problems import KINDS, AllColumns, Problem, bin_packing, generalised_assignment, triangle

@@ -15,7 +15,7 @@ from cgboost.integer import (
     VariableBranching,
     respects,
 )
-from cgboost.integer.search import Search
+from cgboost.integer.search_state import Search
 from cgboost.masters import LinearMaster
 
 from .tree_problems import generalised_assignment, inner_search, large_assignment

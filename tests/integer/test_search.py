@@ -9,7 +9,7 @@ import pytest
 from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column
 from cgboost.integer import VariableBound, VariableBranching
-from cgboost.integer.search import Search
+from cgboost.integer.search_state import Search
 
 from .tree_problems import Problem, inner_search, large_assignment
 

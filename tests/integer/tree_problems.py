@@ -33,7 +33,7 @@ from cgboost.integer import (
     VariableRow,
 )
 from cgboost.integer.branching.decisions import respected_by
-from cgboost.integer.search import Search
+from cgboost.integer.search_state import Search
 from cgboost.masters import LinearMaster
 from solvers import InfeasibleError, Program, solve
 

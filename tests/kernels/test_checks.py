@@ -21,7 +21,7 @@ from cgboost import (
 )
 from cgboost.exceptions import IndefiniteKernelError, KernelError
 from cgboost.kernels import Kernel, kernel_values
-from cgboost.kernels.checks import check_function
+from cgboost.kernels.checked_values import check_function
 from cgboost.kernels.definite import MOST_CHECKED, check_definite, check_gram, is_known_definite
 from cgboost.kernels.precomputed import FunctionKernel
 

@@ -11,7 +11,7 @@ import pytest
 from cgboost import RBF, KernelLibrary, Linear, On, Polynomial, Precomputed, Spectrum
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Columns, Header, Kernel, Normalized
-from cgboost.kernels.checks import kernel_values
+from cgboost.kernels.checked_values import kernel_values
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(9, 4)), RNG.normal(size=(5, 4))

@@ -16,7 +16,7 @@ from cgboost import CGBoostRegressor, LPBoostRegressor, SparseLinearRegressor
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses import AbsoluteError, Exponential, Huber, Loss, Multinomial, SquaredError
 from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
-from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.second_order_model import Quadratic
 from cgboost.masters import SupportVectorMaster
 from cgboost.penalties import L1
 from tests.effort import examples

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from cgboost.losses import Huber, LogLoss, Loss, Poisson, Quantile, SquaredError
 from cgboost.losses.loss import DifferentiableLoss
-from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.second_order_model import Quadratic
 from cgboost.optimizers.refits.descent import (
     descended,
     descended_at_kinks,

@@ -13,7 +13,7 @@ from cgboost.tables.holdout_choice import (
     without_classes,
 )
 from cgboost.tables.row_blocks import SourceRows, TableRows
-from cgboost.tables.schema import SchemaMaker
+from cgboost.tables.table_encoding import SchemaMaker
 
 
 def data(n_rows: int = 2000) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:

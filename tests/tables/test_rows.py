@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cgboost.tables.row_blocks import SourceRows, TableRows
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 
 
 def test_a_table_is_handed_out_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from cgboost.tables.schema import Schema, SchemaMaker
 from cgboost.tables.table_columns import columns_of, is_missing, legible
+from cgboost.tables.table_encoding import Schema, SchemaMaker
 
 
 def schema_of(*blocks: Any, categorical: Any = "from_dtype") -> Schema:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.additive.stage import Stage
 from cgboost.additive.trees.transformation import INDENT, Transformation, leaves_in_words
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 
 Vector = NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from cgboost.additive.export.dialects import DIALECTS, Dialect, dialect_of, kind
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import Intervals
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
 LONGEST_SUM = 32

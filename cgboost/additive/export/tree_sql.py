@@ -27,7 +27,7 @@ from cgboost.additive.export.sql import (
 )
 from cgboost.additive.trees.model_tree import ModelTree, Regressors
 from cgboost.tables.binning import Intervals
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 
 Output = tuple[float, Sequence[tuple[float, ModelTree]]]
 """Intercept, and the trees of an output with their coefficients."""

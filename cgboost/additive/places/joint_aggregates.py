@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 
 from cgboost.additive.places.spilled import Made, slices
 from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.second_order_model import Quadratic
 
 Vector = NDArray[np.float64]
 

@@ -19,7 +19,7 @@ from cgboost.forks import cached_property
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss, spread_of
 from cgboost.losses.loss import Loss, WeightedLoss
 from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.second_order_model import Quadratic
 from cgboost.parallel.threads import Mapped, Threads
 from cgboost.tables.binning import (
     SAME,
@@ -30,7 +30,7 @@ from cgboost.tables.binning import (
     prepared,
 )
 from cgboost.tables.row_blocks import Matrix, RowBlock, SourceRows, TableRows
-from cgboost.tables.schema import LARGEST_NUMBER, Schema
+from cgboost.tables.table_encoding import LARGEST_NUMBER, Schema
 
 Vector = NDArray[np.float64]
 

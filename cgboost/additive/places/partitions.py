@@ -45,7 +45,7 @@ from cgboost.forks import cached_property
 from cgboost.losses.dual.piecewise import spread_of
 from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.second_order_model import Quadratic
 from cgboost.parallel.cluster import is_lazy
 from cgboost.parallel.executors import KeepingExecutor
 from cgboost.tables.binning import (
@@ -57,7 +57,7 @@ from cgboost.tables.binning import (
 )
 from cgboost.tables.holdout_choice import chosen, training_only
 from cgboost.tables.row_blocks import RowsElsewhere
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 
 Vector = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.quadratic import JointSums, RowSums
+from cgboost.losses.second_order_model import JointSums, RowSums
 from cgboost.tables.binning import FeatureGroups
 
 Vector = NDArray[np.float64]

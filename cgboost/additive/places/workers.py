@@ -24,7 +24,7 @@ from cgboost.additive.statistics.passes import Passes, SplitMoments
 from cgboost.forks import Lock
 from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.second_order_model import Quadratic
 from cgboost.tables.binning import (
     BlocksRead,
     FeatureGroups,
@@ -36,7 +36,7 @@ from cgboost.tables.binning import (
 )
 from cgboost.tables.holdout_choice import Counts, Indices, Mask, counts_by_class, without_classes
 from cgboost.tables.row_blocks import SourceRows, TableRows
-from cgboost.tables.schema import Schema, SchemaMaker
+from cgboost.tables.table_encoding import Schema, SchemaMaker
 
 Vector = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.export.sql import between, by_interval, linear
-from cgboost.additive.sql.division import (
+from cgboost.additive.sql.binning import (
     HELD,
     SAMPLED,
     Division,
@@ -36,7 +36,7 @@ from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.statistics.products import origins
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.loss import Loss
-from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.second_order_model import Quadratic
 from cgboost.losses.squared_error import SquaredError
 from cgboost.tables.binning import SAME, FeatureGroups, Intervals
 

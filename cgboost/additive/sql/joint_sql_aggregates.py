@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from cgboost.additive.export.sql import between, case
 from cgboost.additive.sql.aggregates import SQLAggregates
-from cgboost.additive.sql.division import HELD, Division
+from cgboost.additive.sql.binning import HELD, Division
 from cgboost.additive.sql.expressions import added
 from cgboost.additive.sql.table import TARGET, WEIGHT
 from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.second_order_model import Quadratic
 
 Vector = NDArray[np.float64]
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.sql.aggregates import SQLAggregates
-from cgboost.additive.sql.division import Division, divided
+from cgboost.additive.sql.binning import Division, divided
 from cgboost.additive.sql.joint_sql_aggregates import JointSQLAggregates
 from cgboost.additive.sql.session import SQLSession
 from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.sql.table import Copy, copied
 from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 
 
 class SQLPlace:
@@ -75,7 +75,7 @@ class SQLPlace:
         return self.copy.classes
 
     def divide(self, *, max_bins: int, share: float, seed: int, keep: bool = False) -> Self:
-        """Hold rows out and make intervals, as :func:`cgboost.additive.sql.division.divided`.
+        """Hold rows out and make intervals, as :func:`cgboost.additive.sql.binning.divided`.
 
         What an earlier division has made is dropped.
         """

@@ -15,8 +15,8 @@ import numpy as np
 from cgboost.additive.export.dialects import kind
 from cgboost.additive.sql.engines import kind_of
 from cgboost.additive.sql.session import SQLSession
-from cgboost.tables.schema import LARGEST_NUMBER, Schema
 from cgboost.tables.table_columns import plain_time, some
+from cgboost.tables.table_encoding import LARGEST_NUMBER, Schema
 
 MOST_CATEGORIES = 100_000
 """Categories of a feature that a fit in a database takes: each is a group of rows with statistics

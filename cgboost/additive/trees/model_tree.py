@@ -32,8 +32,8 @@ from cgboost.additive.trees.transformation import (
 )
 from cgboost.tables.binning import FeatureGroups, Intervals
 from cgboost.tables.row_blocks import BLOCK, Matrix
-from cgboost.tables.schema import Schema
 from cgboost.tables.table_columns import legible
+from cgboost.tables.table_encoding import Schema
 from cgboost.tolerances import RESIDUE
 
 Vector = NDArray[np.float64]

@@ -29,8 +29,8 @@ from cgboost.additive.statistics.moments import (
 from cgboost.additive.trees.merging import ANY_PAIR, MergeablePairs, Merging, any_two, chain
 from cgboost.forks import cached_property
 from cgboost.tables.binning import FeatureGroups, FloatValues, Intervals
-from cgboost.tables.schema import Schema
 from cgboost.tables.table_columns import legible
+from cgboost.tables.table_encoding import Schema
 from cgboost.tolerances import RESIDUE, SMALLEST
 
 Vector = NDArray[np.float64]

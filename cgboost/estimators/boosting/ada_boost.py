@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common import stagewise
-from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_count, check_learning_rate
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (

@@ -28,8 +28,8 @@ from cgboost.estimators.boosting.criteria import (
     RoundCriterion,
 )
 from cgboost.estimators.common import stagewise
-from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.inputs import warn_of_weights
+from cgboost.estimators.common.fitted_runs import FittedRun, Table
+from cgboost.estimators.common.input_checks import warn_of_weights
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,

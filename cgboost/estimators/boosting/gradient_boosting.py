@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.estimators.boosting.tree_importances import importances, shares
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
-from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.parameters import (
     check_choice,
     check_count,

@@ -29,18 +29,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.fit_loop import (
+from cgboost.estimators.common.fitted_methods import NumberPerFeature, ReportedEstimator
+from cgboost.estimators.common.fitted_runs import (
     FittedOutput,
     FittedRun,
     Interruption,
     Table,
     limits_of,
-    resumed,
     stacked,
     unchanged_on_failure,
 )
-from cgboost.estimators.common.fitted_methods import NumberPerFeature, ReportedEstimator
-from cgboost.estimators.common.inputs import validate_data
+from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.parameters import (
     check_callbacks,
     check_class_weight,
@@ -50,6 +49,7 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     check_verbose,
 )
+from cgboost.estimators.common.resuming import resumed
 from cgboost.estimators.common.scoring import (
     RoundScore,
     bare,

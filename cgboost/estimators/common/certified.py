@@ -20,8 +20,8 @@ from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
-from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun, Table
-from cgboost.estimators.common.inputs import warn_of_weights
+from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun, Table
+from cgboost.estimators.common.input_checks import warn_of_weights
 from cgboost.estimators.common.objective import SCALE_Y, ColumnFamily, Objective
 from cgboost.estimators.common.parameters import (
     check_count,

@@ -29,8 +29,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.inputs import costs
+from cgboost.estimators.common.fitted_runs import FittedRun, Table
+from cgboost.estimators.common.input_checks import costs
 from cgboost.estimators.common.parameters import check_choice, check_nu, check_number
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.protocols import Pricer

@@ -14,7 +14,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
-from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.scoring import bare
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMixin
 from cgboost.estimators.common.training_rows import TrainingRows, Vector

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from cgboost.estimators.common.inputs import (
+from cgboost.estimators.common.input_checks import (
     check_here,
     check_response,
     read_weights,
@@ -24,7 +24,7 @@ from cgboost.exceptions import see, without_hint
 from cgboost.tables.binning import check_weight_size, numbers_of, read_source
 from cgboost.tables.frames import check_frame, is_frame
 from cgboost.tables.row_blocks import SourceRows
-from cgboost.tables.schema import Schema, SchemaMaker
+from cgboost.tables.table_encoding import Schema, SchemaMaker
 
 if TYPE_CHECKING:
     from cgboost.additive.places.partitions import PartitionedRows

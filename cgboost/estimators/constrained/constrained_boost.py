@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.certified import BaseBoost
-from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.inputs import validate_data
+from cgboost.estimators.common.fitted_runs import FittedRun, Table
+from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,

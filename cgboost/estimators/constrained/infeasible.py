@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.training_rows import Vector
 from cgboost.estimators.constrained.constraints.budget import GroupBudget
 from cgboost.estimators.constrained.constraints.shape import Convex, Monotone
@@ -21,9 +21,9 @@ from cgboost.exceptions import InfeasibleConstraintsError
 from cgboost.generation.history import StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import SupportVectorLoss
+from cgboost.masters.constrained.constrained_convex_master import ConstrainedConvexMaster
 from cgboost.masters.constrained.constrained_master import ConstrainedMaster
-from cgboost.masters.constrained.convex import ConstrainedConvexMaster
-from cgboost.pricing.constrained.extended import ExtendedPricer
+from cgboost.pricing.constrained.limit_rows import ExtendedPricer
 
 PRICE = 1e6
 """M of the proof."""

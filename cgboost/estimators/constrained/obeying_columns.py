@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from cgboost.estimators.common.fit_loop import Table
+from cgboost.estimators.common.fitted_runs import Table
 from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.constrained.data import Declarations

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from cgboost.estimators.common.fit_loop import FittedOutput
+from cgboost.estimators.common.fitted_runs import FittedOutput
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
@@ -19,13 +19,16 @@ from cgboost.estimators.constrained.obeying_columns import ConstrainedColumns
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.losses import Loss, SupportVectorLoss
+from cgboost.masters.constrained.constrained_convex_master import (
+    ConstrainedConvexMaster,
+    ConvexConstraints,
+)
 from cgboost.masters.constrained.constrained_master import ConstrainedMaster
-from cgboost.masters.constrained.convex import ConstrainedConvexMaster, ConvexConstraints
 from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.masters.support_vector.support_vector_master import Offset, SupportVectorMaster
 from cgboost.optimizers.newton.smooth_loss import as_master_loss
 from cgboost.penalties import L1
-from cgboost.pricing.constrained.extended import ExtendedPricer, LimitRows
+from cgboost.pricing.constrained.limit_rows import ExtendedPricer, LimitRows
 
 FIRST_PRICE = 10.0
 """The price of one unit beyond a limit that a fit begins with, relative to the cost of all rows at

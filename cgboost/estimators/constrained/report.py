@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.common.fit_loop import Table
+from cgboost.estimators.common.fitted_runs import Table
 from cgboost.estimators.constrained.data import Declarations, MeasuredModel
 from cgboost.estimators.constrained.problem import ConstrainedProblem
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.library import KernelLibrary

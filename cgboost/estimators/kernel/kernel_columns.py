@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.common.fit_loop import Table
+from cgboost.estimators.common.fitted_runs import Table
 from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.training_rows import TrainingRows

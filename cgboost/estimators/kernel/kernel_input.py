@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
-from cgboost.estimators.common.inputs import is_float, validate_data
+from cgboost.estimators.common.input_checks import is_float, validate_data
 from cgboost.estimators.common.training_rows import FLOATS, TrainingRows, response_of
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels import Header

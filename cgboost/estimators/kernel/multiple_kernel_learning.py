@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.masters.support_vector.support_vector_master import WarmStart

@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
-from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_count,
@@ -45,7 +45,7 @@ from cgboost.estimators.kernel.kernel_parameters import set_params
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Master
-from cgboost.kernels.checks import check_function
+from cgboost.kernels.checked_values import check_function
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.precomputed import Precomputed
 from cgboost.kernels.sparse_rows import relative_weights

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Self
 from numpy.typing import ArrayLike, NDArray
 
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
-from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.fitted_methods import ReportedEstimator
+from cgboost.estimators.common.fitted_runs import unchanged_on_failure
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMixin
 from cgboost.estimators.common.targets import Classification
 from cgboost.estimators.common.training_rows import Matrix, TrainingRows, Vector, is_source

@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.calibration import needs_folds
 from cgboost.estimators.common.certified import BaseBoost
-from cgboost.estimators.common.fit_loop import FittedRun, Table
-from cgboost.estimators.common.inputs import check_response
+from cgboost.estimators.common.fitted_runs import FittedRun, Table
+from cgboost.estimators.common.input_checks import check_response
 from cgboost.estimators.common.objective import (
     LARGER,
     ColumnFamily,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
-from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.estimators.linear.linear_fit import (

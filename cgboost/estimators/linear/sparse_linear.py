@@ -16,7 +16,7 @@ from cgboost.estimators.common.calibration import (
     share_of_time,
 )
 from cgboost.estimators.common.certified import BaseBoost
-from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, check_own, check_task_and_loss, loss_of
 from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.targets import (

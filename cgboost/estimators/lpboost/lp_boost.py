@@ -23,7 +23,7 @@ from cgboost.estimators.common.calibration import (
     share_of_time,
 )
 from cgboost.estimators.common.certified import BaseBoost, fit_path
-from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.objective import (
     FORMULATIONS,
     PENALTIES_OF,

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.parameters import check_count
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, Vector

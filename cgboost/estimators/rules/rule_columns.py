@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.common.fit_loop import Table
+from cgboost.estimators.common.fitted_runs import Table
 from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.parameters import check_choice, check_count, check_number
 from cgboost.estimators.common.training_rows import (
@@ -27,8 +27,8 @@ from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.protocols import Pricer
 from cgboost.pricing.rules import Literals, RulePricer
 from cgboost.tables.frames import is_frame
-from cgboost.tables.schema import Schema
 from cgboost.tables.table_columns import columns_of, is_missing
+from cgboost.tables.table_encoding import Schema
 
 UNKNOWN_CATEGORY = -1.0
 """The number of a category that was not among the training rows."""

@@ -22,7 +22,7 @@ from cgboost.estimators.common.calibration import (
     share_of_time,
 )
 from cgboost.estimators.common.certified import BaseBoost
-from cgboost.estimators.common.fit_loop import FittedRun
+from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,

@@ -23,8 +23,8 @@ from cgboost.estimators.common.fitted_methods import ReportedEstimator
 from cgboost.estimators.common.targets import without_class_weights
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.pricing.rules import Condition, Conjunction, Relation
-from cgboost.tables.schema import Schema
 from cgboost.tables.table_columns import legible
+from cgboost.tables.table_encoding import Schema
 
 FEWEST_DIGITS = 6
 """Significant digits of a threshold in words, unless more are needed."""

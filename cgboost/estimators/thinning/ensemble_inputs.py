@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
-from cgboost.estimators.common.inputs import check_response, validate_data
+from cgboost.estimators.common.input_checks import check_response, validate_data
 from cgboost.estimators.thinning.boosted import library_of
 from cgboost.estimators.thinning.members import Indices, Members, Vector
 from cgboost.tables.frames import is_frame, some_rows

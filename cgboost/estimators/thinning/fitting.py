@@ -12,16 +12,6 @@ from sklearn.base import clone
 
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.thinning.boosted import boosted_members
-from cgboost.estimators.thinning.honest import (
-    Mask,
-    is_forest_of_all_rows,
-    is_training_set,
-    neutral,
-    share_of_known,
-    trees_of,
-    unseen_entries,
-    without_own,
-)
 from cgboost.estimators.thinning.leaves import LeafMembers
 from cgboost.estimators.thinning.members import (
     Cube,
@@ -34,6 +24,16 @@ from cgboost.estimators.thinning.members import (
     listed,
 )
 from cgboost.estimators.thinning.problem import ThinningProblem, joint_margins
+from cgboost.estimators.thinning.unseen_predictions import (
+    Mask,
+    is_forest_of_all_rows,
+    is_training_set,
+    neutral,
+    share_of_known,
+    trees_of,
+    unseen_entries,
+    without_own,
+)
 from cgboost.exceptions import DataWarning, warn_caller
 from cgboost.losses import AbsoluteError, Hinge, LogLoss, Loss, Quantile, SquaredError
 from cgboost.masters.support_vector.support_vector_master import Offset

@@ -13,8 +13,8 @@ from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from cgboost.estimators.common.fit_loop import unchanged_on_failure
-from cgboost.estimators.common.inputs import read_weights
+from cgboost.estimators.common.fitted_runs import unchanged_on_failure
+from cgboost.estimators.common.input_checks import read_weights
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,

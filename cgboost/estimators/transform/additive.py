@@ -24,7 +24,7 @@ from cgboost.additive.trees.smoothers import (
     TreeSmoother,
 )
 from cgboost.estimators.common import stagewise
-from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_count
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import Regression
@@ -39,7 +39,7 @@ from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing.additive import BackfittingPricer, FunctionChange, MostTurns, StagePricer
 from cgboost.tables.row_blocks import RowBlock
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 
 METHODS = ("one-pass", "backfitting")
 

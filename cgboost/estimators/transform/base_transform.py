@@ -22,7 +22,7 @@ from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.stage import Stage
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
-from cgboost.estimators.common.fit_loop import FittedRun, Table
+from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,

@@ -11,7 +11,7 @@ import numpy as np
 
 from cgboost.additive.feature_constraints import Constraints
 from cgboost.estimators.transform.variants import VARIANTS
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 
 INTERACTIONS = ("pairwise", "no_interactions")
 

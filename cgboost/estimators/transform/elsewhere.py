@@ -14,8 +14,8 @@ from cgboost.additive.places.partitions import PartitionedRows, Partitions
 from cgboost.additive.places.workers import EncodedRows
 from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.sql.source import SQLSource
-from cgboost.estimators.common.fit_loop import unchanged_on_failure
-from cgboost.estimators.common.inputs import check_here
+from cgboost.estimators.common.fitted_runs import unchanged_on_failure
+from cgboost.estimators.common.input_checks import check_here
 from cgboost.estimators.common.parameters import threads_of
 from cgboost.estimators.common.training_rows import TrainingRows, of_rows_that_count, rows_of
 from cgboost.parallel import KeepingExecutor, ThreadExecutor, as_executor

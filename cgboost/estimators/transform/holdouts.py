@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.additive.stage import Stage, StageOutput, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
-from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun, stacked
+from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun, stacked
 from cgboost.estimators.common.stagewise import CUT_SHORT, importances_of
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state as random_state_of
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.trees.model_tree_growth import GrowthLimits, NodePasses, grown, regressors_of
-from cgboost.estimators.common.fit_loop import unchanged_on_failure
 from cgboost.estimators.common.fitted_methods import ReportedEstimator
+from cgboost.estimators.common.fitted_runs import unchanged_on_failure
 from cgboost.estimators.common.parameters import (
     check_count,
     check_jobs,
@@ -25,7 +25,7 @@ from cgboost.estimators.common.training_rows import TrainingRows, Vector, rows_o
 from cgboost.parallel.threads import Threads
 from cgboost.tables.binning import Prepared, prepared
 from cgboost.tables.row_blocks import SourceRows, TableRows
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 
 
 @dataclass(eq=False, repr=False)

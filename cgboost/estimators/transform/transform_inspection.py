@@ -17,8 +17,8 @@ from cgboost.additive.export.sql import models_statement
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import INDENT, formula_in_words, input_of, names_of
 from cgboost.estimators.common.class_outputs import output_labels, output_place
-from cgboost.estimators.common.fit_loop import FittedOutput, FittedRun
-from cgboost.tables.schema import Schema
+from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun
+from cgboost.tables.table_encoding import Schema
 
 if TYPE_CHECKING:
     from networkx import DiGraph

@@ -19,7 +19,7 @@ from cgboost.generation.callbacks import EarlyStopping
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
-from cgboost.losses.quadratic import JointSums, RowSums
+from cgboost.losses.second_order_model import JointSums, RowSums
 from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.pricing.additive import JointStagePricer, StagePricer
 

@@ -135,7 +135,7 @@ class RunFacts:
 
     @classmethod
     def of(cls, run: Any, label: str, monitored: Collection[str] = ()) -> RunFacts:
-        """What is kept of a :class:`~cgboost.estimators.common.fit_loop.FittedRun`."""
+        """What is kept of a :class:`~cgboost.estimators.common.fitted_runs.FittedRun`."""
         scores = {
             name: float(values[run.best_round])
             for name, values in run.history.items()

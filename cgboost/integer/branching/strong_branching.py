@@ -17,7 +17,7 @@ from cgboost.integer.branching.decisions import Row, check_whole
 from cgboost.integer.branching.rules import Branch
 from cgboost.integer.heuristics import FAILED
 from cgboost.integer.node_selection import Node
-from cgboost.integer.search import Relaxation, Search
+from cgboost.integer.search_state import Relaxation, Search
 
 COUNTED_GAIN = 1e-6
 """A gain below this counts as this in products, so that one child of two is not all that counts."""

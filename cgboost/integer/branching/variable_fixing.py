@@ -29,7 +29,7 @@ from cgboost.integer.branching.decisions import (
     respected_by,
 )
 from cgboost.integer.node_problem import NodeProblem
-from cgboost.integer.search import Relaxation, Search
+from cgboost.integer.search_state import Relaxation, Search
 
 Vector = NDArray[np.float64]
 

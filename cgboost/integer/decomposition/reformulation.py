@@ -36,7 +36,7 @@ from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import Node
 from cgboost.integer.result import BranchAndPriceResult
-from cgboost.integer.search import Relaxation, Search
+from cgboost.integer.search_state import Relaxation, Search
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.parallel.executors import Executor
 

@@ -9,8 +9,8 @@ import numpy as np
 from cgboost.exceptions import KernelError
 from cgboost.kernels.expansions import Matrix, Weights, float_dtype
 from cgboost.kernels.kernel import Kernel, Norms
+from cgboost.kernels.numeric.inner_products import is_positive
 from cgboost.kernels.numeric.periodic import distances
-from cgboost.kernels.numeric.products import is_positive
 from cgboost.kernels.sparse_rows import is_sparse
 
 NUMBERS_AT_ONCE = 2**20

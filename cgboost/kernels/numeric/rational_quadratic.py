@@ -10,7 +10,7 @@ from cgboost.exceptions import KernelError
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding, Weights
 from cgboost.kernels.gradients import Slopes
 from cgboost.kernels.kernel import Kernel, Norms
-from cgboost.kernels.numeric.products import ProductKernel, is_positive
+from cgboost.kernels.numeric.inner_products import ProductKernel, is_positive
 from cgboost.kernels.numeric.rbf import (
     distance_sizes,
     fill_squared_distances,

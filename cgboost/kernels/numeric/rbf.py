@@ -11,7 +11,7 @@ from cgboost.exceptions import KernelError
 from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding, Vector, Weights
 from cgboost.kernels.gradients import Slopes
 from cgboost.kernels.kernel import Kernel, Norms
-from cgboost.kernels.numeric.products import ProductKernel, is_positive, named_family
+from cgboost.kernels.numeric.inner_products import ProductKernel, is_positive, named_family
 from cgboost.kernels.sparse_rows import total_variance
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.expansions import Matrix, as_floats
 from cgboost.kernels.kernel import Norms
-from cgboost.kernels.numeric.products import ProductKernel
+from cgboost.kernels.numeric.inner_products import ProductKernel
 from cgboost.kernels.objects.counts import CountKernel
 
 

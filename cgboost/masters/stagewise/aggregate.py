@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, gap_scale
-from cgboost.losses.quadratic import JointSums, Quadratic, RowSums
+from cgboost.losses.second_order_model import JointSums, Quadratic, RowSums
 from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
 from cgboost.optimizers.refits.descent import (
     descended,

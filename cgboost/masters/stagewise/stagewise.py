@@ -30,8 +30,8 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, gap_scale
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
-from cgboost.losses.quadratic import Quadratic
 from cgboost.losses.registry import require_targets
+from cgboost.losses.second_order_model import Quadratic
 from cgboost.optimizers.refits.descent import descended, within
 
 Vector = NDArray[np.float64]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq, lsq_linear
 
 from cgboost.losses.loss import LONGEST_DOUBLING
-from cgboost.losses.quadratic import Quadratic
+from cgboost.losses.second_order_model import Quadratic
 from cgboost.tolerances import SMALLEST
 
 Vector = NDArray[np.float64]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cgboost.forks import cached_property
 from cgboost.kernels import Kernel, Matrix, checked_values, kernel_values, squared_norms
-from cgboost.kernels.checks import finite
+from cgboost.kernels.checked_values import finite
 from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic, Rounding, as_floats
 from cgboost.kernels.kernel import DIAGONAL_ROWS
 from cgboost.kernels.sparse_rows import (

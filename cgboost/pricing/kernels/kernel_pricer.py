@@ -26,7 +26,7 @@ import numpy as np
 
 from cgboost.generation.columns import Column
 from cgboost.kernels import AnyLibrary, Matrix, as_library
-from cgboost.kernels.checks import check_function
+from cgboost.kernels.checked_values import check_function
 from cgboost.kernels.expansions import Rounding, Weights
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
@@ -35,7 +35,7 @@ from cgboost.kernels.sparse_rows import relative_weights, single
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.blas import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, Precision
-from cgboost.pricing.kernels.extended import EXTENDED_UNIT, extended_scores
+from cgboost.pricing.kernels.extended_precision import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.partition import (
     CentrePartition,
     Order,

@@ -7,7 +7,7 @@
     branching.py        branch and bound over conjunctions
     beam.py             searches that look at the most promising conjunctions
     rule_pricer.py      the pricer of a 1-norm master, exact or greedy
-    selection.py        the pricer that chooses one rule after another within a budget
+    budget_pricer.py    the pricer that chooses one rule after another within a budget
     listing.py          all rules, where they are few
     error_selection.py  the pricer of few rules, chosen together by their training errors
 """

@@ -1,3 +1,4 @@
+from .budget_pricer import RuleSelection as RuleSelection
 from .conditions import Condition as Condition
 from .conditions import Conjunction as Conjunction
 from .conditions import Relation as Relation
@@ -6,4 +7,3 @@ from .listing import RuleList as RuleList
 from .listing import all_rules as all_rules
 from .literals import Literals as Literals
 from .rule_pricer import RulePricer as RulePricer
-from .selection import RuleSelection as RuleSelection

@@ -16,7 +16,7 @@ from cgboost.additive.export.sql import select_statement
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import Intervals
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 from tests.additive.sql.sql_tables import DATABASES, Columns, connected, write
 
 NUMBER = Schema(("a",), (None,))

@@ -24,7 +24,7 @@ from cgboost.additive.export.sql import select_statement, stage_expressions
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import Categories, Intervals
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 from tests.additive.export.sql_databases import (
     NUMBER,
     Columns,

@@ -17,7 +17,7 @@ from cgboost.additive.export.sql import LONGEST_SUM
 from cgboost.additive.export.tree_sql import trees_statement
 from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode, Regressors
 from cgboost.tables.binning import Categories, FeatureGroups, Intervals
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 from tests.additive.export.sql_databases import Columns, ask
 from tests.additive.trees.test_boosted_trees import random_tree
 from tests.effort import examples

@@ -20,7 +20,7 @@ from cgboost.losses.multinomial import Multinomial
 from cgboost.tables import row_blocks
 from cgboost.tables.binning import SAME, Prepared, intervals_of
 from cgboost.tables.row_blocks import TableRows
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 
 N_ROWS = 300
 RNG = np.random.default_rng(5)

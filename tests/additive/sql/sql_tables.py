@@ -16,7 +16,7 @@ from cgboost.additive.sql.place import SQLPlace
 from cgboost.sources import SQLSource
 from cgboost.tables.binning import Prepared, prepared
 from cgboost.tables.row_blocks import TableRows
-from cgboost.tables.schema import Schema, SchemaMaker
+from cgboost.tables.table_encoding import Schema, SchemaMaker
 
 DATABASES = ["duckdb", "sqlite", "postgresql"]
 

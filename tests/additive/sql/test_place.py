@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.sql.division import AT_A_TIME
+from cgboost.additive.sql.binning import AT_A_TIME
 from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.sql.session import SQLSession
 from cgboost.additive.trees.transformation import straight

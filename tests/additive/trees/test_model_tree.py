@@ -19,7 +19,7 @@ from cgboost.additive.trees.model_tree_growth import GrowthLimits, NodePasses, g
 from cgboost.parallel.threads import Threads
 from cgboost.tables.binning import Categories, Intervals, intervals_of
 from cgboost.tables.row_blocks import TableRows
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 
 LIMITS = GrowthLimits(max_depth=4, min_samples_leaf=5, tol=1e-4)
 

@@ -13,7 +13,7 @@ from cgboost import (
     SparseLinearRegressor,
     TransformRegressor,
 )
-from cgboost.estimators.common.inputs import costs, read_weights
+from cgboost.estimators.common.input_checks import costs, read_weights
 from cgboost.exceptions import DataWarning
 from tests.estimators.data import two_classes
 

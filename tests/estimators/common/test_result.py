@@ -122,7 +122,7 @@ def test_more_rows_than_fit_a_block_are_predicted_the_same(monkeypatch):
     model = classifier().fit(X, y)
     whole = model.decision_function(X)
     monkeypatch.setattr("cgboost.generation.columns.PREDICTION_BLOCK", 50)
-    monkeypatch.setattr("cgboost.estimators.common.fit_loop.PREDICTION_BLOCK", 50)
+    monkeypatch.setattr("cgboost.estimators.common.fitted_runs.PREDICTION_BLOCK", 50)
     np.testing.assert_allclose(model.decision_function(X), whole, rtol=1e-12)
     np.testing.assert_allclose(list(model.staged_decision_function(X))[-1], whole, rtol=1e-12)
 

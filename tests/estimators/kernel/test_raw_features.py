@@ -16,8 +16,8 @@ from sklearn.datasets import (
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, Polynomial
-from cgboost.estimators.common import fit_loop
-from cgboost.estimators.common.fit_loop import _beaten
+from cgboost.estimators.common import fitted_runs
+from cgboost.estimators.common.fitted_runs import _beaten
 from cgboost.generation.history import Round, StopReason
 from cgboost.losses import SquaredHinge, hinge, one_class
 from cgboost.penalties import GroupNorm, SquaredGroupNorm
@@ -173,7 +173,7 @@ class Halt:
 
 def test_a_model_worse_than_a_constant_is_not_returned_in_silence(monkeypatch) -> None:
     """Where a fit is cut short, the warning says so."""
-    monkeypatch.setattr(fit_loop, "_beaten", lambda master, result: True)
+    monkeypatch.setattr(fitted_runs, "_beaten", lambda master, result: True)
     cut_short = {"columns_per_round": 2, "callbacks": [Halt()]}
     model = CGBoostClassifier(KernelLibrary(TWO), penalty="l2", **cut_short)
     with pytest.warns(ConvergenceWarning, match="a constant makes fewer errors"):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from cgboost.estimators.rules.rule_columns import UNKNOWN_CATEGORY, encoded
-from cgboost.tables.schema import SchemaMaker
+from cgboost.tables.table_encoding import SchemaMaker
 from tests.estimators.rules.people import people
 
 

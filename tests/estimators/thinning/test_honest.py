@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier
 
 from cgboost.estimators.thinning.fitting import members_of
-from cgboost.estimators.thinning.honest import (
+from cgboost.estimators.thinning.unseen_predictions import (
     is_training_set,
     neutral,
     share_of_known,

@@ -14,7 +14,7 @@ from cgboost import TransformClassifier, TransformRegressor
 from cgboost.estimators.transform.holdouts import seed_of
 from cgboost.tables.binning import prepared
 from cgboost.tables.row_blocks import TableRows
-from cgboost.tables.schema import Schema
+from cgboost.tables.table_encoding import Schema
 from tests.additive.sql.sql_tables import Data
 
 Block = tuple[pd.DataFrame, np.ndarray, np.ndarray]

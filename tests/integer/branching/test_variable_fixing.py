@@ -10,7 +10,7 @@ import pytest
 from cgboost.generation.function_pricer import as_pricer
 from cgboost.generation.stabilization import Wentges
 from cgboost.integer import Node, VariableFixing
-from cgboost.integer.search import Relaxation, Search
+from cgboost.integer.search_state import Relaxation, Search
 from cgboost.integer.tree_search import TreeSearch
 
 from ..compact_models import example_assignment

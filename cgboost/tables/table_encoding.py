@@ -1,4 +1,4 @@
-"""Schema of a table: which columns are numbers, which categories, and the numbers they become."""
+"""Encoding of a table: which columns are numbers, which categories, and the numbers they become."""
 
 from __future__ import annotations
 
