@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import cgboost
@@ -301,3 +302,5 @@ ONE_EACH = list({case.kind(): case for case in reversed(CASES)}.values())[::-1]
 """One case of each class."""
 
 NOT_HERE = {ThinnedEnsemble: "it chooses among models that others fit: tests/estimators/thinning"}
+THINNED = case(ThinnedEnsemble(RandomForestClassifier(5), size=2))
+"""The same as a case of what X, y and weights may be."""

@@ -69,13 +69,3 @@ def test_scoring_chooses_the_score():
     areas = [roc_auc_score(y[50:], own.decision_function(X[50:])) for own in path.models]
     np.testing.assert_allclose(path.scores, areas)
     assert path.C_values[int(np.argmax(areas))] == path.best.C
-
-
-def test_the_estimator_itself_is_left_as_it_is():
-    """A path neither fits the estimator nor changes what it was fitted to."""
-    X, y = two_classes()
-    model = classifier(C=2.0).fit(X, y)
-    before = model.decision_function(X)
-    model.path(X, y, [0.5])
-    assert model.C == 2.0
-    np.testing.assert_array_equal(model.decision_function(X), before)

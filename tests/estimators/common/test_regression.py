@@ -114,7 +114,7 @@ def test_poisson_trees_are_as_good_as_those_of_scikit_learn() -> None:
     assert deviances[0] <= 1.1 * deviances[1]
 
 
-@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("level", [0.1, 0.9])
 @pytest.mark.parametrize("kind", ["any", "trees", "stages"])
 def test_quantiles_have_their_share_of_rows_below(kind: str, level: float) -> None:
     """About the share of the training rows lies below the model's quantile."""
@@ -184,7 +184,7 @@ EQUIVARIANT: dict[str, Callable[[float], Any]] = {
 """Models of targets in units of t, their parameters in the same units."""
 
 
-@pytest.mark.parametrize("size", [1e-8, 1e-4, 1e4, 1e8])
+@pytest.mark.parametrize("size", [1e-8, 1e8])
 @pytest.mark.parametrize("name", EQUIVARIANT)
 def test_targets_in_other_units_make_the_same_model(name: str, size: float) -> None:
     """Predictions of y·t are t times those of y, or objectives where there are several optima."""

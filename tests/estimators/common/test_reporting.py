@@ -26,19 +26,14 @@ def test_before_the_fit_it_is_the_line_of_scikit_learn(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "n_classes"), CASES)
 def test_after_the_fit_facts_follow(name: str, n_classes: int) -> None:
-    """The same line first, then lines that fit a terminal; a clone is as before the fit."""
+    """Lines below the same one, and below scikit-learn's diagram; a pickle says the same."""
     model = fitted(name, n_classes)
     constructor = repr(clone(model))
+    assert repr(pickle.loads(pickle.dumps(model))) == repr(model)
     assert BaseEstimator.__repr__(model) == constructor
     facts = repr(model).removeprefix(constructor + "\n").splitlines()
     assert all(line.startswith("  ") and len(line) <= 88 for line in facts)
     assert "certificate" in repr(model) or "certified" in repr(model)
-
-
-@pytest.mark.parametrize(("name", "n_classes"), CASES)
-def test_notebooks_show_the_diagram_and_the_facts(name: str, n_classes: int) -> None:
-    """scikit-learn's diagram stays, and facts stand below it once the model is fitted."""
-    model = fitted(name, n_classes)
     html = model._repr_html_()
     assert html.index("sk-top-container") < html.index("cgboost-panel")
     assert "cgboost-panel" not in clone(model)._repr_html_()
@@ -80,18 +75,6 @@ def test_inside_others_only_parameters_are_shown() -> None:
     search._repr_html_()
     inner = StagewiseRegressor(Ridge(alpha=2.0))
     assert repr(inner) == "StagewiseRegressor(estimator=Ridge(alpha=2.0))"
-
-
-def test_wrong_parameters_are_named_as_before() -> None:
-    """``set_params`` of a fitted model puts its repr into the message."""
-    with pytest.raises(ValueError, match="Invalid parameter 'c' for estimator CGBoostClassifier"):
-        clone(fitted("CGBoostClassifier")).set_params(c=1)
-
-
-def test_facts_survive_pickling() -> None:
-    """A model that was stored and read speaks of itself as before."""
-    model = fitted("CGBoostRegressor")
-    assert repr(pickle.loads(pickle.dumps(model))) == repr(model)
 
 
 def test_a_model_without_columns_says_so() -> None:
