@@ -121,7 +121,13 @@ WRONG_PENALTIES = {
     ),
     "excess of −s": changed(L1, "entry", entry_with(excess=lambda s: np.maximum(s - 1.0, 0.0))),
     "settled": changed(ElasticNet, "entry", entry_with(settled=lambda s: s)),
-    "bound must be at most": changed(L2, "bound", lambda b, *rest: b + 10.0),
+    "bound must be at most": changed(L2, "bound", lambda b, *rest: b + 1e-3),
+    "got nan": changed(L1, "bound", lambda b, *rest: np.nan),
+    "of a penalised offset": type(
+        "Wrong",
+        (ElasticNet,),
+        {"bound": lambda self, *rest, offset_score=0.0: ElasticNet.bound(self, *rest)},
+    )(),
 }
 
 
@@ -220,7 +226,7 @@ WRONG_PRICERS: dict[str, Callable[[Priced, int], Priced]] = {
     "returned twice": lambda p, limit: replace(
         p, columns=[p.columns[0], *p.columns[:-1]] if len(p.columns) > 1 else p.columns
     ),
-    "best first": lambda p, limit: replace(p, columns=p.columns[::-1]),
+    "best column must come first": lambda p, limit: replace(p, columns=p.columns[::-1]),
     "max_excess": lambda p, limit: replace(p, max_excess=0.5 * p.max_excess),
     "total_excess": lambda p, limit: replace(p, total_excess=0.5 * p.total_excess),
     "found nothing": lambda p, limit: replace(p, columns=()),

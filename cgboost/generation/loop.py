@@ -137,8 +137,9 @@ class ColumnGeneration:
             raise ValueError(f"tol must be at least 0, got {tol!r}")
         if time_limit is not None and not time_limit >= 0:
             raise ValueError(f"time_limit must be at least 0 seconds or None, got {time_limit!r}")
-        if callable(callbacks):
+        if callable(callbacks) or not isinstance(callbacks, Iterable):
             raise TypeError(f"callbacks must be a sequence of callables, got {callbacks!r}")
+        callbacks = tuple(callbacks)
         for callback in callbacks:
             if not callable(callback):
                 raise TypeError(f"a callback must be callable with a Round, got {callback!r}")

@@ -28,10 +28,10 @@ def check_pricer(
     """Raise an error that says where a pricer contradicts the enumeration of its columns.
 
     At random pseudo-responses r: what it returns are columns of the enumeration that price out,
-    best first, no more than asked for, and the same when it is asked again; a key belongs to one
-    column. Where it says that its search is exact, ``max_excess`` and ``total_excess`` are those of
-    all columns, none is better than the first one returned, and it returns nothing only where
-    nothing prices out.
+    the best one first, no more than asked for (none for a limit of 0), and the same when it is
+    asked again; a key belongs to one column. Where it says that its search is exact, ``max_excess``
+    and ``total_excess`` are at least those of all columns, none is better than the first one
+    returned, and it returns nothing only where nothing prices out.
 
     Parameters
     ----------
@@ -51,6 +51,11 @@ def check_pricer(
     CheckError
         With what was returned, and what the enumeration says.
     """
+    if not isinstance(pricer, Pricer):
+        raise TypeError(
+            f"check_pricer takes an object with price(state, limit), got {pricer!r}: a function of "
+            "duals is one within FunctionPricer, for masters without an entry rule"
+        )
     every = np.asarray(columns, dtype=np.float64)
     if every.ndim != 2 or not every.size:
         raise ValueError(f"columns must have shape (n_rows, n_columns), got {every.shape}")
@@ -105,8 +110,8 @@ class _Check:
                 raise self.error(f"the key {column.key!r} belongs to two different columns")
         if len({column.key for column in priced.columns}) < len(priced.columns):
             raise self.error("a column is returned twice")
-        if (np.diff(own) > SAME_SCORE * (1.0 + own.max(initial=0.0))).any():
-            raise self.error(f"columns must come best first, their excesses are {own}")
+        if len(own) and own.max() > own[0] + SAME_SCORE * (1.0 + own[0]):
+            raise self.error(f"the best column must come first, the excesses are {own}")
         self._is_exact(priced, own)
         again = self.pricer.price(self.state, limit)
         if [c.key for c in again.columns] != [c.key for c in priced.columns]:

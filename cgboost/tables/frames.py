@@ -85,8 +85,10 @@ def check_no_times(X: Any, of_what: str, section: Section) -> None:
     """
     found: tuple[str, Any] | None
     if is_frame(X):
-        columns = filter(has_times, frame_of(X).iter_columns())
-        found = next(((f"column {own.name!r} of X", own.dtype) for own in columns), None)
+        columns = [*frame_of(X).iter_columns()]
+        times = filter(has_times, columns)
+        found = next(((f"column {own.name!r} of X", own.dtype) for own in times), None)
+        check_codes(columns, section)
     else:
         dtype = getattr(X, "dtype", None)
         found = ("X", dtype) if getattr(dtype, "kind", "O") in TIMES else None
@@ -101,15 +103,33 @@ DAYS = "give numbers of days since a first day, (day - first_day).dt.days in pan
 """What to do with dates."""
 
 
+def check_codes(columns: Sequence[FrameColumn], section: Section) -> None:
+    """Raise a ValueError for missing values in a dictionary of Arrow.
+
+    pyarrow 26 makes a NumPy array of such a column in which they are the last category.
+    """
+    for own in columns:
+        arrow = own.dtype == nw.Categorical and not hasattr(own.to_native(), "dtype")
+        if arrow and (missing := own.null_count()):
+            raise ValueError(
+                f"Input X contains NaN: column {own.name!r} of X, a dictionary of Arrow, has no "
+                f"value in {missing} of {len(own)} rows: fill them, or leave these rows "
+                f"out{see(section)}"
+            )
+
+
 def has_times(column: FrameColumn) -> bool:
     """Whether the type of a column is one of dates, times or differences of them."""
+    if column.dtype == nw.Unknown:  # one of Arrow's two types of dates
+        return np.asarray(column.to_numpy()).dtype.kind in TIMES
     return column.dtype.is_temporal() and column.dtype != nw.Time  # times of day are categories
 
 
 def has_numbers(column: FrameColumn) -> bool:
     """Whether the type of a column is one of numbers or truth values."""
     if column.dtype == nw.Unknown:  # sparse ones of pandas
-        return getattr(column.to_native().dtype, "kind", "O") in NUMBERS
+        own = getattr(column.to_native(), "dtype", None)
+        return getattr(own, "kind", "O") in NUMBERS
     return column.dtype.is_numeric() or column.dtype == nw.Boolean
 
 

@@ -33,6 +33,7 @@ from cgboost.tables.frames import (
     has_numbers,
     has_times,
     is_frame,
+    objects_of,
 )
 
 Values = NDArray[Any]
@@ -260,10 +261,7 @@ def _of_frame(column: FrameColumn) -> TableColumn:
             "of them, as X.unnest in polars makes of a struct"
         )
     if isinstance(column.dtype, (nw.Categorical, nw.Enum)):
-        times = values.dtype.kind in TIMES
-        return TableColumn(
-            name, (microseconds(values) if times else values).astype(object), CATEGORICAL
-        )
+        return TableColumn(name, objects_of(column), CATEGORICAL)
     if has_times(column):
         if values.dtype.kind == "O":  # days of Arrow
             kind = "m" if column.dtype == nw.Duration else "M"

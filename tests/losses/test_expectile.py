@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import expectile
 
-from cgboost import SparseLinearRegressor
+from cgboost import BLFRegressor, SparseLinearRegressor
 from cgboost.losses import Expectile
 
 
@@ -33,3 +33,12 @@ def test_sparse_models_of_expectiles_are_proven(unit: float) -> None:
     optimum = cp.Problem(cp.Minimize(objective)).solve(solver=cp.CLARABEL)
     assert fitted.objective_ / unit**2 == pytest.approx(optimum, rel=1e-7)
     assert fitted.dual_bound_ / unit**2 == pytest.approx(optimum, rel=1e-4)
+
+
+def test_latent_factors_take_the_expectile_by_name() -> None:
+    """``alpha`` beside the name is that of the loss, as it is for quantiles."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + rng.exponential(size=60)
+    named = BLFRegressor(2, loss="expectile", alpha=0.9).fit(X, y).predict(X)
+    np.testing.assert_array_equal(named, BLFRegressor(2, loss=Expectile(0.9)).fit(X, y).predict(X))

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from cgboost import SparseLinearRegressor
 from cgboost.tables.table_columns import columns_of, is_missing, legible
 from cgboost.tables.table_encoding import Schema, SchemaMaker
 
@@ -246,6 +247,29 @@ def test_frames_of_all_libraries_are_the_same_table() -> None:
             else:
                 found = [[v for v in c.categories if not is_missing(v)] for c in (column, expected)]
                 assert found[0] == found[1]
+
+
+def test_missing_values_of_a_dictionary_of_arrow_stay_missing() -> None:
+    """In numbers they are an error that names the column, as is all that is no number."""
+    words = pa.array(["a", None, "b"])
+    for column in (words, words.dictionary_encode()):
+        (found,) = columns_of(pa.table({"w": column}))
+        assert list(found.categories) == ["a", None, "b"]
+    model = SparseLinearRegressor()
+    for column, message in [
+        (
+            pa.array([1.0, None, 2.0]).dictionary_encode(),
+            "column 'c'.* has no value in 1 of 3 rows",
+        ),
+        (pa.array([1.0, None, 2.0]), "column 'c' has no value in 1 of 3 rows"),
+        (pa.array(["a", "a", "b"]), "column 'c' of X has words, such as 'a'"),
+        (pa.array([0, 86_400_000, 0], pa.date64()), "column 'c' of X has dates or times"),
+        (pa.nulls(3), "column 'c' has no value in 3 of 3 rows"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            model.fit(pa.table({"c": column}), [1.0, 2.0, 3.0])
+    (empty,) = columns_of(pa.table({"n": pa.nulls(3)}))
+    assert empty.is_empty
 
 
 ONE = pd.DataFrame({"a": [1.0], "b": [2.0]})

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import validation
 
 from cgboost.exceptions import DataWarning, see, warn_caller
-from cgboost.tables.frames import TIMES, check_frame, check_no_times, frame_of, is_frame
+from cgboost.tables.frames import TIMES, check_frame, check_no_times, frame_of, is_frame, objects_of
 from cgboost.tables.row_blocks import RowsElsewhere
 from cgboost.tables.table_columns import DATES, check_unmasked, is_missing
 from cgboost.tolerances import LARGEST_COST
@@ -230,8 +230,9 @@ def _check_real(name: str, values: NDArray[Any]) -> None:
 
 def _columns(X: Any) -> tuple[list[str], list[Any]]:
     """Names and columns of a frame or an array of two dimensions; none of anything else."""
-    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
-        return [repr(name) for name in X.columns], [X[name].to_numpy() for name in X.columns]
+    if is_frame(X):
+        columns = [*frame_of(X).iter_columns()]
+        return [repr(own.name) for own in columns], [objects_of(own) for own in columns]
     if hasattr(X, "tocsr"):
         return [], []
     try:

@@ -347,11 +347,13 @@ def loss_of(estimator: Any, **own: str) -> Loss:
     ----------
     estimator : estimator
     **own : str
-        Parameters of the estimator, and what losses call them.
+        Parameters of the estimator, and what losses call them, if it is not the same.
     """
-    loss = estimator.loss
-    its = {name: getattr(estimator, name) for name in own if own[name] in _parameters(loss)}
-    return get_loss(loss, **{own[name]: value for name, value in its.items()})
+    loss, its = estimator.loss, {}
+    for name, called in own.items():
+        for parameter in {called, name} & _parameters(loss):
+            its[parameter] = getattr(estimator, name)
+    return get_loss(loss, **its)
 
 
 def check_own(estimator: Any, **own: str) -> None:
@@ -362,8 +364,8 @@ def check_own(estimator: Any, **own: str) -> None:
     defaults = {field_.name: field_.default for field_ in fields(estimator)}
     for name, its in own.items():
         value, given = getattr(estimator, name), isinstance(estimator.loss, str)
-        if given and value != defaults[name] and its not in _parameters(estimator.loss):
-            takers = [repr(loss) for loss in LOSSES if its in _parameters(loss)]
+        if given and value != defaults[name] and not {its, name} & _parameters(estimator.loss):
+            takers = [repr(loss) for loss in LOSSES if {its, name} & _parameters(loss)]
             raise ValueError(
                 f"{name}={value!r} belongs to loss={' or '.join(takers)}, got "
                 f"loss={estimator.loss!r}: leave {name} out"

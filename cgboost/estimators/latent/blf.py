@@ -105,8 +105,8 @@ default="squared_error"
         equal rows or targets there may be many dual solutions, and the order of the rows selects
         one; signs do not depend on the order.
     epsilon, delta, alpha : float, default=0.1, 1.0, 0.5
-        Half-width of the tube; the residual at which Huber's loss becomes linear; the quantile. For
-        losses given by name.
+        Half-width of the tube; the residual at which Huber's loss becomes linear; the quantile,
+        or the expectile. For losses given by name.
     max_components : int or None, default=None
         Maximum number of factors that cross-validation tries. None means 50; it never exceeds the
         number of features.

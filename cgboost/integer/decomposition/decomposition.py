@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Mapping
 from concurrent import futures
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cgboost._solvers import run_highs
-from cgboost.exceptions import CGBoostError
+from cgboost.exceptions import CGBoostError, ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.branching.rules import INTEGRAL
@@ -144,6 +145,7 @@ class Decomposition:
         time_limit: float | None = None,
         *,
         block_executor: Executor | futures.Executor | None = None,
+        resume: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> DecompositionResult:
         """Solve by branch-and-price; without blocks, by branch and cut in HiGHS.
@@ -156,6 +158,9 @@ class Decomposition:
         block_executor : Executor, concurrent.futures.Executor or None
             Solves the pricing problems of the blocks; see :mod:`cgboost.parallel`. None: one block
             after another.
+        resume : str, path or None
+            The file of a :class:`~cgboost.Checkpoint` among the callbacks of an earlier search of
+            the same model, which goes on.
         **options
             Parameters of :class:`~cgboost.BranchAndPrice`, instead of those chosen here.
             Callbacks see objective and bound of the model.
@@ -170,10 +175,12 @@ class Decomposition:
         """
         start = time.perf_counter()
         if self.structure is None:
+            _check_no_resume(resume, self.why)
             return self._cut(gap, time_limit, self.why)
         try:
             made = reformulated(self.structure, block_executor)
         except NotDecomposableError as error:
+            _check_no_resume(resume, str(error))
             return self._cut(gap, time_limit, str(error))
         own: dict[str, Any] = {
             "branching": made.branching,
@@ -190,7 +197,7 @@ class Decomposition:
         own["callbacks"] = [in_own_sense(each, value) for each in options.pop("callbacks", ())]
         try:
             search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
-            tree = search.run(gap, time_limit)
+            tree = search.run(gap, time_limit, resume=resume)
             if self.detected and isinstance(tree.error, BlockError):
                 raise tree.error
         except BlockError as error:
@@ -312,6 +319,15 @@ class Decomposition:
                 f"the answer has the objective {value:.10g} in the model, {objective:.10g} in the "
                 "master"
             )
+
+
+def _check_no_resume(resume: Any, why: str) -> None:
+    """Raise a ResumeError where branch and cut in HiGHS solves a model: it keeps no records."""
+    if resume is not None:
+        raise ResumeError(
+            f"resume={os.fspath(resume)!r}: branch and cut solves this model, and keeps no records "
+            f"({why}): leave resume out"
+        )
 
 
 def decompose(

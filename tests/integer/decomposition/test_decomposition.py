@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from rich.console import Console
 
 from cgboost import Checkpoint, decompose
+from cgboost.exceptions import ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer import BranchAndPriceResult, TreeProgress, TreeState, heuristics
 from cgboost.integer.decomposition.blocks import structure_of
@@ -260,7 +261,12 @@ def test_callbacks_see_the_models_own_values(tmp_path: Path) -> None:
     assert seen.result.objective == pytest.approx(result.objective)
     assert seen.result.bound == pytest.approx(result.bound)
     assert seen.closed == 1
-    assert (tmp_path / "search.ckpt").stat().st_size > 0
+    again = decompose(model, blocks).solve(resume=tmp_path / "search.ckpt")
+    assert again.objective == result.objective
+    assert again.tree is not None
+    assert again.tree.n_nodes == result.tree.n_nodes
+    with pytest.raises(ResumeError, match="branch and cut solves this model"):
+        decompose(model, {}).solve(resume=tmp_path / "search.ckpt")
     assert f"objective {result.objective:.8g}, bound {result.objective:.8g}" in stream.getvalue()
     stopped = decompose(*assignment(9)).solve(callbacks=[lambda state: True], heuristics=[])
     best = compact(assignment(9)[0]).objective
