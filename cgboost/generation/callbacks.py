@@ -79,7 +79,10 @@ class Callback:
         """A round of a node of a tree is done, which may have many."""
 
     def save(self, record: Callable[[], Any], *, ended: bool) -> None:
-        """A round, or a node, is complete, or all has ended; ``record()`` is where to go on."""
+        """A round, or a node, is complete, or all has ended; ``record()`` is where to go on.
+
+        Records are kept for callbacks with both this method and :meth:`begin`.
+        """
 
     def finish(self, result: Any) -> None:
         """The end, once, where there is a result."""
@@ -97,8 +100,9 @@ def as_callback(given: Callable[..., Any]) -> Callback:
 
 
 def keeps_records(callback: Callback) -> bool:
-    """Whether a callback has a method of its own for records, which take time to make."""
-    return getattr(callback.save, "__func__", None) is not Callback.save
+    """Whether a callback takes records, which are work: it has both ``begin`` and ``save``."""
+    own = [getattr(getattr(callback, name), "__func__", None) for name in ("begin", "save")]
+    return own[0] is not Callback.begin and own[1] is not Callback.save
 
 
 class ValidationMonitor(Callback):

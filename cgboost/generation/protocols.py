@@ -210,7 +210,7 @@ class Priced:
     stratum : str
         The priority class in which the columns were found.
     replaces : bool
-        Whether the columns replace all columns in the master, a ``ReplacingMaster``.
+        Whether the columns replace all columns in the master, which then has ``replace``.
     response : ndarray of shape (n_rows,) or None
         The feasible pseudo-response for the excess, if it differs from that of the state.
     """
@@ -323,7 +323,7 @@ Given = TypeVar("Given")
 
 
 def completed(given: Any, defaults: Given) -> Given:
-    """An object, with the defaults for members that it does not have."""
+    """An object, with the defaults for members that it does not have, or that are None."""
     return cast("Given", _Completed(given, defaults))
 
 
@@ -332,8 +332,8 @@ class _Completed:
         vars(self).update(given=given, defaults=defaults)
 
     def __getattr__(self, name: str) -> Any:
-        own = vars(self)["given"]
-        return getattr(own if hasattr(own, name) else vars(self)["defaults"], name)
+        own = getattr(vars(self)["given"], name, None)
+        return getattr(vars(self)["defaults"], name) if own is None else own
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(vars(self)["given"], name, value)

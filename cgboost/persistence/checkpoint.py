@@ -125,7 +125,8 @@ class Checkpoint(Callback):
             same = OF_A_FIT if "=" in fingerprint else OF_A_RUN
             raise ResumeError(
                 f"the checkpoint {os.fspath(path)!r} is of other data or parameters{apart}: resume "
-                f"with {same}; only limits (time_limit, tol, max_columns, …) may differ"
+                f"with {same}; only limits (time_limit, tol, max_columns, …) may differ, "
+                "and the version of cgboost that wrote it may be another one"
             )
         records: list[Any] = content["records"]
         return records

@@ -85,10 +85,11 @@ def check_no_times(X: Any, of_what: str, section: Section) -> None:
     """
     found: tuple[str, Any] | None
     if is_frame(X):
-        columns = [*frame_of(X).iter_columns()]
-        times = filter(has_times, columns)
+        first = one_of_each_type(X)
+        times = (own for own in first if own.dtype.is_temporal() or has_times(own))
         found = next(((f"column {own.name!r} of X", own.dtype) for own in times), None)
-        check_codes(columns, section)
+        if any(_is_dictionary(own) for own in first):
+            _check_codes(X, section)
     else:
         dtype = getattr(X, "dtype", None)
         found = ("X", dtype) if getattr(dtype, "kind", "O") in TIMES else None
@@ -103,14 +104,28 @@ DAYS = "give numbers of days since a first day, (day - first_day).dt.days in pan
 """What to do with dates."""
 
 
-def check_codes(columns: Sequence[FrameColumn], section: Section) -> None:
+def one_of_each_type(X: Any) -> list[FrameColumn]:
+    """The first column of each type of a frame: wide ones have few types."""
+    types = X.dtypes if hasattr(X, "dtypes") else X.schema.types  # of Arrow
+    first: dict[Any, int] = {}
+    for number, own in enumerate(types):
+        first.setdefault(own, number)
+    frame = frame_of(X)
+    return [frame[:, number] for number in first.values()]
+
+
+def _is_dictionary(column: FrameColumn) -> bool:
+    """Whether it is one of Arrow."""
+    return column.dtype == nw.Categorical and not hasattr(column.to_native(), "dtype")
+
+
+def _check_codes(X: Any, section: Section) -> None:
     """Raise a ValueError for missing values in a dictionary of Arrow.
 
     pyarrow 26 makes a NumPy array of such a column in which they are the last category.
     """
-    for own in columns:
-        arrow = own.dtype == nw.Categorical and not hasattr(own.to_native(), "dtype")
-        if arrow and (missing := own.null_count()):
+    for own in frame_of(X).iter_columns():
+        if _is_dictionary(own) and (missing := own.null_count()):
             raise ValueError(
                 f"Input X contains NaN: column {own.name!r} of X, a dictionary of Arrow, has no "
                 f"value in {missing} of {len(own)} rows: fill them, or leave these rows "

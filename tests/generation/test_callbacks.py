@@ -9,7 +9,9 @@ import pytest
 from cgboost.generation.callbacks import (
     EarlyStopping,
     ValidationMonitor,
+    as_callback,
     error_rate,
+    keeps_records,
     mean_absolute_error,
     mean_squared_error,
 )
@@ -151,3 +153,21 @@ def test_what_a_callback_holds_is_given_back() -> None:
     with pytest.raises(RuntimeError, match="a mistake"):
         watched(Holding(0))
     assert closed == [99, 0]
+
+
+def test_members_of_other_meaning_are_left_alone() -> None:
+    """A method ``save`` without ``begin`` is none for records, and None stands for no member."""
+
+    class Curve:
+        finish = close = begin = None
+
+        def __call__(self, turn: Round) -> None:
+            """Nothing."""
+
+        def save(self, path: str) -> None:
+            raise AssertionError("not for the loop")
+
+    callback = as_callback(Curve())
+    assert not keeps_records(callback)
+    assert callback.best_round is None
+    watched(Curve())

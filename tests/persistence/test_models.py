@@ -193,6 +193,8 @@ def test_files_of_all_versions_are_read(version: str, name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VersionWarning)  # trees of another scikit-learn
         model = cgboost.load(FOLDER / version / file_name(name))
+        assert type(clone(model)) is type(model)
+        assert type(model).__name__ in repr(model)
     method, values = said[name]
     own = np.asarray(getattr(model, method)(fitted(name)[1]))[:5]
     if own.dtype.kind == "f":

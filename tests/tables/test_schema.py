@@ -265,6 +265,7 @@ def test_missing_values_of_a_dictionary_of_arrow_stay_missing() -> None:
         (pa.array(["a", "a", "b"]), "column 'c' of X has words, such as 'a'"),
         (pa.array([0, 86_400_000, 0], pa.date64()), "column 'c' of X has dates or times"),
         (pa.nulls(3), "column 'c' has no value in 3 of 3 rows"),
+        (pa.array([datetime.time(1)] * 3), "column 'c' of X has dates or times"),
     ]:
         with pytest.raises(ValueError, match=message):
             model.fit(pa.table({"c": column}), [1.0, 2.0, 3.0])

@@ -195,6 +195,12 @@ class ThinnedEnsemble(ThinnedModel):
     RandomForestClassifier(n_estimators=20, random_state=0)
     """
 
+    # for files of versions that did not have them
+    leaf_values = "auto"
+    fit_intercept = True
+    solver_options: Mapping[str, Any] | None = None
+    leaf_values_, leaf_gap_ = "keep", np.nan
+
     def __init__(
         self,
         estimator: Any = None,
