@@ -60,16 +60,23 @@ def test_without_columns_the_best_offset_is_found(case: OptimizerCase) -> None:
 
 @law(OPTIMIZERS)
 def test_a_time_limit_is_kept(case: OptimizerCase) -> None:
-    """Out of time is a failure of the master that says so, and the next solve is not affected."""
+    """Out of time is a failure of the master that says so, and the next solve is not affected.
+
+    Some have a hundredth of a second at least, in which a quick machine may be done.
+    """
     rng = np.random.default_rng(4)
     problem = Problem(rng.normal(size=(200, 50)), rng.normal(size=200), np.ones(200), 0.1)
     formulation = case.takes[-1]
     master = case.make(formulation=formulation, loss=problem.loss(formulation))
     master.add(columns_of(problem.H))
-    with pytest.raises(MasterError, match="time") as caught:
-        master.solve(time_limit=0.0)
-    assert caught.value.timed_out
     optimum = problem.optimum(formulation)
+    try:
+        state = master.solve(time_limit=0.0)
+    except MasterError as error:
+        assert error.timed_out
+        assert "time" in str(error)
+    else:
+        assert state.objective == pytest.approx(optimum, rel=case.accuracy)
     assert master.solve().objective == pytest.approx(optimum, rel=case.accuracy)
 
 
