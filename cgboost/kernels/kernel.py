@@ -9,6 +9,9 @@ Two optional structures make a kernel cheap:
 * values computed from inner products (``of_products``) of all columns of X or of some
   (``restricted``): all such kernels of a library on the same columns share one matrix product;
 * weighted sums Σ_j w_j k(x, z_j) that need no kernel values at all (``expansion``).
+
+The formulas are in ``numeric/`` and ``objects/``; in a fit, :mod:`cgboost.pricing.kernels.blocks`
+has the values of a whole library computed, block of rows by block.
 """
 
 from __future__ import annotations

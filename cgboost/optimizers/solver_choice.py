@@ -15,7 +15,7 @@ With ``solver="auto"`` (another solver's name: ``simplex/dual_session.py``)::
     all coefficients of a stagewise model           refits/refits.py
 
 ``SupportVectorMaster._make_dual`` chooses between the primal and the dual, and whether prices grow;
-other masters have one solver each.
+its ``_goes_on`` takes the path simplex; other masters have one solver each.
 """
 
 from __future__ import annotations

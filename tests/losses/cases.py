@@ -1,4 +1,8 @@
-"""All losses with some of their parameters, what they are for others, and data for them."""
+"""All losses with some of their parameters, what they are for others, and data for them.
+
+A new loss is a line in ``LOSSES``: ``test_laws.py`` tests all that losses promise for it, and says
+so where one of the registry is missing.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
