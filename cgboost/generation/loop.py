@@ -42,6 +42,7 @@ from cgboost.generation.resuming import (
     RunRecord,
     check_resumable,
     fingerprint_of,
+    not_held,
     recalled,
     record_of,
     remembered,
@@ -49,7 +50,6 @@ from cgboost.generation.resuming import (
     restored_trace,
     round_of,
     take_first,
-    take_up,
     time_used,
 )
 from cgboost.generation.rounding import rounding_of
@@ -327,10 +327,8 @@ class ColumnGeneration:
             trace.rounding = rounding_of(state) / state.gap_scale
             return stop
         with blaming(StopReason.MASTER_FAILED):
-            if priced.replaces and hasattr(self.master, "replace"):
-                self._able.replace(fresh)
-            else:
-                self.master.add(fresh)
+            taking = self._able.replace if priced.replaces else None
+            (taking or self.master.add)(fresh)
         trace.coming = held + len(fresh)
         self._offered = fresh
         self._save(trace, None)
@@ -352,8 +350,8 @@ class ColumnGeneration:
         if not begun.rows:
             return fresh, None
         with blaming(StopReason.MASTER_FAILED):
-            if hasattr(self.master, "take_up") and not self._is_cut_short:
-                take_up(self._able, begun, near=record.path[-1])
+            if self._able.take_up is not None and not self._is_cut_short:
+                self._able.take_up(not_held(self.master, begun), *record.path[-1])
             else:
                 self._walk_again(begun)
         vars(self.smoothing).update(begun.smoothing)

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
@@ -277,12 +277,21 @@ class Abilities:
         False: the objective may increase, and a run returns the last round, not the best.
     proves : bool
         False: no bound before the end; a round known to be the last is then not priced.
+    replace : callable or None
+        ``replace(columns)`` takes new columns into the problem, and those that were in it leave.
+        For pricers whose columns replace all others; a master without it keeps them.
+    take_up : callable or None
+        ``take_up(columns, coef, intercept)`` takes in all columns of a run at once, with
+        coefficients of the first ones to begin at. For masters whose optimum does not depend on the
+        way that led to it; with the others, a run that is resumed repeats its rounds.
     """
 
     columns: Sequence[Column] = ()
     accuracy: float | None = None
     descends: bool = True
     proves: bool = True
+    replace: Callable[[Sequence[Column]], None] | None = None
+    take_up: Callable[[Sequence[Column], Vector, Any], None] | None = None
 
     def anticipated(self) -> MasterState | None:
         """A neighbour's solution with the pseudo-response of this problem, or None.
@@ -302,21 +311,6 @@ class Abilities:
         objective is no worse.
         """
         return None
-
-    def replace(self, columns: Sequence[Column]) -> None:
-        """Take new columns into the problem; those that were in it leave.
-
-        For pricers whose columns replace all others; a master without it keeps them.
-        """
-        raise NotImplementedError
-
-    def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
-        """Take in all columns of a run at once, with coefficients of the first ones to begin at.
-
-        For masters whose optimum does not depend on the way that led to it; with the others, a run
-        that is resumed repeats its rounds.
-        """
-        raise NotImplementedError
 
 
 Given = TypeVar("Given")

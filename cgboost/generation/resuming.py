@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cgboost.exceptions import ResumeError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason, Trace
-from cgboost.generation.protocols import Abilities, Master, MasterState, Pricer
+from cgboost.generation.protocols import Master, MasterState, Pricer
 
 Vector = NDArray[np.float64]
 
@@ -199,15 +199,15 @@ def recalled(pricer: Pricer, record: RunRecord) -> None:
     pricer.recall(record.memory)
 
 
-def take_up(master: Abilities, record: RunRecord, *, near: tuple[Vector, float | Vector]) -> None:
-    """Give a new master all columns of a record, and coefficients near the optimum.
+def not_held(master: Master, record: RunRecord) -> list[Column]:
+    """The columns of a record that a new master does not have yet.
 
     Raises
     ------
     ResumeError
         If the master begins with columns that the record does not have.
     """
-    master.take_up(record.columns[_first_columns(master, record) :], *near)
+    return record.columns[_first_columns(master, record) :]
 
 
 def take_first(master: Master, record: RunRecord) -> None:

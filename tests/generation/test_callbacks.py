@@ -171,3 +171,15 @@ def test_members_of_other_meaning_are_left_alone() -> None:
     assert not keeps_records(callback)
     assert callback.best_round is None
     watched(Curve())
+
+
+def test_a_member_of_a_master_that_is_none_is_none() -> None:
+    """The run is that of a master without it."""
+
+    class Plain(CountingMaster):
+        anticipated = crossover = replace = take_up = None
+
+    plain, usual = Plain(), CountingMaster()
+    found, expected = (run(master, Supply(4), max_rounds=3) for master in (plain, usual))
+    assert found.history["columns"].tolist() == expected.history["columns"].tolist()
+    assert found.stop_reason == expected.stop_reason
