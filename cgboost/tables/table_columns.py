@@ -262,12 +262,12 @@ def _of_frame(column: FrameColumn) -> TableColumn:
         )
     if isinstance(column.dtype, (nw.Categorical, nw.Enum)):
         return TableColumn(name, objects_of(column), CATEGORICAL)
+    if values.dtype.kind in NUMBERS:
+        return TableColumn(name, values, dtype)
     if has_times(column):
         if values.dtype.kind == "O":  # days of Arrow
             kind = "m" if column.dtype == nw.Duration else "M"
             values = np.array([plain_time(value) for value in values], dtype=f"{kind}8[us]")
         return TableColumn(name, microseconds(values), dtype)
-    if values.dtype.kind in NUMBERS:
-        return TableColumn(name, values, dtype)
     found = TableColumn(name, values.astype(object), dtype)
     return replace(found, values=found.as_floats()) if has_numbers(column) else found
