@@ -15,14 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
-from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_count, check_learning_rate
+from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
     Classification,
-    predict_proba,
-    staged_predict_proba,
 )
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.callbacks import ValidationMonitor
@@ -177,7 +175,7 @@ n_iter_, n_features_in_, feature_names_in_
         }
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        stagewise.keep(self, runs, rows)
+        BaseStagewise._keep(self, runs, rows)  # learners of several classes stand in each output
         [run] = runs
         n_classes = len(self.classes_)
         self.estimator_weights_ = run.outputs[0].coef * (n_classes / (n_classes - 1) ** 2)
@@ -193,11 +191,11 @@ n_iter_, n_features_in_, feature_names_in_
 
         For two classes this is 1/(1 + e^{−2f}).
         """
-        return predict_proba(self, X)
+        return self._probabilities(self._outputs(X))
 
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[Vector]:
         """Class probabilities after every round up to the best one."""
-        return staged_predict_proba(self, X)
+        return map(self._probabilities, self._staged_outputs(X))
 
     @property
     def _log_odds(self) -> float:

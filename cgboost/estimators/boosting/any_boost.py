@@ -16,8 +16,6 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
-from cgboost.estimators.common import stagewise
-from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,
@@ -25,12 +23,11 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
+from cgboost.estimators.common.stagewise import BaseLearnerStages
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
     Classification,
     Regression,
-    predict_proba,
-    staged_predict_proba,
 )
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.protocols import Pricer
@@ -60,18 +57,11 @@ from cgboost.pricing.learners.learners import (
 
 
 @dataclass(eq=False, repr=False)
-class BaseLearnerBoost(BaseEnsemble):
+class BaseLearnerBoost(BaseLearnerStages):
     """Columns from a weak learner, by default a small regression tree, one per round."""
 
     estimator: Any = None
     n_estimators: int = field(default=100, kw_only=True)
-
-    _limits = stagewise.limits
-    _described = stagewise.learner_numbers
-    _keep = stagewise.keep_learners
-    _staged_outputs = stagewise.staged_outputs
-    _warn = stagewise.warn
-    feature_importances_ = property(stagewise.importances)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -114,54 +104,61 @@ class BaseLearnerBoost(BaseEnsemble):
             )
 
 
-def check_any_boost(self: Any) -> None:
-    """Check the parameters of AnyBoost."""
-    BaseLearnerBoost._check_parameters(self)
-    check_known_loss(self.loss, self._losses)
-    if isinstance(self.step, str):
-        check_choice("step", self.step, ("line-search", "newton"))
-    else:
-        check_number("step", self.step, above=0)
-    check_learning_rate(self.learning_rate)
-    check_choice("start", self.start, ("constant", "zero"))
-    check_bool("corrective", self.corrective)
-    if self.step == "newton" and (loss := known_loss(self.loss)) is not None:
-        require(loss, ["hessian_diag"], 'step="newton"')
-
-
-def response_of_step(self: Any, weights: Vector) -> ResponseFunction:
-    """What a regressor is fitted to: with Newton steps r/w with the Newton weights w."""
-    if self.step == "newton" and not is_classifier(self._learner):
-        self._require_weights("newton steps")
-        return newton_response
-    return BaseLearnerBoost._working(self, weights)
-
-
 def _offset_of(start: str) -> Literal["free", "none"]:
     """Of masters that refit all coefficients: whether a constant is one of them."""
     return "free" if start == "constant" else "none"
 
 
-def any_boost_tasks(self: Any, pool: LearnerPricer, rows: TrainingRows) -> Iterator[Subproblem]:
-    """One run an output: a step along every learner, or all coefficients corrected."""
-    for target in self._targets(rows.y):
-        loss = bound_loss(self.loss, target, rows.weights)
-        if self.corrective:
-            from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
+class BaseAnyBoost(BaseLearnerBoost):
+    """Descent in function space for any loss: a step along every learner, or all corrected."""
 
-            yield Subproblem(CorrectiveMaster(loss, offset=_offset_of(self.start)), pool)
+    loss: Any
+    step: Any
+    learning_rate: float
+    corrective: bool
+    start: Literal["constant", "zero"]
+
+    _losses: ClassVar[tuple[str, ...]]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_known_loss(self.loss, self._losses)
+        if isinstance(self.step, str):
+            check_choice("step", self.step, ("line-search", "newton"))
         else:
-            master = StagewiseMaster(
-                loss,
-                step=self.step,
-                learning_rate=self.learning_rate,
-                start=self.start,
-            )
-            yield Subproblem(master, pool)
+            check_number("step", self.step, above=0)
+        check_learning_rate(self.learning_rate)
+        check_choice("start", self.start, ("constant", "zero"))
+        check_bool("corrective", self.corrective)
+        if self.step == "newton" and (loss := known_loss(self.loss)) is not None:
+            require(loss, ["hessian_diag"], 'step="newton"')
+
+    def _working(self, weights: Vector) -> ResponseFunction:
+        """With Newton steps, regressors are fitted to r/w with the Newton weights w."""
+        if self.step == "newton" and not is_classifier(self._learner):
+            self._require_weights("newton steps")
+            return newton_response
+        return super()._working(weights)
+
+    def _tasks(self, pool: LearnerPricer, rows: TrainingRows) -> Iterator[Subproblem]:
+        for target in self._targets(rows.y):
+            loss = bound_loss(self.loss, target, rows.weights)
+            if self.corrective:
+                from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
+
+                yield Subproblem(CorrectiveMaster(loss, offset=_offset_of(self.start)), pool)
+            else:
+                master = StagewiseMaster(
+                    loss,
+                    step=self.step,
+                    learning_rate=self.learning_rate,
+                    start=self.start,
+                )
+                yield Subproblem(master, pool)
 
 
 @dataclass(eq=False, repr=False)
-class AnyBoostClassifier(Classification, BaseLearnerBoost):
+class AnyBoostClassifier(Classification, BaseAnyBoost):
     """Boosting of any weak learner for any margin loss ([M] Alg. 1).
 
     Each round fits the learner to the pseudo-response r = −∂loss/∂f (for regressors), or to its
@@ -234,25 +231,21 @@ n_features_in_, feature_names_in_
 
     _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION
 
-    _check_parameters = check_any_boost
-    _working = response_of_step
-    _tasks = any_boost_tasks
-
     def predict_proba(self, X: Any) -> Vector:
         """Class probabilities 1/(1 + e^{−2f}), one-vs-rest: shape (n_rows, n_classes).
 
         They are valid for losses whose minimum is at half the log-odds: "log_loss" and
         "exponential".
         """
-        return predict_proba(self, X)
+        return self._probabilities(self._outputs(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
         """Class probabilities after every round up to the best one."""
-        return staged_predict_proba(self, X)
+        return map(self._probabilities, self._staged_outputs(X))
 
 
 @dataclass(eq=False, repr=False)
-class AnyBoostRegressor(Regression, BaseLearnerBoost):
+class AnyBoostRegressor(Regression, BaseAnyBoost):
     """Boosting of any weak learner for any regression loss ([M] Alg. 1).
 
     Parameters
@@ -284,10 +277,6 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
     start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = REGRESSION
-
-    _check_parameters = check_any_boost
-    _working = response_of_step
-    _tasks = any_boost_tasks
 
     @property
     def _known_loss(self) -> Loss | None:

@@ -27,7 +27,6 @@ from cgboost.estimators.boosting.criteria import (
     HighDimensionalCriterion,
     RoundCriterion,
 )
-from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.input_checks import warn_of_weights
 from cgboost.estimators.common.parameters import (
@@ -37,6 +36,7 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
+from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import Regression
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
@@ -60,7 +60,7 @@ STEPS = 5.0
 
 
 @dataclass(eq=False, repr=False)
-class BaseComponentwise(Regression):
+class BaseComponentwise(Regression, BaseStagewise):
     """Squared error over features, one a round, and a criterion that chooses the round."""
 
     n_estimators: int = field(default=100, kw_only=True)
@@ -71,10 +71,6 @@ class BaseComponentwise(Regression):
     _criteria: ClassVar[tuple[str, ...]]
     _may_choose_rounds: ClassVar[bool] = False
     """Whether ``n_estimators`` may be None."""
-
-    _limits = stagewise.limits
-    _warn = stagewise.warn
-    feature_importances_ = property(stagewise.importances)
 
     def __sklearn_tags__(self) -> Any:
         """Sparse X is welcome."""
@@ -149,7 +145,7 @@ class BaseComponentwise(Regression):
         return {"feature": np.array([h.index for h in hypotheses], dtype=np.intp)}
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        stagewise.keep(self, runs, rows)
+        super()._keep(runs, rows)
         used, stages = self._stages()
         self.coef_ = np.zeros(self.n_features_in_)
         self.coef_[used] = stages[:, -1]

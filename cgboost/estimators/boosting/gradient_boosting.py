@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.boosting.tree_importances import importances, shares
-from cgboost.estimators.common import stagewise
-from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.parameters import (
     check_choice,
@@ -25,14 +23,13 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
+from cgboost.estimators.common.stagewise import BaseLearnerStages
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
-    Classification,
+    ProbabilisticClassification,
     Regression,
     balanced,
     mean_log_loss,
-    predict_proba,
-    staged_predict_proba,
 )
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import UnsupportedLossError
@@ -56,7 +53,7 @@ from cgboost.pricing.learners.trees import LeafRule, TreePricer, newton_leaves, 
 
 
 @dataclass(eq=False, repr=False)
-class BaseGradientBoosting(BaseEnsemble):
+class BaseGradientBoosting(BaseLearnerStages):
     """Trees grown on the residuals, with leaf values that minimise the loss, one per output."""
 
     n_estimators: int = field(default=100, kw_only=True)
@@ -68,11 +65,6 @@ class BaseGradientBoosting(BaseEnsemble):
     max_features: int | float | str | None = field(default=None, kw_only=True)
     max_leaf_nodes: int | None = field(default=None, kw_only=True)
     start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
-
-    _limits = stagewise.limits
-    _described = stagewise.learner_numbers
-    _staged_outputs = stagewise.staged_outputs
-    _warn = stagewise.warn
 
     @property
     def feature_importances_(self) -> Vector:
@@ -116,13 +108,13 @@ class BaseGradientBoosting(BaseEnsemble):
         yield Subproblem(master, pricer, n_outputs=loss.n_outputs, columns_per_round=loss.n_outputs)
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        stagewise.keep_learners(self, runs, rows)
+        super()._keep(runs, rows)
         trees = [[h.estimator for h in output.active] for output in runs[0].outputs]
         self._importances = np.stack([importances(part, self.n_features_in_) for part in trees])
 
 
 @dataclass(eq=False, repr=False)
-class GradientBoostingClassifier(Classification, BaseGradientBoosting):
+class GradientBoostingClassifier(ProbabilisticClassification, BaseGradientBoosting):
     """Gradient boosting for K classes: K regression trees per round, for the multinomial deviance.
 
     With p_k = e^{f_k} / Σ_l e^{f_l} and the residuals r_ik = [y_i = k] − p_k(x_i), one tree is
@@ -197,9 +189,6 @@ n_features_in_, feature_names_in_
 
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
     _fitted_jointly = True
-
-    predict_proba = predict_proba
-    staged_predict_proba = staged_predict_proba
 
     @property
     def class_importances_(self) -> Vector:

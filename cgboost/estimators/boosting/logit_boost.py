@@ -16,17 +16,15 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
-from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_learning_rate
+from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
-    Classification,
     ClassWeight,
+    ProbabilisticClassification,
     balanced,
     mean_log_loss,
-    predict_proba,
-    staged_predict_proba,
 )
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.callbacks import Score, error_rate
@@ -49,7 +47,7 @@ MakePricer = Callable[[WeightedLoss], Pricer]
 
 
 @dataclass(eq=False, repr=False)
-class LogitBoostClassifier(Classification, BaseLearnerBoost):
+class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
     """LogitBoost, by default over straight lines in one feature.
 
     f is half the log-odds, p = 1/(1 + e^{−2f}). Each round fits the weak learner by least squares
@@ -121,9 +119,6 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
 
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
 
-    predict_proba = predict_proba
-    staged_predict_proba = staged_predict_proba
-
     @property
     def _is_linear(self) -> bool:
         return isinstance(self.estimator, str) and self.estimator == LINEAR
@@ -193,7 +188,7 @@ class LogitBoostClassifier(Classification, BaseLearnerBoost):
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         self.__dict__.pop("estimators_", None)
         if self._is_linear:
-            stagewise.keep(self, runs, rows)
+            BaseStagewise._keep(self, runs, rows)
             self._collapse(self.columns_)
         else:
             super()._keep(runs, rows)

@@ -27,9 +27,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.fitted_methods import NumberPerFeature, ReportedEstimator
+from cgboost.estimators.common.fitted_methods import NumberPerFeature
 from cgboost.estimators.common.fitted_runs import (
     FittedOutput,
     FittedRun,
@@ -39,7 +38,6 @@ from cgboost.estimators.common.fitted_runs import (
     stacked,
     unchanged_on_failure,
 )
-from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.parameters import (
     check_callbacks,
     check_class_weight,
@@ -49,6 +47,7 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     check_verbose,
 )
+from cgboost.estimators.common.reading import RowReader
 from cgboost.estimators.common.resuming import resumed
 from cgboost.estimators.common.scoring import (
     RoundScore,
@@ -60,7 +59,6 @@ from cgboost.estimators.common.scoring import (
 )
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import (
-    FLOATS,
     EvalSets,
     HeldRows,
     HeldSets,
@@ -80,7 +78,7 @@ from cgboost.parallel.sharing import SharesExecutor
 
 
 @dataclass(eq=False, repr=False)
-class BaseEnsemble(SharesExecutor, ReportedEstimator):
+class BaseEnsemble(SharesExecutor, RowReader):
     """Parameters, ``fit`` and fitted attributes shared by all estimators.
 
     The dataclass generates the ``__init__`` that scikit-learn requires: it names every parameter
@@ -238,29 +236,6 @@ class BaseEnsemble(SharesExecutor, ReportedEstimator):
 
     # ------------------------------------------------------------------ what a subclass says
 
-    _y_numeric: ClassVar[bool] = False
-
-    @property
-    def _accept_sparse(self) -> Any:
-        """Formats in which X may be sparse; False for none."""
-        return False
-
-    def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
-        checked: tuple[Matrix, Any] = validate_data(
-            self,
-            X,
-            y,
-            dtype=FLOATS,
-            y_numeric=self._y_numeric,
-            accept_sparse=self._accept_sparse,
-        )
-        return checked
-
-    def _read_new(self, X: Any, y: Any = None) -> Any:
-        """Rows to be predicted, or (X, y) to be scored: checked against the training rows."""
-        own = {"reset": False, "dtype": FLOATS, "accept_sparse": self._accept_sparse}
-        return validate_data(self, X, **own) if y is None else validate_data(self, X, y, **own)
-
     @abstractmethod
     def _learn(self, y: NDArray[Any]) -> NDArray[Any]:
         """Check the training y, keep what predictions need of it, and encode it."""
@@ -307,8 +282,10 @@ class BaseEnsemble(SharesExecutor, ReportedEstimator):
     _records: ClassVar[Iterator[RunRecord]] = iter(())
     """Of runs that a checkpoint has."""
 
-    _share_of_time: ClassVar[float] = 1.0
-    """The part of the time limit that the runs have."""
+    @property
+    def _share_of_time(self) -> float:
+        """The part of the time limit that the runs have."""
+        return 1.0
 
     def _calibrate(self, rows: TrainingRows, held: HeldSets | None, started: float) -> None:
         """Calibrate probabilities, where there are some that need it."""
@@ -325,6 +302,15 @@ class BaseEnsemble(SharesExecutor, ReportedEstimator):
     def _usable(self, rows: TrainingRows) -> TrainingRows:
         """The rows that cost anything; the others would make columns, means and thresholds."""
         return rows.counting()
+
+    def _leaning(self, runs: list[FittedRun], rows: TrainingRows) -> list[FittedRun]:
+        """The runs, with a say where they have none."""
+        return runs
+
+    @property
+    def _said_by_constants(self) -> str:
+        """What a model without columns predicts, in words."""
+        return ""
 
     def _sharing(self, functions: list[Any]) -> list[Any]:
         """The basis functions of all runs, with what they have in common kept once."""
@@ -357,6 +343,12 @@ class BaseEnsemble(SharesExecutor, ReportedEstimator):
 
     def _hold_out(self, rows: TrainingRows) -> tuple[TrainingRows, HeldSets]:
         return rows.split(self.validation_fraction, self.random_state, stratify=not self._y_numeric)
+
+    def _fold(
+        self, rows: TrainingRows, train: NDArray[np.intp], test: NDArray[np.intp]
+    ) -> tuple[TrainingRows, Matrix]:
+        """The training rows of a fold, and the X of those that it holds out."""
+        return rows.take(train), rows.X[test]
 
     # ------------------------------------------------------------------ the runs
 
@@ -495,11 +487,6 @@ class BaseEnsemble(SharesExecutor, ReportedEstimator):
         return described | {"coefficient": output.coef[active], "round": output.rounds[active]}
 
     # ------------------------------------------------------------------ predictions
-
-    def _rows(self, X: ArrayLike) -> Matrix:
-        check_is_fitted(self)
-        rows: Matrix = self._read_new(X)
-        return rows
 
     def _outputs(self, X: ArrayLike) -> Vector:
         """Model outputs, shape (n_rows, n_outputs)."""

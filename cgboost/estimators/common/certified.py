@@ -48,6 +48,9 @@ from cgboost.pricing import JointPricer, Pairs
 SMALLEST_TOL = 1e-10
 """What ``tol=0`` means: sums in float64 cannot tell smaller relative gaps from none."""
 
+PathValues = NDArray[np.float64] | Callable[[Any], NDArray[np.float64]]
+"""The values of a path, or how they follow from an estimator that has seen the rows."""
+
 UNPLANNED_STOPS = (
     StopReason.STALLED,
     StopReason.MASTER_FAILED,
@@ -82,9 +85,10 @@ class BaseBoost(BaseEnsemble):
 
     _path_score_name: ClassVar[str] = "score"
 
-    def _path_score(self: Any, X: Any, y: Any, weights: Vector | None = None) -> float:
+    def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
         """What paths score their models by without ``scoring``, greater is better."""
-        return float(self.score(X, y, weights))
+        model: Any = self  # scikit-learn's classes have the score
+        return float(model.score(X, y, weights))
 
     @abstractmethod
     def _master_options(self) -> dict[str, Any]:
@@ -195,10 +199,6 @@ class BaseBoost(BaseEnsemble):
     def _sharing(self, functions: list[Any]) -> list[Any]:
         return self._family.shared(functions)
 
-    def _leaning(self, runs: list[FittedRun], rows: TrainingRows) -> list[FittedRun]:
-        """The runs, with a say where they have none."""
-        return runs
-
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         runs = self._leaning(runs, rows)
         super()._keep(runs, rows)
@@ -232,11 +232,6 @@ class BaseBoost(BaseEnsemble):
                 f"{SCALE_Y}{see('trivial-models')}",
                 DataWarning,
             )
-
-    @property
-    def _said_by_constants(self) -> str:
-        """What a model without columns predicts, in words."""
-        return ""
 
     def _warn(self) -> None:
         """Say once which runs ended before ``tol`` and why, and which models have no column."""
@@ -283,6 +278,100 @@ class BaseBoost(BaseEnsemble):
         if kept:
             words = f"{'; '.join(kept)}{self._said_by_constants}"
             warn_caller(f"{name}: {words}{see('trivial-models')}", TrivialModelWarning)
+
+    # ------------------------------------------------------------------ paths
+
+    def _fit_along(
+        self,
+        X: Any,
+        y: Any,
+        parameter: PathParameter,
+        values: PathValues,
+        sample_weight: ArrayLike | None,
+        eval_set: EvalSets | None,
+    ) -> RegularizationPath:
+        """Fit a model for every value of a parameter.
+
+        Parameters
+        ----------
+        X, y, sample_weight, eval_set
+            As for :meth:`fit`.
+        parameter : {"C", "nu", "alpha"}
+        values : ndarray of shape (n_values,), or callable
+            A function is called with the estimator after it has seen the rows.
+        """
+        prepared, sets = copy.copy(self), named_sets(eval_set)
+        if not callable(values):
+            first = _simplest_first(parameter, values)[0]
+            prepared.set_params(**{parameter: float(values[first])})
+        rows, held = prepared._prepare(X, y, sample_weight, eval_set)
+        prepared._check_monitoring(held)
+        pool = prepared._pool(rows)
+        if callable(values):
+            values = values(prepared)
+        carried: dict[int, WarmStart] = {}
+        models: dict[int, Any] = {}
+        name, scorer = next(iter(scorers_of(self.scoring).items()), (self._path_score_name, None))
+        seconds, scores = np.zeros(len(values)), np.full(len(values), np.nan)
+        for place in _simplest_first(parameter, values):
+            started = time.perf_counter()
+            model: Any = copy.copy(prepared)
+            setattr(model, parameter, float(values[place]))  # set_params reads all signatures again
+            model._carried = carried
+            model._keep(model._run_all(pool, rows, held, started), rows)
+            model._warn()
+            del model._carried
+            model._calibrate(rows, held, started)
+            seconds[place] = time.perf_counter() - started
+            if sets:
+                own = next(iter(sets.values()))
+                scores[place] = model._path_score(*own) if scorer is None else scorer(model, *own)
+            models[int(place)] = model
+        ordered = [models[place] for place in range(len(values))]
+        return RegularizationPath(parameter, values, ordered, scores, seconds, name)
+
+
+class BoostOverCosts(BaseBoost):
+    """One whose loss is weighed by C, or whose margin or tube by ν: paths over these."""
+
+    def path(
+        self,
+        X: Any,
+        y: Any = None,
+        C_values: Sequence[float] | None = None,
+        *,
+        nu_values: Sequence[float] | None = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSets | None = None,
+    ) -> RegularizationPath:
+        """Fit a model for every C or every ν; much cheaper than separate fits.
+
+        The models share the computed columns. They are fitted in order of increasing C or
+        decreasing ν, and each starts with the columns generated by the models before it. This
+        estimator itself is not changed.
+
+        Parameters
+        ----------
+        X, y, sample_weight, eval_set
+            As in :meth:`fit`. Models are scored on the first set, by the first scorer of
+            ``scoring``, or else by ``score``.
+        C_values : sequence of float
+            In any order. Not for classifiers with ``nu``, which replaces C.
+        nu_values : sequence of float
+            Instead of ``C_values``, in any order.
+
+        Returns
+        -------
+        RegularizationPath
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; if there is no value or one out of range; if both or neither of
+            ``C_values`` and ``nu_values`` are given, or ``C_values`` although ``nu`` replaces C.
+        """
+        parameter, values = _path_values(self, C_values, nu_values)
+        return self._fit_along(X, y, parameter, values, sample_weight, eval_set)
 
 
 def _level_of(loss: Any) -> Callable[[Vector], float] | None:
@@ -405,96 +494,6 @@ class RegularizationPath:
 def _simplest_first(parameter: PathParameter, values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Growing C, falling ν or α: the models with the most errors come first."""
     return np.argsort(values if parameter == "C" else -values, kind="stable")
-
-
-def fit_path(
-    self: BaseBoost,
-    X: Any,
-    y: Any = None,
-    C_values: Sequence[float] | None = None,
-    *,
-    nu_values: Sequence[float] | None = None,
-    sample_weight: ArrayLike | None = None,
-    eval_set: EvalSets | None = None,
-) -> RegularizationPath:
-    """Fit a model for every C or every ν; much cheaper than separate fits.
-
-    The models share the computed columns. They are fitted in order of increasing C or decreasing ν,
-    and each starts with the columns generated by the models before it. This estimator itself is not
-    changed.
-
-    Parameters
-    ----------
-    X, y, sample_weight, eval_set
-        As in :meth:`fit`. Models are scored on the first set, by the first scorer of ``scoring``,
-        or else by ``score``.
-    C_values : sequence of float
-        In any order. Not for classifiers with ``nu``, which replaces C.
-    nu_values : sequence of float
-        Instead of ``C_values``, in any order.
-
-    Returns
-    -------
-    RegularizationPath
-
-    Raises
-    ------
-    ValueError
-        As :meth:`fit`; if there is no value or one out of range; if both or neither of ``C_values``
-        and ``nu_values`` are given, or ``C_values`` although ``nu`` replaces C.
-    """
-    parameter, values = _path_values(self, C_values, nu_values)
-    return fit_along(self, X, y, parameter, values, sample_weight, eval_set)
-
-
-def fit_along(
-    self: BaseBoost,
-    X: Any,
-    y: Any,
-    parameter: PathParameter,
-    values: NDArray[np.float64] | Callable[[Any], NDArray[np.float64]],
-    sample_weight: ArrayLike | None,
-    eval_set: EvalSets | None,
-) -> RegularizationPath:
-    """Fit a model for every value of a parameter.
-
-    Parameters
-    ----------
-    X, y, sample_weight, eval_set
-        As for :func:`fit_path`.
-    parameter : {"C", "nu", "alpha"}
-    values : ndarray of shape (n_values,), or callable
-        A function is called with the estimator after it has seen the rows.
-    """
-    prepared, sets = copy.copy(self), named_sets(eval_set)
-    if not callable(values):
-        first = _simplest_first(parameter, values)[0]
-        prepared.set_params(**{parameter: float(values[first])})
-    rows, held = prepared._prepare(X, y, sample_weight, eval_set)
-    prepared._check_monitoring(held)
-    pool = prepared._pool(rows)
-    if callable(values):
-        values = values(prepared)
-    carried: dict[int, WarmStart] = {}
-    models: dict[int, Any] = {}
-    name, scorer = next(iter(scorers_of(self.scoring).items()), (self._path_score_name, None))
-    seconds, scores = np.zeros(len(values)), np.full(len(values), np.nan)
-    for place in _simplest_first(parameter, values):
-        started = time.perf_counter()
-        model: Any = copy.copy(prepared)
-        setattr(model, parameter, float(values[place]))  # set_params reads all signatures again
-        model._carried = carried
-        model._keep(model._run_all(pool, rows, held, started), rows)
-        model._warn()
-        del model._carried
-        model._calibrate(rows, held, started)
-        seconds[place] = time.perf_counter() - started
-        if sets:
-            own = next(iter(sets.values()))
-            scores[place] = model._path_score(*own) if scorer is None else scorer(model, *own)
-        models[int(place)] = model
-    ordered = [models[place] for place in range(len(values))]
-    return RegularizationPath(parameter, values, ordered, scores, seconds, name)
 
 
 def _path_values(

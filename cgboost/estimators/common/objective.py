@@ -466,7 +466,7 @@ def cost_by_noise(rows: TrainingRows, loss: Loss) -> float:
     return LEVEL_OF_NOISE / math.sqrt(noise or float(weights.sum()))
 
 
-def cost_of_labels(estimator: Any, rows: TrainingRows, loss: Loss) -> float:
+def cost_of_labels(targets: Sequence[Vector], weights: Vector, loss: Loss) -> float:
     """C by default with Σ|α| and classes, for columns that are of size 1 in most rows.
 
     As :func:`cost_by_noise`, with the derivatives g at f = 0 less their mean, which a constant
@@ -474,14 +474,14 @@ def cost_of_labels(estimator: Any, rows: TrainingRows, loss: Loss) -> float:
     Σ w g² is the mean; in a joint problem every row counts for each of its pairs.
     """
     noise = []
-    for target in estimator._targets(rows.y):
+    for target in targets:
         pairs = target.shape[1] - 1 if target.ndim == 2 else 1
         target = target if target.ndim == 1 else np.ones(len(target))
         g = loss.gradient(target, np.zeros(len(target)))
-        g = g - np.average(g, weights=rows.weights) * (pairs == 1)
-        noise.append(pairs * float(rows.weights @ g**2))
+        g = g - np.average(g, weights=weights) * (pairs == 1)
+        noise.append(pairs * float(weights @ g**2))
     mean = float(np.mean(noise))
-    return LEVEL_OF_LABELS / math.sqrt(mean if mean > 0 else rows.weights.sum())
+    return LEVEL_OF_LABELS / math.sqrt(mean if mean > 0 else weights.sum())
 
 
 def chosen_cost(estimator: Any) -> float:

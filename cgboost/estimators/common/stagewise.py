@@ -1,7 +1,4 @@
-"""Fits of a number of rounds, one column in each: what the classical boosters share.
-
-These functions are methods, or what methods call: an estimator assigns them in its class body.
-"""
+"""Fits of a number of rounds, one column in each: what the classical boosters share."""
 
 from __future__ import annotations
 
@@ -30,44 +27,56 @@ CUT_SHORT = (
 """Reasons to stop that the user should hear of."""
 
 
-def limits(self: Any) -> dict[str, Any]:
-    """Arguments of the loop: the first round has no column yet."""
-    return {"tol": 0.0, "max_rounds": self.n_estimators + 1}
+class BaseStagewise(BaseEnsemble):
+    """A number of rounds, ``n_estimators``, with one column of each output in each."""
+
+    n_estimators: Any
+
+    def _limits(self) -> dict[str, Any]:
+        return {"tol": 0.0, "max_rounds": self.n_estimators + 1}  # the first has no column yet
+
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+        """Fitted attributes; ``n_iter_`` counts the rounds in the model."""
+        super()._keep(runs, rows)
+        self.n_iter_ = max(run.best_round for run in runs)
+
+    def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
+        """Outputs after every round that has columns; without any, those of the constant."""
+        check_is_fitted(self)
+        stages = super()._staged_outputs(X)
+        return islice(stages, 1, None) if self.n_iter_ else stages
+
+    def _warn(self) -> None:
+        warn_cut_short(self, self._runs, f"n_estimators={self.n_estimators}")
+
+    @property
+    def feature_importances_(self) -> Vector:
+        """Share of the features in the loss that the rounds took off, shape (n_features,).
+
+        A learner's own importances share out the decrease of the loss in its round. Only for
+        learners that have importances. All zero where no feature was used.
+        """
+        check_is_fitted(self)
+        return importances_of(self._runs, self.n_features_in_)
 
 
-def keep(self: Any, runs: list[FittedRun], rows: TrainingRows) -> None:
-    """Fitted attributes; ``n_iter_`` counts the rounds in the model."""
-    BaseEnsemble._keep(self, runs, rows)
-    self.n_iter_ = max(run.best_round for run in runs)
+class BaseLearnerStages(BaseStagewise):
+    """Stages whose columns are fitted learners."""
 
+    def _described(
+        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+    ) -> Table:
+        return {"estimator": np.arange(len(hypotheses))}
 
-def keep_learners(self: Any, runs: list[FittedRun], rows: TrainingRows) -> None:
-    """Fitted attributes of a model of learners, which are numbered in the table of columns."""
-    keep(self, runs, rows)
-    outputs = [output for run in runs for output in run.outputs]
-    self.estimators_ = [h.estimator for output in outputs for h in output.active]
-    self.columns_["estimator"] = np.arange(len(self.estimators_))
-
-
-def learner_numbers(
-    self: Any, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-) -> Table:
-    """The table of learners, without coefficient and round."""
-    return {"estimator": np.arange(len(hypotheses))}
-
-
-def importances(self: Any) -> Vector:
-    """Share of the features in the loss that the rounds took off, shape (n_features,).
-
-    A learner's own importances share out the decrease of the loss in its round. Only for
-    learners that have importances. All zero where no feature was used.
-    """
-    check_is_fitted(self)
-    return importances_of(self._runs, self.n_features_in_)
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(runs, rows)
+        outputs = [output for run in runs for output in run.outputs]
+        self.estimators_ = [h.estimator for output in outputs for h in output.active]
+        self.columns_["estimator"] = np.arange(len(self.estimators_))
 
 
 def importances_of(runs: Sequence[FittedRun], n_features: int) -> Vector:
-    """As :func:`importances`, of the runs of a fit."""
+    """Shares of the features in what the rounds of all runs took off the loss."""
     shares = np.zeros(n_features)
     for run in runs:
         gains = np.maximum(-np.diff(run.history["objective"]), 0.0)
@@ -76,18 +85,6 @@ def importances_of(runs: Sequence[FittedRun], n_features: int) -> Vector:
             for learner, turn in zip(output.active, output.rounds[places], strict=True):
                 shares += gains[turn - 1] * learner.importances(n_features)
     return shares / (shares.sum() or 1.0)
-
-
-def staged_outputs(self: Any, X: ArrayLike) -> Iterator[Vector]:
-    """Outputs after every round that has columns; without any, those of the constant."""
-    check_is_fitted(self)
-    stages = BaseEnsemble._staged_outputs(self, X)
-    return islice(stages, 1, None) if self.n_iter_ else stages
-
-
-def warn(self: Any) -> None:
-    """Warn of a fit that ended before its last round."""
-    warn_cut_short(self, self._runs, f"n_estimators={self.n_estimators}")
 
 
 def warn_cut_short(model: BaseEnsemble, runs: Sequence[FittedRun], aim: str) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from types import MethodType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,6 +28,23 @@ ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 little. Trees and stumps find leaves of light rows alone, which then have their say all the same."""
 
 
+@dataclass(frozen=True)
+class Labels:
+    """The labels of classes, which outputs decide between: one of two, or one a class of more."""
+
+    classes: NDArray[Any]
+
+    def one_or_all(self, outputs: Vector) -> Vector:
+        """Outputs of shape (n_rows, n_outputs), or (n_rows,) of the one for two classes."""
+        return outputs[:, 0] if len(self.classes) == 2 else outputs
+
+    def decided(self, outputs: Vector) -> NDArray[Any]:
+        """The label of every row, from outputs of shape (n_rows, n_outputs)."""
+        if len(self.classes) == 2:
+            return self.classes[(outputs[:, 0] > 0).astype(np.intp)]
+        return self.classes[outputs.argmax(axis=1)]
+
+
 @dataclass(eq=False, repr=False)
 class Classification(ClassifierMixin, BaseEnsemble):
     """One output decides between two classes by its sign, one a class between more.
@@ -50,8 +66,12 @@ class Classification(ClassifierMixin, BaseEnsemble):
     @property
     def _link(self) -> Link | None:
         """How probabilities follow from outputs; None where they are calibrated."""
-        calibrated = calibration_method(self) is not None
-        return None if calibrated else Link(self._log_odds, self._is_joint)
+        return Link(self._log_odds, self._is_joint)
+
+    def _probabilities(self, outputs: Vector) -> Vector:
+        """Class probabilities of outputs, shape (n_rows, n_classes)."""
+        assert self._link is not None  # what is calibrated has its own
+        return self._link.probabilities(outputs)
 
     @property
     def _is_joint(self) -> bool:
@@ -79,12 +99,10 @@ class Classification(ClassifierMixin, BaseEnsemble):
         return map(self._labels, self._staged_outputs(X))
 
     def _one_or_all(self, outputs: Vector) -> Vector:
-        return outputs[:, 0] if len(self.classes_) == 2 else outputs
+        return Labels(self.classes_).one_or_all(outputs)
 
     def _labels(self, outputs: Vector) -> NDArray[Any]:
-        if len(self.classes_) == 2:
-            return self.classes_[(outputs[:, 0] > 0).astype(np.intp)]
-        return self.classes_[outputs.argmax(axis=1)]
+        return Labels(self.classes_).decided(outputs)
 
     def _learn(self, y: NDArray[Any]) -> NDArray[np.intp]:
         try:
@@ -117,6 +135,13 @@ class Classification(ClassifierMixin, BaseEnsemble):
         if len(left) < 2:
             raise _one_class(self.classes_[left], "; rows of weight 0 do not count")
         return rows
+
+    def _without_class_weights(self, weights: Vector, y: NDArray[Any]) -> Vector:
+        """The weights of rows without ``class_weight``, as shares and probabilities need them."""
+        if getattr(self, "class_weight", None) is None:
+            return weights
+        own = self.class_weight_[y]
+        return np.where(own > 0, weights / np.where(own > 0, own, 1.0), 0.0)
 
     def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
         """In one of several runs a class against the rest: the labels are 1 and 0."""
@@ -194,14 +219,6 @@ def class_weights(
     return weights.astype(np.float64)
 
 
-def without_class_weights(self: Any, weights: Vector, y: NDArray[Any]) -> Vector:
-    """The weights of rows without ``class_weight``: shares and probabilities of what there is."""
-    if getattr(self, "class_weight", None) is None:
-        return weights
-    own = self.class_weight_[y]
-    return np.where(own > 0, weights / np.where(own > 0, own, 1.0), 0.0)
-
-
 @dataclass(frozen=True)
 class Link:
     """Class probabilities as a formula of the outputs.
@@ -231,16 +248,17 @@ class Link:
         return shares if outputs.shape[1] == 1 else shares / shares.sum(axis=1, keepdims=True)
 
 
-def predict_proba(self: Any, X: Any) -> Vector:
-    """Class probabilities, shape (n_rows, n_classes)."""
-    outputs = self._outputs(X)
-    shares: Vector = self._link.probabilities(outputs)
-    return shares
+@dataclass(eq=False, repr=False)
+class ProbabilisticClassification(Classification):
+    """One whose outputs are always log-odds."""
 
+    def predict_proba(self, X: Any) -> Vector:
+        """Class probabilities, shape (n_rows, n_classes)."""
+        return self._probabilities(self._outputs(X))
 
-def staged_predict_proba(self: Any, X: Any) -> Iterator[Vector]:
-    """Class probabilities after every round up to the best one."""
-    return (self._link.probabilities(outputs) for outputs in self._staged_outputs(X))
+    def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
+        """Class probabilities after every round up to the best one."""
+        return map(self._probabilities, self._staged_outputs(X))
 
 
 def balanced(outputs: Vector) -> Vector:
@@ -263,45 +281,6 @@ def log_odds_of(loss: Any) -> float | None:
     """Log-odds of y = 1 in one unit of the output, None of losses whose outputs are none."""
     known = known_loss(loss)
     return None if known is None else known.log_odds
-
-
-def calibration_method(estimator: Any) -> str | None:
-    """How probabilities are calibrated; None where there is nothing to calibrate."""
-    asked: Any = getattr(estimator, "probability", False)
-    if asked is True or isinstance(asked, np.bool_):
-        return "sigmoid" if asked and log_odds_of(estimator.loss) is None else None
-    return asked or None
-
-
-def has_probabilities(estimator: Any) -> bool:
-    """Whether there are probabilities; an AttributeError says why not, and what to do."""
-    if log_odds_of(estimator.loss) is not None or estimator.probability:
-        return True
-    raise AttributeError(
-        f"predict_proba needs probability=True, got loss={estimator.loss!r}, whose outputs are not "
-        "log-odds: they are then calibrated on held-out rows (five more fits, or the rows of early "
-        "stopping); or use loss='log_loss' or 'exponential'"
-        f"{see('probabilities')}"
-    )
-
-
-class OnlyWithProbabilities:
-    """A method of estimators whose outputs have probabilities; otherwise a message says how.
-
-    scikit-learn's ``available_if`` leaves that message to the cause of its error.
-    """
-
-    def __init__(self, method: Callable[[Any, Any], Vector]) -> None:
-        self._method = method
-        self.__doc__ = method.__doc__
-
-    def __get__(self, estimator: Any, owner: Any = None) -> Callable[..., Vector]:
-        """The method, bound where there is an estimator."""
-        if estimator is None:
-            return self._method
-        has_probabilities(estimator)
-        bound: Callable[..., Vector] = MethodType(self._method, estimator)
-        return bound
 
 
 @dataclass(eq=False, repr=False)

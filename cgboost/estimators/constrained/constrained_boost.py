@@ -194,7 +194,7 @@ def prepared(
     if self._y_numeric or isinstance(self._family, ObeyingKernels):
         self._usual_cost = self._family.usual_cost(rows, self._cost)
     else:
-        self._usual_cost = cost_of_labels(self, rows, self._cost)
+        self._usual_cost = cost_of_labels(self._targets(rows.y), rows.weights, self._cost)
     if rules_of(self.constraints) and len(self._targets(rows.y)) > 1:
         raise ValueError(
             f"constraints go with two classes, got {len(self.classes_)}: fit a class against the "

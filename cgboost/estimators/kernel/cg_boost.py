@@ -6,19 +6,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-from numpy.typing import ArrayLike
-
-from cgboost.estimators.common.calibration import (
-    calibrate,
-    calibrated,
-    check_calibration,
-    check_probability,
-    share_of_time,
-)
-from cgboost.estimators.common.certified import BaseBoost, fit_path
-from cgboost.estimators.common.fitted_runs import FittedRun
+from cgboost.estimators.common.calibration import CalibratedClassification
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,
@@ -30,18 +20,11 @@ from cgboost.estimators.common.objective import (
 )
 from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.targets import (
-    Classification,
     ClassWeight,
-    OnlyWithProbabilities,
     Regression,
 )
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
-from cgboost.estimators.kernel import kernel_input
-from cgboost.estimators.kernel.families import family_of
-from cgboost.estimators.kernel.kernel_columns import KernelColumns, coefficients
-from cgboost.estimators.kernel.kernel_parameters import set_params
+from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.kernels import AnyLibrary
-from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
@@ -55,7 +38,7 @@ from cgboost.penalties import Penalty, get_penalty
 
 
 @dataclass(eq=False, repr=False)
-class CGBoostClassifier(Classification, BaseBoost):
+class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
     """Soft-margin classifier over a library of kernels, boosted by column generation.
 
     Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_p Σ_j α_j^p K_p(·, x_j) + b, and
@@ -287,52 +270,22 @@ class CGBoostClassifier(Classification, BaseBoost):
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 
-    _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
-
-    path = fit_path
-    set_params = set_params
-    dual_coef_ = property(coefficients)
-    _validated = kernel_input.validated
-    _read_new = kernel_input.read_new
-    _pool = kernel_input.prepared_pool
-    _calibrate = calibrate
-    _share_of_time = property(share_of_time)
-
-    @OnlyWithProbabilities
-    def predict_proba(self, X: ArrayLike) -> Vector:
-        """Class probabilities, shape (n_rows, n_classes); log loss, exponential or ``probability``.
-
-        With more than two classes, the one-vs-rest probabilities are divided by their sum.
-        Calibrated probabilities may contradict ``predict``, which uses the outputs.
-        """
-        return calibrated(self, self._outputs(X))
-
     def _check_parameters(self) -> None:
         check_cost(self, CLASSIFICATION, Hinge)
-        check_probability("probability", self.probability)
         check_trade_off(self)
         super()._check_parameters()
-        check_calibration(self)
 
     @property
     def _objective(self) -> Objective:
         margins = Margins(self.C, self.nu, balanced=self.offset == "free", cost=get_loss(self.loss))
         return margin_objective(get_penalty(self.penalty), margins)
 
-    @property
-    def _family(self) -> KernelColumns:
-        return family_of(self)
-
     def _master_options(self) -> dict[str, Any]:
-        return {"coef": self._family.sign, "offset": self.offset, "solver": self.solver}
-
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
-        self.columns_per_kernel_ = self._family.counts(self.columns_)
+        return super()._master_options() | {"offset": self.offset}
 
 
 @dataclass(eq=False, repr=False)
-class CGBoostRegressor(Regression, BaseBoost):
+class CGBoostRegressor(Regression, BaseKernelBoost):
     """Support-vector regression over a library of kernels, boosted by column generation.
 
     Minimises Ω(α) + C Σ_i w_i max(0, |y_i − f(x_i)| − ε) ([B] eq. 13 and 14). With ν, the model
@@ -407,15 +360,6 @@ feature_names_in_
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 
-    _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
-
-    path = fit_path
-    set_params = set_params
-    dual_coef_ = property(coefficients)
-    _validated = kernel_input.validated
-    _read_new = kernel_input.read_new
-    _pool = kernel_input.prepared_pool
-
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
         check_cost(self, REGRESSION, EpsilonInsensitive, epsilon="epsilon")
@@ -435,13 +379,5 @@ feature_names_in_
     def _known_loss(self) -> Loss:
         return self._cost
 
-    @property
-    def _family(self) -> KernelColumns:
-        return family_of(self)
-
     def _master_options(self) -> dict[str, Any]:
-        return {"coef": self._family.sign, "offset": self.offset, "solver": self.solver}
-
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
-        self.columns_per_kernel_ = self._family.counts(self.columns_)
+        return super()._master_options() | {"offset": self.offset}

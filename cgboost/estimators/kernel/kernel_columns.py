@@ -120,12 +120,6 @@ def _at_once(estimator: Any) -> Any:
     return IF_FEW if penalty == "l2" or isinstance(penalty, L2) else None
 
 
-def coefficients(self: Any) -> NDArray[np.float64]:
-    """The coefficients of the columns, in the order of ``columns_``."""
-    weights: NDArray[np.float64] = self.column_weights_
-    return weights
-
-
 @dataclass(frozen=True)
 class KernelColumns(ColumnFamily):
     """The columns K(·, x_j) of all kernels of a library, for all training rows x_j."""

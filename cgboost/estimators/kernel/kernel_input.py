@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -26,15 +26,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length
 
 from cgboost.estimators.common.input_checks import is_float, validate_data
-from cgboost.estimators.common.training_rows import FLOATS, TrainingRows, response_of
-from cgboost.exceptions import DataWarning, see, warn_caller
+from cgboost.estimators.common.reading import RowReader
+from cgboost.estimators.common.training_rows import FLOATS, response_of
+from cgboost.estimators.kernel.kernel_columns import KernelColumns
+from cgboost.exceptions import see
 from cgboost.kernels import Header
-from cgboost.kernels.combinations import Normalized
-from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary
+from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.on_columns import On, are_numbers, is_time, kind_of_value
 from cgboost.kernels.precomputed import Precomputed
-from cgboost.kernels.sparse_rows import is_sparse
-from cgboost.pricing import KernelPool
 from cgboost.tables.frames import (
     DAYS,
     check_frame,
@@ -70,27 +69,27 @@ class KernelInput:
     groups: ColumnGroups
 
 
-def validated(self: Any, X: Any, y: Any) -> tuple[NDArray[Any], Any]:
-    """Check the training rows and learn what their columns are; a method of kernel models.
+def read_training(
+    estimator: RowReader, family: KernelColumns, X: Any, y: Any
+) -> tuple[KernelInput, NDArray[Any], Any]:
+    """How X is read, and the training rows and their y as kernels are given them.
 
-    The estimator gets ``n_features_in_``, ``feature_names_in_`` for data frames, and ``_input``.
+    The estimator gets ``n_features_in_``, and ``feature_names_in_`` for data frames.
 
     Parameters
     ----------
+    estimator : estimator
+    family : KernelColumns
+        With the library of the parameters.
     X, y : as given to ``fit``
-
-    Returns
-    -------
-    X, y
-        As kernels are given them.
     """
     check_unmasked("X", X)
-    library: KernelLibrary = self._family.library
+    library = family.library
     kind = kind_of(library, X)
     groups: ColumnGroups = {}
     if kind == "floats":
-        matrix, y = _floats(self, X, y, reset=True)
-        names = getattr(self, "feature_names_in_", ())
+        matrix, y = _floats(estimator, X, y, reset=True)
+        names = getattr(estimator, "feature_names_in_", ())
         groups = {name: (j,) for j, name in enumerate(names)}
         header = Header((True,) * matrix.shape[1], groups, X)
     elif kind == "matrices":
@@ -98,44 +97,26 @@ def validated(self: Any, X: Any, y: Any) -> tuple[NDArray[Any], Any]:
         _check_matrices(library, X, len(matrix))
         gram = frozenset(j for name in _named_matrices(library) for j in groups[name])
         header = Header((True,) * matrix.shape[1], groups, matrix, gram)
-        self.n_features_in_ = matrix.shape[1]
+        estimator.n_features_in_ = matrix.shape[1]
     elif kind == "table":
-        header, matrix = _table(self, X, reset=True)
+        header, matrix = _table(estimator, X, reset=True)
     else:
         matrix = _objects(X)
         header = Header((False,), {}, matrix, examples=(matrix[0, 0],))
-        self.n_features_in_ = 1
-    if kind in ("objects", "matrices") and hasattr(self, "feature_names_in_"):
-        del self.feature_names_in_  # of an earlier fit
+        estimator.n_features_in_ = 1
+    if kind in ("objects", "matrices") and hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_  # of an earlier fit
     if kind != "floats":
-        y = _target(self, matrix, y)
-    self._input = KernelInput(kind, library.for_columns(header), groups)
-    if kind == "table":
-        matrix = self._family.readable(matrix, self._input.library)
-    _warn_of_text(self, matrix)
-    return matrix, y
+        y = _target(estimator, matrix, y)
+    own = KernelInput(kind, library.for_columns(header), groups)
+    return own, family.readable(matrix, own.library) if kind == "table" else matrix, y
 
 
-def _warn_of_text(self: Any, X: Any) -> None:
-    """Warn where the default library is left to rows like those of texts."""
-    suits = self.library is not None or self._default_library is not DEFAULT_LIBRARY
-    if suits or not is_sparse(X) or X.shape[1] <= X.shape[0]:
-        return
-    warn_caller(
-        f"X is sparse, {X.shape[1]} features for {X.shape[0]} rows, as words of texts are: the "
-        "default library is for fewer features; library='linear', Linear() or Cosine() had fewer "
-        "errors on texts, and library='default' says that you want it"
-        f"{see('kernels-and-libraries')}",
-        DataWarning,
-    )
-
-
-def read_new(self: Any, X: Any, y: Any = None) -> Any:
+def read_new(estimator: RowReader, family: KernelColumns, own: KernelInput, X: Any, y: Any) -> Any:
     """Rows to be predicted, or (X, y) to be scored, read as the training rows were."""
     check_unmasked("X", X)
-    own: KernelInput = self._input
     if own.kind == "floats":
-        read = _floats(self, X, y, reset=False)
+        read = _floats(estimator, X, y, reset=False)
         return read[0] if y is None else read
     if own.kind == "matrices":
         matrix, groups = _side_by_side(X)
@@ -145,27 +126,10 @@ def read_new(self: Any, X: Any, y: Any = None) -> Any:
                 f"{_shapes(groups)}{see('precomputed-kernels')}"
             )
     elif own.kind == "table":
-        matrix = self._family.readable(_table(self, X, reset=False)[1], own.library)
+        matrix = family.readable(_table(estimator, X, reset=False)[1], own.library)
     else:
         matrix = _objects(X)
-    return matrix if y is None else (matrix, _target(self, matrix, y))
-
-
-def prepared_pool(self: Any, rows: TrainingRows) -> KernelPool:
-    """The pool of kernel columns, of the library as it is for the columns of X.
-
-    The estimator gets ``library_``, with the widths that the kernels took from the training rows.
-    """
-    library: KernelLibrary = self._input.library
-    pool: KernelPool = replace(self._family, library=library).pool(rows)
-    kernels = {}
-    for family in pool.families:
-        kernel = family.kernel
-        if library.normalize and isinstance(kernel, Normalized):
-            kernel = kernel.kernel
-        kernels[family.name] = kernel
-    self.library_ = library.with_kernels(kernels)
-    return pool
+    return matrix if y is None else (matrix, _target(estimator, matrix, y))
 
 
 def kind_of(library: KernelLibrary, X: Any) -> InputKind:

@@ -1,12 +1,9 @@
-"""Parameters of the kernels of an estimator, such as ``library__rbf__gamma`` in a search.
-
-The function here is a method: an estimator with kernels assigns it in its class body.
-"""
+"""Parameters of the kernels of an estimator, such as ``library__rbf__gamma`` in a search."""
 
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from cgboost.estimators.common.sklearn_bases import BaseEstimator
 from cgboost.kernels import AnyLibrary, as_library
@@ -18,40 +15,45 @@ OWNERS = ("library", "kernel")
 """Parameters of estimators that have their own parameters."""
 
 
-def set_params(self: Any, **params: Any) -> Any:
-    """Set parameters, those of kernels too: ``library__rbf__gamma=0.1``.
+class HasKernels(BaseEstimator):
+    """An estimator whose parameters ``library`` or ``kernel`` have parameters themselves."""
 
-    The library is replaced by a changed one, so that other models which were given the same one
-    keep it as it is. A dict, a word or None becomes the library that it stands for.
+    _default_library: ClassVar[KernelLibrary | None] = None
 
-    Parameters
-    ----------
-    **params
-        By the names of ``get_params``, and ``library__name__parameter`` whatever stands for the
-        library.
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of kernels too: ``library__rbf__gamma=0.1``.
 
-    Returns
-    -------
-    self
+        The library is replaced by a changed one, so that other models which were given the same one
+        keep it as it is. A dict, a word or None becomes the library that it stands for.
 
-    Raises
-    ------
-    ValueError
-        For a name that does not exist, with those that do.
-    """
-    nested: dict[str, dict[str, Any]] = {}
-    own = {}
-    for key, value in params.items():
-        owner, _, name = key.partition(SEPARATOR)
-        if name and owner in OWNERS and hasattr(self, owner):
-            nested.setdefault(owner, {})[name] = value
-        else:
-            own[key] = value
-    BaseEstimator.set_params(self, **own)
-    for owner, changes in nested.items():
-        default = getattr(self, "_default_library", None)
-        setattr(self, owner, with_parameters(getattr(self, owner), changes, default))
-    return self
+        Parameters
+        ----------
+        **params
+            By the names of ``get_params``, and ``library__name__parameter`` whatever stands for the
+            library.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a name that does not exist, with those that do.
+        """
+        nested: dict[str, dict[str, Any]] = {}
+        own = {}
+        for key, value in params.items():
+            owner, _, name = key.partition(SEPARATOR)
+            if name and owner in OWNERS and hasattr(self, owner):
+                nested.setdefault(owner, {})[name] = value
+            else:
+                own[key] = value
+        super().set_params(**own)
+        for owner, changes in nested.items():
+            given = getattr(self, owner)
+            setattr(self, owner, with_parameters(given, changes, self._default_library))
+        return self
 
 
 def with_parameters(

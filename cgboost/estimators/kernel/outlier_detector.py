@@ -10,16 +10,12 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.estimators.common.certified import BaseBoost, fit_path
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
 from cgboost.estimators.common.sklearn_bases import OutlierMixin
 from cgboost.estimators.common.training_rows import EvalSets, Matrix, TrainingRows, Vector
-from cgboost.estimators.kernel import kernel_input
-from cgboost.estimators.kernel.families import family_of
-from cgboost.estimators.kernel.kernel_columns import KernelColumns, coefficients
-from cgboost.estimators.kernel.kernel_parameters import set_params
+from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.kernels import AnyLibrary
 from cgboost.kernels.library import KernelLibrary
@@ -32,7 +28,7 @@ BORDER = 1e-9
 
 
 @dataclass(eq=False, repr=False)
-class CGBoostOutlierDetector(OutlierMixin, BaseBoost):
+class CGBoostOutlierDetector(OutlierMixin, BaseKernelBoost):
     """One-class model over a library of kernels, boosted by column generation.
 
     Learns where rows lie, without labels. With W = Σ w_i it minimises
@@ -105,10 +101,6 @@ n_features_in_, feature_names_in_
     _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()}, standardize=True)
     _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
 
-    path = fit_path
-    set_params = set_params
-    dual_coef_ = property(coefficients)
-
     def fit(
         self,
         X: Any,
@@ -170,10 +162,7 @@ n_features_in_, feature_names_in_
         return np.where(np.abs(outputs) <= BORDER * abs(self.offset_), 0.0, outputs)
 
     def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
-        return kernel_input.validated(self, X, None)
-
-    _read_new = kernel_input.read_new
-    _pool = kernel_input.prepared_pool
+        return super()._validated(X, None)
 
     def _check_parameters(self) -> None:
         check_nu(self.nu)
@@ -209,12 +198,8 @@ n_features_in_, feature_names_in_
         program = "qp" if penalty.quadratic else "lp"
         return Objective(loss, penalized(penalty), program, f"nu={self.nu:g}")
 
-    @property
-    def _family(self) -> KernelColumns:
-        return family_of(self)
-
     def _master_options(self) -> dict[str, Any]:
-        return {"coef": self._family.sign, "offset": "none", "solver": self.solver}
+        return super()._master_options() | {"offset": "none"}
 
     def _hold_out(self, rows: TrainingRows) -> Any:
         raise ValueError(
@@ -223,5 +208,4 @@ n_features_in_, feature_names_in_
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
-        self.columns_per_kernel_ = self._family.counts(self.columns_)
         self.offset_ = -runs[0].outputs[0].intercept

@@ -15,35 +15,21 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.estimators.common.base_ensemble import BaseEnsemble
-from cgboost.estimators.common.fitted_methods import ReportedEstimator
 from cgboost.estimators.common.fitted_runs import unchanged_on_failure
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMixin
-from cgboost.estimators.common.targets import Classification
+from cgboost.estimators.common.targets import Labels
 from cgboost.estimators.common.training_rows import Matrix, TrainingRows, Vector, is_source
 from cgboost.estimators.common.wording import Wording
-from cgboost.estimators.linear import linear_fit
-from cgboost.estimators.linear.linear_fit import FeatureColumns
+from cgboost.estimators.linear.base_sparse_linear import LinearOutputs
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
 
 
 @dataclass(eq=False, repr=False)
-class BaseLinear(ReportedEstimator):
+class BaseLinear(LinearOutputs):
     """A linear model with the coefficients of a sparse linear model, ``model_``."""
 
     _kind: ClassVar[Any]
     """The class of the sparse linear model."""
-
-    _y_numeric: ClassVar[bool]
-    _coef_by_output: ClassVar[bool]
-    _accept_sparse: ClassVar[Any] = FeatureColumns.accept_sparse
-
-    _validated = linear_fit.validated
-    _read_new = BaseEnsemble._read_new
-    _rows = BaseEnsemble._rows
-    _outputs = linear_fit.outputs
-    sparsify = linear_fit.sparsify
-    densify = linear_fit.densify
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model. A fit that fails leaves the estimator unchanged.
@@ -167,10 +153,13 @@ class LinearDecision(ClassifierMixin, BaseLinear):
     _y_numeric: ClassVar[bool] = False
     _coef_by_output: ClassVar[bool] = True
 
-    _one_or_all = Classification._one_or_all
-    _labels = Classification._labels
-    decision_function = Classification.decision_function
-    predict = Classification.predict
+    def decision_function(self, X: ArrayLike) -> Vector:
+        """Model output f: shape (n_rows,), or (n_rows, n_classes) with more than two classes."""
+        return Labels(self.classes_).one_or_all(self._outputs(X))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The label with the largest output, shape (n_rows,)."""
+        return Labels(self.classes_).decided(self._outputs(X))
 
     def _take(
         self, model: Any, X: Matrix, y: NDArray[Any], weights: Vector, *, price: float = 1.0

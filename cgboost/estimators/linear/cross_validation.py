@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 
-from cgboost.estimators.common.calibration import calibrated
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
@@ -347,5 +346,5 @@ n_features_in_, feature_names_in_
     @available_if(lambda self: log_odds_of(self.loss) is not None)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike) -> Vector:
         """Class probabilities of the chosen model, shape (n_rows, n_classes); with log-odds."""
-        outputs = self._outputs(X)
-        return calibrated(self.model_, outputs)
+        shares: Vector = self.model_._probabilities(self._outputs(X))
+        return shares

@@ -11,20 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_bool, check_number
 from cgboost.estimators.common.subproblems import Subproblem
-from cgboost.estimators.common.targets import Regression
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
-from cgboost.estimators.linear import held_out, linear_fit, mean_loss
-from cgboost.estimators.linear.linear_fit import FeatureColumns
-from cgboost.estimators.linear.linear_path import path_of_alphas
-from cgboost.estimators.linear.scaling import UnitScaling
+from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss
 from cgboost.estimators.linear.sparse_linear import PenaltyName
 from cgboost.generation.callbacks import Score
 from cgboost.losses import Loss, Quantile
-from cgboost.masters import FreeColumns
 from cgboost.masters.quantiles.noncrossing_master import NoncrossingMaster
 from cgboost.penalties import L1, ElasticNet
 from cgboost.pricing import JointPricer
@@ -33,7 +27,7 @@ from cgboost.pricing.univariate.feature_pricer import FeaturePool
 
 
 @dataclass(eq=False, repr=False)
-class MultiQuantileRegressor(Regression, BaseBoost):
+class MultiQuantileRegressor(BaseMeanLoss):
     """Linear models of several quantiles with an ℓ1 penalty, certified; optionally noncrossing.
 
     Minimises, with f_k(x) = Σ_j β_jk x_j + b_k for the quantiles q_1 < … < q_K and W = Σ_i w_i,
@@ -123,34 +117,9 @@ scoring, callbacks, verbose, random_state
     columns_per_round: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
 
-    _scaling: ClassVar[UnitScaling] = UnitScaling(1.0)
-    _free: ClassVar[NDArray[np.intp]]
-    _free_columns: ClassVar[FreeColumns] = FreeColumns(())
-    _view_unit: ClassVar[float] = 1.0
     _coef_by_output: ClassVar[bool] = True
     _output_kind: ClassVar[str] = "quantile"
     _runs_are_neighbours: ClassVar[bool] = True
-
-    categorical_features: ClassVar[tuple[str, ...]] = ()
-
-    fit = linear_fit.fit
-    _prepare = linear_fit.prepare
-    _validated = linear_fit.validated
-    _staged_outputs = linear_fit.staged_outputs
-    _master_options = linear_fit.master_options
-    sparsify = linear_fit.sparsify
-    densify = linear_fit.densify
-    path = path_of_alphas
-    _path_score = held_out.score_of_quantiles
-    _path_score_name = held_out.MINUS_MEAN_LOSS
-    _keep = mean_loss.keep_with_alpha
-    _penalty_price = property(mean_loss.used_alpha)
-    _is_unpenalized = property(mean_loss.is_unpenalized)
-    _family = property(FeatureColumns.of)
-    _seen_by_scorers = mean_loss.seen_in_y
-
-    def _outputs(self, X: ArrayLike) -> Vector:
-        return linear_fit.outputs(self, X)
 
     def predict(self, X: ArrayLike) -> Vector:
         """The quantiles of every row, shape (n_rows, n_quantiles)."""
@@ -160,7 +129,9 @@ scoring, callbacks, verbose, random_state
         """Predictions after every round up to the best one; the last are the model's."""
         return self._staged_outputs(X)
 
-    staged_decision_function = staged_predict
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[Vector]:
+        """The same as :meth:`staged_predict`."""
+        return self._staged_outputs(X)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Mean over the quantiles of D², the explained share of the pinball loss.
@@ -183,12 +154,11 @@ scoring, callbacks, verbose, random_state
         check_quantiles(self.quantiles)
         check_number("alpha", self.alpha, at_least=0, optional=True)
         check_bool("noncrossing", self.noncrossing)
-        linear_fit.check_penalty(self)
         super()._check_parameters()
         if not self.noncrossing:
             return
         for name, fits, needed in (
-            ("penalty", not linear_fit.penalty_of(self).quadratic, "'l1'"),
+            ("penalty", not self._penalty.quadratic, "'l1'"),
             ("fit_intercept", self.fit_intercept, "True"),
         ):
             if not fits:
@@ -216,9 +186,7 @@ scoring, callbacks, verbose, random_state
     # ------------------------------------------------------------------ the runs
 
     def _pool(self, rows: TrainingRows) -> FeaturePool:
-        pool = linear_fit.pool_of(
-            self, rows, lambda y: [(loss, y / linear_fit.unit(self)) for loss in self._losses]
-        )
+        pool = super()._pool(rows)
         if self.noncrossing and len(self._free):
             raise ValueError(
                 "noncrossing=True needs penalty_weights above 0, got 0 for feature "
@@ -226,8 +194,11 @@ scoring, callbacks, verbose, random_state
             )
         return pool
 
+    def _losses_of_runs(self, y: NDArray[Any]) -> list[tuple[Loss, Vector]]:
+        return [(loss, y / self._scaling.unit) for loss in self._losses]
+
     def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
-        target, count = encoded / linear_fit.unit(self), len(self.quantiles)
+        target, count = encoded / self._scaling.unit, len(self.quantiles)
         return [np.tile(target[:, None], count)] if self.noncrossing else [target] * count
 
     @property
@@ -235,7 +206,7 @@ scoring, callbacks, verbose, random_state
         return self._objective_of(0)
 
     def _objective_of(self, run: int) -> Objective:
-        return mean_loss.objective_of_mean(self, self._losses[run])
+        return self._objective_of_mean(self._losses[run])
 
     def _tasks(self, pool: Any, rows: TrainingRows) -> Iterator[Subproblem]:
         if not self.noncrossing:
@@ -269,15 +240,21 @@ scoring, callbacks, verbose, random_state
         if self._carried is not None:
             self._carried[0] = master.warm_start
 
+    def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
+        """Minus the mean pinball loss of rows, over all quantiles."""
+        target, outputs = np.asarray(y, dtype=np.float64), self._outputs(X).T
+        losses = [loss.value(target, f) for loss, f in zip(self._losses, outputs, strict=True)]
+        return -float(np.average(np.mean(losses, axis=0), weights=weights))
+
     # ------------------------------------------------------------------ scores of rounds
 
     @property
     def _scores(self) -> dict[str, Score]:  # type: ignore[override]
-        return {"loss": mean_loss.in_y(self, partial(mean_pinball_loss, self._losses))}
+        return {"loss": self._in_y(partial(mean_pinball_loss, self._losses))}
 
     def _scores_of(self, run: int) -> dict[str, Score]:
         losses = self._losses if self.noncrossing else [self._losses[run]]
-        return {"loss": mean_loss.in_y(self, partial(mean_pinball_loss, losses))}
+        return {"loss": self._in_y(partial(mean_pinball_loss, losses))}
 
 
 def mean_pinball_loss(losses: Sequence[Loss], y: Vector, output: Vector) -> float:

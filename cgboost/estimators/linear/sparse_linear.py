@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.estimators.common.calibration import (
-    calibrate,
-    calibrated,
-    check_calibration,
-    check_probability,
-    share_of_time,
-)
-from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.calibration import CalibratedClassification
+from cgboost.estimators.common.certified import RegularizationPath
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, check_own, check_task_and_loss, loss_of
 from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.targets import (
-    Classification,
     ClassWeight,
-    OnlyWithProbabilities,
-    Regression,
 )
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
-from cgboost.estimators.linear import held_out, linear_fit, mean_loss
-from cgboost.estimators.linear.linear_fit import FeatureColumns
-from cgboost.estimators.linear.linear_path import path_of_alphas, path_of_costs
-from cgboost.estimators.linear.scaling import UnitScaling
+from cgboost.estimators.common.training_rows import (
+    EvalSets,
+    HeldSets,
+    TrainingRows,
+    Vector,
+    is_source,
+)
+from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, BaseSparseLinear, PenaltyName
+from cgboost.estimators.linear.linear_path import values_of_path
+from cgboost.exceptions import see
 from cgboost.generation.callbacks import Score
 from cgboost.losses import Loss
 from cgboost.losses.registry import (
@@ -39,18 +36,14 @@ from cgboost.losses.registry import (
     RegressionLoss,
     get_loss,
 )
-from cgboost.masters import FreeColumns
 from cgboost.penalties import L1, ElasticNet
-
-PenaltyName = Literal["l1", "elasticnet"]
-
 
 OWN = {"quantile": "quantile", "epsilon": "epsilon"}
 """Parameters of a loss that a regressor has, and what losses call them."""
 
 
 @dataclass(eq=False, repr=False)
-class SparseLinearRegressor(Regression, BaseBoost):
+class SparseLinearRegressor(BaseMeanLoss):
     """Linear regression with an ℓ1 penalty or an elastic net, certified.
 
     Minimises, with f(x) = Σ_j β_j x_j + b and W = Σ_i w_i,
@@ -153,29 +146,7 @@ feature_names_in_
     columns_per_round: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
 
-    _scaling: ClassVar[UnitScaling] = UnitScaling(1.0)
-    _free: ClassVar[NDArray[np.intp]]
-    _free_columns: ClassVar[FreeColumns] = FreeColumns(())
     _coef_by_output: ClassVar[bool] = False
-    _penalty_price = property(mean_loss.used_alpha)
-    _is_unpenalized = property(mean_loss.is_unpenalized)
-
-    categorical_features: ClassVar[tuple[str, ...]] = ()
-
-    fit = linear_fit.fit
-    _prepare = linear_fit.prepare
-    _validated = linear_fit.validated
-    _pool = linear_fit.make_pool
-    _outputs = linear_fit.outputs
-    _staged_outputs = linear_fit.staged_outputs
-    _master_options = linear_fit.master_options
-    _keep = mean_loss.keep_with_alpha
-    _family = property(FeatureColumns.of)
-    path = path_of_alphas
-    _path_score = held_out.score_of_regressor
-    _path_score_name = held_out.MINUS_MEAN_LOSS
-    sparsify = linear_fit.sparsify
-    densify = linear_fit.densify
 
     def _check_parameters(self) -> None:
         check_task_and_loss(self, REGRESSION)
@@ -183,7 +154,6 @@ feature_names_in_
         check_number("epsilon", self.epsilon, at_least=0)
         check_own(self, **OWN)
         check_number("alpha", self.alpha, at_least=0, optional=True)
-        linear_fit.check_penalty(self)
         super()._check_parameters()
 
     @property
@@ -196,28 +166,29 @@ feature_names_in_
 
     @property
     def _objective(self) -> Objective:
-        return mean_loss.objective_of_mean(self, self._cost)
+        return self._objective_of_mean(self._cost)
 
     # ------------------------------------------------------------------ units of y
 
-    _view_unit: ClassVar[float] = 1.0
-    """The unit of outputs that a scorer of rounds sees."""
-
-    _seen_by_scorers = mean_loss.seen_in_y
-
     def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
-        return [encoded / linear_fit.unit(self)]
+        return [encoded / self._scaling.unit]
 
     @property
     def _scores(self) -> dict[str, Score]:  # type: ignore[override]
-        return {name: mean_loss.in_y(self, score) for name, score in super()._scores.items()}
+        return {name: self._in_y(score) for name, score in super()._scores.items()}
 
     def _predicted(self, output: Vector) -> Vector:
         return super()._predicted(self._view_unit * output)
 
+    def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
+        """−Σ_i w_i ℓ(y_i, f(x_i)) / Σ_i w_i."""
+        target = np.asarray(y, dtype=np.float64)
+        losses = self._cost.value(target, self._outputs(X)[:, 0])
+        return -float(np.average(losses, weights=weights))
+
 
 @dataclass(eq=False, repr=False)
-class SparseLinearClassifier(Classification, BaseBoost):
+class SparseLinearClassifier(CalibratedClassification, BaseSparseLinear):
     """Linear classifier with an ℓ1 penalty or an elastic net, certified.
 
     Minimises, with f(x) = Σ_j β_j x_j + b and labels y_i of ±1,
@@ -288,50 +259,29 @@ stop_reason_, n_features_in_, feature_names_in_
     columns_per_round: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
 
-    _scaling: ClassVar[UnitScaling] = UnitScaling(1.0)
-    _free: ClassVar[NDArray[np.intp]]
-    _free_columns: ClassVar[FreeColumns] = FreeColumns(())
     _coef_by_output: ClassVar[bool] = True
-    _penalty_price: ClassVar[float] = 1.0
-    _is_unpenalized: ClassVar[bool] = False
 
-    categorical_features: ClassVar[tuple[str, ...]] = ()
-
-    fit = linear_fit.fit
-    _prepare = linear_fit.prepare
-    _validated = linear_fit.validated
-    _pool = linear_fit.make_pool
-    _outputs = linear_fit.outputs
-    _staged_outputs = linear_fit.staged_outputs
-    _master_options = linear_fit.master_options
-    _family = property(FeatureColumns.of)
-    _calibrate = calibrate
-    _share_of_time = property(share_of_time)
-    path = path_of_costs
-    _path_score = held_out.score_of_classifier
-    _path_score_name = held_out.MINUS_MEAN_LOSS
-    sparsify = linear_fit.sparsify
-    densify = linear_fit.densify
-
-    @OnlyWithProbabilities
-    def predict_proba(self, X: ArrayLike) -> Vector:
-        """Class probabilities, shape (n_rows, n_classes); log loss, exponential or ``probability``.
-
-        With more than two classes, the one-vs-rest probabilities are divided by their sum.
-        """
-        return calibrated(self, self._outputs(X))
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[TrainingRows, HeldSets | None]:
+        if is_source(X):
+            self._check_parameters()
+            if self._needs_folds:
+                raise ValueError(
+                    f"probability={self.probability!r} cannot hold out rows of a source of blocks: "
+                    "give early_stopping=True with an eval_set, whose rows it then uses"
+                    f"{see('probabilities')}"
+                )
+        return super()._prepare(X, y, sample_weight, eval_set)
 
     @property
     def _log_odds(self) -> float:
-        return super()._log_odds / linear_fit.unit(self)
+        return super()._log_odds / self._scaling.unit
 
     def _check_parameters(self) -> None:
         check_task_and_loss(self, CLASSIFICATION)
         check_number("C", self.C, above=0)
-        check_probability("probability", self.probability)
-        linear_fit.check_penalty(self)
         super()._check_parameters()
-        check_calibration(self)
 
     @property
     def _cost(self) -> Loss:
@@ -339,13 +289,59 @@ stop_reason_, n_features_in_, feature_names_in_
 
     @property
     def _objective(self) -> Objective:
-        return linear_fit.objective_of(
-            self, per_row=False, price=float(self.C), trade_off=f"C={self.C:g}"
+        return self._objective_in_units(
+            self._cost, per_row=False, price=float(self.C), trade_off=f"C={self.C:g}"
         )
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        linear_fit.keep(self, runs, rows)
-        strongest = linear_fit.strongest(self) * float(rows.weights.sum())
+        super()._keep(runs, rows)
+        strongest = self._strongest * float(rows.weights.sum())
         self.C_min_ = 1.0 / strongest if strongest > 0 else np.inf
         if len(self._free):
             self.C_min_ = np.nan
+
+    def path(
+        self,
+        X: Any,
+        y: Any = None,
+        Cs: Sequence[float] | None = None,
+        *,
+        n_Cs: int = 100,
+        eps: float = 1e-3,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSets | None = None,
+    ) -> RegularizationPath:
+        """Fit a model for every C, as :meth:`SparseLinearRegressor.path` does for every α.
+
+        Parameters
+        ----------
+        X, y, eps, sample_weight, eval_set
+            As in :meth:`SparseLinearRegressor.path`.
+        Cs : sequence of float or None
+            In any order. None means ``n_Cs`` values from ``C_min_`` up to 1/``eps`` times it,
+            evenly spaced on a logarithmic scale.
+        n_Cs : int, default=100
+
+        Returns
+        -------
+        RegularizationPath
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`; if there is no C, or a C is not positive.
+        """
+        values = values_of_path("C", Cs, n_Cs, eps)
+        return self._fit_along(X, y, "C", values, sample_weight, eval_set)
+
+    def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
+        """Minus the mean loss, of several classes their sum, with the weights of the classes."""
+        labels, classes, outputs = np.asarray(y), self.classes_, self._outputs(X)
+        against = classes[1:] if len(classes) == 2 else classes
+        signs = np.where(labels[:, None] == against, 1.0, -1.0)
+        pairs = zip(signs.T, outputs.T / self._scaling.unit, strict=True)
+        losses = sum(self._cost.value(*pair) for pair in pairs)
+        own = np.append(self.class_weight_, 1.0)  # of a label that the fold did not have
+        places = np.where(labels[:, None] == classes, np.arange(len(classes)), len(classes))
+        shares = own[places.min(axis=1)] * (1.0 if weights is None else weights)
+        return -float(np.average(np.asarray(losses), weights=shares))

@@ -8,6 +8,7 @@ Learning 46, 2002.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,12 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.calibration import (
-    calibrate,
-    calibrated,
-    check_probability,
-    share_of_time,
+    CalibratedClassification,
 )
-from cgboost.estimators.common.certified import BaseBoost, fit_path
+from cgboost.estimators.common.certified import BoostOverCosts
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.objective import (
     FORMULATIONS,
@@ -33,7 +31,6 @@ from cgboost.estimators.common.objective import (
     Objective,
     check_cost,
     check_trade_off,
-    chosen_cost,
     cost_of_labels,
     loss_of,
     margin_objective,
@@ -42,12 +39,10 @@ from cgboost.estimators.common.objective import (
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.targets import (
-    Classification,
     ClassWeight,
-    OnlyWithProbabilities,
     Regression,
 )
-from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
 from cgboost.losses.registry import (
@@ -134,13 +129,6 @@ class LearnerColumns(ColumnFamily):
         return {"estimators_": learners}
 
 
-def stumps_or_learners(estimator: Any) -> StumpColumns | LearnerColumns:
-    """The family of an estimator: stumps unless it has a weak learner."""
-    if estimator.estimator is None:
-        return StumpColumns()
-    return LearnerColumns(estimator.estimator, estimator.random_state, estimator._tol)
-
-
 def stump_importances(table: Table, n_features: int) -> NDArray[np.float64]:
     """Share of Σ|coefficient| that the stumps on each feature have, shape (n_features,)."""
     if "feature" not in table:
@@ -158,8 +146,59 @@ DEFAULT_MARGIN = 0.01
 """The margin that rows should have with formulation="nm"."""
 
 
+class BaseLPBoost(BoostOverCosts):
+    """Boosting of stumps, or of any weak learner."""
+
+    estimator: Any
+    C: float | None
+    formulation: str
+    offset: Offset
+
+    _usual_cost = 1.0
+    """What C is where none is given; before the rows are known, 1."""
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of Σ|coefficient| that the stumps on each feature have; the constant has none.
+
+        Shape (n_features,). All zero for a model without stumps; only for stumps
+        (``estimator=None``).
+        """
+        check_is_fitted(self)
+        return stump_importances(self.columns_, self.n_features_in_)
+
+    @property
+    def _family(self) -> StumpColumns | LearnerColumns:
+        if self.estimator is None:
+            return StumpColumns()
+        return LearnerColumns(self.estimator, self.random_state, self._tol)
+
+    @property
+    def _cost_or_usual(self) -> float:
+        """C as given, or what takes its place."""
+        return float(self._usual_cost if self.C is None else self.C)
+
+    @abstractmethod
+    def _cost_by_rows(self, rows: TrainingRows) -> float:
+        """C with Σ|α|, where the user gives none."""
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[TrainingRows, HeldSets | None]:
+        rows, held = super()._prepare(X, y, sample_weight, eval_set)
+        self._usual_cost = self._cost_by_rows(rows) if self.formulation == "lp" else 1.0
+        return rows, held
+
+    def _master_options(self) -> dict[str, Any]:
+        return {"offset": self.offset, "solver": simplex_if_linear(self)}
+
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(runs, rows)
+        self.C_ = self._cost_or_usual
+
+
 @dataclass(eq=False, repr=False)
-class LPBoostClassifier(Classification, BaseBoost):
+class LPBoostClassifier(CalibratedClassification, BaseLPBoost):
     """Soft-margin boosting of decision stumps, certified, or of any weak learner, greedily.
 
     Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_j α_j h_j + b over *all* decision
@@ -288,32 +327,8 @@ feature_names_in_
     class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
 
-    path = fit_path
-    _calibrate = calibrate
-    _share_of_time = property(share_of_time)
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of Σ|coefficient| that the stumps on each feature have; the constant has none.
-
-        Shape (n_features,). All zero for a model without stumps; only for stumps
-        (``estimator=None``).
-        """
-        check_is_fitted(self)
-        return stump_importances(self.columns_, self.n_features_in_)
-
-    @OnlyWithProbabilities
-    def predict_proba(self, X: ArrayLike) -> Vector:
-        """Class probabilities, shape (n_rows, n_classes); log loss, exponential or ``probability``.
-
-        With more than two classes, the one-vs-rest probabilities are divided by their sum.
-        Calibrated probabilities may contradict ``predict``, which uses the outputs.
-        """
-        return calibrated(self, self._outputs(X))
-
     def _check_parameters(self) -> None:
         check_cost(self, CLASSIFICATION, Hinge)
-        check_probability("probability", self.probability)
         check_trade_off(self, is_optional=True)
         check_choice("formulation", self.formulation, FORMULATIONS)
         check_number("eta", self.eta, above=0, optional=True)
@@ -343,23 +358,13 @@ feature_names_in_
                 )
         super()._check_parameters()
 
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-    ) -> tuple[TrainingRows, HeldSets | None]:
-        rows, held = super()._prepare(X, y, sample_weight, eval_set)
-        is_linear = self.formulation == "lp"
-        loss = get_loss(self.loss)
-        self._usual_cost = cost_of_labels(self, rows, loss) if is_linear else 1.0
-        return rows, held
-
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
-        self.C_ = chosen_cost(self)
+    def _cost_by_rows(self, rows: TrainingRows) -> float:
+        return cost_of_labels(self._targets(rows.y), rows.weights, get_loss(self.loss))
 
     @property
     def _objective(self) -> Objective:
         margins = Margins(
-            chosen_cost(self),
+            self._cost_or_usual,
             self.nu,
             balanced=self.offset == "free",
             eta=self.eta,
@@ -368,16 +373,9 @@ feature_names_in_
         )
         return margin_objective(self.formulation, margins)
 
-    @property
-    def _family(self) -> StumpColumns | LearnerColumns:
-        return stumps_or_learners(self)
-
-    def _master_options(self) -> dict[str, Any]:
-        return {"offset": self.offset, "solver": simplex_if_linear(self)}
-
 
 @dataclass(eq=False, repr=False)
-class LPBoostRegressor(Regression, BaseBoost):
+class LPBoostRegressor(Regression, BaseLPBoost):
     """Support-vector boosting of decision stumps, certified, or of any weak learner, greedily.
 
     Minimises Ω(α) + C Σ_i w_i max(0, |y_i − f(x_i)| − ε) with f = Σ_j α_j h_j + b.
@@ -436,18 +434,6 @@ n_features_in_, feature_names_in_
     formulation: Literal["lp", "qp"] = field(default="lp", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
 
-    path = fit_path
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of Σ|coefficient| that the stumps on each feature have; the constant has none.
-
-        Shape (n_features,). All zero for a model without stumps; only for stumps
-        (``estimator=None``).
-        """
-        check_is_fitted(self)
-        return stump_importances(self.columns_, self.n_features_in_)
-
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
         check_cost(self, REGRESSION, EpsilonInsensitive, epsilon="epsilon")
@@ -455,21 +441,12 @@ n_features_in_, feature_names_in_
         check_choice("formulation", self.formulation, ("lp", "qp"))
         super()._check_parameters()
 
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-    ) -> tuple[TrainingRows, HeldSets | None]:
-        rows, held = super()._prepare(X, y, sample_weight, eval_set)
-        is_linear = self.formulation == "lp"
-        self._usual_cost = self._family.usual_cost(rows, self._cost) if is_linear else 1.0
-        return rows, held
-
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
-        self.C_ = chosen_cost(self)
+    def _cost_by_rows(self, rows: TrainingRows) -> float:
+        return self._family.usual_cost(rows, self._cost)
 
     @property
     def _objective(self) -> Objective:
-        penalty, C = PENALTIES_OF[self.formulation], chosen_cost(self)
+        penalty, C = PENALTIES_OF[self.formulation], self._cost_or_usual
         return residual_objective(penalty, C=C, cost=self._cost, nu=self.nu)
 
     @property
@@ -479,10 +456,3 @@ n_features_in_, feature_names_in_
     @property
     def _known_loss(self) -> Loss:
         return self._cost
-
-    @property
-    def _family(self) -> StumpColumns | LearnerColumns:
-        return stumps_or_learners(self)
-
-    def _master_options(self) -> dict[str, Any]:
-        return {"offset": self.offset, "solver": simplex_if_linear(self)}

@@ -1,0 +1,108 @@
+"""What models of kernel columns share: how X is read, the library, the family of columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.estimators.common.certified import BoostOverCosts
+from cgboost.estimators.common.fitted_runs import FittedRun
+from cgboost.estimators.common.training_rows import Matrix, TrainingRows
+from cgboost.estimators.kernel.kernel_columns import KernelColumns
+from cgboost.estimators.kernel.kernel_input import KernelInput, read_new, read_training
+from cgboost.estimators.kernel.kernel_parameters import HasKernels
+from cgboost.exceptions import DataWarning, see, warn_caller
+from cgboost.kernels import AnyLibrary
+from cgboost.kernels.combinations import Normalized
+from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary
+from cgboost.kernels.sparse_rows import is_sparse
+from cgboost.penalties import RKHS, GroupNorm, Penalty, get_penalty
+from cgboost.pricing import KernelPool
+
+
+class BaseKernelBoost(HasKernels, BoostOverCosts):
+    """A model over the columns K(·, z) of a library of kernels."""
+
+    library: AnyLibrary
+    penalty: Literal["l1", "l2", "elasticnet", "rkhs", "group"] | Penalty
+    coef: Literal["free", "nonneg"]
+    centers: Literal["rows", "free"]
+    priority: Literal["full", "stratified"]
+    cache_size: float
+    executor: Any
+
+    _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
+    _input: KernelInput
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """The coefficients of the columns, in the order of ``columns_``."""
+        return self.column_weights_
+
+    @property
+    def _family(self) -> KernelColumns:
+        """Kernel columns, of rows or free centres; whole kernels for a norm of functions."""
+        try:
+            penalty = get_penalty(self.penalty)
+        except ValueError:  # which check() raises
+            return KernelColumns.of(self)
+        if isinstance(penalty, GroupNorm):
+            from cgboost.estimators.kernel.multiple_kernel_learning import WholeKernels
+
+            return WholeKernels.of(self)
+        if isinstance(penalty, RKHS) and self.centers == "free":
+            from cgboost.estimators.kernel.free_centres import FreeCentres
+
+            return FreeCentres.of(self)
+        return KernelColumns.of(self)
+
+    def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
+        self._input, matrix, y = read_training(self, self._family, X, y)
+        default = self.library is None and self._default_library is DEFAULT_LIBRARY
+        if default and is_sparse(matrix) and matrix.shape[1] > matrix.shape[0]:
+            warn_caller(
+                f"X is sparse, {matrix.shape[1]} features for {matrix.shape[0]} rows, as words of "
+                "texts are: the default library is for fewer features; library='linear', Linear() "
+                "or Cosine() had fewer errors on texts, and library='default' says that you want "
+                f"it{see('kernels-and-libraries')}",
+                DataWarning,
+            )
+        return matrix, y
+
+    def _read_new(self, X: Any, y: Any = None) -> Any:
+        return read_new(self, self._family, self._input, X, y)
+
+    def _fold(
+        self, rows: TrainingRows, train: NDArray[np.intp], test: NDArray[np.intp]
+    ) -> tuple[TrainingRows, Matrix]:
+        part, X = super()._fold(rows, train, test)
+        if not self._family.is_pairwise:
+            return part, X
+        assert rows.numbers is not None
+        (kernel,) = self._input.library.kernels.values()
+        first = kernel.first_column  # in a mapping, other matrices may stand before it
+        columns = np.concatenate([np.arange(first), first + rows.numbers[train]])
+        return replace(part, X=part.X[:, columns], numbers=np.arange(len(train))), X[:, columns]
+
+    def _pool(self, rows: TrainingRows) -> KernelPool:
+        """The kernel columns; ``library_`` has the widths that kernels took from the rows."""
+        library = self._input.library
+        pool: KernelPool = replace(self._family, library=library).pool(rows)
+        kernels = {}
+        for family in pool.families:
+            kernel = family.kernel
+            if library.normalize and isinstance(kernel, Normalized):
+                kernel = kernel.kernel
+            kernels[family.name] = kernel
+        self.library_ = library.with_kernels(kernels)
+        return pool
+
+    def _master_options(self) -> dict[str, Any]:
+        return {"coef": self._family.sign, "solver": self.solver}
+
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(runs, rows)
+        self.columns_per_kernel_ = self._family.counts(self.columns_)
