@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,13 +17,10 @@ from sklearn.base import is_classifier
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_count, check_learning_rate
+from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.subproblems import Subproblem
-from cgboost.estimators.common.targets import (
-    Classification,
-)
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
-from cgboost.generation.callbacks import ValidationMonitor
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.exponential import Exponential
@@ -123,12 +120,7 @@ n_iter_, n_features_in_, feature_names_in_
     def _many(self) -> bool:
         return len(self.classes_) > 2
 
-    def _targets(self, encoded: NDArray[np.intp]) -> list[Vector]:
-        if self._many:
-            return [class_codes(len(self.classes_))[encoded]]
-        return super()._targets(encoded)
-
-    def _pool(self, rows: TrainingRows) -> Pricer:
+    def _columns(self, rows: TrainingRows) -> Pricer:
         if self._many:
             return self._votes(rows)
         if self.estimator is None:
@@ -148,17 +140,16 @@ n_iter_, n_features_in_, feature_names_in_
         )
         return VotePricer(fit, rows.X, rows.y, n_classes, tol=NOTHING)
 
-    def _tasks(self, pool: Pricer, rows: TrainingRows) -> Iterator[Subproblem]:
-        [target] = self._targets(rows.y)
+    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+        [target] = self._target.of_runs(rows.y)
         labels = target if target.ndim == 1 else np.ones(len(target))  # of margins, all are 1
         loss = Exponential().on(labels, rows.weights)
-        master = StagewiseMaster(loss, learning_rate=self.learning_rate)
-        yield Subproblem(master, pool, n_outputs=len(self.classes_) if self._many else 1)
-
-    def _callbacks(
-        self, monitors: Sequence[ValidationMonitor], label: str
-    ) -> list[Callable[[Round], Any]]:
-        return [WeightedError(), *super()._callbacks(monitors, label)]
+        yield Subproblem(
+            StagewiseMaster(loss, learning_rate=self.learning_rate),
+            self._columns(rows),
+            n_outputs=len(self.classes_) if self._many else 1,
+            callbacks=(WeightedError(),),
+        )
 
     # ------------------------------------------------------------------ fitted attributes
 

@@ -23,12 +23,9 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
+from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.predictors import Classification, Regression
 from cgboost.estimators.common.stagewise import BaseLearnerStages
-from cgboost.estimators.common.subproblems import Subproblem
-from cgboost.estimators.common.targets import (
-    Classification,
-    Regression,
-)
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.loss import Loss, require
@@ -80,7 +77,7 @@ class BaseLearnerBoost(BaseLearnerStages):
 
         return DecisionTreeRegressor(max_depth=3)
 
-    def _pool(self, rows: TrainingRows) -> Any:
+    def _pricer(self, rows: TrainingRows) -> LearnerPricer:
         return LearnerPricer(
             self._learner,
             rows.X,
@@ -140,8 +137,9 @@ class BaseAnyBoost(BaseLearnerBoost):
             return newton_response
         return super()._working(weights)
 
-    def _tasks(self, pool: LearnerPricer, rows: TrainingRows) -> Iterator[Subproblem]:
-        for target in self._targets(rows.y):
+    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+        pool = self._pricer(rows)
+        for target in self._target.of_runs(rows.y):
             loss = bound_loss(self.loss, target, rows.weights)
             if self.corrective:
                 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
@@ -377,8 +375,9 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
         if not is_regressor(self._learner):
             raise ValueError(f"estimator must be a regressor, got {self.estimator!r}")
 
-    def _tasks(self, pool: LearnerPricer, rows: TrainingRows) -> Iterator[Subproblem]:
-        for target in self._targets(rows.y):
+    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+        pool = self._pricer(rows)
+        for target in self._target.of_runs(rows.y):
             loss = bound_loss(self.loss, target, rows.weights)
             pricer: Pricer = FeedForwardPricer(pool) if self.feed_forward else pool
             rate, offset = self._rate, _offset_of(self.start)

@@ -9,7 +9,7 @@ models*, Statistica Sinica 21, 2011.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, ClassVar, Literal
@@ -36,10 +36,13 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
+from cgboost.estimators.common.plan import Plan, Stop, Subproblem
+from cgboost.estimators.common.predictors import Regression
+from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.subproblems import Subproblem
-from cgboost.estimators.common.targets import Regression
-from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.generation.protocols import Pricer
+from cgboost.generation.resuming import RunRecord
 from cgboost.losses.squared_error import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
@@ -123,7 +126,7 @@ class BaseComponentwise(Regression, BaseStagewise):
 
     # ------------------------------------------------------------------ the run
 
-    def _pool(self, rows: TrainingRows) -> CentredFeatures:
+    def _features(self, rows: TrainingRows) -> CentredFeatures:
         return CentredFeatures(rows.X, rows.weights, centre=bool(self.fit_intercept))
 
     def _hdic(self, kind: str, rows: TrainingRows) -> HighDimensionalCriterion:
@@ -288,7 +291,7 @@ class L2BoostRegressor(BaseComponentwise):
             )
         return super()._usable(rows)
 
-    def _tasks(self, pool: CentredFeatures, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         criterion = self._chosen_by(rows)
         yield Subproblem(
             StagewiseMaster(
@@ -297,7 +300,7 @@ class L2BoostRegressor(BaseComponentwise):
                 learning_rate=self.learning_rate,
                 start="constant" if self.fit_intercept else "zero",
             ),
-            GramPricer(pool, repeats=True),
+            GramPricer(self._features(rows), repeats=True),
             callbacks=() if criterion is None else (criterion,),
         )
 
@@ -330,22 +333,17 @@ class L2BoostRegressor(BaseComponentwise):
 
 
 @dataclass(frozen=True)
-class _GreedyFit:
-    """What one fit works with.
+class _Greedy(Plan):
+    """One run, whose master and criterion trim the model in the end."""
 
-    Attributes
-    ----------
-    features : CentredFeatures
-    master : OrthogonalMaster
-    criterion : HighDimensionalCriterion or None
-    most : int
-        Steps at most.
-    """
-
-    features: CentredFeatures
     master: OrthogonalMaster
     criterion: HighDimensionalCriterion | None
-    most: int
+    pricer: Callable[..., Pricer]
+
+    def subproblems(self) -> Iterator[Subproblem]:
+        """The run."""
+        callbacks = () if self.criterion is None else (self.criterion,)
+        yield Subproblem(self.master, self.pricer(self.pool, repeats=False), callbacks=callbacks)
 
 
 @dataclass(eq=False, repr=False)
@@ -425,39 +423,29 @@ class OrthogonalGreedyRegressor(BaseComponentwise):
         super()._check_parameters()
         check_bool("trim", self.trim)
 
-    def _limits(self) -> dict[str, Any]:
-        return {"tol": 0.0}
-
-    def _pool(self, rows: TrainingRows) -> Any:
+    def _plan(self, rows: TrainingRows) -> Plan:
         n_rows, n_features = float(rows.weights.sum()), rows.X.shape[1]
         most = n_features if self.n_estimators is None else self.n_estimators
         if self.n_estimators is None and n_features > 1:
             most = min(most, max(1, math.floor(STEPS * math.sqrt(n_rows / math.log(n_features)))))
-        return _GreedyFit(
-            features=super()._pool(rows),
+        return _Greedy(
+            self._target,
+            Stop(max_rounds=most + 1),  # the first has no column yet
+            self._features(rows),
             master=OrthogonalMaster(SquaredError().on(rows.y, rows.weights), offset=self._offset),
             criterion=None if self.criterion is None else self._hdic(self.criterion, rows),
-            most=most,
+            # every feature comes once, so that Gram rows would cost as much as scans
+            pricer=CorrelationPricer if sparse.issparse(rows.X) else ScreenedPricer,
         )
 
-    def _tasks(self, pool: _GreedyFit, rows: TrainingRows) -> Iterator[Subproblem]:
-        # every feature comes once, so that Gram rows would cost as much as scans
-        pricer = CorrelationPricer if sparse.issparse(rows.X) else ScreenedPricer
-        yield Subproblem(
-            pool.master,
-            pricer(pool.features, repeats=False),
-            callbacks=() if pool.criterion is None else (pool.criterion,),
-            max_rounds=pool.most + 1,  # the first has no column yet
-        )
-
-    def _run_all(
-        self, pool: _GreedyFit, rows: TrainingRows, held: HeldSets | None, started: float
+    def _solve(
+        self, plan: Any, watch: Watch, records: Iterator[RunRecord] | None = None
     ) -> list[FittedRun]:
-        (run,) = super()._run_all(pool, rows, held, started)
-        columns = pool.master.columns
+        (run,) = super()._solve(plan, watch, records)
+        columns = plan.master.columns
         self.path_ = np.array([feature_of(column) for column in columns], dtype=np.intp)
-        if self.trim and pool.criterion is not None and run.best_round > 1:
-            run = trimmed(run, pool.master, pool.criterion)
+        if self.trim and plan.criterion is not None and run.best_round > 1:
+            run = trimmed(run, plan.master, plan.criterion)
         return [run]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,17 +23,12 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
+from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
 from cgboost.estimators.common.stagewise import BaseLearnerStages
-from cgboost.estimators.common.subproblems import Subproblem
-from cgboost.estimators.common.targets import (
-    ProbabilisticClassification,
-    Regression,
-    balanced,
-    mean_log_loss,
-)
+from cgboost.estimators.common.targets import balanced
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import UnsupportedLossError
-from cgboost.generation.callbacks import Score, error_rate
 from cgboost.losses.exponential import Exponential
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.loss import DifferentiableLoss, Loss
@@ -85,10 +80,7 @@ class BaseGradientBoosting(BaseLearnerStages):
     def _loss(self, rows: TrainingRows) -> tuple[DifferentiableLoss, LeafRule]:
         """The loss of all outputs, and how leaves are chosen for it."""
 
-    def _pool(self, rows: TrainingRows) -> None:
-        """Nothing: one run makes all outputs."""
-
-    def _tasks(self, pool: None, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         loss, leaves = self._loss(rows)
         pricer = TreePricer(
             rows.X,
@@ -187,7 +179,6 @@ n_features_in_, feature_names_in_
         default="log_loss", kw_only=True
     )
 
-    _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
     _fitted_jointly = True
 
     @property
@@ -206,7 +197,9 @@ n_features_in_, feature_names_in_
     def _loss(self, rows: TrainingRows) -> tuple[DifferentiableLoss, LeafRule]:
         n_classes = len(self.classes_)
         if n_classes == 2:  # half log-odds have the factor ½ in the Newton step already
-            return get_loss(self.loss).on(self._targets(rows.y)[0], rows.weights), newton_leaves()
+            return get_loss(self.loss).on(
+                self._target.of_runs(rows.y)[0], rows.weights
+            ), newton_leaves()
         if get_loss(self.loss) != LogLoss():
             raise UnsupportedLossError(
                 f"loss={self.loss!r} is for two classes, got {n_classes}: use loss='log_loss'"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,11 @@ from sklearn.utils.validation import has_fit_parameter
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_learning_rate
+from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.predictors import ProbabilisticClassification
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.subproblems import Subproblem
-from cgboost.estimators.common.targets import (
-    ClassWeight,
-    ProbabilisticClassification,
-    balanced,
-    mean_log_loss,
-)
+from cgboost.estimators.common.targets import ClassWeight, balanced
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
-from cgboost.generation.callbacks import Score, error_rate
 from cgboost.generation.protocols import MasterState, Pricer
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.loss import WeightedLoss
@@ -117,8 +112,6 @@ class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
     class_weight: ClassWeight = field(default=None, kw_only=True)
     multi_class: Literal["joint", "ovr"] = field(default="joint", kw_only=True)
 
-    _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
-
     @property
     def _is_linear(self) -> bool:
         return isinstance(self.estimator, str) and self.estimator == LINEAR
@@ -135,7 +128,7 @@ class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
                 f"{self.estimator!r}"
             )
 
-    def _pool(self, rows: TrainingRows) -> MakePricer:
+    def _pricers(self, rows: TrainingRows) -> MakePricer:
         """Pricers of all classes: lines share what they know of the features, learners a seed."""
         if self._is_linear:
             pool = LinePool(rows.X)
@@ -150,8 +143,9 @@ class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
         )
         return lambda loss: learners
 
-    def _tasks(self, pool: MakePricer, rows: TrainingRows) -> Iterator[Subproblem]:
-        losses = [LogLoss().on(target, rows.weights) for target in self._signs(rows.y)]
+    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+        pool = self._pricers(rows)
+        losses = [LogLoss().on(target, rows.weights) for target in self._target.signs(rows.y)]
         pricers, rate = [pool(loss) for loss in losses], float(self.learning_rate)
         if not self._is_joint:
             for loss, pricer in zip(losses, pricers, strict=True):
@@ -195,7 +189,7 @@ class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
 
     def _collapse(self, lines: Table) -> None:
         """Add all lines up to one linear model, or one for each class."""
-        labels = self._output_labels
+        labels = self._target.names
         parts = [slice(None)] if labels is None else [lines["class"] == k for k in labels]
         steps, slopes = lines["coefficient"], lines["coefficient"] * lines["slope"]
         coefs = [

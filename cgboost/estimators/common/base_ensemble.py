@@ -1,8 +1,9 @@
 """What all estimators share: the fit around the common loop, the tables, the staged outputs.
 
-An estimator assembles masters, pricers and callbacks, and runs the common loop. What its y means is
-a base class; its loss, penalty and family of columns are objects that it makes of its parameters
-(:mod:`cgboost.estimators.common.objective`).
+A fit is four steps: rows are read and y is encoded; the parameters become a plan (plan.py); its
+runs are solved, with those who watch them (solve.py); what they found is kept as attributes. An
+estimator says what y is (targets.py) and makes the plan: of a loss, a penalty and a family of
+columns where an optimum is certified (objective.py, certified.py), else of master and pricer.
 
 ::
 
@@ -22,7 +23,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from itertools import islice
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,9 +32,7 @@ from cgboost.estimators.common.fitted_methods import NumberPerFeature
 from cgboost.estimators.common.fitted_runs import (
     FittedOutput,
     FittedRun,
-    Interruption,
     Table,
-    limits_of,
     stacked,
     unchanged_on_failure,
 )
@@ -47,6 +45,7 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     check_verbose,
 )
+from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.reading import RowReader
 from cgboost.estimators.common.resuming import resumed
 from cgboost.estimators.common.scoring import (
@@ -57,7 +56,8 @@ from cgboost.estimators.common.scoring import (
     warn_of_few,
     watched,
 )
-from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.solve import Watch, solve
+from cgboost.estimators.common.targets import Target
 from cgboost.estimators.common.training_rows import (
     EvalSets,
     HeldRows,
@@ -69,10 +69,8 @@ from cgboost.estimators.common.training_rows import (
     named_sets,
 )
 from cgboost.estimators.common.wording import Wording
-from cgboost.generation.callbacks import EarlyStopping, Score, ValidationMonitor
-from cgboost.generation.history import Round, StopReason
-from cgboost.generation.loop import ColumnGeneration
-from cgboost.generation.progress import ProgressLine
+from cgboost.generation.callbacks import EarlyStopping, ValidationMonitor
+from cgboost.generation.history import Round
 from cgboost.generation.resuming import RunRecord
 from cgboost.parallel.sharing import SharesExecutor
 
@@ -155,12 +153,11 @@ class BaseEnsemble(SharesExecutor, RowReader):
         started = time.perf_counter()
         with unchanged_on_failure(self):
             rows, held = self._prepare(X, y, sample_weight, eval_set)
-            self._check_monitoring(held)
-            pool = self._pool(rows)
-            with resumed(self, (X, y, sample_weight, eval_set), resume):
-                self._keep(self._run_all(pool, rows, held, started), rows)
+            watch, plan = self._watch(held, started), self._plan(rows)
+            with resumed(self, (X, y, sample_weight, eval_set), resume) as records:
+                self._keep(self._solve(plan, watch, records), rows)
                 self._warn()
-                self._complete(pool, rows)
+                self._complete(plan, rows)
                 self._calibrate(rows, held, started)
             self._fit_seconds = time.perf_counter() - started
         return self
@@ -183,7 +180,7 @@ class BaseEnsemble(SharesExecutor, RowReader):
         held = {}
         for name, pair in sets.items():
             X, y = self._checked_set(name, pair)
-            held[name] = HeldRows(X, self._encode(y))
+            held[name] = HeldRows(X, self._target.encode(y))
         return held or None
 
     def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
@@ -198,41 +195,55 @@ class BaseEnsemble(SharesExecutor, RowReader):
     def _score_directions(self) -> dict[str, bool]:
         """The scores of a round, those of ``scoring`` first, and whether greater is better."""
         asked = dict.fromkeys(scorers_of(self.scoring), True)
-        return asked | {name: False for name in self._scores if name not in asked}
+        return asked | {name: False for name in self._target.scores() if name not in asked}
 
-    def _check_monitoring(self, held: HeldSets | None) -> None:
-        """Check what is scored after every round, and the set that early stopping watches."""
-        self._monitored = column_names(held or {}, self._score_directions)
-        if not (held and self.early_stopping and self._stops_by_eval_set):
-            return
-        column = watched(self.early_stopping, self._monitored)
-        name = self._set_of(column, held)
-        warn_of_few(name, held[name].y, getattr(self, "classes_", None))
+    def _watch(self, held: HeldSets | None, started: float) -> Watch:
+        """Who watches the runs: scores of the sets that are held out, and the user's callbacks.
+
+        Parameters
+        ----------
+        held : sets of rows or None
+        started : float
+            When the fit began, on the clock of ``time.perf_counter``.
+        """
+        held = held or {}
+        self._monitored = column_names(held, self._score_directions)
+        stops = bool(held and self.early_stopping and self._stops_by_eval_set)
+        if stops:
+            name = self._set_of(watched(self.early_stopping, self._monitored), held)
+            warn_of_few(name, held[name].y, getattr(self, "classes_", None))
+
+        def callbacks(run: int) -> list[Callable[[Round], Any]]:
+            found: list[Callable[[Round], Any]] = [*self._monitors(held, run)]
+            if stops:
+                metric = watched(self.early_stopping, self._monitored)
+                rising = self._monitored[metric]
+                found.append(
+                    EarlyStopping(metric, patience=self.n_iter_no_change, greater_is_better=rising)
+                )
+            return [*found, *(self.callbacks or ())]
+
+        limit = self.time_limit
+        deadline = None if limit is None else started + self._share_of_time * limit
+        return Watch(callbacks, verbose=self.verbose, deadline=deadline)
 
     def _set_of(self, column: str, held: HeldSets) -> str:
         """The set whose score a column of the history is."""
         return next(name for name in held if column in column_names([name], self._score_directions))
 
-    def _monitors(self, held: HeldSets, run: int, n_runs: int) -> list[ValidationMonitor]:
+    def _monitors(self, held: HeldSets, run: int) -> list[ValidationMonitor]:
         """The callbacks that score the sets after every round of a run."""
-        monitors = []
+        target, monitors = self._target, []
         for name, rows in held.items():
-            target = self._targets(rows.y)[run]
-            scores = self._scores_of(run)
+            own = target.of_runs(rows.y)[run]
+            scores = target.scores(run)
             for called, scorer in scorers_of(self.scoring).items():
-                view, labels = self._seen_by_scorers(target, n_runs)
-                scores[called] = RoundScore(called, scorer, view, rows.X, labels)
+                view = bare(self)
+                labels = target.view(view, own)
+                scores[called] = RoundScore(called, scorer, view, rows.X, labels, target.unit)
             scores = {called: scores[called] for called in self._score_directions}
-            monitors.append(ValidationMonitor(rows.X, target, scores, name=name))
+            monitors.append(ValidationMonitor(rows.X, own, scores, name=name))
         return monitors
-
-    def _scores_of(self, run: int) -> dict[str, Score]:
-        """The scores of a run, by the names of ``_scores``."""
-        return dict(self._scores)
-
-    def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
-        """The estimator that scorers see in one of the runs, and what it should predict."""
-        return bare(self), target
 
     # ------------------------------------------------------------------ what a subclass says
 
@@ -240,34 +251,23 @@ class BaseEnsemble(SharesExecutor, RowReader):
     def _learn(self, y: NDArray[Any]) -> NDArray[Any]:
         """Check the training y, keep what predictions need of it, and encode it."""
 
+    @property
     @abstractmethod
-    def _encode(self, y: NDArray[Any]) -> NDArray[Any]:
-        """Encode the y of an ``eval_set`` as the training y was encoded."""
-
-    @abstractmethod
-    def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
-        """The target of every run of the loop: shape (n_rows,), or (n_rows, n_outputs).
-
-        Validation scores compare outputs with targets of the same shape.
-        """
+    def _target(self) -> Target:
+        """What y is, once it has been learned."""
 
     _learned: ClassVar[tuple[str, ...]] = ("classes_", "n_features_in_", "feature_names_in_")
     """Attributes that turn outputs into predictions: they are there before the runs."""
 
-    _scores: ClassVar[dict[str, Score]]
-    """Validation scores by name; early stopping watches the first."""
-
     @abstractmethod
-    def _pool(self, rows: TrainingRows) -> Any:
-        """What the runs of a fit share to make columns."""
+    def _plan(self, rows: TrainingRows) -> Plan:
+        """What is asked for: the problem of each run, and when to stop."""
 
-    @abstractmethod
-    def _tasks(self, pool: Any, rows: TrainingRows) -> Iterator[Subproblem]:
-        """Master, pricer and so on, for each of :meth:`_targets`."""
-
-    @abstractmethod
-    def _limits(self) -> dict[str, Any]:
-        """Arguments of the loop that limit every run, besides the time."""
+    def _solve(
+        self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
+    ) -> list[FittedRun]:
+        """The runs of a plan."""
+        return solve(plan, watch, records)
 
     @abstractmethod
     def _warn(self) -> None:
@@ -279,9 +279,6 @@ class BaseEnsemble(SharesExecutor, RowReader):
     ) -> Table:
         """What the table says of active basis functions, besides coefficient and round."""
 
-    _records: ClassVar[Iterator[RunRecord]] = iter(())
-    """Of runs that a checkpoint has."""
-
     @property
     def _share_of_time(self) -> float:
         """The part of the time limit that the runs have."""
@@ -291,7 +288,7 @@ class BaseEnsemble(SharesExecutor, RowReader):
         """Calibrate probabilities, where there are some that need it."""
         return
 
-    def _complete(self, pool: Any, rows: TrainingRows) -> None:
+    def _complete(self, plan: Plan, rows: TrainingRows) -> None:
         """Set fitted attributes that take more than the runs."""
         return
 
@@ -302,31 +299,6 @@ class BaseEnsemble(SharesExecutor, RowReader):
     def _usable(self, rows: TrainingRows) -> TrainingRows:
         """The rows that cost anything; the others would make columns, means and thresholds."""
         return rows.counting()
-
-    def _leaning(self, runs: list[FittedRun], rows: TrainingRows) -> list[FittedRun]:
-        """The runs, with a say where they have none."""
-        return runs
-
-    @property
-    def _said_by_constants(self) -> str:
-        """What a model without columns predicts, in words."""
-        return ""
-
-    def _sharing(self, functions: list[Any]) -> list[Any]:
-        """The basis functions of all runs, with what they have in common kept once."""
-        return functions
-
-    @property
-    def _output_labels(self) -> NDArray[Any] | None:
-        """What distinguishes the outputs of the model, None if there is only one."""
-        return None
-
-    _output_kind: ClassVar[str] = "class"
-    """What the labels of outputs are labels of; the column of tables that has them."""
-
-    def _run_labels(self, n_runs: int) -> NDArray[Any] | None:
-        """What distinguishes the runs: None where one makes all outputs."""
-        return self._output_labels if n_runs > 1 else None
 
     # ------------------------------------------------------------------ checks
 
@@ -350,89 +322,6 @@ class BaseEnsemble(SharesExecutor, RowReader):
         """The training rows of a fold, and the X of those that it holds out."""
         return rows.take(train), rows.X[test]
 
-    # ------------------------------------------------------------------ the runs
-
-    def _run_all(
-        self, pool: Any, rows: TrainingRows, held: HeldSets | None, started: float
-    ) -> list[FittedRun]:
-        """One run of the loop per subproblem; after Ctrl-C those that follow stay at round 0.
-
-        Parameters
-        ----------
-        pool : object
-            What :meth:`_pool` has made.
-        rows, held : TrainingRows, sets of rows or None
-            Training rows, and those that callbacks score.
-        started : float
-            On the clock of ``time.perf_counter``; runs share the time that is left evenly.
-
-        Raises
-        ------
-        Exception
-            What a master or pricer has raised before its run had a round with columns: there is no
-            model without a part of each run.
-        KeyboardInterrupt
-            If Ctrl-C came before the first round of the first run was complete.
-        """
-        count = len(self._targets(rows.y))
-        runs: list[FittedRun] = []
-        interrupted = False
-        for task in self._tasks(pool, rows):  # enumerate() would keep the last one
-            k, time_limit = len(runs), None
-            if self.time_limit is not None:
-                left = started + self._share_of_time * self.time_limit - time.perf_counter()
-                time_limit = max(0.0, left) / (count - k)
-            limits = limits_of(task, time_limit, self._limits())
-            label = self._label(k, count)
-            own = self._callbacks(self._monitors(held or {}, k, count), label)
-            own += self._progress(label, limits)
-            loop = ColumnGeneration(
-                task.master,
-                task.pricer,
-                columns_per_round=task.columns_per_round,
-                callbacks=(Interruption(),) if interrupted else (*task.callbacks, *own),
-                **limits,
-            )
-            try:
-                result = loop.run(resume=None if interrupted else next(self._records, None))
-            except KeyboardInterrupt:  # before even this run's first round was complete
-                if not runs:
-                    raise
-                interrupted, loop.callbacks = True, (Interruption(),)
-                result = loop.run()
-            interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
-            runs.append(FittedRun.of(result, task))
-            del task, loop, result  # what masters hold goes before there is another one
-        outputs = [output for run in runs for output in run.outputs]
-        shared = iter(self._sharing([h for output in outputs for h in output.hypotheses]))
-        for output in outputs:
-            output.hypotheses[:] = islice(shared, len(output.hypotheses))
-        return runs
-
-    def _callbacks(
-        self, monitors: Sequence[ValidationMonitor], label: str
-    ) -> list[Callable[[Round], Any]]:
-        callbacks: list[Callable[[Round], Any]] = [*monitors]
-        if monitors and self.early_stopping and self._stops_by_eval_set:
-            metric = watched(self.early_stopping, self._monitored)
-            rising = self._monitored[metric]
-            callbacks.append(
-                EarlyStopping(metric, patience=self.n_iter_no_change, greater_is_better=rising)
-            )
-        callbacks.extend(self.callbacks or ())
-        return callbacks
-
-    def _progress(self, label: str, aims: dict[str, Any]) -> list[Callable[[Round], Any]]:
-        """The line that shows how a run gets on, if it is asked for."""
-        if not self.verbose:
-            return []
-        known = ("tol", "max_columns", "max_rounds", "time_limit")
-        own = {name: aims[name] for name in known if name in aims}
-        return [ProgressLine(label, every_round=self.verbose > 1, **own)]
-
-    _prefix: ClassVar[str] = ""
-    """What a fit inside of a fit is called."""
-
     _wording: ClassVar[Wording | None] = None
     """The words of messages where another estimator calls this fit."""
 
@@ -441,12 +330,10 @@ class BaseEnsemble(SharesExecutor, RowReader):
         """The class that messages name: the one that the user has called."""
         return type(self).__name__ if self._wording is None else self._wording.name
 
-    def _label(self, run: int, n_runs: int) -> str:
-        labels = self._run_labels(n_runs)
-        words = (
-            self._prefix if labels is None else f"{self._prefix}{self._output_kind} {labels[run]}, "
-        )
-        return f"{words.removesuffix(', ')}: " if words else ""
+    def _label(self, run: int) -> str:
+        """How a sentence about one of several runs begins."""
+        label = self._target.label(run)
+        return f"{label}: " if label else ""
 
     # ------------------------------------------------------------------ fitted attributes
 
@@ -465,9 +352,10 @@ class BaseEnsemble(SharesExecutor, RowReader):
         for output in outputs:
             tables.append(self._table(output, rows))
             intercepts.append(output.intercept)
-        labels, run_labels = self._output_labels, self._run_labels(len(runs))
-        self.columns_ = stacked(tables, labels, self._output_kind)
-        self.history_ = stacked(histories, run_labels, self._output_kind)
+        target = self._target
+        labels, run_labels = target.names, target.run_names
+        self.columns_ = stacked(tables, labels, target.kind)
+        self.history_ = stacked(histories, run_labels, target.kind)
         vars(self).pop("coef_", None)  # of an earlier fit whose columns were features
         self.intercept_ = intercepts[0] if labels is None else np.array(intercepts)
         self.n_columns_ = len(self.columns_["coefficient"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,9 +20,11 @@ from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.scoring import watched
 from cgboost.estimators.common.sklearn_bases import BaseEstimator, ClassifierMixin
-from cgboost.estimators.common.targets import Classification, Link, log_odds_of
+from cgboost.estimators.common.solve import Watch
+from cgboost.estimators.common.targets import Link, log_odds_of
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
@@ -195,22 +197,21 @@ class CalibratedClassification(Classification, BaseBoost):
                 f"probability={self.probability!r} needs at least 2 rows of every class (of a "
                 f"weight above 0) to calibrate on, got {smallest}{see('probabilities')}"
             )
-        model = copy.copy(self)
-        vars(model).pop("_carried", None)
-        model.callbacks, model.early_stopping, model.probability = None, False, False
-        model.verbose = max(0, int(self.verbose) - 1)  # a line for each fit, where rounds have one
+        verbose = max(0, int(self.verbose) - 1)  # a line for each fit, where rounds have one
         seed = 0 if self.random_state is None else self.random_state
         folds = StratifiedKFold(min(FOLDS, smallest), shuffle=True, random_state=seed)
         pairs = list(folds.split(np.zeros(len(rows.y)), rows.y))
         parts, cut_short = [], []
         for number, (train, test) in enumerate(pairs):
-            model._prefix = f"fold {number + 1} of {len(pairs)}, "
+            watch, model = Watch(prefix=f"fold {number + 1} of {len(pairs)}", verbose=verbose), self
             if self.time_limit is not None:
                 left = started + self.time_limit - time.perf_counter()
-                model.time_limit = max(0.0, left) / (len(pairs) - number)
+                seconds = max(0.0, left) / (len(pairs) - number)
+                watch = replace(watch, deadline=time.perf_counter() + seconds)
             part, X = self._fold(rows, train, test)
+            model = copy.copy(self)  # what it learns of these rows is not the model's
             try:
-                runs = model._run_all(model._pool(part), part, None, time.perf_counter())
+                runs = model._solve(model._plan(part), watch)
                 reasons = {run.stop_reason for run in runs}
             except KeyboardInterrupt:
                 reasons = {StopReason.INTERRUPTED}

@@ -29,8 +29,8 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
+from cgboost.estimators.common.plan import Plan, Stop, Subproblem
 from cgboost.estimators.common.scoring import scorers_of
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import (
     EvalSets,
     HeldSets,
@@ -124,67 +124,35 @@ class BaseBoost(BaseEnsemble):
     def _usable(self, rows: TrainingRows) -> TrainingRows:
         return self._family.usable(rows)
 
-    def _pool(self, rows: TrainingRows) -> Any:
-        return self._family.pool(rows)
-
     @property
     def _tol(self) -> float:
         return max(self.tol, SMALLEST_TOL)
 
-    def _limits(self) -> dict[str, Any]:
-        return {"tol": self._tol, "max_columns": self.max_columns}
+    def _pool(self, rows: TrainingRows) -> Any:
+        """What the runs share to make columns."""
+        return self._family.pool(rows)
 
-    def _objective_of(self, run: int) -> Objective:
-        """The objective of a run."""
-        return self._objective
+    def _plan(self, rows: TrainingRows) -> Plan:
+        return self._certified(self._pool(rows), rows)
 
-    _runs_are_neighbours: ClassVar[bool] = False
-    """Whether a run starts from the columns of the one before it."""
+    def _certified(self, pool: Any, rows: TrainingRows) -> Certified:
+        """The plan, for columns from a pool; the units of the objective may follow from it."""
+        return Certified(
+            self._target,
+            Stop(self._tol, self.max_columns),
+            pool,
+            targets=self._target.of_runs(rows.y),
+            weights=rows.weights,
+            objectives=self._objectives,
+            family=self._family,
+            options=self._master_options() | {"solver_options": self.solver_options},
+            columns_per_round=self.columns_per_round,
+        )
 
-    _carried: ClassVar[MutableMapping[int, WarmStart] | None] = None
-    """By number of the run, where it starts from; then where it has ended. For paths alone."""
-
-    def _tasks(self, pool: Any, rows: TrainingRows) -> Iterator[Subproblem]:
-        family, last = self._family, None
-        own = self._master_options() | {"solver_options": self.solver_options}
-        at_once = self.columns_per_round
-        for number, target in enumerate(self._targets(rows.y)):
-            objective = self._objective_of(number)
-            make_master = partial(objective.master, **own)
-            weights, n_outputs, pricer = rows.weights, 1, family.pricer(pool, self._tol)
-            if target.ndim == 2:  # ±1 for each class: rows of the master are pairs of row and class
-                n_outputs, names = target.shape[1], cast(Any, self._output_labels)
-                pairs = Pairs(target.argmax(axis=1), n_outputs)
-                target, weights = np.ones(len(pairs)), weights[pairs.row]
-                others = [family.pricer(pool, self._tol) for _ in range(1, n_outputs)]
-                pricer = JointPricer(pairs, [pricer, *others], names=names)
-            columns = at_once
-            if columns is None or isinstance(columns, str):
-                columns = n_outputs * family.columns_per_round(pool, len(rows.weights))
-            master = make_master(objective.loss(target, weights))
-            carried = (self._carried or {}).get(number)
-            if carried is None and self.max_columns is None:
-                carried = last or family.warm_start(pool, master.loss, make_master)
-            master, pricer = family.prepared(
-                pool, master, pricer, partial(make_master, objective.loss(target, weights))
-            )
-            if carried is not None:
-                if self.max_columns is not None:  # only the columns in use count
-                    carried = replace(carried, loss=None, live=None)
-                master.start_from(carried)
-            yield Subproblem(
-                master,
-                pricer,
-                n_outputs=n_outputs,
-                columns_per_round=columns,
-                level=_level_of(master.loss),
-                max_columns=family.most_columns(len(rows.weights)),
-            )
-            if self._carried is not None:
-                self._carried[number] = master.warm_start
-            if self._runs_are_neighbours:  # the vertex stays with the run, for its next problem
-                last = replace(master.warm_start, loss=None, live=None)
-            del master, pricer  # their matrices go before there are those of another run
+    @property
+    def _objectives(self) -> Sequence[Objective]:
+        """Those of the runs; one stands for all."""
+        return [self._objective]
 
     # ------------------------------------------------------------------ fitted attributes
 
@@ -196,11 +164,8 @@ class BaseBoost(BaseEnsemble):
     def _table(self, output: FittedOutput, rows: TrainingRows) -> Table:
         return self._family.completed(super()._table(output, rows))
 
-    def _sharing(self, functions: list[Any]) -> list[Any]:
-        return self._family.shared(functions)
-
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        runs = self._leaning(runs, rows)
+        runs = self._target.leaning(runs, rows)
         super()._keep(runs, rows)
         self.dual_bound_, self.gap_ = 0.0, 0.0
         for run in runs:
@@ -210,7 +175,7 @@ class BaseBoost(BaseEnsemble):
         self._warn_of_scale(runs, rows)
         if (trade_off := self._objective.trade_off).startswith("C="):
             warn_of_weights(self._called, rows.weights, f"{trade_off} multiplies each")
-        family, one = self._family, self._run_labels(len(runs)) is None
+        family, one = self._family, self._target.run_names is None
         for name in vars(self).get("_optional", ()):  # of an earlier fit
             vars(self).pop(name, None)
         own = self._objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
@@ -233,12 +198,12 @@ class BaseBoost(BaseEnsemble):
                 DataWarning,
             )
 
-    def _warn(self) -> None:
+    def _warn(self, *, on_path: bool = False) -> None:
         """Say once which runs ended before ``tol`` and why, and which models have no column."""
         cut_short, trivial, kept, proved = [], [], [], True
-        expected = self._carried is not None and self._family.paths_begin_trivial
+        expected = on_path and self._family.paths_begin_trivial
         for k, run in enumerate(self._runs):
-            label = self._label(k, len(self._runs))
+            label = self._label(k)
             if run.gap > self._tol:
                 words, limited = run.message, self._family.limited_by
                 if run.stop_reason is StopReason.COLUMN_LIMIT:
@@ -255,6 +220,7 @@ class BaseBoost(BaseEnsemble):
             elif run.is_trivial and not expected:
                 trivial.append(f"{label}no column is worth its price")
                 proved &= run.stop_reason is not StopReason.GAP
+        predicted = self._target.of_constants(self._runs, self.intercept_)
         name, objective, called = self._called, self._objective, "time_limit"
         if self._wording is not None:
             objective = self._wording.of(objective)
@@ -271,12 +237,12 @@ class BaseBoost(BaseEnsemble):
             is_best = "optimal" if proved else f"within tol={self.tol:g} of the optimum"
             warn_caller(
                 f"{name}: {'; '.join(trivial)}: the model without columns is {is_best} "
-                f"for {objective.trade_off}{self._said_by_constants}; {remedy}"
+                f"for {objective.trade_off}{predicted}; {remedy}"
                 f"{see('trivial-models')}",
                 TrivialModelWarning,
             )
         if kept:
-            words = f"{'; '.join(kept)}{self._said_by_constants}"
+            words = f"{'; '.join(kept)}{predicted}"
             warn_caller(f"{name}: {words}{see('trivial-models')}", TrivialModelWarning)
 
     # ------------------------------------------------------------------ paths
@@ -305,7 +271,7 @@ class BaseBoost(BaseEnsemble):
             first = _simplest_first(parameter, values)[0]
             prepared.set_params(**{parameter: float(values[first])})
         rows, held = prepared._prepare(X, y, sample_weight, eval_set)
-        prepared._check_monitoring(held)
+        prepared._watch(held, time.perf_counter())  # what is scored is known before any column is
         pool = prepared._pool(rows)
         if callable(values):
             values = values(prepared)
@@ -315,12 +281,11 @@ class BaseBoost(BaseEnsemble):
         seconds, scores = np.zeros(len(values)), np.full(len(values), np.nan)
         for place in _simplest_first(parameter, values):
             started = time.perf_counter()
-            model: Any = copy.copy(prepared)
-            setattr(model, parameter, float(values[place]))  # set_params reads all signatures again
-            model._carried = carried
-            model._keep(model._run_all(pool, rows, held, started), rows)
-            model._warn()
-            del model._carried
+            model = copy.copy(prepared)
+            setattr(model, parameter, float(values[place]))  # set_params reads signatures again
+            plan = replace(model._certified(pool, rows), carried=carried)
+            model._keep(model._solve(plan, model._watch(held, started)), rows)
+            model._warn(on_path=True)
             model._calibrate(rows, held, started)
             seconds[place] = time.perf_counter() - started
             if sets:
@@ -372,6 +337,85 @@ class BoostOverCosts(BaseBoost):
         """
         parameter, values = _path_values(self, C_values, nu_values)
         return self._fit_along(X, y, parameter, values, sample_weight, eval_set)
+
+
+@dataclass(frozen=True)
+class Certified(Plan):
+    """A loss, a penalty and a family of columns, over the rows that are read.
+
+    Attributes
+    ----------
+    target, stop, pool
+        As of every :class:`Plan`.
+    targets : list of ndarray
+        What each run fits its outputs to; ±1 for each class where a run is a joint problem.
+    weights : ndarray of shape (n_rows,)
+    objectives : sequence of Objective
+        One for each run, or one for all.
+    family : ColumnFamily
+    options : mapping
+        Of the masters: sign rule, offset, solver.
+    columns_per_round : int, "all" or None
+        None: as many as the family says.
+    neighbours : bool
+        Whether a run starts from the columns of the one before it.
+    carried : dict of int to WarmStart, or None
+        By number of the run, where it starts from; then where it has ended. For paths.
+    """
+
+    targets: list[Vector] = field(repr=False)
+    weights: Vector = field(repr=False)
+    objectives: Sequence[Objective]
+    family: ColumnFamily
+    options: Mapping[str, Any]
+    columns_per_round: int | Literal["all"] | None = None
+    neighbours: bool = False
+    carried: MutableMapping[int, WarmStart] | None = field(default=None, repr=False)
+
+    def shared(self, functions: list[Any]) -> list[Any]:
+        """The basis functions of all runs, with what they have in common kept once."""
+        return self.family.shared(functions)
+
+    def subproblems(self) -> Iterator[Subproblem]:
+        """Master and pricer of each run, one after the other."""
+        family, pool, last = self.family, self.pool, None
+        for number, target in enumerate(self.targets):
+            objective = self.objectives[min(number, len(self.objectives) - 1)]
+            make_master = partial(objective.master, **self.options)
+            weights, n_outputs, pricer = self.weights, 1, family.pricer(pool, self.stop.tol)
+            if target.ndim == 2:  # rows of the master are pairs of a row and a class
+                n_outputs, names = target.shape[1], cast(Any, self.target.names)
+                pairs = Pairs(target.argmax(axis=1), n_outputs)
+                target, weights = np.ones(len(pairs)), weights[pairs.row]
+                others = [family.pricer(pool, self.stop.tol) for _ in range(1, n_outputs)]
+                pricer = JointPricer(pairs, [pricer, *others], names=names)
+            columns = self.columns_per_round
+            if columns is None or isinstance(columns, str):
+                columns = n_outputs * family.columns_per_round(pool, len(self.weights))
+            master = make_master(objective.loss(target, weights))
+            start = (self.carried or {}).get(number)
+            if start is None and self.stop.max_columns is None:
+                start = last or family.warm_start(pool, master.loss, make_master)
+            master, pricer = family.prepared(
+                pool, master, pricer, partial(make_master, objective.loss(target, weights))
+            )
+            if start is not None:
+                if self.stop.max_columns is not None:  # only the columns in use count
+                    start = replace(start, loss=None, live=None)
+                master.start_from(start)
+            yield Subproblem(
+                master,
+                pricer,
+                n_outputs=n_outputs,
+                columns_per_round=columns,
+                level=_level_of(master.loss),
+                max_columns=family.most_columns(len(self.weights)),
+            )
+            if self.carried is not None:
+                self.carried[number] = master.warm_start
+            if self.neighbours:  # the vertex stays with the run, for its next problem
+                last = replace(master.warm_start, loss=None, live=None)
+            del master, pricer  # their matrices go before there are those of another run
 
 
 def _level_of(loss: Any) -> Callable[[Vector], float] | None:

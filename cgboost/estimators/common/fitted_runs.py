@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from cgboost.estimators.common.subproblems import Subproblem
-from cgboost.generation.callbacks import Callback
+from cgboost.estimators.common.plan import Subproblem
 from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
-from cgboost.generation.history import Result, Round, StopReason
+from cgboost.generation.history import Result, StopReason
 from cgboost.losses import SupportVectorLoss
 from cgboost.tolerances import RESIDUE, SMALLEST
 
@@ -240,23 +239,3 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
-
-
-def limits_of(task: Subproblem, time_limit: float | None, own: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of the loop that limit the run of a task: those of the model, and its own."""
-    limits = {"max_rounds": task.max_rounds, "time_limit": time_limit} | own
-    asked = limits.get("max_columns")
-    if task.max_columns is not None and (asked is None or asked > task.max_columns):
-        limits["max_columns"] = task.max_columns
-        limits["columns_reason"] = StopReason.COLUMN_LIMIT
-    return limits
-
-
-class Interruption(Callback):
-    """A callback that ends a run at once, for the runs that follow a Ctrl-C."""
-
-    stop_reason = StopReason.INTERRUPTED
-
-    def __call__(self, current: Round) -> bool:
-        """Stop."""
-        return True

@@ -18,7 +18,7 @@ import numpy as np
 from cgboost.above import is_storable, read_records
 from cgboost.exceptions import ResumeError
 from cgboost.generation.callbacks import as_callback, keeps_records
-from cgboost.generation.resuming import fingerprint
+from cgboost.generation.resuming import RunRecord, fingerprint
 from cgboost.tables.frames import frame_of, is_frame
 
 LIMITS = frozenset(
@@ -42,8 +42,8 @@ LIMITS = frozenset(
 
 
 @contextmanager
-def resumed(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[None]:
-    """Let checkpoints keep the runs of a fit, and these go on with those in a file.
+def resumed(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[Iterator[RunRecord]]:
+    """Let checkpoints keep the runs of a fit; the runs in a file, with which these go on.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def resumed(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[None]:
     """
     kept = [c for c in map(as_callback, estimator.callbacks or ()) if keeps_records(c)]
     if path is None and not kept:
-        yield
+        yield iter(())
         return
     if any(part is not None and not _is_data(part) for part in data[:3]):
         raise ResumeError("a fit of a source of rows, as a database, cannot be resumed")
@@ -63,11 +63,9 @@ def resumed(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[None]:
     records = [] if path is None else read_records(path, mark, kept, functions)
     for checkpoint in kept:
         checkpoint.begin_fit(mark, functions=functions)
-    estimator._records = iter(records)
     try:
-        yield
+        yield iter(records)
     finally:
-        vars(estimator).pop("_records", None)
         for checkpoint in kept:
             checkpoint.end_fit()
 

@@ -92,20 +92,25 @@ class RoundScore:
         For the scorer; the only rows that it may have predicted.
     labels : ndarray of shape (n_rows,)
         The y of the scorer.
+    unit : float
+        Of the outputs of a run, in which the estimator does not know them.
     """
 
-    def __init__(self, name: str, scorer: Scorer, estimator: Any, X: Any, labels: Any) -> None:
+    def __init__(
+        self, name: str, scorer: Scorer, estimator: Any, X: Any, labels: Any, unit: float = 1.0
+    ) -> None:
         self.name = name
         self.scorer = scorer
         self.estimator = estimator
         self.X = X
         self.labels = labels
+        self.unit = unit
         self._known = np.empty((0, 1))
         estimator._outputs = self._outputs
 
     def __call__(self, target: Any, output: Vector) -> float:
         """The score of these outputs; nan where the scorer has none."""
-        self._known = output.reshape(len(output), -1)
+        self._known = self.unit * output.reshape(len(output), -1)
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", category=_undefined())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -13,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
+from cgboost.estimators.common.plan import Plan, Rounds, Stop, Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
@@ -32,8 +35,16 @@ class BaseStagewise(BaseEnsemble):
 
     n_estimators: Any
 
-    def _limits(self) -> dict[str, Any]:
-        return {"tol": 0.0, "max_rounds": self.n_estimators + 1}  # the first has no column yet
+    def _plan(self, rows: TrainingRows) -> Plan:
+        return Rounds(self._target, self._stop, None, partial(self._tasks, rows))
+
+    @property
+    def _stop(self) -> Stop:
+        return Stop(max_rounds=self.n_estimators + 1)  # the first has no column yet
+
+    @abstractmethod
+    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+        """Master and pricer of each run."""
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         """Fitted attributes; ``n_iter_`` counts the rounds in the model."""
@@ -90,7 +101,7 @@ def importances_of(runs: Sequence[FittedRun], n_features: int) -> Vector:
 def warn_cut_short(model: BaseEnsemble, runs: Sequence[FittedRun], aim: str) -> None:
     """Warn of runs that ended before they were meant to."""
     words = [
-        f"{model._label(k, len(runs))}{run.stop_reason}: {run.message}"
+        f"{model._label(k)}{run.stop_reason}: {run.message}"
         for k, run in enumerate(runs)
         if run.stop_reason in CUT_SHORT
     ]

@@ -82,6 +82,7 @@ class BaseKernelBoost(HasKernels, BoostOverCosts):
         if not self._family.is_pairwise:
             return part, X
         assert rows.numbers is not None
+        kernel: Any
         (kernel,) = self._input.library.kernels.values()
         first = kernel.first_column  # in a mapping, other matrices may stand before it
         columns = np.concatenate([np.arange(first), first + rows.numbers[train]])

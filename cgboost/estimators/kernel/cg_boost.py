@@ -19,10 +19,8 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_number
-from cgboost.estimators.common.targets import (
-    ClassWeight,
-    Regression,
-)
+from cgboost.estimators.common.predictors import Regression
+from cgboost.estimators.common.targets import ClassWeight
 from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.kernels import AnyLibrary
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss

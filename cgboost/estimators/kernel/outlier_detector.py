@@ -14,6 +14,7 @@ from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
 from cgboost.estimators.common.sklearn_bases import OutlierMixin
+from cgboost.estimators.common.targets import Target
 from cgboost.estimators.common.training_rows import EvalSets, Matrix, TrainingRows, Vector
 from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.generation.callbacks import Score, error_rate
@@ -99,7 +100,6 @@ n_features_in_, feature_names_in_
     executor: Any = field(default=None, kw_only=True)
 
     _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()}, standardize=True)
-    _scores: ClassVar[dict[str, Score]] = {"error": error_rate}
 
     def fit(
         self,
@@ -171,23 +171,9 @@ n_features_in_, feature_names_in_
     def _learn(self, y: NDArray[Any] | None) -> Vector:
         return np.empty(0)
 
-    def _encode(self, y: NDArray[Any]) -> Vector:
-        if self.early_stopping and not (np.any(y == 1) and np.any(y == -1)):
-            raise ValueError(
-                "early_stopping=True needs an eval_set with both normal rows (1) and outliers (−1)"
-            )
-        unknown = np.setdiff1d(y, [-1, 1])
-        if unknown.size:
-            raise ValueError(f"the y of eval_set must be 1 or −1 (outliers), got {unknown[0]!r}")
-        return y.astype(np.float64)
-
-    def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
-        return [encoded]
-
-    def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
-        view, labels = super()._seen_by_scorers(target, n_runs)
-        view.offset_ = 0.0  # outputs have the level taken off already
-        return view, labels
+    @property
+    def _target(self) -> OneClass:
+        return OneClass(bool(self.early_stopping))
 
     @property
     def _objective(self) -> Objective:
@@ -209,3 +195,40 @@ n_features_in_, feature_names_in_
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
         self.offset_ = -runs[0].outputs[0].intercept
+
+
+@dataclass(frozen=True)
+class OneClass(Target):
+    """No y: rows like those of the training; of held-out rows 1 for normal ones, −1 for outliers.
+
+    Attributes
+    ----------
+    needs_both : bool
+        Whether held-out rows must be of both kinds.
+    """
+
+    needs_both: bool = False
+
+    def encode(self, y: NDArray[Any]) -> Vector:
+        """Labels ±1."""
+        if self.needs_both and not (np.any(y == 1) and np.any(y == -1)):
+            raise ValueError(
+                "early_stopping=True needs an eval_set with both normal rows (1) and outliers (−1)"
+            )
+        unknown = np.setdiff1d(y, [-1, 1])
+        if unknown.size:
+            raise ValueError(f"the y of eval_set must be 1 or −1 (outliers), got {unknown[0]!r}")
+        return y.astype(np.float64)
+
+    def of_runs(self, encoded: NDArray[Any]) -> list[Vector]:
+        """The labels; none for training rows."""
+        return [encoded]
+
+    def scores(self, run: int | None = None) -> dict[str, Score]:
+        """The share of labels that are wrong."""
+        return {"error": error_rate}
+
+    def view(self, estimator: Any, target: Vector) -> NDArray[Any]:
+        """The labels; the outputs of rounds have the level taken off already."""
+        estimator.offset_ = 0.0
+        return target

@@ -24,8 +24,8 @@ from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.input_checks import check_response
 from cgboost.estimators.common.objective import LARGER, Objective, penalized, program_of
 from cgboost.estimators.common.parameters import check_bool, check_nu
+from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.reading import RowReader
-from cgboost.estimators.common.targets import Regression
 from cgboost.estimators.common.training_rows import (
     EvalSets,
     HeldSets,
@@ -45,7 +45,6 @@ from cgboost.estimators.linear.scaling import (
     unit_of,
 )
 from cgboost.exceptions import DataWarning, see, warn_caller
-from cgboost.generation.callbacks import Score
 from cgboost.losses import Loss
 from cgboost.masters import FreeColumns
 from cgboost.penalties import L1, ElasticNet, Penalty
@@ -163,7 +162,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
     def _losses_of_runs(self, y: NDArray[Any]) -> list[tuple[Loss, Vector]]:
         """The loss and the target of every run, from y."""
-        return [(self._cost, target) for target in self._targets(y)]
+        return [(self._cost, target) for target in self._target.of_runs(y)]
 
     # ------------------------------------------------------------------ parameters
 
@@ -351,8 +350,8 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         """Fitted attributes, in the units of the user's problem."""
         scaling, unit = self._scaling, self._objective_unit
-        runs = self._leaning(runs, rows)
-        super()._keep([in_unit(run, unit) for run in runs], rows)
+        runs = self._target.leaning(runs, rows)
+        super()._keep([run_in_unit(run, unit) for run in runs], rows)
         del self._free_columns  # with the matrix that they are read from
         outputs = [output for run in runs for output in run.outputs]
         coef, intercept = np.zeros((len(outputs), self.n_features_in_)), np.zeros(len(outputs))
@@ -378,12 +377,9 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
 
 class BaseMeanLoss(Regression, BaseSparseLinear):
-    """A mean loss and α times the penalty; y is in units while the model is fitted."""
+    """A mean loss and α times the penalty; y is in a unit of its own while the model is fitted."""
 
     alpha: float | None
-
-    _view_unit: float = 1.0
-    """The unit of outputs that a scorer of rounds sees."""
 
     def _objective_of_mean(self, cost: Loss) -> Objective:
         """The objective of the master: the mean of this loss, and α times the penalty."""
@@ -406,20 +402,6 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
         super()._keep(runs, rows)
         self.alpha_ = self._penalty_price
         self.alpha_max_ = np.nan if len(self._free) else self._strongest
-
-    def _in_y(self, score: Score) -> Score:
-        """The score of targets and outputs in units, as one in y."""
-
-        def scored(target: Any, output: Vector) -> float:
-            return score(self._scaling.unit * target, self._scaling.unit * output)
-
-        return scored
-
-    def _seen_by_scorers(self, target: Vector, n_runs: int) -> tuple[Any, NDArray[Any]]:
-        """The estimator that scorers of rounds see, and its target: both in y."""
-        view, seen = super()._seen_by_scorers(target, n_runs)
-        view._view_unit = self._scaling.unit
-        return view, view._view_unit * seen
 
     def path(
         self,
@@ -479,7 +461,7 @@ def _in_features(active: Sequence[Any], output: Any, n_features: int) -> tuple[V
     return coef, intercept
 
 
-def in_unit(run: FittedRun, unit: float) -> FittedRun:
+def run_in_unit(run: FittedRun, unit: float) -> FittedRun:
     """A run whose objective and bound are multiplied by the unit."""
     history = {
         name: values * unit if name in ("objective", "bound") else values

@@ -18,12 +18,10 @@ from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
 from cgboost.estimators.common.training_rows import Matrix, Vector
 from cgboost.estimators.common.wording import Wording
+from cgboost.estimators.linear.base_sparse_linear import PenaltyName
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
 from cgboost.estimators.linear.linear_path import values_of_path
-from cgboost.estimators.linear.sparse_linear import (
-    PenaltyName,
-    SparseLinearClassifier,
-)
+from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier
 from cgboost.losses import Loss
 from cgboost.losses.registry import ClassificationLoss, RegressionLoss
 from cgboost.penalties import L1, ElasticNet

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cgboost.estimators.common.certified import Certified
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_bool, check_number
-from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.targets import Target, in_unit
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
-from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss
-from cgboost.estimators.linear.sparse_linear import PenaltyName
+from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, PenaltyName
 from cgboost.generation.callbacks import Score
 from cgboost.losses import Loss, Quantile
 from cgboost.masters.quantiles.noncrossing_master import NoncrossingMaster
@@ -118,12 +119,10 @@ scoring, callbacks, verbose, random_state
     tol: float = field(default=1e-6, kw_only=True)
 
     _coef_by_output: ClassVar[bool] = True
-    _output_kind: ClassVar[str] = "quantile"
-    _runs_are_neighbours: ClassVar[bool] = True
 
     def predict(self, X: ArrayLike) -> Vector:
         """The quantiles of every row, shape (n_rows, n_quantiles)."""
-        return self._view_unit * self._outputs(X)
+        return self._outputs(X)
 
     def staged_predict(self, X: ArrayLike) -> Iterator[Vector]:
         """Predictions after every round up to the best one; the last are the model's."""
@@ -180,8 +179,9 @@ scoring, callbacks, verbose, random_state
         return self._losses[0]
 
     @property
-    def _output_labels(self) -> NDArray[Any]:
-        return np.array(self.quantiles, dtype=np.float64)
+    def _target(self) -> Quantiles:  # type: ignore[override]
+        joint = bool(self.noncrossing)
+        return Quantiles(tuple(self.quantiles), joint, self._scaling.unit)
 
     # ------------------------------------------------------------------ the runs
 
@@ -197,48 +197,17 @@ scoring, callbacks, verbose, random_state
     def _losses_of_runs(self, y: NDArray[Any]) -> list[tuple[Loss, Vector]]:
         return [(loss, y / self._scaling.unit) for loss in self._losses]
 
-    def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
-        target, count = encoded / self._scaling.unit, len(self.quantiles)
-        return [np.tile(target[:, None], count)] if self.noncrossing else [target] * count
-
     @property
     def _objective(self) -> Objective:
-        return self._objective_of(0)
+        return self._objectives[0]
 
-    def _objective_of(self, run: int) -> Objective:
-        return self._objective_of_mean(self._losses[run])
+    @property
+    def _objectives(self) -> Sequence[Objective]:
+        return list(map(self._objective_of_mean, self._losses))
 
-    def _tasks(self, pool: Any, rows: TrainingRows) -> Iterator[Subproblem]:
-        if not self.noncrossing:
-            yield from super()._tasks(pool, rows)
-            return
-        count, family = len(self.quantiles), self._family
-        (target,) = self._targets(rows.y)
-        loss = self._objective.loss(target[:, 0], rows.weights)
-        master = NoncrossingMaster(
-            self.quantiles,
-            loss.target,
-            loss.weights,
-            coef=self._master_options()["coef"],
-            solver=self.solver,
-            solver_options=self.solver_options,
-        )
-        if self._carried is not None:
-            master.start_from(self._carried.get(0, master.warm_start))
-        columns = self.columns_per_round
-        if columns is None:
-            columns = count * family.columns_per_round(pool, len(target))
-        pricers = [family.pricer(pool, self._tol) for _ in self.quantiles]
-        yield Subproblem(
-            master,
-            JointPricer(
-                OutputRowPairs(count, len(target)), pricers, names=self.quantiles, kind="quantile"
-            ),
-            n_outputs=count,
-            columns_per_round=columns,
-        )
-        if self._carried is not None:
-            self._carried[0] = master.warm_start
+    def _certified(self, pool: Any, rows: TrainingRows) -> Certified:
+        plan = replace(super()._certified(pool, rows), neighbours=True)
+        return Noncrossing.of(plan) if self.noncrossing else plan
 
     def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
         """Minus the mean pinball loss of rows, over all quantiles."""
@@ -246,15 +215,89 @@ scoring, callbacks, verbose, random_state
         losses = [loss.value(target, f) for loss, f in zip(self._losses, outputs, strict=True)]
         return -float(np.average(np.mean(losses, axis=0), weights=weights))
 
-    # ------------------------------------------------------------------ scores of rounds
+
+@dataclass(frozen=True)
+class Quantiles(Target):
+    """Quantiles of y, each with an output.
+
+    Attributes
+    ----------
+    levels : tuple of float
+    joint : bool
+        Whether they are one problem; otherwise there is a run for each.
+    scale : float
+        The unit in which y is fitted.
+    """
+
+    levels: tuple[float, ...]
+    joint: bool
+    scale: float
+
+    kind: ClassVar[str] = "quantile"
 
     @property
-    def _scores(self) -> dict[str, Score]:  # type: ignore[override]
-        return {"loss": self._in_y(partial(mean_pinball_loss, self._losses))}
+    def names(self) -> NDArray[Any]:
+        """The quantiles."""
+        return np.array(self.levels, dtype=np.float64)
 
-    def _scores_of(self, run: int) -> dict[str, Score]:
-        losses = self._losses if self.noncrossing else [self._losses[run]]
-        return {"loss": self._in_y(partial(mean_pinball_loss, losses))}
+    @property
+    def n_runs(self) -> int:
+        """One, or one for each quantile."""
+        return 1 if self.joint else len(self.levels)
+
+    @property
+    def unit(self) -> float:
+        """That in which y is fitted."""
+        return self.scale
+
+    def encode(self, y: NDArray[Any]) -> Vector:
+        """The numbers themselves."""
+        return np.asarray(y, dtype=np.float64)
+
+    def of_runs(self, encoded: NDArray[Any]) -> list[Vector]:
+        """Y in its unit, for every quantile."""
+        target, count = encoded / self.scale, len(self.levels)
+        return [np.tile(target[:, None], count)] if self.joint else [target] * count
+
+    def scores(self, run: int | None = None) -> dict[str, Score]:
+        """The mean pinball loss, of all quantiles where they are one problem."""
+        own = self.levels if self.joint or run is None else self.levels[run : run + 1]
+        score = partial(mean_pinball_loss, [Quantile(float(q)) for q in own])
+        return {"loss": in_unit(score, self.scale)}
+
+
+@dataclass(frozen=True)
+class Noncrossing(Certified):
+    """One problem of all quantiles, whose outputs must not cross on the training rows."""
+
+    @classmethod
+    def of(cls, plan: Certified) -> Self:
+        """The problem of the same rows, features and penalty."""
+        return cls(**{field_.name: getattr(plan, field_.name) for field_ in fields(plan)})
+
+    def subproblems(self) -> Iterator[Subproblem]:
+        """The one run."""
+        family, levels = self.family, self.target.names
+        assert levels is not None
+        (target,) = self.targets
+        loss, count = self.objectives[0].loss(target[:, 0], self.weights), len(levels)
+        own = {name: self.options[name] for name in ("coef", "solver", "solver_options")}
+        master = NoncrossingMaster(levels.tolist(), loss.target, loss.weights, **own)
+        if self.carried is not None:
+            master.start_from(self.carried.get(0, master.warm_start))
+        columns = self.columns_per_round
+        if columns is None or isinstance(columns, str):
+            columns = count * family.columns_per_round(self.pool, len(target))
+        pricers = [family.pricer(self.pool, self.stop.tol) for _ in levels]
+        pairs = OutputRowPairs(count, len(target))
+        yield Subproblem(
+            master,
+            JointPricer(pairs, pricers, names=levels.tolist(), kind="quantile"),
+            n_outputs=count,
+            columns_per_round=columns,
+        )
+        if self.carried is not None:
+            self.carried[0] = master.warm_start
 
 
 def mean_pinball_loss(losses: Sequence[Loss], y: Vector, output: Vector) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cgboost.estimators.common.calibration import CalibratedClassification
 from cgboost.estimators.common.certified import RegularizationPath
@@ -16,6 +16,7 @@ from cgboost.estimators.common.objective import Objective, check_own, check_task
 from cgboost.estimators.common.parameters import check_number
 from cgboost.estimators.common.targets import (
     ClassWeight,
+    Numbers,
 )
 from cgboost.estimators.common.training_rows import (
     EvalSets,
@@ -27,7 +28,6 @@ from cgboost.estimators.common.training_rows import (
 from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, BaseSparseLinear, PenaltyName
 from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.exceptions import see
-from cgboost.generation.callbacks import Score
 from cgboost.losses import Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
@@ -168,17 +168,9 @@ feature_names_in_
     def _objective(self) -> Objective:
         return self._objective_of_mean(self._cost)
 
-    # ------------------------------------------------------------------ units of y
-
-    def _targets(self, encoded: NDArray[Any]) -> list[Vector]:
-        return [encoded / self._scaling.unit]
-
     @property
-    def _scores(self) -> dict[str, Score]:  # type: ignore[override]
-        return {name: self._in_y(score) for name, score in super()._scores.items()}
-
-    def _predicted(self, output: Vector) -> Vector:
-        return super()._predicted(self._view_unit * output)
+    def _target(self) -> Numbers:
+        return Numbers(self._cost, self._scaling.unit)
 
     def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
         """−Σ_i w_i ℓ(y_i, f(x_i)) / Σ_i w_i."""

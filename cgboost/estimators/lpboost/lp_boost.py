@@ -38,10 +38,8 @@ from cgboost.estimators.common.objective import (
     simplex_if_linear,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.targets import (
-    ClassWeight,
-    Regression,
-)
+from cgboost.estimators.common.predictors import Regression
+from cgboost.estimators.common.targets import ClassWeight
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
@@ -359,7 +357,7 @@ feature_names_in_
         super()._check_parameters()
 
     def _cost_by_rows(self, rows: TrainingRows) -> float:
-        return cost_of_labels(self._targets(rows.y), rows.weights, get_loss(self.loss))
+        return cost_of_labels(self._target.of_runs(rows.y), rows.weights, get_loss(self.loss))
 
     @property
     def _objective(self) -> Objective:

@@ -25,7 +25,7 @@ import numpy as np
 
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.parameters import check_count
-from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.estimators.rules.rule_columns import RuleColumns, with_roots
 from cgboost.generation.history import StopReason, relative_gap

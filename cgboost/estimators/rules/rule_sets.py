@@ -32,7 +32,7 @@ from cgboost.estimators.common.objective import (
     simplex_if_linear,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
