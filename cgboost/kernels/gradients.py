@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.expansions import Matrix, as_floats
-from cgboost.kernels.sparse_rows import is_sparse, products_of, squared_norms, whole_power
+from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.sparse_rows import whole_power
 
 Norms = NDArray[np.floating[Any]]
 
@@ -114,66 +114,6 @@ def _total(arrays: Sequence[Matrix]) -> Matrix:
     return sum(arrays[1:], start=arrays[0])
 
 
-def slopes(self: Any, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
-    """Values and slopes from inner products, for kernels that are ``of_products``.
-
-    Parameters
-    ----------
-    products : ndarray of shape (n_rows, n_centres)
-        X Zᵀ; it is not changed.
-    x_norms, z_norms : ndarray of shape (n_rows,) and (n_centres,)
-        Squared norms.
-    """
-    raise no_gradient(self)
-
-
-def diagonal_slopes(self: Any, norms: Norms) -> Norms:
-    """Derivative of k(z, z) by ‖z‖², shape (n_centres,), for kernels ``of_products``."""
-    raise no_gradient(self)
-
-
-def centre_gradient(self: Any, X: Matrix, Z: Matrix, weights: Matrix) -> Matrix:
-    """Gradient of Σ_ij w_ij k(x_i, z_j) by the centres z_j.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-    Z : ndarray of shape (n_centres, n_features)
-    weights : ndarray of shape (n_rows, n_centres)
-
-    Returns
-    -------
-    ndarray of shape (n_centres, n_features)
-        Added up in float64; the products are made in the precision of X.
-
-    Raises
-    ------
-    KernelError
-        If the kernel has no gradient by its centre.
-    """
-    if not self.of_products:
-        raise no_gradient(self)
-    if is_sparse(X) or is_sparse(Z):
-        raise KernelError(f"the gradient of {self} by its centre needs dense rows")
-    X, Z = as_floats(X), as_floats(Z)
-    weights = weights.astype(X.dtype, copy=False)
-    gradient, along = np.zeros(Z.shape), np.zeros(len(Z))
-    z_norms = squared_norms(Z)
-    for rows in _blocks(len(X), len(Z)):
-        block = X[rows]
-        slopes = self.slopes(products_of(block, Z), squared_norms(block), z_norms)
-        gradient += (weights[rows] * slopes.by_product).T @ block
-        if slopes.by_norm is not None:
-            along += np.einsum("ij,ij->j", weights[rows], slopes.by_norm)
-    gradient += 2.0 * along[:, None] * Z
-    return gradient
-
-
-def diagonal_gradient(self: Any, Z: Matrix) -> Matrix:
-    """Gradient of k(z, z) by z, shape (n_centres, n_features): twice that by one argument."""
-    return 2.0 * self.centre_gradient(Z, Z, np.eye(len(Z)))
-
-
 def no_gradient(kernel: Any) -> KernelError:
     """The error of a kernel that does not say how its values change with the centre."""
     return KernelError(
@@ -183,6 +123,7 @@ def no_gradient(kernel: Any) -> KernelError:
     )
 
 
-def _blocks(n_rows: int, n_centres: int) -> Iterator[slice]:
+def row_blocks(n_rows: int, n_centres: int) -> Iterator[slice]:
+    """Blocks of rows whose slopes are made at a time."""
     step = max(FEWEST_ROWS, VALUES_AT_ONCE // max(1, n_centres))
     return (slice(start, start + step) for start in range(0, n_rows, step))

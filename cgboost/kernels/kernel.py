@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels import gradients
 from cgboost.kernels.expansions import (
     Arithmetic,
     Expansion,
@@ -42,9 +41,11 @@ from cgboost.kernels.expansions import (
 )
 from cgboost.kernels.gradients import (
     Slopes,
+    no_gradient,
     power_slope,
     product_of_slopes,
     product_rule,
+    row_blocks,
     sum_of_slopes,
 )
 from cgboost.kernels.parameters import Parametrized
@@ -69,14 +70,8 @@ class Kernel(Parametrized, ABC):
     """A kernel k(x, z); sums, products, powers and multiples of kernels are kernels.
 
     Your own kernel only needs ``__call__``. If its values are functions of inner products, derive
-    it from :class:`ProductKernel`. Derivatives with respect to the centre are in
-    :mod:`cgboost.kernels.gradients`.
+    it from :class:`ProductKernel`.
     """
-
-    slopes = gradients.slopes
-    diagonal_slopes = gradients.diagonal_slopes
-    centre_gradient = gradients.centre_gradient
-    diagonal_gradient = gradients.diagonal_gradient
 
     @abstractmethod
     def __call__(self, X: Matrix, Z: Matrix) -> Matrix:
@@ -277,6 +272,64 @@ class Kernel(Parametrized, ABC):
     def expanded(self, centres: Matrix, weights: Vector) -> Expansion:
         """The expansion of a kernel with a finite ``expansion_cost``, even if it is slower."""
         raise KernelError(f"{self} has no expansion: sum its values")
+
+    # ------------------------------------------------------------------ derivatives by the centre
+
+    def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
+        """Values and slopes from inner products, for kernels that are ``of_products``.
+
+        Parameters
+        ----------
+        products : ndarray of shape (n_rows, n_centres)
+            X Zᵀ; it is not changed.
+        x_norms, z_norms : ndarray of shape (n_rows,) and (n_centres,)
+            Squared norms.
+        """
+        raise no_gradient(self)
+
+    def diagonal_slopes(self, norms: Norms) -> Norms:
+        """Derivative of k(z, z) by ‖z‖², shape (n_centres,), for kernels ``of_products``."""
+        raise no_gradient(self)
+
+    def centre_gradient(self, X: Matrix, Z: Matrix, weights: Matrix) -> Matrix:
+        """Gradient of Σ_ij w_ij k(x_i, z_j) by the centres z_j.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+        Z : ndarray of shape (n_centres, n_features)
+        weights : ndarray of shape (n_rows, n_centres)
+
+        Returns
+        -------
+        ndarray of shape (n_centres, n_features)
+            Added up in float64; the products are made in the precision of X.
+
+        Raises
+        ------
+        KernelError
+            If the kernel has no gradient by its centre.
+        """
+        if not self.of_products:
+            raise no_gradient(self)
+        if is_sparse(X) or is_sparse(Z):
+            raise KernelError(f"the gradient of {self} by its centre needs dense rows")
+        X, Z = as_floats(X), as_floats(Z)
+        weights = weights.astype(X.dtype, copy=False)
+        gradient, along = np.zeros(Z.shape), np.zeros(len(Z))
+        z_norms = squared_norms(Z)
+        for rows in row_blocks(len(X), len(Z)):
+            block = X[rows]
+            slopes = self.slopes(products_of(block, Z), squared_norms(block), z_norms)
+            gradient += (weights[rows] * slopes.by_product).T @ block
+            if slopes.by_norm is not None:
+                along += np.einsum("ij,ij->j", weights[rows], slopes.by_norm)
+        gradient += 2.0 * along[:, None] * Z
+        return gradient
+
+    def diagonal_gradient(self, Z: Matrix) -> Matrix:
+        """Gradient of k(z, z) by z, shape (n_centres, n_features): twice that by one argument."""
+        return 2.0 * self.centre_gradient(Z, Z, np.eye(len(Z)))
 
     # ------------------------------------------------------------------ composites
 

@@ -296,6 +296,10 @@ class BaseEnsemble(SharesExecutor, RowReader):
         """The rows with the weights of their classes."""
         return rows
 
+    def _without_class_weights(self, weights: Vector, y: NDArray[Any]) -> Vector:
+        """The weights of rows, given their encoded y, without those of their classes."""
+        return weights
+
     def _usable(self, rows: TrainingRows) -> TrainingRows:
         """The rows that cost anything; the others would make columns, means and thresholds."""
         return rows.counting()

@@ -296,6 +296,35 @@ class BaseBoost(BaseEnsemble):
         return RegularizationPath(parameter, values, ordered, scores, seconds, name)
 
 
+class CostByRows(BaseBoost):
+    """One whose C follows from the rows where the user gives none."""
+
+    C: float | None
+
+    _usual_cost = 1.0
+    """What C is then; before the rows are known, 1."""
+
+    @property
+    def _chosen_cost(self) -> float:
+        """C as given, or what takes its place."""
+        return float(self._usual_cost if self.C is None else self.C)
+
+    @abstractmethod
+    def _cost_by_rows(self, rows: TrainingRows) -> float:
+        """C where the user gives none."""
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[TrainingRows, HeldSets | None]:
+        rows, held = super()._prepare(X, y, sample_weight, eval_set)
+        self._usual_cost = self._cost_by_rows(rows)
+        return rows, held
+
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(runs, rows)
+        self.C_ = self._chosen_cost
+
+
 class BoostOverCosts(BaseBoost):
     """One whose loss is weighed by C, or whose margin or tube by ν: paths over these."""
 

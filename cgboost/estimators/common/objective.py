@@ -484,12 +484,6 @@ def cost_of_labels(targets: Sequence[Vector], weights: Vector, loss: Loss) -> fl
     return LEVEL_OF_LABELS / math.sqrt(mean if mean > 0 else weights.sum())
 
 
-def chosen_cost(estimator: Any) -> float:
-    """C as given, or what takes its place; before the rows are known, 1."""
-    usual = vars(estimator).get("_usual_cost", 1.0)
-    return float(usual if estimator.C is None else estimator.C)
-
-
 def simplex_if_linear(estimator: Any) -> str:
     """The solver; with "auto" and a linear program a simplex: columns repeat each other."""
     is_linear = estimator._objective.program == "lp"

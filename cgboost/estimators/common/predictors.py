@@ -100,7 +100,6 @@ class Classification(ClassifierMixin, BaseEnsemble):
         return rows
 
     def _without_class_weights(self, weights: Vector, y: NDArray[Any]) -> Vector:
-        """The weights of rows without ``class_weight``, as shares and probabilities need them."""
         if getattr(self, "class_weight", None) is None:
             return weights
         own = self.class_weight_[y]

@@ -50,7 +50,7 @@ class Watch:
         if not self.verbose:
             return ()
         known = ("tol", "max_columns", "max_rounds", "time_limit")
-        own = {name: limits[name] for name in known if limits[name] is not None}
+        own = {name: limits[name] for name in known if limits.get(name) is not None}
         words = ", ".join(part for part in (self.prefix, label) if part)
         return [ProgressLine(f"{words}: " if words else "", every_round=self.verbose > 1, **own)]
 

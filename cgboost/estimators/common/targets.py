@@ -111,11 +111,14 @@ class Labels(Target):
         problem against the rest.
     log_odds : bool
         Whether outputs are log-odds, whose log loss is the first score.
+    leans : bool
+        Whether a model without columns and offset may get a tiny offset.
     """
 
     classes: NDArray[Any]
     joint: bool = False
     log_odds: bool = False
+    leans: bool = True
 
     @property
     def names(self) -> NDArray[Any] | None:
@@ -164,6 +167,8 @@ class Labels(Target):
 
         A model without columns and offset would predict the first class, however few rows it has.
         """
+        if not self.leans:
+            return runs
         sizes = np.bincount(rows.y, rows.weights, len(self.classes)) / rows.weights.sum()
         leans = iter(LEAN * (2.0 * sizes - 1.0)[1 if len(sizes) == 2 else 0 :])
         outputs = [[output.leaning(next(leans)) for output in run.outputs] for run in runs]

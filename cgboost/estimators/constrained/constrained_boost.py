@@ -10,16 +10,18 @@ constraints are solved with CVXPY.
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.base_ensemble import BaseEnsemble
-from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.certified import CostByRows
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.objective import (
@@ -27,20 +29,16 @@ from cgboost.estimators.common.objective import (
     Objective,
     check_own,
     check_task_and_loss,
-    chosen_cost,
     cost_of_labels,
     loss_of,
     margin_objective,
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.plan import Subproblem
-from cgboost.estimators.common.targets import (
-    Classification,
-    ClassWeight,
-    Regression,
-    without_class_weights,
-)
+from cgboost.estimators.common.plan import Plan, Stop, Subproblem
+from cgboost.estimators.common.predictors import Classification, Regression
+from cgboost.estimators.common.solve import Watch
+from cgboost.estimators.common.targets import ClassWeight, Labels
 from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows, Vector
 from cgboost.estimators.constrained import report
 from cgboost.estimators.constrained.constraints.constraint import Constraint
@@ -63,6 +61,8 @@ from cgboost.estimators.constrained.problem import ConstrainedProblem
 from cgboost.estimators.constrained.search import obeying_runs
 from cgboost.estimators.lpboost.lp_boost import stump_importances
 from cgboost.exceptions import see
+from cgboost.generation.callbacks import ValidationMonitor
+from cgboost.generation.resuming import RunRecord
 from cgboost.losses import Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
@@ -71,6 +71,7 @@ from cgboost.losses.registry import (
     RegressionLoss,
     get_loss,
 )
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.penalties import L1
 from cgboost.tables.frames import frame_of, is_frame, some_columns
 
@@ -79,8 +80,6 @@ ROUNDS_TO_THE_LIMIT = 6
 once."""
 
 OffsetRule = Literal["auto", "none", "free"]
-
-BoostModel = TypeVar("BoostModel", bound=BaseBoost)
 
 
 def rules_of(constraints: Any) -> tuple[Constraint, ...]:
@@ -98,295 +97,327 @@ def rules_of(constraints: Any) -> tuple[Constraint, ...]:
     return tuple(one if isinstance(one, Constraint) else Own(one) for one in constraints)
 
 
-# ---------------------------------------------------------------------- what both estimators share
+class BaseConstrainedBoost(CostByRows):
+    """Boosting under constraints, of labels or of numbers."""
 
+    constraints: Any
+    columns: Any
+    drop: Sequence[Any] | None
+    C: float | None
+    offset: OffsetRule
+    columns_per_round: int | None
 
-def fit_obeying(
-    self: BoostModel,
-    X: Any,
-    y: Any = None,
-    sample_weight: ArrayLike | None = None,
-    eval_set: EvalSets | None = None,
-    groups: Mapping[Any, ArrayLike] | None = None,
-    *,
-    resume: str | os.PathLike[str] | None = None,
-) -> BoostModel:
-    """Fit the model. A fit that fails leaves the estimator unchanged.
+    _inputs: ConstraintInputs
+    _dropped: list[int]
 
-    Parameters
-    ----------
-    X : array-like of shape (n_rows, n_features)
-    y : array-like of shape (n_rows,)
-    sample_weight : array-like of shape (n_rows,) or None
-        Multiplies the loss of each row, and weights rows in the means of groups.
-    eval_set : (X, y), list of such pairs, dict of them by name, or None
-        Held-out rows, as in :meth:`LPBoostClassifier.fit`. Constraints are measured on the first
-        set, with the groups that are columns of its X. If it has groups that do not occur in the
-        training rows, their values are nan and a ``DataWarning`` is issued.
-    groups : mapping of str to array-like of shape (n_rows,), or None
-        Groups of rows that are not columns of X, under the names used in constraints.
-    resume : None
-        Not supported: searches for prices cannot be resumed.
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSets | None = None,
+        groups: Mapping[Any, ArrayLike] | None = None,
+        *,
+        resume: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Fit the model. A fit that fails leaves the estimator unchanged.
 
-    Returns
-    -------
-    self
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,) or None
+            Multiplies the loss of each row, and weights rows in the means of groups.
+        eval_set : (X, y), list of such pairs, dict of them by name, or None
+            Held-out rows, as in :meth:`LPBoostClassifier.fit`. Constraints are measured on the
+            first set, with the groups that are columns of its X. If it has groups that do not occur
+            in the training rows, their values are nan and a ``DataWarning`` is issued.
+        groups : mapping of str to array-like of shape (n_rows,), or None
+            Groups of rows that are not columns of X, under the names used in constraints.
+        resume : None
+            Not supported: searches for prices cannot be resumed.
 
-    Raises
-    ------
-    InfeasibleConstraintsError
-        If constraints contradict each other; the message names them.
-    ValueError
-        For invalid parameters or data, and for constraints that these columns cannot satisfy.
-    """
-    if groups is not None and not isinstance(groups, Mapping):
-        raise ValueError(
-            "groups must be a dict of arrays by the names that constraints use, "
-            f"groups={{'sex': array}} for example, got a {type(groups).__name__}"
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            If constraints contradict each other; the message names them.
+        ValueError
+            For invalid parameters or data, and for constraints that these columns cannot satisfy.
+        """
+        if groups is not None and not isinstance(groups, Mapping):
+            raise ValueError(
+                "groups must be a dict of arrays by the names that constraints use, "
+                f"groups={{'sex': array}} for example, got a {type(groups).__name__}"
+            )
+        self._inputs = ConstraintInputs({} if groups is None else dict(groups))
+        try:
+            return super().fit(X, y, sample_weight, eval_set, resume=resume)
+        finally:
+            vars(self).pop("_inputs", None)
+
+    def constraint_values(
+        self, X: Any, y: Any, groups: Mapping[Any, ArrayLike] | None = None
+    ) -> Table:
+        """The values of the constraints on other rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        groups : mapping of str to array-like of shape (n_rows,), or None
+            Groups that are not columns of X.
+
+        Returns
+        -------
+        dict of str to ndarray
+            constraint, part, value and limit, with one entry for each part of each constraint.
+
+        Raises
+        ------
+        ValueError
+            If a group or a label does not occur in the training rows.
+        """
+        check_is_fitted(self)
+        constraints = rules_of(self.constraints)
+        of_groups = [c for c in constraints if c.groups_of is not None]
+        values = group_values(X, of_groups, {} if groups is None else dict(groups), self._dropped)
+        rows, y = self._read_new(X, y)
+        check_labels(y, getattr(self, "classes_", None))
+        seen = self._seen_on(rows, self._target.encode(y), values)
+        found = [(repr(c), m) for c in constraints for m in c.measured(seen)]
+        return {
+            "constraint": np.array([name for name, _ in found], dtype=object),
+            "part": np.array([measure.part for _, measure in found], dtype=object),
+            "value": np.array([measure.value for _, measure in found], dtype=np.float64),
+            "limit": np.array([measure.limit for _, measure in found], dtype=np.float64),
+        }
+
+    def constraint_table(self) -> str:
+        """The values, limits and prices of all constraints as text, one line per part."""
+        check_is_fitted(self)
+        return report.as_text(self.constraints_report_)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of Σ|coefficient| of each feature, shape (n_features,).
+
+        Only for stumps and features.
+        """
+        check_is_fitted(self)
+        if "feature" not in self.columns_:
+            raise AttributeError(
+                "feature_importances_ is there for columns='stumps' and columns='features', whose "
+                "columns are of one feature each"
+            )
+        return stump_importances(self.columns_, self.n_features_in_)
+
+    # ------------------------------------------------------------------ the problem
+
+    @property
+    @abstractmethod
+    def _cost(self) -> Loss:
+        """The loss."""
+
+    @property
+    @abstractmethod
+    def _free_offset(self) -> bool:
+        """Whether a constant is added that costs nothing."""
+
+    @property
+    def _family(self) -> ConstrainedColumns:
+        return family_of(self.columns, self.random_state, self._tol)
+
+    def _check_parameters(self) -> None:
+        check_number("C", self.C, above=0, optional=True)
+        check_choice("offset", self.offset, ("auto", "none", "free"))
+        for constraint in rules_of(self.constraints):
+            constraint.check()
+        super()._check_parameters()
+
+    def _master_options(self) -> dict[str, Any]:
+        return {"solver": self.solver}
+
+    # ------------------------------------------------------------------ the rows
+
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        self._dropped = dropped_places(X, self.drop)
+        constraints = rules_of(self.constraints)
+        self._inputs.values = group_values(X, constraints, self._inputs.groups, self._dropped)
+        checked: tuple[Any, Any] = validate_data(
+            self, without(X, self._dropped), y, dtype=FLOATS, y_numeric=self._y_numeric
         )
-    vars(self)["_inputs"] = ConstraintInputs({} if groups is None else dict(groups))
-    try:
-        return BaseEnsemble.fit(self, X, y, sample_weight, eval_set, resume=resume)
-    finally:
-        vars(self).pop("_inputs", None)
-        vars(self).pop("_starts", None)
+        return checked
 
+    def _read_new(self, X: Any, y: Any = None) -> Any:
+        """New rows without the columns that are no features, if they are there."""
+        places = self._dropped
+        if places and is_frame(X):
+            known = set(map(str, getattr(self, "feature_names_in_", ())))
+            names = frame_of(X).columns
+            kept = [j for j, name in enumerate(names) if name in known]
+            X = some_columns(X, kept) if known else X
+        elif places and np.ndim(X) == 2 and np.shape(X)[1] == self.n_features_in_ + len(places):
+            X = without(X, places)
+        own: dict[str, Any] = {"reset": False, "dtype": FLOATS}
+        return validate_data(self, X, **own) if y is None else validate_data(self, X, y, **own)
 
-def validated(self: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """Features and target, checked; groups are taken from X first."""
-    self._dropped = dropped_places(X, self.drop)
-    constraints = rules_of(self.constraints)
-    self._inputs.values = group_values(X, constraints, self._inputs.groups, self._dropped)
-    checked: tuple[Any, Any] = validate_data(
-        self, without(X, self._dropped), y, dtype=FLOATS, y_numeric=self._y_numeric
-    )
-    return checked
+    def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
+        """One set of an ``eval_set``, and its groups where they are columns of its X."""
+        checked = super()._checked_set(name, pair)
+        constraints = rules_of(self.constraints)
+        own = [c for c in constraints if c.groups_of not in (None, *self._inputs.groups)]
+        self._inputs.held_values[name] = group_values(pair[0], own, {}, self._dropped)
+        return checked
 
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[TrainingRows, HeldSets | None]:
+        rows, held = super()._prepare(X, y, sample_weight, eval_set)
+        self._inputs.held = held
+        if rules_of(self.constraints) and (count := self._target.n_runs) > 1:
+            raise ValueError(
+                f"constraints go with two classes, got {count}: fit a class against the "
+                f"rest{see('constraints')}"
+            )
+        return rows, held
 
-def read_new(self: Any, X: Any, y: Any = None) -> Any:
-    """New rows without the columns that are no features, if they are there."""
-    places = self._dropped
-    if places and is_frame(X):
-        known = set(map(str, getattr(self, "feature_names_in_", ())))
-        names = frame_of(X).columns
-        X = some_columns(X, [j for j, name in enumerate(names) if name in known]) if known else X
-    elif places and np.ndim(X) == 2 and np.shape(X)[1] == self.n_features_in_ + len(places):
-        X = without(X, places)
-    own: dict[str, Any] = {"reset": False, "dtype": FLOATS}
-    return validate_data(self, X, **own) if y is None else validate_data(self, X, y, **own)
+    def _cost_by_rows(self, rows: TrainingRows) -> float:
+        if self._y_numeric or isinstance(self._family, ObeyingKernels):
+            return self._family.usual_cost(rows, self._cost)
+        return cost_of_labels(self._target.of_runs(rows.y), rows.weights, self._cost)
 
+    # ------------------------------------------------------------------ the runs
 
-def checked_set(self: Any, name: str, pair: Any) -> Any:
-    """One set of an ``eval_set``, and its groups where they are columns of its X."""
-    checked = BaseEnsemble._checked_set(self, name, pair)
-    constraints = rules_of(self.constraints)
-    own = [c for c in constraints if c.groups_of not in (None, *self._inputs.groups)]
-    self._inputs.held_values[name] = group_values(pair[0], own, {}, self._dropped)
-    return checked
-
-
-def prepared(
-    self: Any, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-) -> tuple[TrainingRows, HeldSets | None]:
-    """Training rows and held-out rows; the latter are kept for the report."""
-    rows, held = BaseEnsemble._prepare(self, X, y, sample_weight, eval_set)
-    self._inputs.held = held
-    if self._y_numeric or isinstance(self._family, ObeyingKernels):
-        self._usual_cost = self._family.usual_cost(rows, self._cost)
-    else:
-        self._usual_cost = cost_of_labels(self._targets(rows.y), rows.weights, self._cost)
-    if rules_of(self.constraints) and len(self._targets(rows.y)) > 1:
-        raise ValueError(
-            f"constraints go with two classes, got {len(self.classes_)}: fit a class against the "
-            f"rest{see('constraints')}"
+    def _pool(self, rows: TrainingRows) -> ConstrainedProblem:
+        family, targets = self._family, self._target.of_runs(rows.y)
+        weights, numbers = self._without_class_weights(rows.weights, rows.y), rows.numbers
+        groups = Groupings()
+        for name, values in self._inputs.values.items():
+            groups[name] = Grouping.of(str(name), values[numbers])
+        self._groups = {name: grouping.labels for name, grouping in groups.items()}
+        problem = ConstrainedProblem(
+            rows=rows,
+            weights=weights,
+            constraints=rules_of(self.constraints),
+            groups=groups,
+            features=self._features,
+            family=family,
+            pool=family.pool(rows),
+            objective=self._objective,
+            cost=self._cost,
+            C=self._chosen_cost,
+            free_offset=self._free_offset,
+            is_classifier=not self._y_numeric,
+            options={"solver": self.solver, "solver_options": self.solver_options},
+            target=targets[0],
         )
-    return rows, held
+        problem.declared(targets[0])  # errors come before the first run
+        return problem
 
+    def _plan(self, rows: TrainingRows) -> Plan:
+        at_once, pool = self.columns_per_round, self._pool(rows)
+        if at_once is None:
+            at_once = self._family.columns_per_round(pool.pool, len(rows.weights))
+            if self.max_columns is not None:
+                at_once = max(at_once, self.max_columns // ROUNDS_TO_THE_LIMIT)
+        stop = Stop(self._tol, self.max_columns)
+        return Obeying(self._target, stop, pool, self._target.of_runs(rows.y), at_once)
 
-def problem_of(self: Any, rows: TrainingRows) -> ConstrainedProblem:
-    """What the runs of a fit share."""
-    family, targets = self._family, self._targets(rows.y)
-    weights, numbers = without_class_weights(self, rows.weights, rows.y), rows.numbers
-    groups = Groupings()
-    for name, values in self._inputs.values.items():
-        groups[name] = Grouping.of(str(name), values[numbers])
-    self._groups = {name: grouping.labels for name, grouping in groups.items()}
-    problem = ConstrainedProblem(
-        rows=rows,
-        weights=weights,
-        constraints=rules_of(self.constraints),
-        groups=groups,
-        features=_features_of(self),
-        family=family,
-        pool=family.pool(rows),
-        objective=self._objective,
-        cost=self._cost,
-        C=chosen_cost(self),
-        free_offset=self._free_offset,
-        is_classifier=not self._y_numeric,
-        options={"solver": self.solver, "solver_options": self.solver_options},
-        target=targets[0],
-    )
-    problem.declared(targets[0])  # errors come before the first run
-    return problem
+    def _solve(
+        self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
+    ) -> list[FittedRun]:
+        """Runs of column generation until all limits are kept to."""
+        runs = obeying_runs(plan.pool, partial(super()._solve, plan, watch), self._called)
+        if any(constraint.of_rates for constraint in plan.pool.constraints):
+            (run,) = runs  # not the model that the monitors have seen
+            for monitor in watch.callbacks(0):
+                if isinstance(monitor, ValidationMonitor):
+                    for name, score in monitor.scored(run.outputs[0].values(monitor.X)).items():
+                        run.history[name][run.best_round] = score
+        return runs
 
+    # ------------------------------------------------------------------ fitted attributes
 
-def run_all(
-    self: Any, pool: ConstrainedProblem, rows: TrainingRows, held: HeldSets | None, started: float
-) -> list[FittedRun]:
-    """Runs of column generation until all limits are kept to."""
-    self._starts = {}
-    runs = obeying_runs(
-        pool, lambda: BaseEnsemble._run_all(self, pool, rows, held, started), self._called
-    )
-    if any(constraint.of_rates for constraint in pool.constraints):
-        (run,) = runs  # not the model that the monitors have seen
-        for monitor in self._monitors(held or {}, 0, 1):
-            for name, score in monitor.scored(run.outputs[0].values(monitor.X)).items():
-                run.history[name][run.best_round] = score
-    return runs
-
-
-def tasks(self: Any, pool: ConstrainedProblem, rows: TrainingRows) -> Iterator[Subproblem]:
-    """Master and pricer of every output, from the columns of an earlier attempt."""
-    at_once = self.columns_per_round
-    if at_once is None:
-        at_once = self._family.columns_per_round(pool.pool, len(rows.weights))
-        if self.max_columns is not None:
-            at_once = max(at_once, self.max_columns // ROUNDS_TO_THE_LIMIT)
-    for number, target in enumerate(self._targets(rows.y)):
-        task = pool.task(target, self._tol, at_once, self._starts.get(number))
+    def _complete(self, plan: Plan, rows: TrainingRows) -> None:
+        """Measure the constraints on training rows and held-out rows."""
+        pool: ConstrainedProblem = plan.pool
+        seen = self._seen(rows.X, pool.target, pool.weights, pool.groups)
+        prices: dict[tuple[int, str], float] = {}
+        held = None
         if pool.constraints:
-            pool.multipliers = task.callbacks[0]  # type: ignore[assignment]
-        yield task if self.max_columns is None else _limited_by_user(task)
-        if pool.constraints:
-            self._starts[number] = task.master.warm_start  # type: ignore[attr-defined]
+            for name, own in islice((self._inputs.held or {}).items(), 1):
+                values = self._inputs.held_values.get(name, {})
+                held = self._seen_on(own.X, own.y, known_groups(values, self._groups, self._called))
+            prices = report.prices_of(pool, self._runs[0].best_round)
+        self.constraints_report_ = report.table_of(pool, prices, seen, held)
 
+    @property
+    def _features(self) -> Features:
+        """The features by name and number."""
+        names = getattr(self, "feature_names_in_", None)
+        return Features(None if names is None else list(names), self.n_features_in_, self._dropped)
 
-def _limited_by_user(task: Subproblem) -> Subproblem:
-    """A number of columns that the user gives takes the place of the family's."""
-    from dataclasses import replace
-
-    return replace(task, max_columns=None)
-
-
-def complete(self: Any, pool: ConstrainedProblem, rows: TrainingRows) -> None:
-    """Measure the constraints on training rows and held-out rows."""
-    if not pool.constraints:
-        self.constraints_report_ = report.table_of(pool, {}, _seen(self, pool), None)
-        return
-    seen = _seen(self, pool)
-    held = None
-    for name, rows_of_set in (self._inputs.held or {}).items():
-        values = known_groups(self._inputs.held_values.get(name, {}), self._groups, self._called)
-        output = self._runs[0].outputs[0].values(rows_of_set.X)
-        held = _seen_on(self, output, rows_of_set.y, values, None)
-        break
-    prices = report.prices_of(pool, self._runs[0].best_round)
-    self.constraints_report_ = report.table_of(pool, prices, seen, held)
-
-
-def _features_of(self: Any) -> Features:
-    """The features by name and number."""
-    names = getattr(self, "feature_names_in_", None)
-    return Features(None if names is None else list(names), self.n_features_in_, self._dropped)
-
-
-def _seen(self: Any, pool: ConstrainedProblem) -> MeasuredModel:
-    output = self._runs[0].outputs[0].values(pool.rows.X)
-    return MeasuredModel(
-        output, pool.target, pool.weights, pool.groups, pool.cost, pool.features, self.columns_
-    )
-
-
-def _seen_on(
-    self: Any, output: Vector, encoded: Any, values: Mapping[Any, Any], weights: Any
-) -> MeasuredModel:
-    """The model on rows that are no training rows."""
-    groups = {name: Grouping.of(str(name), own, self._groups[name]) for name, own in values.items()}
-    return MeasuredModel(
-        output,
-        self._targets(encoded)[0],
-        np.ones(len(output)) if weights is None else np.asarray(weights, dtype=np.float64),
-        groups,
-        self._cost,
-        _features_of(self),
-        self.columns_,
-    )
-
-
-def constraint_values(
-    self: Any, X: Any, y: Any, groups: Mapping[Any, ArrayLike] | None = None
-) -> Table:
-    """The values of the constraints on other rows.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_rows, n_features)
-    y : array-like of shape (n_rows,)
-    groups : mapping of str to array-like of shape (n_rows,), or None
-        Groups that are not columns of X.
-
-    Returns
-    -------
-    dict of str to ndarray
-        constraint, part, value and limit, with one entry for each part of each constraint.
-
-    Raises
-    ------
-    ValueError
-        If a group or a label does not occur in the training rows.
-    """
-    check_is_fitted(self)
-    constraints = rules_of(self.constraints)
-    of_groups = [c for c in constraints if c.groups_of is not None]
-    values = group_values(X, of_groups, {} if groups is None else dict(groups), self._dropped)
-    rows, y = self._read_new(X, y)
-    check_labels(y, getattr(self, "classes_", None))
-    output = self._runs[0].outputs[0].values(rows)
-    seen = _seen_on(self, output, self._encode(y), values, None)
-    found = [(repr(c), m) for c in constraints for m in c.measured(seen)]
-    return {
-        "constraint": np.array([name for name, _ in found], dtype=object),
-        "part": np.array([measure.part for _, measure in found], dtype=object),
-        "value": np.array([measure.value for _, measure in found], dtype=np.float64),
-        "limit": np.array([measure.limit for _, measure in found], dtype=np.float64),
-    }
-
-
-def constraint_table(self: Any) -> str:
-    """The values, limits and prices of all constraints as text, one line per part."""
-    check_is_fitted(self)
-    return report.as_text(self.constraints_report_)
-
-
-def check_shared(self: Any) -> None:
-    """Check the parameters that both estimators have."""
-    check_number("C", self.C, above=0, optional=True)
-    check_choice("offset", self.offset, ("auto", "none", "free"))
-    for constraint in rules_of(self.constraints):
-        constraint.check()
-
-
-def _importances(self: Any) -> NDArray[np.float64]:
-    """Share of Σ|coefficient| of each feature, shape (n_features,).
-
-    Only for stumps and features.
-    """
-    check_is_fitted(self)
-    if "feature" not in self.columns_:
-        raise AttributeError(
-            "feature_importances_ is there for columns='stumps' and columns='features', whose "
-            "columns are of one feature each"
+    def _seen(
+        self, X: Any, target: Vector, weights: Vector, groups: Mapping[Any, Grouping]
+    ) -> MeasuredModel:
+        """The model on some rows, as constraints measure it."""
+        output = self._runs[0].outputs[0].values(X)
+        return MeasuredModel(
+            output, target, weights, groups, self._cost, self._features, self.columns_
         )
-    return stump_importances(self.columns_, self.n_features_in_)
+
+    def _seen_on(self, X: Any, encoded: NDArray[Any], values: Mapping[Any, Any]) -> MeasuredModel:
+        """The model on rows that are no training rows."""
+        groups = {
+            name: Grouping.of(str(name), own, self._groups[name]) for name, own in values.items()
+        }
+        return self._seen(X, self._target.of_runs(encoded)[0], np.ones(X.shape[0]), groups)
 
 
-# ---------------------------------------------------------------------- the estimators
+@dataclass(frozen=True)
+class Obeying(Plan):
+    """Runs whose masters keep to linear limits, one after another from the same columns.
+
+    Attributes
+    ----------
+    pool : ConstrainedProblem
+    targets : list of ndarray
+        Of each run.
+    columns_per_round : int
+    starts : dict of int to WarmStart
+        Where an earlier attempt at a run has ended.
+    """
+
+    targets: list[Vector] = field(repr=False)
+    columns_per_round: int
+    starts: dict[int, WarmStart] = field(default_factory=dict, repr=False)
+
+    def shared(self, functions: list[Any]) -> list[Any]:
+        """The basis functions of all runs, with what they have in common kept once."""
+        shared: list[Any] = self.pool.family.shared(functions)
+        return shared
+
+    def subproblems(self) -> Iterator[Subproblem]:
+        """Master and pricer of every output, from the columns of an earlier attempt."""
+        problem: ConstrainedProblem = self.pool
+        for number, target in enumerate(self.targets):
+            start = self.starts.get(number)
+            task = problem.task(target, self.stop.tol, self.columns_per_round, start)
+            if problem.constraints:
+                problem.multipliers = task.callbacks[0]  # type: ignore[assignment]
+            if self.stop.max_columns is not None:  # takes the place of the number of the family
+                task = replace(task, max_columns=None)
+            yield task
+            if problem.constraints:
+                self.starts[number] = task.master.warm_start  # type: ignore[attr-defined]
 
 
 @dataclass(eq=False, repr=False)
-class ConstrainedBoostClassifier(Classification, BaseBoost):
+class ConstrainedBoostClassifier(Classification, BaseConstrainedBoost):
     """Boosting of stumps, features, kernels or learners under constraints, certified.
 
     Minimises Σ|α| + C Σ_i w_i loss(y_i, f(x_i)) over all columns of a family under the constraints.
@@ -463,24 +494,13 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     offset: OffsetRule = field(default="auto", kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
 
-    fit = fit_obeying
-    _prepare, _validated, _read_new, _checked_set = prepared, validated, read_new, checked_set
-    _pool, _run_all, _tasks, _complete = problem_of, run_all, tasks, complete
-    constraint_values, constraint_table = constraint_values, constraint_table
-    feature_importances_ = property(_importances)
-
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
-        self.C_ = chosen_cost(self)
-
     def _check_parameters(self) -> None:
         check_task_and_loss(self, CLASSIFICATION)
-        check_shared(self)
         super()._check_parameters()
 
     @property
     def _objective(self) -> Objective:
-        margins = Margins(chosen_cost(self), None, balanced=False, cost=get_loss(self.loss))
+        margins = Margins(self._chosen_cost, None, balanced=False, cost=get_loss(self.loss))
         return margin_objective(L1(), margins)
 
     @property
@@ -488,25 +508,19 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
         return get_loss(self.loss)
 
     @property
-    def _family(self) -> ConstrainedColumns:
-        return family_of(self.columns, self.random_state, self._tol)
-
-    @property
     def _free_offset(self) -> bool:
         if self.offset == "auto":
             return not (isinstance(self.columns, str) and self.columns == "stumps")
         return self.offset == "free"
 
-    def _master_options(self) -> dict[str, Any]:
-        return {"solver": self.solver}
-
-    def _leaning(self, runs: list[FittedRun], rows: TrainingRows) -> list[FittedRun]:
+    @property
+    def _target(self) -> Labels:
         free = all(rule.allows_constants for rule in rules_of(self.constraints))
-        return super()._leaning(runs, rows) if free else runs
+        return replace(super()._target, leans=free)
 
 
 @dataclass(eq=False, repr=False)
-class ConstrainedBoostRegressor(Regression, BaseBoost):
+class ConstrainedBoostRegressor(Regression, BaseConstrainedBoost):
     """Boosting of stumps, features, kernels or learners under constraints, certified.
 
     Minimises Σ|α| + C Σ_i w_i loss(y_i, f(x_i)) over all columns of a family under the constraints.
@@ -557,26 +571,15 @@ feature_names_in_
     C: float | None = field(default=None, kw_only=True)
     offset: OffsetRule = field(default="auto", kw_only=True)
 
-    fit = fit_obeying
-    _prepare, _validated, _read_new, _checked_set = prepared, validated, read_new, checked_set
-    _pool, _run_all, _tasks, _complete = problem_of, run_all, tasks, complete
-    constraint_values, constraint_table = constraint_values, constraint_table
-    feature_importances_ = property(_importances)
-
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
-        self.C_ = chosen_cost(self)
-
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
         check_task_and_loss(self, REGRESSION)
         check_own(self, epsilon="epsilon")
-        check_shared(self)
         super()._check_parameters()
 
     @property
     def _objective(self) -> Objective:
-        return residual_objective(L1(), C=chosen_cost(self), cost=self._cost, nu=None)
+        return residual_objective(L1(), C=self._chosen_cost, cost=self._cost, nu=None)
 
     @property
     def _cost(self) -> Loss:
@@ -587,12 +590,5 @@ feature_names_in_
         return self._cost
 
     @property
-    def _family(self) -> ConstrainedColumns:
-        return family_of(self.columns, self.random_state, self._tol)
-
-    @property
     def _free_offset(self) -> bool:
         return self.offset != "none"
-
-    def _master_options(self) -> dict[str, Any]:
-        return {"solver": self.solver}

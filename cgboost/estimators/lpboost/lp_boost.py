@@ -8,19 +8,18 @@ Learning 46, 2002.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.calibration import (
     CalibratedClassification,
 )
-from cgboost.estimators.common.certified import BoostOverCosts
+from cgboost.estimators.common.certified import BoostOverCosts, CostByRows
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.objective import (
     FORMULATIONS,
@@ -40,7 +39,7 @@ from cgboost.estimators.common.objective import (
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.targets import ClassWeight
-from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
 from cgboost.losses.registry import (
@@ -144,16 +143,12 @@ DEFAULT_MARGIN = 0.01
 """The margin that rows should have with formulation="nm"."""
 
 
-class BaseLPBoost(BoostOverCosts):
+class BaseLPBoost(CostByRows, BoostOverCosts):
     """Boosting of stumps, or of any weak learner."""
 
     estimator: Any
-    C: float | None
     formulation: str
     offset: Offset
-
-    _usual_cost = 1.0
-    """What C is where none is given; before the rows are known, 1."""
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -171,28 +166,8 @@ class BaseLPBoost(BoostOverCosts):
             return StumpColumns()
         return LearnerColumns(self.estimator, self.random_state, self._tol)
 
-    @property
-    def _cost_or_usual(self) -> float:
-        """C as given, or what takes its place."""
-        return float(self._usual_cost if self.C is None else self.C)
-
-    @abstractmethod
-    def _cost_by_rows(self, rows: TrainingRows) -> float:
-        """C with Σ|α|, where the user gives none."""
-
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-    ) -> tuple[TrainingRows, HeldSets | None]:
-        rows, held = super()._prepare(X, y, sample_weight, eval_set)
-        self._usual_cost = self._cost_by_rows(rows) if self.formulation == "lp" else 1.0
-        return rows, held
-
     def _master_options(self) -> dict[str, Any]:
         return {"offset": self.offset, "solver": simplex_if_linear(self)}
-
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
-        self.C_ = self._cost_or_usual
 
 
 @dataclass(eq=False, repr=False)
@@ -357,12 +332,14 @@ feature_names_in_
         super()._check_parameters()
 
     def _cost_by_rows(self, rows: TrainingRows) -> float:
+        if self.formulation != "lp":
+            return 1.0
         return cost_of_labels(self._target.of_runs(rows.y), rows.weights, get_loss(self.loss))
 
     @property
     def _objective(self) -> Objective:
         margins = Margins(
-            self._cost_or_usual,
+            self._chosen_cost,
             self.nu,
             balanced=self.offset == "free",
             eta=self.eta,
@@ -440,11 +417,11 @@ n_features_in_, feature_names_in_
         super()._check_parameters()
 
     def _cost_by_rows(self, rows: TrainingRows) -> float:
-        return self._family.usual_cost(rows, self._cost)
+        return self._family.usual_cost(rows, self._cost) if self.formulation == "lp" else 1.0
 
     @property
     def _objective(self) -> Objective:
-        penalty, C = PENALTIES_OF[self.formulation], self._cost_or_usual
+        penalty, C = PENALTIES_OF[self.formulation], self._chosen_cost
         return residual_objective(penalty, C=C, cost=self._cost, nu=self.nu)
 
     @property

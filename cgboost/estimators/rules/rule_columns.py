@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +13,7 @@ from numpy.typing import NDArray
 from cgboost.estimators.common.fitted_runs import Table
 from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.parameters import check_choice, check_count, check_number
-from cgboost.estimators.common.training_rows import (
-    HeldSets,
-    TrainingRows,
-    Vector,
-    is_source,
-    of_rows_that_count,
-    rows_of,
-    table_of,
-)
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.protocols import Pricer
 from cgboost.pricing.rules import Literals, RulePricer
@@ -53,15 +44,6 @@ class RuleColumns(ColumnFamily):
     search_limit: float | None
     is_category: tuple[bool, ...] = ()
     roots: bool = False
-
-    @classmethod
-    def of(cls, estimator: Any, **changes: Any) -> Self:
-        """With the parameters of an estimator; a budget of rules alone counts rules."""
-        rules_alone = estimator.max_total_conditions is None and estimator.max_rules is not None
-        rule, condition = estimator.rule_cost, estimator.condition_cost
-        changes.setdefault("rule_cost", _cost(rule, condition, usual=float(rules_alone)))
-        changes.setdefault("condition_cost", _cost(condition, rule, usual=float(not rules_alone)))
-        return super().of(estimator, **changes)
 
     def check(self) -> None:
         """Check the parameters of rules; raise ValueError for one that is wrong."""
@@ -128,7 +110,7 @@ class RuleColumns(ColumnFamily):
         return table | {"coefficient": table["coefficient"] / scale}
 
 
-def _cost(given: Any, other: Any, *, usual: float) -> Any:
+def cost_of(given: float | None, other: float | None, *, usual: float) -> float:
     """A cost that need not be given; 1 where the other one is 0: something has to cost."""
     if given is not None:
         return given
@@ -143,13 +125,6 @@ def check_support(name: str, value: Any) -> None:
             f"{name} must be a whole number ≥ 1 of rows, or a share of them > 0 and < 1, got "
             f"{value!r}"
         )
-
-
-def family_of(self: Any) -> RuleColumns:
-    """The family of an estimator; the kinds of its features are known once it has read some."""
-    schema: Schema | None = vars(self).get("_schema")
-    kinds = () if schema is None else tuple(known is not None for known in schema.categories)
-    return RuleColumns.of(self, is_category=kinds, roots=False)
 
 
 def encoded(schema: Schema, X: Any) -> NDArray[Any]:
@@ -182,19 +157,17 @@ def check_words(X: Any) -> None:
                 )
 
 
-def warn_of_numbers(self: Any, X: Any) -> None:
+def warn_of_numbers(called: str, schema: Schema, X: Any) -> None:
     """Warn of columns of a data frame whose categories are numbers, written as words."""
-    if not isinstance(self.categorical_features, str) or not is_frame(X):
-        return
-    for column, known in zip(columns_of(X), self._schema.categories, strict=True):
+    for column, known in zip(columns_of(X), schema.categories, strict=True):
         if not known or column.is_categorical:
             continue
         if all(isinstance(value, str) and _is_number(value) for value in known):
             shown = ", ".join(map(repr, list(known)[:3]))
             warn_caller(
-                f"{type(self).__name__}: {column.called} has numbers written as words ({shown}, "
-                "…), which are treated as categories: convert them to numbers (pandas.to_numeric), "
-                f"or give the column the type 'category'{see('input-data')}",
+                f"{called}: {column.called} has numbers written as words ({shown}, …), which are "
+                "treated as categories: convert them to numbers (pandas.to_numeric), or give the "
+                f"column the type 'category'{see('input-data')}",
                 DataWarning,
             )
 
@@ -205,36 +178,3 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def prepare(
-    self: Any, X: Any, y: Any, sample_weight: Any, eval_set: Any
-) -> tuple[TrainingRows, HeldSets | None]:
-    """Check everything that ``fit`` is given; the training rows and those held out."""
-    self._check_parameters()
-    if y is None or is_source(X):
-        raise ValueError(
-            f"{type(self).__name__} requires y to be passed, but the target y is None; it searches "
-            f"all rows at once and does not accept blocks of rows (X is a {type(X).__name__})"
-        )
-    check_words(X)
-    learn = partial(of_rows_that_count, self._learn)
-    self._schema, rows = rows_of(self, X, y, sample_weight, learn)
-    warn_of_numbers(self, X)
-    rows = self._usable(self._weighted(rows))
-    if (held := self._held(eval_set)) is not None:
-        return rows, held
-    return self._hold_out(rows) if self.early_stopping else (rows, None)
-
-
-def read_new(self: Any, X: Any, y: Any = None) -> Any:
-    """Rows to be predicted, or (X, y) to be scored, as numbers."""
-    check_words(X)
-    X, y = table_of(self, X, y, reset=False)
-    values = encoded(self._schema, X)
-    return values if y is None else (values, y)
-
-
-def with_roots(family: RuleColumns) -> RuleColumns:
-    """The family with the roots of its costs."""
-    return replace(family, roots=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.export.dialects import Dialect, dialect_of
 from cgboost.additive.export.sql import (
@@ -19,9 +18,8 @@ from cgboost.additive.export.sql import (
     query,
     unused,
 )
-from cgboost.estimators.common.fitted_methods import ReportedEstimator
-from cgboost.estimators.common.targets import without_class_weights
-from cgboost.estimators.common.training_rows import TrainingRows
+from cgboost.estimators.common.fitted_runs import FittedOutput
+from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.pricing.rules import Condition, Conjunction, Relation
 from cgboost.tables.table_columns import legible
 from cgboost.tables.table_encoding import Schema
@@ -80,49 +78,43 @@ class Rule:
         return f"{words}: {self.weight:+.3g}{speaks} ({', '.join(about)})"
 
 
-def rules_of(self: Any, rows: TrainingRows) -> list[list[Rule]]:
-    """The rules of each run of a model, with what they hold for, in the order of their rounds."""
-    share: Any = without_class_weights(self, rows.weights, rows.y)
-    share = share / share.sum()
+def rules_of(
+    outputs: Sequence[FittedOutput], rows: TrainingRows, share: Vector, classes: Any, schema: Schema
+) -> list[list[Rule]]:
+    """The rules of each output, with what they hold for, in the order of their rounds.
+
+    Parameters
+    ----------
+    outputs : sequence of FittedOutput
+    rows : TrainingRows
+    share : ndarray of shape (n_rows,)
+        Shares of the rows in all.
+    classes : ndarray or None
+        The labels of a classifier.
+    schema : Schema
+    """
     rules: list[list[Rule]] = []
-    labels = getattr(self, "classes_", None)
-    for number, run in enumerate(self._runs):
-        output, found = run.outputs[0], []
+    for number, output in enumerate(outputs):
+        found = []
         for hypothesis, coef in zip(output.active, output.coef[output.coef != 0], strict=True):
             inside = hypothesis.family.outputs(rows.X, [hypothesis])[:, 0] > 0
             support = float(share[inside].sum())
             weight = float(coef) / hypothesis.scale
             label = precision = mean = None
-            against = labels is not None and len(labels) > 2 and weight < 0
-            if labels is None:
+            against = classes is not None and len(classes) > 2 and weight < 0
+            if classes is None:
                 mean = float(share[inside] @ rows.y[inside]) / support if support else np.nan
             else:
-                own = number if len(labels) > 2 else int(weight > 0)
+                own = number if len(classes) > 2 else int(weight > 0)
                 right = rows.y[inside] == own
                 right = ~right if against else right
-                label = labels[own]
+                label = classes[own]
                 precision = float(share[inside] @ right) / support if support else np.nan
             conjunction = Conjunction(hypothesis.conditions)
-            words = tuple(in_words(c, self._schema, rows.X) for c in hypothesis.conditions)
+            words = tuple(in_words(c, schema, rows.X) for c in hypothesis.conditions)
             found.append(Rule(words, weight, label, support, precision, mean, conjunction, against))
         rules.append(found)
     return rules
-
-
-def complete(self: Any, pool: Any, rows: TrainingRows) -> None:
-    """Set the attributes that say what the rules of a model are."""
-    found = rules_of(self, rows)
-    active = [rule for run in found for rule in run]
-    self.rules_ = [rule for run in found for rule in sorted(run, key=lambda r: -abs(r.weight))]
-    self.n_conditions_ = int(self.columns_["n_conditions"].sum())
-    words = np.array([" and ".join(rule.conditions) for rule in active], dtype=str)
-    name = "precision" if hasattr(self, "classes_") else "mean"
-    self.columns_ = {
-        "rule": words,
-        **self.columns_,
-        "support": np.array([rule.support for rule in active], dtype=float),
-        name: np.array([getattr(rule, name) for rule in active], dtype=float),
-    }
 
 
 def in_words(condition: Condition, schema: Schema, X: Any) -> str:
@@ -149,24 +141,15 @@ def category_of(condition: Condition, schema: Schema) -> Any:
     return next(value for value, code in known.items() if code == condition.value)
 
 
-def rules_table(self: Any) -> dict[str, list[Any]]:
-    """The rules as columns of a table, for ``pandas.DataFrame(model.rules_table())``.
-
-    Returns
-    -------
-    dict of str to list
-        rule (in words), weight, n_conditions, support; for classifiers label ("not …" if the rule
-        votes against it) and precision; for regressors mean.
-    """
-    check_is_fitted(self)
-    rules: list[Rule] = self.rules_
+def table_of(rules: Sequence[Rule], *, labelled: bool) -> dict[str, list[Any]]:
+    """The columns of a table of rules, with label and precision or with the mean."""
     table: dict[str, list[Any]] = {
         "rule": [" and ".join(rule.conditions) for rule in rules],
         "weight": [rule.weight for rule in rules],
         "n_conditions": [len(rule.conditions) for rule in rules],
         "support": [rule.support for rule in rules],
     }
-    if hasattr(self, "classes_"):
+    if labelled:
         table["label"] = [
             f"not {_plain(rule.label)}" if rule.against else _plain(rule.label) for rule in rules
         ]
@@ -176,104 +159,65 @@ def rules_table(self: Any) -> dict[str, list[Any]]:
     return table
 
 
-def to_text(self: Any) -> str:
-    """The model in words: its offset, and a line for each rule.
-
-    Returns
-    -------
-    str
-    """
-    check_is_fitted(self)
-    classes = getattr(self, "classes_", None)
+def text_of(rules: Sequence[Rule], intercept: Any, classes: Any) -> str:
+    """A model in words: its offset, and a line for each rule."""
     if classes is None:
-        first = f"prediction: {self.intercept_:.4g}, and what the rules that hold add"
-        return "\n".join([first, *(f"  {rule}" for rule in self.rules_)])
+        first = f"prediction: {intercept:.4g}, and what the rules that hold add"
+        return "\n".join([first, *(f"  {rule}" for rule in rules)])
     if len(classes) == 2:
         no, yes = map(_plain, classes)
         first = (
-            f"score: {self.intercept_:+.3g}, and what the rules that hold add; above 0: {yes!r}, "
+            f"score: {intercept:+.3g}, and what the rules that hold add; above 0: {yes!r}, "
             f"else {no!r}"
         )
-        return "\n".join([first, *(f"  {rule}" for rule in self.rules_)])
+        return "\n".join([first, *(f"  {rule}" for rule in rules)])
     lines = ["the class with the largest score; scores are"]
-    for label, intercept in zip(classes.tolist(), self.intercept_, strict=True):
-        lines.append(f"  {label!r}: {intercept:+.3g}, and what the rules that hold add")
-        lines += [f"    {rule}" for rule in self.rules_ if _plain(rule.label) == label]
+    for label, own in zip(classes.tolist(), intercept, strict=True):
+        lines.append(f"  {label!r}: {own:+.3g}, and what the rules that hold add")
+        lines += [f"    {rule}" for rule in rules if _plain(rule.label) == label]
     return "\n".join(lines)
 
 
-def described(self: Any) -> str:
-    """What ``print`` shows: the estimator, the facts about its model, and its rules."""
-    shown = ReportedEstimator.__repr__(self)
-    if not hasattr(self, "rules_"):
-        return shown
-    lines = to_text(self).split("\n")
+def shortened(text: str) -> str:
+    """The text of a model as ``print`` shows it."""
+    lines = text.split("\n")
     rest = len(lines) - 1 - MOST_SHOWN
     if rest > 0:
         lines = [*lines[: MOST_SHOWN + 1], f"  … and {rest} more: model.to_text()"]
-    return "\n".join([shown, *(f"  {line}" for line in lines)])
+    return "\n".join(f"  {line}" for line in lines)
 
 
-def to_sql(
-    self: Any,
+def statement(
+    outputs: Sequence[FittedOutput],
+    schema: Schema,
+    classes: Any,
     table: str | Sequence[str],
     *,
-    output: str = "prediction",
-    keep: str | Sequence[str] = (),
-    dialect: str = "duckdb",
+    dialect: str,
+    **columns: Any,
 ) -> str:
-    """An SQL query that predicts the rows of a table; labels for classifiers.
-
-    Parameters
-    ----------
-    table : str or sequence of str
-        Name of the table, or the parts of its name. Its columns must have the names in the data
-        frame that the model was fitted to, or x0, x1, … if those had no names.
-    output : str, default="prediction"
-        Name of the column of predictions.
-    keep : str or sequence of str
-        Columns of the table to select before the prediction, since SQL does not guarantee the order
-        of rows.
-    dialect : {"duckdb", "postgresql", "sqlite", "mysql", "bigquery", "snowflake"}, \
-default="duckdb"
-        The database for which the query is written.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If the dialect is unknown, or names, categories or labels cannot be written in SQL.
-
-    Notes
-    -----
-    The table needs all columns of the training data. Missing values are NULL or NaN. See
-    :meth:`TransformRegressor.to_sql` for differences between databases in names and text.
-    """
-    check_is_fitted(self)
-    sql, schema = dialect_of(dialect), self._schema
+    """The query of :meth:`BaseRuleSet.to_sql`."""
+    sql = dialect_of(dialect)
     features = feature_names(sql, schema)
-    names = unused("score", len(self._runs), features)
+    names = unused("score", len(outputs), features)
     one, zero = sql.number(1.0), sql.number(0.0)
     steps = {}
-    for name, run in zip(names, self._runs, strict=True):
-        own, terms = run.outputs[0], []
+    for name, own in zip(names, outputs, strict=True):
+        terms = []
         for rule, coef in zip(own.active, own.coef[own.coef != 0], strict=True):
             holds = " AND ".join(_in_sql(sql, c, schema, features) for c in rule.conditions)
             terms.append(
                 (float(coef) / rule.scale, f"({case([f'WHEN {holds} THEN {one}'], zero)})")
             )
         steps[name] = linear(sql, own.intercept, terms)
-    prediction = _prediction(self, sql, [sql.name(name) for name in names])
-    return query(sql, schema, steps, prediction, table, output=output, keep=keep)
+    prediction = _prediction(classes, sql, [sql.name(name) for name in names])
+    return query(sql, schema, steps, prediction, table, **columns)
 
 
-def _prediction(self: Any, sql: Dialect, scores: Sequence[str]) -> str:
-    if not hasattr(self, "classes_"):
+def _prediction(classes: Any, sql: Dialect, scores: Sequence[str]) -> str:
+    if classes is None:
         return scores[0]
-    labels = [sql.category(label) for label in self.classes_.tolist()]
+    labels = [sql.category(label) for label in classes.tolist()]
     if len(labels) == 2:
         return case([f"WHEN {scores[0]} > {sql.number(0.0)} THEN {labels[1]}"], labels[0])
     whens = [

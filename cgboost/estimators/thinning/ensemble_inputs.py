@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     assert_all_finite,
@@ -20,10 +19,9 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
-from cgboost.estimators.common.input_checks import check_response, validate_data
 from cgboost.estimators.thinning.boosted import library_of
 from cgboost.estimators.thinning.members import Indices, Members, Vector
-from cgboost.tables.frames import is_frame, some_rows
+from cgboost.tables.frames import some_rows
 
 LIBRARIES = ("lightgbm", "xgboost", "catboost")
 
@@ -65,39 +63,12 @@ def _fitted(model: Any) -> bool:
     return True
 
 
-def training_rows(self: Any, X: Any, y: Any, *, fitted: bool) -> tuple[Any, NDArray[Any]]:
-    """X and y of ``fit``, checked; a data frame stays one."""
-    if y is None:
-        raise ValueError(
-            "requires y to be passed, but the target y is None: give the targets of the rows"
-        )
-    if is_frame(X):
-        validate_data(self, X, skip_check_array=True)
-        check_response(self, y)
-        y = column_or_1d(y, warn=True)
-        if len(y) < 2:
-            raise ValueError(f"at least 2 rows are needed, got n_samples = {len(y)}")
-        if len(y) != len(X):
-            raise ValueError(f"X and y must have one entry a row, got {len(X)} and {len(y)}")
-    else:
-        X, y = validate_data(self, X, y, ensure_min_samples=2, **_allowed(self))
-        y = column_or_1d(y, warn=True)
+def checked_response(y: Any) -> NDArray[Any]:
+    """Targets of rows as an array, checked to be finite."""
+    y = column_or_1d(y, warn=True)
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")
-    return X, y
-
-
-def new_rows(self: Any, X: Any) -> Any:
-    """X of a prediction, checked against the training rows; a data frame stays one."""
-    if is_frame(X):
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return X
-    return validate_data(self, X, reset=False, **_allowed(self))
-
-
-def _allowed(self: Any) -> dict[str, Any]:
-    nan = library_of(self.estimator) in LIBRARIES or get_tags(self).input_tags.allow_nan
-    return {"dtype": "numeric", "ensure_all_finite": "allow-nan" if nan else True}
+    return y
 
 
 def unwrapped(estimator: Any) -> Any:
@@ -178,10 +149,15 @@ def checked_size(size: Any, count: int) -> int:
 
 
 def fitted_ensemble(
-    self: Any, X: Any, y: NDArray[Any], weights: Vector | None, rng: np.random.RandomState
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    weights: Vector | None,
+    held_share: float,
+    rng: np.random.RandomState,
 ) -> tuple[Any, Indices, bool]:
     """A clone fitted to the rows, those to choose by, and whether it has seen them."""
-    model, rows = _copied(self.estimator), np.arange(len(y))
+    model, rows = _copied(estimator), np.arange(len(y))
     if (
         "random_state" in model.get_params(deep=False)
         and model.get_params()["random_state"] is None
@@ -201,9 +177,7 @@ def fitted_ensemble(
     labels = y if is_classifier(model) and np.unique(y, return_counts=True)[1].min() > 1 else None
     from sklearn.model_selection import train_test_split
 
-    own, held = train_test_split(
-        rows, test_size=self.validation_fraction, stratify=labels, random_state=rng
-    )
+    own, held = train_test_split(rows, test_size=held_share, stratify=labels, random_state=rng)
     _fit(model, some_rows(X, own), y[own], None if weights is None else weights[own])
     return model, np.sort(held), False
 

@@ -14,10 +14,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.fitted_methods import StoredEstimator
+from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.thinning import ensemble_inputs as reading
 from cgboost.estimators.thinning import export
+from cgboost.estimators.thinning.boosted import library_of
 from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members, Vector
 from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
+from cgboost.tables.frames import is_frame
 
 
 def _classifies(model: ThinnedModel) -> bool:
@@ -35,9 +38,11 @@ class ThinnedModel(StoredEstimator):
     """The members kept and their weights, as a model."""
 
     estimator: Any
+    indices_: Indices
     weights_: Vector
     intercept_: Any
     classes_: NDArray[Any]
+    n_features_in_: int
     rows_: str
     leaf_values_: str
     n_members_: int
@@ -54,10 +59,35 @@ class ThinnedModel(StoredEstimator):
         models = self.estimator if isinstance(self.estimator, (list, tuple)) else [self.estimator]
         return any(is_classifier(one) for one in models if hasattr(one, "__sklearn_tags__"))
 
+    @property
+    def _kept(self) -> export.Kept:
+        return export.Kept(
+            self._members,
+            self.indices_,
+            self.weights_,
+            self.intercept_,
+            self.n_features_in_,
+            getattr(self, "feature_names_in_", None),
+        )
+
+    @property
+    def _allowed(self) -> dict[str, Any]:
+        """How arrays of features are checked."""
+        nan = get_tags(self).input_tags.allow_nan
+        nan = nan or library_of(self.estimator) in reading.LIBRARIES
+        return {"dtype": "numeric", "ensure_all_finite": "allow-nan" if nan else True}
+
+    def _read_new(self, X: Any) -> Any:
+        """X of a prediction, checked against the training rows; a data frame stays one."""
+        if is_frame(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return X
+        return validate_data(self, X, reset=False, **self._allowed)
+
     def _outputs(self, X: Any) -> Vector:
         """Σ_j w_j h_j(x) + b over the members kept, shape (n_rows, n_outputs)."""
         check_is_fitted(self, "weights_")
-        X = reading.new_rows(self, X)
+        X = self._read_new(X)
         if self._folded is not None:
             return np.asarray(self._folded(X), dtype=np.float64) + self.intercept_
         outputs = self._members.outputs(X, self._places)
@@ -116,7 +146,7 @@ class ThinnedModel(StoredEstimator):
             If there is none, saying why.
         """
         check_is_fitted(self, "weights_")
-        return export.to_sklearn(self)
+        return export.to_sklearn(self._kept)
 
     def export(self) -> Any:
         """The thinned model in its own library: scikit-learn's, or a ``lightgbm.Booster``.
@@ -127,7 +157,7 @@ class ThinnedModel(StoredEstimator):
             If that cannot be, saying why.
         """
         check_is_fitted(self, "weights_")
-        return export.export(self)
+        return export.export(self._kept)
 
     def compact(self) -> Self:
         """A copy that predicts and exports the same without the ensemble that was thinned.

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import column_or_1d
 
 from cgboost.estimators.common.fitted_runs import unchanged_on_failure
-from cgboost.estimators.common.input_checks import read_weights
+from cgboost.estimators.common.input_checks import check_response, read_weights, validate_data
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,
@@ -56,7 +57,7 @@ from cgboost.estimators.thinning.refitted_leaves import is_refittable, refitted
 from cgboost.estimators.thinning.thinning_path import ThinningPath
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.optimizers.solver_options import checked_options
-from cgboost.tables.frames import some_rows
+from cgboost.tables.frames import is_frame, some_rows
 
 KEPT_SHARE = 0.15
 """Of the members, that are kept if nothing else is asked for."""
@@ -323,14 +324,16 @@ class ThinnedEnsemble(ThinnedModel):
     def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> _Prepared:
         self._check_parameters()
         fitted = reading.is_fitted(self.estimator)
-        X, y = reading.training_rows(self, X, y, fitted=fitted)
+        X, y = self._training_rows(X, y)
         given = read_weights(sample_weight, np.empty((len(y), 1)))
         rng = check_random_state(self.random_state)
         training: bool | None = self.training_rows if fitted else True
         ensemble, chosen = reading.unwrapped(self.estimator), np.arange(len(y))
         if not fitted:
             weighted = None if sample_weight is None else given
-            ensemble, chosen, training = reading.fitted_ensemble(self, X, y, weighted, rng)
+            ensemble, chosen, training = reading.fitted_ensemble(
+                self.estimator, X, y, weighted, self.validation_fraction, rng
+            )
         members = members_of(ensemble)
         if isinstance(members, BoostedMembers):
             members.check(some_rows(X, np.arange(min(len(y), ROWS_TO_CHECK))))
@@ -366,6 +369,24 @@ class ThinnedEnsemble(ThinnedModel):
             fit_intercept=self.fit_intercept,
         )
         return _Prepared(ensemble, members, columns, problem, aim, X, places, given)
+
+    def _training_rows(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """X and y of ``fit``, checked; a data frame stays one."""
+        if y is None:
+            raise ValueError(
+                "requires y to be passed, but the target y is None: give the targets of the rows"
+            )
+        if not is_frame(X):
+            X, y = validate_data(self, X, y, ensure_min_samples=2, **self._allowed)
+            return X, reading.checked_response(y)
+        validate_data(self, X, skip_check_array=True)
+        check_response(self, y)
+        y = column_or_1d(y, warn=True)
+        if len(y) < 2:
+            raise ValueError(f"at least 2 rows are needed, got n_samples = {len(y)}")
+        if len(y) != len(X):
+            raise ValueError(f"X and y must have one entry a row, got {len(X)} and {len(y)}")
+        return X, reading.checked_response(y)
 
     def _as_classes(self, members: Members, y: NDArray[Any]) -> Members:
         """Functions are scores of two classes where a metric of classes is named."""
@@ -452,7 +473,7 @@ class ThinnedEnsemble(ThinnedModel):
         self._places = indices
         if isinstance(members, EstimatorMembers):
             self._members, self._places = members.part(indices), np.arange(len(indices))
-        self._folded = export.folded(self)
+        self._folded = export.folded(self._kept)
         fair = columns.seen in FAIR and (ready.aim == "y" or columns.seen == "held_out")
         fair = fair and not columns.doubtful
         self.own_score_ = self._own_score(ready) if fair else np.nan

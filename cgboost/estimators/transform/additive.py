@@ -26,7 +26,7 @@ from cgboost.additive.trees.smoothers import (
 from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_count
-from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import Regression
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
 from cgboost.estimators.transform.base_transform import BaseTransform

@@ -33,7 +33,7 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
     Classification,
     Regression,

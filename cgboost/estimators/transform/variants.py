@@ -13,7 +13,7 @@ import numpy as np
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.holdout import HoldoutLoss, SmallGain
 from cgboost.additive.places.place import Place
-from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.losses.log_loss import LogLoss

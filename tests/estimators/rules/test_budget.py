@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cgboost import RuleSetClassifier
-from cgboost.estimators.rules.budget import capacity, second_derivative
+from cgboost.estimators.rules.budget import Budget, second_derivative
 from cgboost.losses import Hinge, LogLoss, SquaredError
 from cgboost.masters import TwoNormMaster
 from tests.estimators.rules.people import people, rows_of
@@ -25,8 +25,7 @@ from tests.estimators.rules.people import people, rows_of
 def test_capacity_is_the_most_that_budgets_allow(rules, conditions, costs, expected):
     """Rules of up to three conditions: as many of both as there may be."""
     family = SimpleNamespace(rule_cost=costs[0], condition_cost=costs[1])
-    estimator = SimpleNamespace(max_rules=rules, max_total_conditions=conditions, _family=family)
-    assert capacity(estimator, np.zeros(4)) == expected
+    assert Budget(rules, conditions).capacity(family, 3) == expected
 
 
 @pytest.mark.parametrize("loss", [LogLoss(), SquaredError(), Hinge()])
