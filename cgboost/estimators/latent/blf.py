@@ -19,8 +19,6 @@ from cgboost.estimators.common.targets import (
     Classification,
     ClassWeight,
     Regression,
-    predict_proba,
-    staged_predict_proba,
 )
 from cgboost.estimators.common.training_rows import FLOATS, TrainingRows, Vector
 from cgboost.estimators.latent.latent_factors import BaseBLF
@@ -369,8 +367,8 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
         means may differ from the shares of the classes by a few hundredths; with
         ``newton_steps=None``, which refits to convergence, they agree.
         """
-        return predict_proba(self, X)
+        return self._probabilities(self._outputs(X))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Vector]:
         """Class probabilities with 1, 2, … factors."""
-        return staged_predict_proba(self, X)
+        return map(self._probabilities, self._staged_outputs(X))

@@ -41,7 +41,7 @@ from cgboost.estimators.common.sklearn_bases import (
 from cgboost.estimators.common.stagewise import CUT_SHORT, warn_cut_short
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
-from cgboost.estimators.kernel.kernel_parameters import set_params
+from cgboost.estimators.kernel.kernel_parameters import HasKernels
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Master
@@ -140,7 +140,7 @@ class _Pool:
 
 
 @dataclass(eq=False, repr=False)
-class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
+class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, BaseEnsemble):
     """One latent factor a round, orthogonal to all before it, and a refit on all of them."""
 
     n_components: int | Literal["cv"] = 2
@@ -159,8 +159,6 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEnsemble):
 
     _losses: ClassVar[tuple[str, ...]] = ()
     _subgradient: ClassVar[SubgradientRule] = "dual"
-
-    set_params = set_params
 
     @property
     def _known_loss(self) -> Loss | None:

@@ -18,7 +18,6 @@ from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, simplex_if_linear
 from cgboost.estimators.common.parameters import check_count, check_number
 from cgboost.estimators.common.subproblems import Subproblem
-from cgboost.estimators.common.targets import without_class_weights
 from cgboost.estimators.common.training_rows import (
     HeldSets,
     TrainingRows,
@@ -166,8 +165,12 @@ default="duckdb"
         """The classes that rules vote for; None for numbers."""
         return getattr(self, "classes_", None)
 
+    def _without_class_weights(self, weights: Vector, y: NDArray[Any]) -> Vector:
+        """The weights of rows as they were given; numbers have no classes."""
+        return weights
+
     def _complete(self, pool: Literals, rows: TrainingRows) -> None:
-        share = without_class_weights(self, rows.weights, rows.y)
+        share = self._without_class_weights(rows.weights, rows.y)
         outputs, labels = [run.outputs[0] for run in self._runs], self._labels_of_rules
         found = rule_text.rules_of(outputs, rows, share / share.sum(), labels, self._schema)
         active = [rule for own in found for rule in own]

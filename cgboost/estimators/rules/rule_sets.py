@@ -11,14 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from cgboost.estimators.common.calibration import (
-    calibrate,
-    calibrated,
-    check_probability,
-    share_of_time,
-)
+from cgboost.estimators.common.calibration import CalibratedClassification
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,
@@ -27,13 +21,8 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice
-from cgboost.estimators.common.targets import (
-    Classification,
-    ClassWeight,
-    OnlyWithProbabilities,
-    Regression,
-)
-from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
+from cgboost.estimators.common.targets import ClassWeight, Regression
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.rules.base_rule_set import SHRUNK_COST, BaseRuleSet, Pricing
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import Loss
@@ -58,7 +47,7 @@ tables); with 6 they are not. With many rows both are alike, and the search take
 
 
 @dataclass(eq=False, repr=False)
-class RuleSetClassifier(Classification, BaseRuleSet):
+class RuleSetClassifier(CalibratedClassification, BaseRuleSet):
     """A few weighted rules that classify, and a bound on all rule sets within the budget.
 
     A rule is a conjunction of at most ``max_conditions`` conditions: h(x) = 1 if all hold, else
@@ -176,25 +165,8 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
 
-    @OnlyWithProbabilities
-    def predict_proba(self, X: ArrayLike) -> Vector:
-        """Class probabilities, shape (n_rows, n_classes); log loss, exponential or ``probability``.
-
-        With more than two classes, the one-vs-rest probabilities are divided by their sum.
-        Calibrated probabilities may contradict ``predict``, which uses the outputs.
-        """
-        return calibrated(self, self._outputs(X))
-
-    def _calibrate(self, rows: TrainingRows, held: HeldSets | None, started: float) -> None:
-        calibrate(self, rows, held, started)
-
-    @property
-    def _share_of_time(self) -> float:  # type: ignore[override]
-        return share_of_time(self)
-
     def _check_parameters(self) -> None:
         check_task_and_loss(self, CLASSIFICATION)
-        check_probability("probability", self.probability)
         check_choice("selection", self.selection, ("auto", "loss", "errors"))
         if self.selection == "errors" and not self._budget:
             raise ValueError(
