@@ -15,11 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.objective import check_own, loss_of
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.targets import (
-    Classification,
-    ClassWeight,
-    Regression,
-)
+from cgboost.estimators.common.predictors import Classification, Regression
+from cgboost.estimators.common.targets import ClassWeight, Numbers
 from cgboost.estimators.common.training_rows import FLOATS, TrainingRows, Vector
 from cgboost.estimators.latent.latent_factors import BaseBLF
 from cgboost.losses import (
@@ -42,6 +39,32 @@ from cgboost.masters.stagewise.shared_master import ClassScores, MultiOutputLoss
 
 OWN = {"epsilon": "epsilon", "delta": "delta", "alpha": "quantile"}
 """Parameters of a loss that a regressor has, and what losses call them."""
+
+
+@dataclass(frozen=True)
+class Responses(Numbers):
+    """One response, or several that share their factors.
+
+    Attributes
+    ----------
+    loss, scale
+        As of :class:`Numbers`.
+    count : int
+        Columns of y; 0 where y has one dimension.
+    """
+
+    count: int = 0
+
+    kind: ClassVar[str] = "response"
+
+    @property
+    def names(self) -> NDArray[Any] | None:
+        """Their numbers, where y has columns."""
+        return np.arange(self.count) if self.count else None
+
+    def one_or_all(self, outputs: Vector) -> Vector:
+        """Outputs of the shape that y had."""
+        return outputs if self.count else outputs[:, 0]
 
 
 @dataclass(eq=False, repr=False)
@@ -178,7 +201,6 @@ default="squared_error"
     alpha: float = field(default=0.5, kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = REGRESSION
-    _output_kind: ClassVar[str] = "response"
     _n_responses: ClassVar[int] = 0
     """Columns of y; 0 where y has one dimension."""
 
@@ -193,8 +215,8 @@ default="squared_error"
         return self._n_responses
 
     @property
-    def _output_labels(self) -> NDArray[Any] | None:
-        return np.arange(self._n_responses) if self._n_responses else None
+    def _target(self) -> Responses:
+        return Responses(self._known_loss, count=self._n_responses)
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
         if (y.ndim if hasattr(y, "ndim") else np.asarray(y).ndim) < 2:
@@ -222,14 +244,11 @@ default="squared_error"
 
     def predict(self, X: ArrayLike) -> Vector:
         """Predictions, shape (n_rows,) or (n_rows, n_responses), as y had; e^f for Poisson loss."""
-        return self._predicted(self._one_or_all(self._outputs(X)))
+        return self._target.predicted(self._target.one_or_all(self._outputs(X)))
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Vector]:
         """Model output f with 1, 2, … factors."""
-        return map(self._one_or_all, self._staged_outputs(X))
-
-    def _one_or_all(self, outputs: Vector) -> Vector:
-        return outputs if self._n_responses else outputs[:, 0]
+        return map(self._target.one_or_all, self._staged_outputs(X))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -16,6 +16,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from numbers import Integral
 from typing import Any, ClassVar, Literal
@@ -34,17 +35,19 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
+from cgboost.estimators.common.plan import Plan, Rounds, Stop, Subproblem
 from cgboost.estimators.common.sklearn_bases import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import CUT_SHORT, warn_cut_short
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
 from cgboost.estimators.kernel.kernel_parameters import HasKernels
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Master
+from cgboost.generation.resuming import RunRecord
 from cgboost.kernels.checked_values import check_function
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.precomputed import Precomputed
@@ -302,7 +305,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
                 master, shared, n_outputs=count, columns_per_round=count, callbacks=(shared.note,)
             )
             return
-        for target in self._targets(rows.y):
+        for target in self._target.of_runs(rows.y):
             loss = bound_loss(self._known_loss or self.loss, target, rows.weights)
             pricer = LatentFactorPricer(pool.space, deflate=self.deflate)
             pool.pricers.append(pricer)
@@ -326,12 +329,16 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
             to_the_letter=self.to_the_letter,
         )
 
-    def _limits(self) -> dict[str, Any]:
-        return {"tol": 0.0, "max_columns": self.n_components_ * max(1, self._n_shared)}
+    def _plan(self, rows: TrainingRows) -> Plan:
+        pool = self._pool(rows)
+        stop = Stop(max_columns=self.n_components_ * max(1, self._n_shared))
+        return Rounds(self._target, stop, pool, partial(self._tasks, pool, rows))
 
-    def _run_all(self, pool: _Pool, *args: Any, **named: Any) -> list[FittedRun]:
-        runs = super()._run_all(pool, *args, **named)
-        self._pricers = pool.pricers[-len(runs) :]
+    def _solve(
+        self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
+    ) -> list[FittedRun]:
+        runs = super()._solve(plan, watch, records)
+        self._pricers = plan.pool.pricers[-len(runs) :]
         return runs
 
     def _chosen(self, rows: TrainingRows) -> int:
@@ -389,7 +396,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
-        several = self._output_labels is not None
+        several = self._target.names is not None
         outputs = [output for run in runs for output in run.outputs]
         sizes = [len(run.outputs[0].coef) for run in runs]
         families = [pricer.family for pricer in self._pricers]

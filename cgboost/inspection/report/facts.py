@@ -266,7 +266,8 @@ def facts_of(model: Any) -> Facts | None:
     if "stop_reason_" not in fitted:
         return None
     runs = fitted["_runs"]
-    labels = model._run_labels(len(runs))
+    target = model._target
+    labels = target.run_names
     names = [""] * len(runs) if labels is None else [str(label) for label in labels]
     return Facts(
         size=_size(model),
@@ -275,7 +276,7 @@ def facts_of(model: Any) -> Facts | None:
             for run, name in zip(runs, names, strict=True)
         ),
         tol=model._tol if "gap_" in fitted else None,
-        kind=model._output_kind,
+        kind=target.kind,
         seconds=fitted.get("_fit_seconds", 0.0),
     )
 
