@@ -23,7 +23,6 @@ from cgboost.additive.trees.smoothers import (
     Smoother,
     TreeSmoother,
 )
-from cgboost.estimators.common import stagewise
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_count
 from cgboost.estimators.common.subproblems import Subproblem
@@ -239,7 +238,7 @@ feature_names_in_
         return used, constant
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        stagewise.keep(self, runs, rows)
+        super()._keep(runs, rows)
         if self.method == "backfitting":
             self.n_iter_ = int(self.columns_["turn"].max(initial=0))
 

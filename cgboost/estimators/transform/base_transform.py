@@ -5,8 +5,10 @@ An estimator adds the meaning of y, its loss, and the form of its predictions.
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
@@ -15,14 +17,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.additive.places.memory import in_memory
-from cgboost.additive.places.partitions import PartitionedRows
+from cgboost.additive.builder import StageBuilder
+from cgboost.additive.holdout import HoldoutLoss, SmallGain
+from cgboost.additive.places.memory import check_size, in_memory
+from cgboost.additive.places.partitions import PartitionedRows, Partitions
 from cgboost.additive.places.place import Place
 from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.stage import Stage
-from cgboost.estimators.common import stagewise
-from cgboost.estimators.common.base_ensemble import BaseEnsemble
-from cgboost.estimators.common.fitted_runs import FittedRun, Table
+from cgboost.additive.sql.source import SQLSource
+from cgboost.estimators.common.class_outputs import output_labels, output_place
+from cgboost.estimators.common.fitted_runs import (
+    FittedOutput,
+    FittedRun,
+    Table,
+    unchanged_on_failure,
+)
+from cgboost.estimators.common.input_checks import check_here
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,
@@ -32,26 +41,107 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
+from cgboost.estimators.common.stagewise import BaseStagewise, importances_of
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import (
     HeldSets,
     TrainingRows,
+    Vector,
     errors_of_set,
     of_rows_that_count,
     rows_in,
     rows_of,
     table_of,
 )
-from cgboost.estimators.transform import holdouts
-from cgboost.estimators.transform import transform_inspection as inspection
 from cgboost.estimators.transform.constraint_parameters import constraints_of
-from cgboost.estimators.transform.elsewhere import is_elsewhere, rows_elsewhere
-from cgboost.estimators.transform.variants import VARIANTS, tasks
+from cgboost.estimators.transform.elsewhere import CutRows, keeping_executor
+from cgboost.estimators.transform.holdouts import average, seed_of
+from cgboost.estimators.transform.transform_inspection import outputs_of
+from cgboost.estimators.transform.variants import LARGEST_STEP, VARIANTS
+from cgboost.generation.callbacks import EarlyStopping
+from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.loss import Loss
+from cgboost.losses.multinomial import Multinomial
+from cgboost.losses.poisson import Poisson
+from cgboost.losses.second_order_model import JointSums, RowSums
+from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.parallel.blas import blas_threads
+from cgboost.pricing.additive import JointStagePricer, StagePricer
+from cgboost.tables.binning import check_weights
+from cgboost.tables.table_encoding import Schema
+
+
+class BaseTableStages(BaseStagewise):
+    """Stages fitted to tables of numbers and categories, of which some rows are held out."""
+
+    learning_rate: float
+    max_bins: int
+    categorical_features: Any
+    n_jobs: int
+
+    _stops_by_eval_set: ClassVar[bool] = False
+
+    _schema: Schema
+    classes_: NDArray[Any]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_bool("early_stopping", self.early_stopping)
+        check_count("n_estimators", self.n_estimators)
+        check_count("max_bins", self.max_bins)
+        check_learning_rate(self.learning_rate)
+        check_jobs("n_jobs", self.n_jobs)
+        if self.max_bins < 2:
+            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
+
+    def __sklearn_tags__(self) -> Any:
+        """Missing values have a place in every tree."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[TrainingRows, HeldSets | None]:
+        self._check_parameters()
+        self._schema, rows = self._read_training(X, y, sample_weight)
+        return self._weighted(rows), self._held(eval_set)
+
+    def _read_training(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[Schema, TrainingRows]:
+        """What the columns are, and the training rows."""
+        return rows_of(self, X, y, sample_weight, partial(of_rows_that_count, self._learn))
+
+    def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
+        with errors_of_set(name):
+            X, y = table_of(self, *pair, reset=False)
+            return self._schema.encode(X), y
+
+    def _rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X, _ = table_of(self, X, None, reset=False)
+        return self._schema.encode(X)
+
+    @property
+    def _n_classes(self) -> int:
+        """How many classes there are; of a regressor all rows are one."""
+        return 1 if self._y_numeric else len(self.classes_)
+
+    def _output_of(self, output: Any) -> FittedOutput:
+        """The output of a class, or of a place, as :func:`output_place` reads it.
+
+        Raises
+        ------
+        IndexError
+            If there is no such output.
+        """
+        check_is_fitted(self)
+        return outputs_of(self._runs)[output_place(output, output_labels(self))]
 
 
 @dataclass(eq=False, repr=False)
-class BaseTransform(BaseEnsemble):
+class BaseTransform(BaseTableStages):
     """One additive model of the pseudo-response per stage.
 
     Must be the first base class of an estimator: its defaults replace the common ones.
@@ -79,19 +169,8 @@ class BaseTransform(BaseEnsemble):
     interaction_cst: Any = field(default=None, kw_only=True)
     monotonic_cst: Any = field(default=None, kw_only=True)
 
-    _stops_by_eval_set: ClassVar[bool] = False
-
     _fits_elsewhere: ClassVar[bool] = True
     """Whether sums over the rows are all that it needs."""
-
-    _limits = stagewise.limits
-    _staged_outputs = stagewise.staged_outputs
-    _warn = stagewise.warn
-    _run_all = holdouts.run_all
-    _tasks = tasks
-    feature_importances_ = importances_ = property(holdouts.importances)
-    feature_importances_std_ = property(holdouts.spread)
-    holdout_models_ = property(holdouts.models)
 
     def fit(
         self,
@@ -141,8 +220,9 @@ class BaseTransform(BaseEnsemble):
         ConvergenceWarning
             If Ctrl-C or the time limit ended the fit.
         """
-        if is_elsewhere(self, X):
-            with rows_elsewhere(self, X, y, sample_weight) as rows:
+        sent = self.executor is not None and not isinstance(X, (SQLPlace, PartitionedRows))
+        if sent or isinstance(X, (SQLSource, Partitions)):
+            with self._rows_elsewhere(X, y, sample_weight) as rows:
                 return super().fit(rows, None, None, eval_set, resume=resume)
         with blas_threads(1):  # small products of many groups: more would wait for each other
             return super().fit(X, y, sample_weight, eval_set, resume=resume)
@@ -151,11 +231,7 @@ class BaseTransform(BaseEnsemble):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_bool("early_stopping", self.early_stopping)
-        check_count("n_estimators", self.n_estimators)
         check_choice("variant", self.variant, VARIANTS)
-        check_count("max_bins", self.max_bins)
-        check_learning_rate(self.learning_rate)
         if VARIANTS[self.variant].orthogonal and self.learning_rate != 1.0:
             raise ValueError(
                 f"learning_rate must be 1 with variant={self.variant!r}, which refits all "
@@ -168,32 +244,102 @@ class BaseTransform(BaseEnsemble):
                 "held out"
             )
         check_number("tol", self.tol, at_least=0)
-        check_jobs("n_jobs", self.n_jobs)
-        if self.max_bins < 2:
-            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
 
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-    ) -> tuple[TrainingRows, HeldSets | None]:
-        self._check_parameters()
+    # ------------------------------------------------------------------ the rows
+
+    def _read_training(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[Schema, TrainingRows]:
         if isinstance(X, (SQLPlace, PartitionedRows)):
-            self._schema, rows = rows_in(self, X, self._learn)
+            schema, rows = rows_in(self, X, self._learn)
         else:
-            learn = partial(of_rows_that_count, self._learn)
-            self._schema, rows = rows_of(self, X, y, sample_weight, learn)
-        self._constraints = constraints_of(self, self._schema)
-        return self._weighted(rows), self._held(eval_set)
+            schema, rows = super()._read_training(X, y, sample_weight)
+        self._constraints = constraints_of(
+            schema,
+            monotonic_cst=self.monotonic_cst,
+            interaction_cst=self.interaction_cst,
+            variant=self.variant,
+            n_classes=self._n_classes,
+        )
+        return schema, rows
 
-    def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
-        with errors_of_set(name):
-            X, y = table_of(self, *pair, reset=False)
-            return self._schema.encode(X), y
+    @contextmanager
+    def _rows_elsewhere(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> Iterator[SQLPlace | PartitionedRows]:
+        """Training rows where they stay, as long as the context lasts.
 
-    def __sklearn_tags__(self) -> Any:
-        """Missing values are their own group."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+        A table and a source of blocks are read here for an executor, and their rows go out once, as
+        numbers, in as many partitions as it has tasks. An error leaves the estimator as it was.
+
+        Raises
+        ------
+        ValueError
+            As :func:`~cgboost.estimators.common.training_rows.rows_of`, or for fewer than 2 rows.
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            if not self._fits_elsewhere:
+                check_here(self, X, reset=True)
+            if isinstance(X, SQLSource):
+                rows: SQLPlace | PartitionedRows = self._of_database(X, y, sample_weight)
+            elif isinstance(X, Partitions):
+                rows = self._of_partitions(X, y, sample_weight)
+            else:
+                rows = self._of_table(X, y, sample_weight)
+            with closing(rows):
+                yield rows
+
+    def _of_database(self, X: SQLSource, y: Any, sample_weight: Any) -> SQLPlace:
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "y and the weights of an SQLSource are columns of its table: give target and "
+                "weight there, and leave y and sample_weight out"
+            )
+        if self.executor is not None:
+            raise ValueError(
+                "the rows of an SQLSource stay in its database: executor must be None, got "
+                f"{self.executor!r}"
+            )
+        classes = not self._y_numeric
+        return SQLPlace(X, self.categorical_features, classification=classes)
+
+    def _of_table(self, X: Any, y: Any, sample_weight: Any) -> PartitionedRows:
+        executor = keeping_executor(self.executor, self.n_jobs, type(self).__name__)
+        schema, here = super()._read_training(X, y, sample_weight)
+        check_size(len(here.y), float(np.abs(here.y).max()))
+        rows = PartitionedRows(executor, CutRows(here, executor.n_tasks).loaders())
+        rows.know(schema, None if self._y_numeric else self.classes_, encoded=True)
+        return rows
+
+    def _of_partitions(self, X: Partitions, y: Any, sample_weight: Any) -> PartitionedRows:
+        executor = keeping_executor(self.executor, self.n_jobs, type(self).__name__)
+        if y is not None:
+            raise ValueError("y of Partitions belongs in them, (X, y): leave y out")
+        if sample_weight is not None:
+            raise ValueError("weights of Partitions belong in them: (X, y, weights)")
+        if X.is_lazy and not hasattr(executor, "client"):
+            raise ValueError(
+                "Partitions with futures of Dask need executor=DaskExecutor(client), got "
+                f"executor={self.executor!r}"
+            )
+        with ExitStack() as stack:
+            rows = stack.enter_context(closing(PartitionedRows(executor, X.loaders())))
+            numeric = self._y_numeric
+            found = rows.look(self.categorical_features, numeric)
+            schema, n_rows = found.maker.schema(), sum(found.n_rows)
+            if not n_rows:
+                raise ValueError(f"Partitions must have rows, got {len(found.n_rows)} without any")
+            check_size(n_rows, float(np.abs(found.responses).max()) if numeric else 0.0)
+            classes = None
+            if not numeric:
+                if not len(found.responses):  # no row counts
+                    check_weights("the weights in the partitions", np.zeros(n_rows))
+                self._learn(found.responses)
+                classes = self.classes_
+            rows.know(schema, classes, encoded=False)
+            stack.pop_all()
+        return rows
 
     # ------------------------------------------------------------------ the run
 
@@ -201,17 +347,61 @@ class BaseTransform(BaseEnsemble):
         how: dict[str, Any] = {
             "max_bins": self.max_bins,
             "share": self.validation_fraction if self.early_stopping else 0.0,
-            "seed": holdouts.seed_of(self.random_state, holdout),
+            "seed": seed_of(self.random_state, holdout),
         }
         if isinstance(rows.X, (SQLPlace, PartitionedRows)):
             return rows.X.divide(**how, keep=holdout + 1 < self.n_holdouts)
-        how |= {"n_jobs": threads_of(self.n_jobs), "n_classes": holdouts.n_classes_of(self)}
+        how |= {"n_jobs": threads_of(self.n_jobs), "n_classes": self._n_classes}
         return in_memory(rows.X, self._schema, rows.y, rows.weights, **how)
 
     @property
     @abstractmethod
     def _fitted_loss(self) -> Loss:
         """The loss of one output."""
+
+    def _tasks(self, pool: Place, rows: TrainingRows) -> Iterator[Subproblem]:
+        """A run for every output, or one for all classes."""
+        variant, rules, loss = VARIANTS[self.variant], self._constraints, self._fitted_loss
+        of_logarithm = isinstance(loss, (LogLoss, Poisson, Multinomial))
+        builder = StageBuilder(
+            self.max_bins, variant.feed_forward, variant.regressors, variant.link, rules
+        )
+        for target in [rows.y] if isinstance(loss, Multinomial) else self._targets(rows.y):
+            sums: RowSums | JointSums
+            pricer: StagePricer | JointStagePricer
+            if isinstance(loss, Multinomial):
+                sums = joint = pool.joint(loss, target)
+                pricer = JointStagePricer(builder, joint.parts)
+            else:
+                sums = own = pool.aggregates(loss, target)
+                pricer = StagePricer(builder, own)
+            master = AggregateMaster(
+                sums,
+                corrective=variant.orthogonal,
+                learning_rate=self.learning_rate,
+                most=LARGEST_STEP if of_logarithm else np.inf,
+                positive=bool(rules.signs),
+            )
+            callbacks: list[Any] = [HoldoutLoss(master.holdout_loss)]
+            if pool.has_holdout:
+                callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
+            callbacks.append(SmallGain(self.tol))
+            yield Subproblem(master, pricer, n_outputs=master.n_outputs, callbacks=callbacks)
+
+    def _run_all(
+        self, pool: Place, rows: TrainingRows, held: HeldSets | None, started: float
+    ) -> list[FittedRun]:
+        """One run for each class, of every holdout: their average."""
+        count = self.n_holdouts
+        if count == 1:
+            return super()._run_all(pool, rows, held, started)
+        bags = []
+        for k in range(count):
+            place = self._pool(rows, k) if k else pool
+            later = (1 - (k + 1) / count) * (self.time_limit or 0.0)  # of the holdouts that follow
+            bags.append(super()._run_all(place, rows, held, started - later))
+        self._bags = bags
+        return [average(runs, self._schema.n_features) for runs in zip(*bags, strict=True)]
 
     # ------------------------------------------------------------------ fitted attributes
 
@@ -220,19 +410,42 @@ class BaseTransform(BaseEnsemble):
     ) -> Table:
         return {"stage": np.array([h.number for h in hypotheses], dtype=np.intp)}
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        stagewise.keep(self, runs, rows)
-        outputs = inspection.outputs_of(runs)
-        for output in outputs:  # stages that were found and not kept
-            del inspection.stages_of(output)[len(output.coef) :]
-        stages = list(map(inspection.stages_of, outputs))
-        self.stages_ = stages[0] if len(outputs) == 1 else stages
+    @property
+    def feature_importances_(self) -> Vector:
+        """Shares of the features in the decrease of the loss, shape (n_features,).
 
-    def _stages_of(self, output: Any) -> list[Stage]:
-        check_is_fitted(self)
-        return inspection.stages_of(inspection.output_of(self, output))
+        The share of an earlier output goes to the features of its stage. With several holdouts,
+        this is the mean.
+        """
+        return self.importances_
 
-    def _rows(self, X: Any) -> Any:
+    @property
+    def importances_(self) -> Vector:
+        """Shares of the features in the decrease of the loss, as ``feature_importances_``."""
+        return np.asarray(self._importances_of_holdouts.mean(axis=0))
+
+    @property
+    def feature_importances_std_(self) -> Vector:
+        """Standard deviation of ``feature_importances_`` over the holdouts, shape (n_features,)."""
+        return np.asarray(self._importances_of_holdouts.std(axis=0))
+
+    @property
+    def _importances_of_holdouts(self) -> Vector:
         check_is_fitted(self)
-        X, _ = table_of(self, X, None, reset=False)
-        return self._schema.encode(X)
+        bags = [self._runs] if self.n_holdouts == 1 else self._bags
+        return np.array([importances_of(runs, self.n_features_in_) for runs in bags])
+
+    @property
+    def holdout_models_(self) -> list[Any]:
+        """Fitted estimator of each holdout; this model is their mean (itself if there is one)."""
+        check_is_fitted(self)
+        if self.n_holdouts == 1:
+            return [self]
+        found = []
+        for runs in self._bags:
+            own: Any = copy.copy(self)
+            del own._bags
+            own.n_holdouts = 1
+            own._keep(list(runs), None)
+            found.append(own)
+        return found

@@ -16,16 +16,19 @@ from cgboost.tables.table_encoding import Schema
 INTERACTIONS = ("pairwise", "no_interactions")
 
 
-def constraints_of(model: Any, schema: Schema) -> Constraints:
+def constraints_of(
+    schema: Schema, *, monotonic_cst: Any, interaction_cst: Any, variant: str, n_classes: int
+) -> Constraints:
     """What the parameters of a model say about the features of its data.
 
     Parameters
     ----------
-    model : estimator
-        With ``interaction_cst``: "pairwise", "no_interactions", a sequence of sets of numbers or
-        names, or None; ``monotonic_cst``: an array of −1, 0 and 1, a dict of them by feature, or
-        None; and ``variant``.
     schema : Schema
+    monotonic_cst : array of −1, 0 and 1, dict of them by feature, or None
+    interaction_cst : {"pairwise", "no_interactions"}, sequence of sets of int or str, or None
+    variant : str
+    n_classes : int
+        1 for regression.
 
     Raises
     ------
@@ -33,23 +36,23 @@ def constraints_of(model: Any, schema: Schema) -> Constraints:
         If they are of another form, name features that are not there, constrain categories to be
         monotone, or do not go with the variant or the number of classes.
     """
-    signs = _signs(schema, model.monotonic_cst)
-    sets = sets_of(schema, model.interaction_cst)
+    signs = _signs(schema, monotonic_cst)
+    sets = sets_of(schema, interaction_cst)
     loose = {own.difference(signs) for own in sets} - {frozenset()}
     loose |= {frozenset([j]) for j in signs}
     # what a set allows its parts need not allow again
     largest = [own for own in loose if not any(own < other for other in loose)]
     constraints = Constraints(tuple(sorted(largest, key=sorted)), signs)
-    if VARIANTS[model.variant].link and (signs or len(constraints.sets) > 1):
+    if VARIANTS[variant].link and (signs or len(constraints.sets) > 1):
         name = "monotonic_cst" if signs else "interaction_cst"
         raise ValueError(
-            f"{name} does not work with variant={model.variant!r}, which transforms the sum of all "
+            f"{name} does not work with variant={variant!r}, which transforms the sum of all "
             "features: use variant='transform' or 'gradient'"
         )
-    if signs and len(getattr(model, "classes_", ())) > 2:
+    if signs and n_classes > 2:
         raise ValueError(
             "monotonic_cst is for regression and two classes: with more, a probability decreases "
-            f"where others increase, and y has {len(model.classes_)} classes"
+            f"where others increase, and y has {n_classes} classes"
         )
     return constraints
 

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from cgboost.additive.places.memory import check_size
-from cgboost.additive.places.partitions import PartitionedRows, Partitions
 from cgboost.additive.places.workers import EncodedRows
-from cgboost.additive.sql.place import SQLPlace
-from cgboost.additive.sql.source import SQLSource
-from cgboost.estimators.common.fitted_runs import unchanged_on_failure
-from cgboost.estimators.common.input_checks import check_here
 from cgboost.estimators.common.parameters import threads_of
-from cgboost.estimators.common.training_rows import TrainingRows, of_rows_that_count, rows_of
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.parallel import KeepingExecutor, ThreadExecutor, as_executor
-from cgboost.tables.binning import check_weights
 from cgboost.tables.row_blocks import RowBlock, SourceRows
 
 
-def is_elsewhere(estimator: Any, X: Any) -> bool:
-    """Whether rows stay in a database, or are to be kept in partitions."""
-    return isinstance(X, (SQLSource, Partitions)) or (
-        estimator.executor is not None and not isinstance(X, (SQLPlace, PartitionedRows))
-    )
-
-
-def keeping_executor(estimator: Any) -> KeepingExecutor:
+def keeping_executor(given: Any, n_jobs: int, called: str) -> KeepingExecutor:
     """The executor of an estimator; None stands for threads.
 
     Raises
@@ -38,109 +23,19 @@ def keeping_executor(estimator: Any) -> KeepingExecutor:
     TypeError
         If it is none, or keeps no objects.
     """
-    if estimator.executor is None:
-        return ThreadExecutor(threads_of(estimator.n_jobs))
-    executor: Any = as_executor(estimator.executor)
+    if given is None:
+        return ThreadExecutor(threads_of(n_jobs))
+    executor: Any = as_executor(given)
     if not all(hasattr(executor, name) for name in ("keep", "ask", "forget", "stays")):
         raise TypeError(
-            f"{type(estimator).__name__} needs an executor that keeps rows, as ThreadExecutor, "
-            f"FuturesExecutor and DaskExecutor do; got {executor!r}"
+            f"{called} needs an executor that keeps rows, as ThreadExecutor, FuturesExecutor and "
+            f"DaskExecutor do; got {executor!r}"
         )
     kept: KeepingExecutor = executor
     return kept
 
 
-@contextmanager
-def rows_elsewhere(
-    estimator: Any, X: Any, y: Any, sample_weight: Any
-) -> Iterator[SQLPlace | PartitionedRows]:
-    """Training rows where they stay, as long as the context lasts.
-
-    A table and a source of blocks are read here for an executor, and their rows go out once, as
-    numbers, in as many partitions as it has tasks. An error leaves the estimator as it was.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With ``categorical_features`` and ``executor``.
-    X, y, sample_weight
-        As ``fit`` was given them.
-
-    Raises
-    ------
-    ValueError
-        As :func:`cgboost.estimators.common.training_rows.rows_of`, or for fewer than 2 rows.
-    """
-    with unchanged_on_failure(estimator):
-        estimator._check_parameters()
-        if not estimator._fits_elsewhere:
-            check_here(estimator, X, reset=True)
-        if isinstance(X, SQLSource):
-            rows: SQLPlace | PartitionedRows = _of_database(estimator, X, y, sample_weight)
-        elif isinstance(X, Partitions):
-            rows = _of_partitions(estimator, X, y, sample_weight)
-        else:
-            rows = _of_table(estimator, X, y, sample_weight)
-        with closing(rows):
-            yield rows
-
-
-def _of_database(estimator: Any, X: SQLSource, y: Any, sample_weight: Any) -> SQLPlace:
-    if y is not None or sample_weight is not None:
-        raise ValueError(
-            "y and the weights of an SQLSource are columns of its table: give target and "
-            "weight there, and leave y and sample_weight out"
-        )
-    if estimator.executor is not None:
-        raise ValueError(
-            "the rows of an SQLSource stay in its database: executor must be None, got "
-            f"{estimator.executor!r}"
-        )
-    classes = not estimator._y_numeric
-    return SQLPlace(X, estimator.categorical_features, classification=classes)
-
-
-def _of_table(estimator: Any, X: Any, y: Any, sample_weight: Any) -> PartitionedRows:
-    executor = keeping_executor(estimator)
-    learn = partial(of_rows_that_count, estimator._learn)
-    schema, here = rows_of(estimator, X, y, sample_weight, learn)
-    check_size(len(here.y), float(np.abs(here.y).max()))
-    rows = PartitionedRows(executor, _Cut(here, executor.n_tasks).loaders())
-    rows.know(schema, None if estimator._y_numeric else estimator.classes_, encoded=True)
-    return rows
-
-
-def _of_partitions(estimator: Any, X: Partitions, y: Any, sample_weight: Any) -> PartitionedRows:
-    executor = keeping_executor(estimator)
-    if y is not None:
-        raise ValueError("y of Partitions belongs in them, (X, y): leave y out")
-    if sample_weight is not None:
-        raise ValueError("weights of Partitions belong in them: (X, y, weights)")
-    if X.is_lazy and not hasattr(executor, "client"):
-        raise ValueError(
-            "Partitions with futures of Dask need executor=DaskExecutor(client), got "
-            f"executor={estimator.executor!r}"
-        )
-    with ExitStack() as stack:
-        rows = stack.enter_context(closing(PartitionedRows(executor, X.loaders())))
-        numeric = estimator._y_numeric
-        found = rows.look(estimator.categorical_features, numeric)
-        schema, n_rows = found.maker.schema(), sum(found.n_rows)
-        if not n_rows:
-            raise ValueError(f"Partitions must have rows, got {len(found.n_rows)} without any")
-        check_size(n_rows, float(np.abs(found.responses).max()) if numeric else 0.0)
-        classes = None
-        if not numeric:
-            if not len(found.responses):  # no row counts
-                check_weights("the weights in the partitions", np.zeros(n_rows))
-            estimator._learn(found.responses)
-            classes = estimator.classes_
-        rows.know(schema, classes, encoded=False)
-        stack.pop_all()
-    return rows
-
-
-class _Cut:
+class CutRows:
     """Rows cut into parts of about the same size, one after the other.
 
     Parameters

@@ -10,22 +10,15 @@ of Nori, Jenkins, Koch, Caruana, *InterpretML*, 2019.)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.stage import Stage, StageOutput, Stages
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun, stacked
-from cgboost.estimators.common.stagewise import CUT_SHORT, importances_of
-from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
-
-Vector = NDArray[np.float64]
+from cgboost.estimators.common.stagewise import CUT_SHORT
 
 
 def seed_of(random_state: Any, holdout: int) -> int:
@@ -44,66 +37,6 @@ def seed_of(random_state: Any, holdout: int) -> int:
     if holdout:
         seed = np.random.SeedSequence([int(seed), holdout]).generate_state(1)[0] >> 1
     return int(seed)
-
-
-def n_classes_of(estimator: Any) -> int:
-    """How many classes there are; of a regressor all rows are one."""
-    return 1 if estimator._y_numeric else len(estimator.classes_)
-
-
-def run_all(
-    self: Any, pool: Any, rows: TrainingRows, held: HeldSets | None, started: float
-) -> list[FittedRun]:
-    """One run for each class, of every holdout: their average. A method of the estimator."""
-    count = self.n_holdouts
-    if count == 1:
-        return BaseEnsemble._run_all(self, pool, rows, held, started)
-    bags = []
-    try:
-        for k in range(count):
-            self._share_of_time = (k + 1) / count
-            place = self._pool(rows, k) if k else pool
-            bags.append(BaseEnsemble._run_all(self, place, rows, held, started))
-    finally:
-        vars(self).pop("_share_of_time", None)
-    self._bags = bags
-    n_features = self._schema.n_features
-    return [average(list(runs), n_features) for runs in zip(*bags, strict=True)]
-
-
-def importances(self: Any) -> Vector:
-    """Shares of the features in the decrease of the loss, shape (n_features,).
-
-    The share of an earlier output goes to the features of its stage. With several holdouts, this is
-    the mean.
-    """
-    return np.asarray(_by_holdout(self).mean(axis=0))
-
-
-def spread(self: Any) -> Vector:
-    """Standard deviation of ``feature_importances_`` over the holdouts, shape (n_features,)."""
-    return np.asarray(_by_holdout(self).std(axis=0))
-
-
-def models(self: Any) -> list[Any]:
-    """The fitted estimator of each holdout; this model is their mean (itself if there is one)."""
-    check_is_fitted(self)
-    if self.n_holdouts == 1:
-        return [self]
-    found = []
-    for runs in self._bags:
-        own = copy(self)
-        del own._bags
-        own.n_holdouts = 1
-        own._keep(list(runs), None)
-        found.append(own)
-    return found
-
-
-def _by_holdout(self: Any) -> Vector:
-    check_is_fitted(self)
-    bags = [self._runs] if self.n_holdouts == 1 else self._bags
-    return np.array([importances_of(runs, self.n_features_in_) for runs in bags])
 
 
 def average(runs: Sequence[FittedRun], n_features: int) -> FittedRun:

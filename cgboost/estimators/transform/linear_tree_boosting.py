@@ -22,36 +22,26 @@ from cgboost.additive.trees.boosted_rows import CodedRows
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.additive.trees.split_search import Interactions
 from cgboost.additive.trees.transformation import formula_in_words
-from cgboost.estimators.common import stagewise
-from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import (
-    check_bool,
     check_count,
-    check_jobs,
-    check_learning_rate,
     check_number,
     threads_of,
 )
 from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import (
-    Classification,
+    ProbabilisticClassification,
     Regression,
     mean_log_loss,
-    predict_proba,
-    staged_predict_proba,
 )
 from cgboost.estimators.common.training_rows import (
-    HeldSets,
     TrainingRows,
     Vector,
-    of_rows_that_count,
-    rows_of,
 )
-from cgboost.estimators.transform.base_transform import BaseTransform
+from cgboost.estimators.transform.base_transform import BaseTableStages
 from cgboost.estimators.transform.constraint_parameters import sets_of
-from cgboost.estimators.transform.holdouts import n_classes_of, seed_of
-from cgboost.estimators.transform.transform_inspection import class_number, output_of
+from cgboost.estimators.transform.holdouts import seed_of
+from cgboost.estimators.transform.transform_inspection import class_number
 from cgboost.estimators.transform.variants import LARGEST_STEP
 from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
 from cgboost.losses.log_loss import LogLoss
@@ -74,7 +64,7 @@ from cgboost.tables.binning import Prepared
 
 
 @dataclass(eq=False, repr=False)
-class BaseLinearTreeBoosting(BaseEnsemble):
+class BaseLinearTreeBoosting(BaseTableStages):
     """A shallow linear tree per output and round.
 
     Must be the first base class of an estimator: its defaults replace the common ones.
@@ -93,15 +83,6 @@ class BaseLinearTreeBoosting(BaseEnsemble):
     early_stopping: bool = field(default=True, kw_only=True)
     validation_fraction: float = field(default=0.1, kw_only=True)
     n_iter_no_change: int = field(default=30, kw_only=True)
-
-    _stops_by_eval_set: ClassVar[bool] = False
-
-    _limits = stagewise.limits
-    _staged_outputs = stagewise.staged_outputs
-    _warn = stagewise.warn
-    _checked_set = BaseTransform._checked_set
-    _rows = BaseTransform._rows
-    feature_importances_ = property(stagewise.importances)
 
     def fit(
         self,
@@ -156,29 +137,9 @@ class BaseLinearTreeBoosting(BaseEnsemble):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_bool("early_stopping", self.early_stopping)
-        check_learning_rate(self.learning_rate)
-        counts = ("n_estimators", "max_depth", "min_samples_leaf", "max_bins", "max_regressors")
-        for name in counts:
+        for name in ("max_depth", "min_samples_leaf", "max_regressors"):
             check_count(name, getattr(self, name))
-        if self.max_bins < 2:
-            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
         check_number("l2_regularization", self.l2_regularization, at_least=0)
-        check_jobs("n_jobs", self.n_jobs)
-
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
-    ) -> tuple[TrainingRows, HeldSets | None]:
-        self._check_parameters()
-        learn = partial(of_rows_that_count, self._learn)
-        self._schema, rows = rows_of(self, X, y, sample_weight, learn)
-        return self._weighted(rows), self._held(eval_set)
-
-    def __sklearn_tags__(self) -> Any:
-        """Missing values go to either branch of a split."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     # ------------------------------------------------------------------ the run
 
@@ -196,7 +157,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
             rows.y,
             rows.weights,
             n_jobs=1,
-            n_classes=n_classes_of(self),
+            n_classes=self._n_classes,
             max_bins=self.max_bins,
             share=self.validation_fraction if self.early_stopping else 0.0,
             seed=seed_of(self.random_state, 0),
@@ -241,7 +202,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         return {"tree": np.array([h.number for h in hypotheses], dtype=np.intp)}
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        stagewise.keep(self, runs, rows)
+        super()._keep(runs, rows)
         (run,) = runs
         trees = [[h.tree for h in output.active] for output in run.outputs]
         self.trees_ = trees[0] if len(trees) == 1 else trees
@@ -262,8 +223,7 @@ class BaseLinearTreeBoosting(BaseEnsemble):
         IndexError
             If there is no such output.
         """
-        check_is_fitted(self)
-        fitted = output_of(self, output)
+        fitted = self._output_of(output)
         size = max(
             (
                 abs(coef) * hypothesis.tree.size
@@ -426,7 +386,7 @@ n_features_in_, feature_names_in_
 
 
 @dataclass(eq=False, repr=False)
-class LinearTreeBoostingClassifier(BaseLinearTreeBoosting, Classification):
+class LinearTreeBoostingClassifier(BaseLinearTreeBoosting, ProbabilisticClassification):
     """Gradient boosting of linear regression trees by the log loss, K classes jointly.
 
     Two classes have one output f, half the log-odds, and one tree per round, added with
@@ -467,9 +427,6 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
     _fitted_jointly = True
 
-    predict_proba = predict_proba
-    staged_predict_proba = staged_predict_proba
-
     _most: ClassVar[float] = LARGEST_STEP
 
     def _loss(self, target: NDArray[Any], weights: Vector) -> DifferentiableLoss:
@@ -505,6 +462,7 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
             If there are more than two classes and ``label`` is not one of them, or two and it is
             not the second; as in :meth:`TransformRegressor.to_sql`.
         """
-        number = class_number(self, label)
+        check_is_fitted(self)
+        number = class_number(self.classes_, label)
         link = "logistic" if len(self.classes_) == 2 else "softmax"
         return self._statement(table, link, number, output=output, keep=keep, dialect=dialect)

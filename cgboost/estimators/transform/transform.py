@@ -8,18 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.additive.export.curve import StageCurve
+from cgboost.additive.export.curve import stage_graph as _stage_graph
+from cgboost.additive.export.sql import models_statement
+from cgboost.additive.stage import Stage, Stages
+from cgboost.additive.trees.transformation import INDENT, formula_in_words, input_of, names_of
+from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.targets import (
-    Classification,
+    ProbabilisticClassification,
     Regression,
     mean_log_loss,
-    predict_proba,
-    staged_predict_proba,
 )
-from cgboost.estimators.transform import transform_inspection as inspection
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.transform.base_transform import BaseTransform
+from cgboost.estimators.transform.transform_inspection import (
+    called,
+    class_number,
+    largest_stage,
+    outputs_of,
+    stage_number,
+    stages_of,
+)
 from cgboost.estimators.transform.variants import VARIANTS
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.losses.log_loss import LogLoss
@@ -29,9 +43,121 @@ from cgboost.losses.poisson import Poisson
 from cgboost.losses.registry import REGRESSION, RegressionLoss, check_known_loss, get_loss
 from cgboost.losses.squared_error import SquaredError
 
+if TYPE_CHECKING:
+    from networkx import DiGraph
+
+
+class BaseTransformRegression(BaseTransform):
+    """Stages of piecewise linear transformations, and what can be seen of them."""
+
+    def transformation(self, stage: int, feature: int | str, *, output: Any = None) -> StageCurve:
+        """The piecewise linear function of an input in a stage, in the units of the data.
+
+        Parameters
+        ----------
+        stage : int
+            0, 1, …, or −1 for the last.
+        feature : int or str
+            Index or name of a feature; ``n_features_in_ + k`` for the output of stage k.
+        output : class label or int, optional
+            Label of a class, or its index in ``classes_``; integers are read as labels first. By
+            default the first. Two classes have one output, the f of the second class: its label, or
+            0.
+
+        Returns
+        -------
+        StageCurve
+            ``curve(x)`` is h(x), with outputs of earlier stages at 0; the stage is the sum of
+            ``curve.weight * curve(x)``.
+
+        Raises
+        ------
+        KeyError
+            If there is no such feature, or the stage does not use it.
+        IndexError
+            If there is no such stage or output.
+        """
+        check_is_fitted(self)
+        names = list(self._schema.names or ())
+        if isinstance(feature, str) and feature not in names:
+            raise KeyError(f"there is no feature {feature!r}; features are {names}")
+        number = names.index(feature) if isinstance(feature, str) else feature
+        stages = self._stages_of(output)
+        place = stage_number(stage, len(stages))
+        terms = {term.feature: (weight, term) for weight, term in stages[place].terms}
+        if number not in terms:
+            used = [called(k, self._schema) for k in terms]
+            raise KeyError(f"stage {place} does not use {feature!r}; it uses {', '.join(used)}")
+        name, categories = input_of(number, self._schema)
+        earlier = number - self._schema.n_features
+        weight, term = terms[number]
+        return StageCurve(name, place, weight, term, categories, earlier if earlier >= 0 else None)
+
+    def text(self, *, output: Any = None) -> str:
+        """The model as text: the functions of every stage, with one line per leaf.
+
+        Functions are multiplied by their weights: a stage is the sum of the functions listed below
+        it. Numbers outside the range of the training rows count as its nearest end. Outputs of
+        earlier stages are named stage_0, stage_1, …
+
+        Parameters
+        ----------
+        output : class label or int, optional
+            As in :meth:`transformation`.
+        """
+        stages, fitted = self._stages_of(output), self._output_of(output)
+        coef, constant = fitted.path[-1]
+        named = [(value, f"stage_{k}") for k, value in enumerate(coef.tolist())]
+        lines = [f"f = {formula_in_words(float(constant), named, largest_stage(self._runs))}"]
+        for k, stage in enumerate(stages):
+            words = stage.text(self._schema).replace("\n", "\n" + INDENT)
+            lines += [f"stage_{k}:", INDENT + words]
+        return "\n".join(lines)
+
+    def stage_graph(self, *, output: Any = None) -> DiGraph:
+        """The inputs of every stage, as a directed graph.
+
+        Parameters
+        ----------
+        output : class label or int, optional
+            As in :meth:`transformation`.
+
+        Returns
+        -------
+        networkx.DiGraph
+            As in :func:`cgboost.additive.export.curve.stage_graph`: features by their names (x0,
+            x1, … if they have none) and stages by their numbers.
+        """
+        stages = self._stages_of(output)
+        coef = self._output_of(output).coef.tolist()
+        return _stage_graph(stages, coef, names_of(self._schema))
+
+    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(runs, rows)
+        outputs = outputs_of(runs)
+        for output in outputs:  # stages that were found and not kept
+            del stages_of(output)[len(output.coef) :]
+        stages = list(map(stages_of, outputs))
+        self.stages_ = stages[0] if len(outputs) == 1 else stages
+
+    def _stages_of(self, output: Any) -> list[Stage]:
+        return stages_of(self._output_of(output))
+
+    def _statement(self, table: str | Sequence[str], number: int, link: str, **columns: Any) -> str:
+        """A query for the prediction of the output of this number; softmax is of all outputs."""
+        check_is_fitted(self)
+        chosen = outputs_of(self._runs)
+        if link != "softmax":
+            chosen, number = chosen[number : number + 1], 0
+        models = []
+        for output in chosen:
+            coef, intercept = output.path[-1]
+            models.append((Stages(stages_of(output)), coef.tolist(), float(intercept)))
+        return models_statement(models, self._schema, table, link=link, number=number, **columns)
+
 
 @dataclass(eq=False, repr=False)
-class TransformRegressor(BaseTransform, Regression):
+class TransformRegressor(BaseTransformRegression, Regression):
     """Transform regression ([P] Table 8): additive models of piecewise linear transformations.
 
     Stage i is an additive model of the residuals of the earlier stages,
@@ -130,10 +256,6 @@ n_features_in_, feature_names_in_
 
     loss: RegressionLoss | Loss = field(default="squared_error", kw_only=True)
 
-    transformation = inspection.transformation
-    text = inspection.text
-    stage_graph = inspection.stage_graph
-
     @property
     def _fitted_loss(self) -> Loss:
         return get_loss(self.loss)
@@ -201,11 +323,11 @@ default="duckdb"
         NO_BACKSLASH_ESCAPES.
         """
         link = "log" if isinstance(self._fitted_loss, Poisson) else "identity"
-        return inspection.statement(self, table, 0, link, output=output, keep=keep, dialect=dialect)
+        return self._statement(table, 0, link, output=output, keep=keep, dialect=dialect)
 
 
 @dataclass(eq=False, repr=False)
-class TransformClassifier(BaseTransform, Classification):
+class TransformClassifier(BaseTransformRegression, ProbabilisticClassification):
     """Transform regression for classification by the log loss ([P] sections 2 and 6).
 
     Stages are fitted to the pseudo-residuals of Σ w_i log(1 + exp(−2 y_i f_i)), and added with the
@@ -246,13 +368,6 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
 
     _scores: ClassVar[dict[str, Score]] = {"log_loss": mean_log_loss, "error": error_rate}
 
-    predict_proba = predict_proba
-    staged_predict_proba = staged_predict_proba
-
-    transformation = inspection.transformation
-    text = inspection.text
-    stage_graph = inspection.stage_graph
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("multi_class", self.multi_class, ("joint", "ovr"))
@@ -286,5 +401,7 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
         ValueError
             If ``label`` is not one of the classes; as in :meth:`TransformRegressor.to_sql`.
         """
-        k, link = inspection.class_number(self, label), "softmax" if self._is_joint else "logistic"
-        return inspection.statement(self, table, k, link, output=output, keep=keep, dialect=dialect)
+        check_is_fitted(self)
+        k = class_number(self.classes_, label)
+        link = "softmax" if self._is_joint else "logistic"
+        return self._statement(table, k, link, output=output, keep=keep, dialect=dialect)

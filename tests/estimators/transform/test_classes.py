@@ -67,7 +67,7 @@ def test_one_against_the_rest_is_a_model_of_two_classes_each() -> None:
 
 def test_steps_of_a_round_are_the_best_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """An independent minimisation over all steps and constants of the first round ends there."""
-    monkeypatch.setattr("cgboost.estimators.transform.variants.LARGEST_STEP", np.inf)
+    monkeypatch.setattr("cgboost.estimators.transform.base_transform.LARGEST_STEP", np.inf)
     X, y, weights = drawn()
     model = TransformClassifier(early_stopping=False, n_estimators=1).fit(X, y, weights)
     h = np.column_stack([own[:, 0] for own in values_of(model, X)])
