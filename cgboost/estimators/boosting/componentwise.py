@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
@@ -36,7 +37,7 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.plan import Plan, Stop, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, Stop, Subproblem
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise
@@ -290,6 +291,9 @@ class L2BoostRegressor(BaseComponentwise):
                 "price log(n_features) of a feature would be 0"
             )
         return super()._usable(rows)
+
+    def _plan(self, rows: TrainingRows) -> Plan:
+        return Rounds(self._target, self._stop, None, partial(self._tasks, rows))
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         criterion = self._chosen_by(rows)

@@ -35,16 +35,9 @@ class BaseStagewise(BaseEnsemble):
 
     n_estimators: Any
 
-    def _plan(self, rows: TrainingRows) -> Plan:
-        return Rounds(self._target, self._stop, None, partial(self._tasks, rows))
-
     @property
     def _stop(self) -> Stop:
         return Stop(max_rounds=self.n_estimators + 1)  # the first has no column yet
-
-    @abstractmethod
-    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
-        """Master and pricer of each run."""
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         """Fitted attributes; ``n_iter_`` counts the rounds in the model."""
@@ -73,6 +66,13 @@ class BaseStagewise(BaseEnsemble):
 
 class BaseLearnerStages(BaseStagewise):
     """Stages whose columns are fitted learners."""
+
+    def _plan(self, rows: TrainingRows) -> Plan:
+        return Rounds(self._target, self._stop, None, partial(self._tasks, rows))
+
+    @abstractmethod
+    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+        """Master and pricer of each run."""
 
     def _described(
         self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows

@@ -25,8 +25,8 @@ from cgboost.additive.trees.smoothers import (
 )
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_count
-from cgboost.estimators.common.subproblems import Subproblem
-from cgboost.estimators.common.targets import Regression
+from cgboost.estimators.common.plan import Plan, Stop, Subproblem
+from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
 from cgboost.estimators.transform.base_transform import BaseTransform
 from cgboost.exceptions import see, warn_caller
@@ -158,11 +158,11 @@ feature_names_in_
     def _fitted_loss(self) -> Loss:
         return SquaredError()
 
-    def _tasks(self, pool: Any, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, place: Any, rows: TrainingRows) -> Iterator[Subproblem]:
         if self.method == "one-pass" and self.smoother is None:
-            yield from super()._tasks(pool, rows)
+            yield from super()._tasks(place, rows)
             return
-        passes, groups, held = pool.passes(), pool.prepared.groups, pool.prepared.held
+        passes, groups, held = place.passes(), place.prepared.groups, place.prepared.held
         smoother: Smoother = (
             TreeSmoother(passes, groups)
             if self.smoother is None
@@ -174,7 +174,7 @@ feature_names_in_
         if held.any():
             callbacks.append(EarlyStopping("holdout_loss", patience=patience))
         if self.method == "one-pass":
-            sums = pool.aggregates(self._fitted_loss, rows.y)
+            sums = place.aggregates(self._fitted_loss, rows.y)
             builder = SmoothedStages(self.max_bins, feed_forward=False)
             builder.smoother = smoother
             yield Subproblem(AggregateMaster(sums), StagePricer(builder, sums), callbacks=callbacks)
@@ -186,8 +186,9 @@ feature_names_in_
         master = StagewiseMaster(training, step=1.0, start="constant")
         yield Subproblem(master, pricer, callbacks=callbacks)
 
-    def _limits(self) -> dict[str, Any]:
-        return super()._limits() if self.method == "one-pass" else {"tol": 0.0, "max_rounds": None}
+    @property
+    def _stop(self) -> Stop:
+        return super()._stop if self.method == "one-pass" else Stop()
 
     def _warn(self) -> None:
         super()._warn()
@@ -202,14 +203,14 @@ feature_names_in_
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _complete(self, pool: Any, rows: TrainingRows) -> None:
+    def _complete(self, plan: Plan, rows: TrainingRows) -> None:
         found, constant = self._found()
         used = sorted(found)
 
         def values(block: RowBlock) -> list[Vector]:
             return [found[j](block.X[:, j]) for j in used]
 
-        parts = pool.passes().of_values(values, len(used), rows.y)
+        parts = plan.pool.passes().of_values(values, len(used), rows.y)
         total = parts.training.merged(parts.holdout)
         levels, spread = total.mean[0, :-1], np.diag(total.scatter[0])[:-1]
         self._functions = {

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -41,8 +41,9 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
+from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
+from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise, importances_of
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import (
     HeldSets,
     TrainingRows,
@@ -59,6 +60,7 @@ from cgboost.estimators.transform.holdouts import average, seed_of
 from cgboost.estimators.transform.transform_inspection import outputs_of
 from cgboost.estimators.transform.variants import LARGEST_STEP, VARIANTS
 from cgboost.generation.callbacks import EarlyStopping
+from cgboost.generation.resuming import RunRecord
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
@@ -138,6 +140,19 @@ class BaseTableStages(BaseStagewise):
         """
         check_is_fitted(self)
         return outputs_of(self._runs)[output_place(output, output_labels(self))]
+
+
+@dataclass(frozen=True)
+class Bags(Rounds):
+    """The runs of one choice of rows to hold out, and how those of others are planned.
+
+    Attributes
+    ----------
+    others : callable
+        The plan of the choice of this number.
+    """
+
+    others: Callable[[int], Plan] = field(repr=False)
 
 
 @dataclass(eq=False, repr=False)
@@ -343,7 +358,13 @@ class BaseTransform(BaseTableStages):
 
     # ------------------------------------------------------------------ the run
 
-    def _pool(self, rows: TrainingRows, holdout: int = 0) -> Place:
+    def _plan(self, rows: TrainingRows, holdout: int = 0) -> Plan:
+        place = self._place(rows, holdout)
+        tasks = partial(self._tasks, place, rows)
+        return Bags(self._target, self._stop, place, tasks, partial(self._plan, rows))
+
+    def _place(self, rows: TrainingRows, holdout: int) -> Place:
+        """Where the rows are, and which of them are held out."""
         how: dict[str, Any] = {
             "max_bins": self.max_bins,
             "share": self.validation_fraction if self.early_stopping else 0.0,
@@ -359,21 +380,21 @@ class BaseTransform(BaseTableStages):
     def _fitted_loss(self) -> Loss:
         """The loss of one output."""
 
-    def _tasks(self, pool: Place, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, place: Place, rows: TrainingRows) -> Iterator[Subproblem]:
         """A run for every output, or one for all classes."""
         variant, rules, loss = VARIANTS[self.variant], self._constraints, self._fitted_loss
         of_logarithm = isinstance(loss, (LogLoss, Poisson, Multinomial))
         builder = StageBuilder(
             self.max_bins, variant.feed_forward, variant.regressors, variant.link, rules
         )
-        for target in [rows.y] if isinstance(loss, Multinomial) else self._targets(rows.y):
+        for target in [rows.y] if isinstance(loss, Multinomial) else self._target.of_runs(rows.y):
             sums: RowSums | JointSums
             pricer: StagePricer | JointStagePricer
             if isinstance(loss, Multinomial):
-                sums = joint = pool.joint(loss, target)
+                sums = joint = place.joint(loss, target)
                 pricer = JointStagePricer(builder, joint.parts)
             else:
-                sums = own = pool.aggregates(loss, target)
+                sums = own = place.aggregates(loss, target)
                 pricer = StagePricer(builder, own)
             master = AggregateMaster(
                 sums,
@@ -383,23 +404,26 @@ class BaseTransform(BaseTableStages):
                 positive=bool(rules.signs),
             )
             callbacks: list[Any] = [HoldoutLoss(master.holdout_loss)]
-            if pool.has_holdout:
+            if place.has_holdout:
                 callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
             callbacks.append(SmallGain(self.tol))
             yield Subproblem(master, pricer, n_outputs=master.n_outputs, callbacks=callbacks)
 
-    def _run_all(
-        self, pool: Place, rows: TrainingRows, held: HeldSets | None, started: float
+    def _solve(
+        self, plan: Any, watch: Watch, records: Iterator[RunRecord] | None = None
     ) -> list[FittedRun]:
         """One run for each class, of every holdout: their average."""
         count = self.n_holdouts
         if count == 1:
-            return super()._run_all(pool, rows, held, started)
+            return super()._solve(plan, watch, records)
         bags = []
         for k in range(count):
-            place = self._pool(rows, k) if k else pool
-            later = (1 - (k + 1) / count) * (self.time_limit or 0.0)  # of the holdouts that follow
-            bags.append(super()._run_all(place, rows, held, started - later))
+            if self.time_limit is not None and watch.deadline is not None:
+                later = (1 - (k + 1) / count) * self.time_limit  # of the holdouts that follow
+                own = replace(watch, deadline=watch.deadline - later)
+            else:
+                own = watch
+            bags.append(super()._solve(plan.others(k) if k else plan, own, records))
         self._bags = bags
         return [average(runs, self._schema.n_features) for runs in zip(*bags, strict=True)]
 

@@ -28,12 +28,9 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.subproblems import Subproblem
-from cgboost.estimators.common.targets import (
-    ProbabilisticClassification,
-    Regression,
-    mean_log_loss,
-)
+from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
+from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
+from cgboost.estimators.common.targets import mean_log_loss
 from cgboost.estimators.common.training_rows import (
     TrainingRows,
     Vector,
@@ -150,7 +147,7 @@ class BaseLinearTreeBoosting(BaseTableStages):
     _most: ClassVar[float] = np.inf
     """What a round changes an output by, at most."""
 
-    def _pool(self, rows: TrainingRows) -> Prepared:
+    def _prepared(self, rows: TrainingRows) -> Prepared:
         place = in_memory(
             rows.X,
             self._schema,
@@ -164,7 +161,11 @@ class BaseLinearTreeBoosting(BaseTableStages):
         )
         return place.prepared
 
-    def _tasks(self, pool: Prepared, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _plan(self, rows: TrainingRows) -> Plan:
+        return Rounds(self._target, self._stop, None, partial(self._tasks, rows))
+
+    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+        pool = self._prepared(rows)
         held = pool.held
         training = np.where(held, 0.0, rows.weights)
         loss = self._loss(rows.y, training)
@@ -431,7 +432,7 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
 
     def _loss(self, target: NDArray[Any], weights: Vector) -> DifferentiableLoss:
         if len(self.classes_) == 2:
-            return LogLoss().on(self._targets(target)[0], weights)
+            return LogLoss().on(self._target.of_runs(target)[0], weights)
         return Multinomial(len(self.classes_)).on(target, weights)
 
     def to_sql(

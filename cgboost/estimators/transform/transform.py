@@ -19,11 +19,8 @@ from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import INDENT, formula_in_words, input_of, names_of
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.parameters import check_choice
-from cgboost.estimators.common.targets import (
-    ProbabilisticClassification,
-    Regression,
-    mean_log_loss,
-)
+from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
+from cgboost.estimators.common.targets import mean_log_loss
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.transform.base_transform import BaseTransform
 from cgboost.estimators.transform.transform_inspection import (
