@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
 from cgboost.generation.history import Result, StopReason
 from cgboost.losses import SupportVectorLoss

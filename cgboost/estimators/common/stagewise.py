@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.plan import Plan, Rounds, Stop, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, Stop
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason

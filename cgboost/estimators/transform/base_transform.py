@@ -41,9 +41,10 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise, importances_of
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import (
     HeldSets,
     TrainingRows,

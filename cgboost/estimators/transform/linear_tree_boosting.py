@@ -28,8 +28,9 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
+from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import mean_log_loss
 from cgboost.estimators.common.training_rows import (
     TrainingRows,
