@@ -1,4 +1,4 @@
-"""A line that is drawn again and again where it is, by rich; and what stands in it."""
+"""Reports of loop and tree: a line that is drawn again where it is, by rich, or plain lines."""
 
 from __future__ import annotations
 
@@ -7,8 +7,71 @@ import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from cgboost.generation.callbacks import Callback
+
 if TYPE_CHECKING:
     from rich.progress import BarColumn, Progress
+
+REDRAWN = 0.1
+"""Seconds between two drawings of a live line."""
+
+
+class Reporter(Callback):
+    """What a run writes while it lasts: one live line where there is a terminal, plain lines else.
+
+    Parameters
+    ----------
+    label : str
+        Prefix of every line.
+    interval : float
+        Seconds between lines without a terminal.
+    console : rich.console.Console or None
+        Where to write; None means the standard error stream.
+    """
+
+    def __init__(self, label: str, interval: float, console: Any) -> None:
+        self.label, self.interval = label, interval
+        self._console = error_console() if console is None else console
+        self._live: Progress | None = None
+        self._start_afresh()
+
+    def _start_afresh(self) -> None:
+        """Forget an earlier run."""
+        self._is_lively = can_redraw(self._console)
+        self._drawn, self._written = -math.inf, 0.0
+
+    def _is_due(self, seconds: float) -> bool:
+        """Whether the live line should be drawn again, so many seconds after the start."""
+        due = self._is_lively and seconds - self._drawn >= REDRAWN
+        if due:
+            self._drawn = seconds
+        return due
+
+    def _is_time_for_a_line(self, seconds: float) -> bool:
+        """Whether it is time for another plain line."""
+        due = seconds - self._written >= self.interval
+        if due:
+            self._written = seconds
+        return due
+
+    def _draw(self, bar: BarColumn, task: dict[str, Any]) -> None:
+        """Draw the live line with this bar and these words."""
+        if self._live is None:
+            self._live = started(self._console, bar, task)
+            self._is_lively = self._live is not None
+            return
+        self._live.columns = (self._live.columns[0], bar, self._live.columns[2])
+        self._live.update(self._live.task_ids[0], **task)
+        self._live.refresh()
+
+    def _write(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+    def close(self) -> None:
+        """Erase the live line and release the terminal, at every end of the run."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
 
 
 class PlainConsole:

@@ -109,6 +109,11 @@ class ColumnGeneration:
         Where to price; see :mod:`cgboost.generation.stabilization`.
     start_duals : ndarray of shape (n_rows,), optional
         Duals near the optimal ones, used as the starting point of the smoothing.
+    verbose : {0, 1, 2}, default=0
+        1 shows a live line on the standard error stream or in a notebook (lines every two seconds
+        where there is no terminal), and how the run ended; 2 also writes a line for every round.
+    label : str, default=""
+        What these lines begin with.
     """
 
     def __init__(
@@ -125,6 +130,8 @@ class ColumnGeneration:
         callbacks: Sequence[Callable[[Round], Any]] = (),
         smoothing: Smoothing | None = None,
         start_duals: Vector | None = None,
+        verbose: int = 0,
+        label: str = "",
     ) -> None:
         for name, count in (
             ("columns_per_round", columns_per_round),
@@ -137,6 +144,8 @@ class ColumnGeneration:
             raise ValueError(f"tol must be at least 0, got {tol!r}")
         if time_limit is not None and not time_limit >= 0:
             raise ValueError(f"time_limit must be at least 0 seconds or None, got {time_limit!r}")
+        if not isinstance(verbose, Integral) or verbose < 0:
+            raise ValueError(f"verbose must be 0, 1 or 2, got {verbose!r}")
         if callable(callbacks) or not isinstance(callbacks, Iterable):
             raise TypeError(f"callbacks must be a sequence of callables, got {callbacks!r}")
         callbacks = tuple(callbacks)
@@ -162,6 +171,8 @@ class ColumnGeneration:
         self.max_rounds = max_rounds
         self.time_limit = time_limit
         self.callbacks = tuple(map(as_callback, callbacks))
+        if verbose:
+            self.callbacks += (self._reporter(verbose, label),)
         self.smoothing = NoSmoothing() if smoothing is None else smoothing
         self.start_duals = start_duals
         self._offered: list[Column] = []
@@ -172,6 +183,19 @@ class ColumnGeneration:
     def limits(self) -> RunLimits:
         """How far a run may go."""
         return RunLimits(self.max_columns, self.max_rounds, self.time_limit, self.columns_reason)
+
+    def _reporter(self, verbose: int, label: str) -> Callback:
+        """The line that shows how the run gets on."""
+        from cgboost.generation.progress import ProgressLine
+
+        return ProgressLine(
+            f"{label}: " if label else "",
+            tol=self.tol,
+            max_columns=self.max_columns,
+            max_rounds=self.max_rounds,
+            time_limit=self.time_limit,
+            every_round=verbose > 1,
+        )
 
     @property
     def _saving(self) -> list[Callback]:

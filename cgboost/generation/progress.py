@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import Result, Round, StopReason
-from cgboost.generation.live_line import (
-    bar_of_width,
-    can_redraw,
-    duration,
-    error_console,
-    gap_in_words,
-    started,
-)
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
+from cgboost.generation.live_line import Reporter, bar_of_width, duration, gap_in_words
 
 IN_WORDS = {
     StopReason.OPTIMAL: "optimal",
@@ -46,9 +35,6 @@ IN_WORDS = {
 }
 """Each stop reason as a progress line ends with it."""
 
-REDRAWN = 0.1
-"""Seconds between two drawings of a live line."""
-
 SOONEST = 1.0
 """Seconds after which the time left can be guessed."""
 
@@ -56,7 +42,7 @@ NARROWEST, WIDEST = 6, 40
 """Characters of a bar; where there is less room it is left out."""
 
 
-class ProgressLine(Callback):
+class ProgressLine(Reporter):
     """One live line: rounds, columns, the gap on its way to ``tol``, a score, the time left.
 
     The bar shows the progress of the run, on a logarithmic scale of the gap, or towards the limit
@@ -90,21 +76,15 @@ class ProgressLine(Callback):
         time_limit: float | None = None,
         every_round: bool = False,
     ) -> None:
-        self.label = label
-        self.interval = interval
         self.tol = tol
         self.max_columns = max_columns
         self.max_rounds = max_rounds
         self.time_limit = time_limit
         self.every_round = every_round
-        self._console = error_console() if console is None else console
-        self._live: Progress | None = None
-        self._start_afresh()
+        super().__init__(label, interval, console)
 
     def _start_afresh(self) -> None:
-        self._is_lively = can_redraw(self._console)
-        self._written = 0.0
-        self._drawn = -math.inf
+        super()._start_afresh()
         self._columns = 0
         self._widest_gap = 0.0
         self._shares: list[tuple[float, float]] = []
@@ -117,13 +97,11 @@ class ProgressLine(Callback):
         share = self._share(current)
         self._shares.append((current.seconds, share))
         if self.every_round:
-            self._write(self._text(current, self._generated(current)), soft_wrap=True)
-        elif not self._is_lively and current.seconds - self._written >= self.interval:
-            self._written = current.seconds
-            self._write(self._text(current), soft_wrap=True)
-        if self._is_lively and current.seconds - self._drawn >= REDRAWN:
-            self._drawn = current.seconds
-            self._draw(current, share)
+            self._write(self._text(current, self._generated(current)))
+        elif not self._is_lively and self._is_time_for_a_line(current.seconds):
+            self._write(self._text(current))
+        if self._is_due(current.seconds):
+            self._draw_round(current, share)
 
     def finish(self, result: Result) -> None:
         """Write a final line with the stop reason and the kept round."""
@@ -135,15 +113,8 @@ class ProgressLine(Callback):
         self._write(
             f"{self.label}{IN_WORDS[result.stop_reason]} after {rounds}, "
             f"{result.history['seconds'][-1]:.1f} s{kept}: {columns:.0f} columns, "
-            f"objective {result.objective:.6g}, gap {gap_in_words(result.gap)}",
-            soft_wrap=True,
+            f"objective {result.objective:.6g}, gap {gap_in_words(result.gap)}"
         )
-
-    def close(self) -> None:
-        """Erase the live line and release the terminal, at every end of the run."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
 
     # ------------------------------------------------------------------ how far, how long
 
@@ -179,7 +150,7 @@ class ProgressLine(Callback):
 
     # ------------------------------------------------------------------ what is shown
 
-    def _draw(self, current: Round, share: float) -> None:
+    def _draw_round(self, current: Round, share: float) -> None:
         first = f"{self.label}round {current.number}, {_columns(current)}"
         aims, times = self._aims(current), self._times(current)
         last, room = "", 0
@@ -191,13 +162,7 @@ class ProgressLine(Callback):
         bar = bar_of_width(min(room, WIDEST) if room >= NARROWEST else 1)
         total = 1.0 if share else None  # without a sign of its end the bar only moves
         task = {"description": first, "words": last, "completed": share, "total": total}
-        if self._live is None:
-            self._live = started(self._console, bar, task)
-            self._is_lively = self._live is not None
-            return
-        self._live.columns = (self._live.columns[0], bar, self._live.columns[2])
-        self._live.update(self._live.task_ids[0], **task)  # type: ignore[arg-type]
-        self._live.refresh()
+        self._draw(bar, task)
 
     def _aims(self, current: Round) -> list[str]:
         aim = f" → {self.tol:.0e}" if self.tol else ""
@@ -238,9 +203,6 @@ class ProgressLine(Callback):
             *self._times(current)[1:],
         ]
         return "  ".join(parts)
-
-    def _write(self, text: str, **layout: Any) -> None:
-        self._console.print(text, markup=False, highlight=False, emoji=False, **layout)
 
 
 def _columns(current: Round) -> str:

@@ -45,6 +45,7 @@ from cgboost.integer.branching.variable_fixing import VariableFixing
 from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import BestBound, NodeSelection
 from cgboost.integer.reporting.callbacks import TreeState
+from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.resuming import SearchRecord
 from cgboost.integer.tree_search import (
@@ -116,10 +117,12 @@ class BranchAndPrice:
         with 5 × 200, a search takes 102 CPU s; without it, it does not end in 240.
     callbacks : sequence of callables
         Each is called with a :class:`TreeState` after every node; a true value stops the search.
-        :class:`TreeProgress` shows the progress on the terminal.
     executor : Executor, concurrent.futures.Executor or None
         Solves the relaxations of several nodes at once, as many as it has tasks; see
         :mod:`cgboost.parallel`. The tree depends only on this number. None: one node after another.
+    verbose : {0, 1, 2}, default=0
+        1 writes the log of the search (:class:`TreeProgress`) on the standard error stream: time,
+        nodes, columns, bound, best solution and who has found it. 2 has a line for every node.
 
     Raises
     ------
@@ -145,6 +148,7 @@ class BranchAndPrice:
         variable_fixing: VariableFixing | str | None = "auto",
         callbacks: Sequence[Callable[[TreeState], Any]] = (),
         executor: Executor | futures.Executor | None = None,
+        verbose: int = 0,
     ) -> None:
         if not isinstance(master, LinearMaster):
             raise TypeError(f"master must be a LinearMaster, got {type(master).__name__}")
@@ -153,6 +157,7 @@ class BranchAndPrice:
         ):
             raise ValueError(f"objective_step must be positive or None, got {objective_step!r}")
         check_whole("columns_per_round", columns_per_round, 1)
+        check_whole("verbose", verbose, 0)
         if strong_branching is not None and not isinstance(strong_branching, StrongBranching):
             raise TypeError(
                 f"strong_branching must be a StrongBranching() or None, got {strong_branching!r}"
@@ -167,6 +172,9 @@ class BranchAndPrice:
                     f"got {part!r}"
                 )
         asked = as_pricer(pricer)
+        told = [*map(as_callback, _callables("callbacks", callbacks))]
+        if verbose:
+            told.append(TreeProgress(every_node=verbose > 1))
         rules = _rules(branching, asked)
         self.options: TreeOptions = TreeOptions(
             master=master,
@@ -179,7 +187,7 @@ class BranchAndPrice:
             start=_start(start),
             columns_per_round=int(columns_per_round),
             smoothing=Wentges(0.5, decay=1.0) if smoothing is None else smoothing,
-            callbacks=[*map(as_callback, _callables("callbacks", callbacks))],
+            callbacks=told,
             strong_branching=strong_branching,
             executor=None if executor is None else as_executor(executor),
             subgradient=_or_auto(subgradient, "subgradient", _subgradient(master)),

@@ -576,6 +576,7 @@ class TreeSearch:
             self._gap(bound),
             len(search.pool),
             search.seconds,
+            search.found_by,
         )
 
     def _wait(self) -> None:

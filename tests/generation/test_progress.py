@@ -11,7 +11,6 @@ import pytest
 from rich.console import Console
 
 from cgboost.generation import live_line
-from cgboost.generation import progress as module
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.history import StopReason
 from cgboost.generation.progress import IN_WORDS, ProgressLine
@@ -47,7 +46,7 @@ def turn(**numbers: Any) -> Any:
 @pytest.fixture
 def every_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw each round, however quick the rounds are."""
-    monkeypatch.setattr(module, "REDRAWN", 0.0)
+    monkeypatch.setattr(live_line, "REDRAWN", 0.0)
 
 
 def test_every_stop_reason_has_words() -> None:

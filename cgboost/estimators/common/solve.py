@@ -13,7 +13,6 @@ from cgboost.estimators.common.plan import Plan
 from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.loop import ColumnGeneration
-from cgboost.generation.progress import ProgressLine
 from cgboost.generation.resuming import RunRecord
 
 Callbacks = Sequence[Callable[[Round], Any]]
@@ -45,14 +44,9 @@ class Watch:
     verbose: int = 0
     deadline: float | None = None
 
-    def progress(self, label: str, limits: dict[str, Any]) -> Callbacks:
-        """The line that shows how a run gets on, if it is asked for."""
-        if not self.verbose:
-            return ()
-        known = ("tol", "max_columns", "max_rounds", "time_limit")
-        own = {name: limits[name] for name in known if limits.get(name) is not None}
-        words = ", ".join(part for part in (self.prefix, label) if part)
-        return [ProgressLine(f"{words}: " if words else "", every_round=self.verbose > 1, **own)]
+    def label(self, run: str) -> str:
+        """What lines of progress begin with, for a run of this name."""
+        return ", ".join(part for part in (self.prefix, run) if part)
 
     def seconds(self, n_runs: int) -> float | None:
         """A run's share of the time that is left for this number of runs."""
@@ -84,14 +78,17 @@ def solve(plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None) 
     target, interrupted = plan.target, False
     for task in plan.subproblems():  # enumerate() would keep the last one
         k = len(runs)
-        limits = plan.stop.of(task) | {"time_limit": watch.seconds(target.n_runs - k)}
-        own = (*task.callbacks, *watch.callbacks(k), *watch.progress(target.label(k), limits))
         loop = ColumnGeneration(
             task.master,
             task.pricer,
             columns_per_round=task.columns_per_round,
-            callbacks=(Interruption(),) if interrupted else own,
-            **limits,
+            callbacks=(
+                (Interruption(),) if interrupted else (*task.callbacks, *watch.callbacks(k))
+            ),
+            time_limit=watch.seconds(target.n_runs - k),
+            verbose=0 if interrupted else watch.verbose,
+            label=watch.label(target.label(k)),
+            **plan.stop.of(task),
         )
         try:
             result = loop.run(resume=None if interrupted else next(records, None))

@@ -316,7 +316,8 @@ default="duckdb"
                 self._cost,
                 plan.stop.tol,
                 self.columns_per_round,
-                partial(watch.progress, f"{self._label(k)}bound"),
+                watch.verbose,
+                watch.label(f"{self._label(k)}bound"),
             )
             runs[k] = relaxation.certified(runs[k], watch.seconds(len(runs) - k))
         return runs

@@ -26,7 +26,7 @@ import numpy as np
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.training_rows import Vector
 from cgboost.estimators.rules.rule_columns import RuleColumns
-from cgboost.generation.history import Round, StopReason, relative_gap
+from cgboost.generation.history import StopReason, relative_gap
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import SupportVectorLoss
 from cgboost.masters.support_vector.support_vector_master import (
@@ -117,8 +117,9 @@ class BudgetRelaxation:
         ``master(penalty, C)``, a new master of the loss on the training rows.
     C, tol : float
     columns_per_round : int or None
-    progress : callable
-        ``progress(aims)``, callbacks that show how a run gets on.
+    verbose : int
+    label : str
+        What lines of progress begin with.
     """
 
     budget: Budget
@@ -128,7 +129,8 @@ class BudgetRelaxation:
     C: float
     tol: float
     columns_per_round: int | None
-    progress: Callable[[dict[str, Any]], Sequence[Callable[[Round], Any]]]
+    verbose: int
+    label: str
 
     def certified(self, run: FittedRun, seconds: float | None) -> FittedRun:
         """The run with the bound on its problem."""
@@ -175,15 +177,15 @@ class BudgetRelaxation:
             if left is not None and left <= 0:
                 break
             tol = max(RELAXED_TOL, self.tol)
-            aims = {"tol": tol, "max_columns": RELAXED_MOST, "time_limit": left}
             result = ColumnGeneration(
                 master,
                 family.pricer(self.pool, tol),
                 tol=tol,
                 columns_per_round=self.columns_per_round or RELAXED_COLUMNS,
-                callbacks=self.progress(aims),
                 max_columns=RELAXED_MOST,
                 time_limit=left,
+                verbose=self.verbose,
+                label=self.label,
             ).run()
             if result.bound is not None:
                 best = max(best, t * result.bound - 0.5 * t**2 * room)

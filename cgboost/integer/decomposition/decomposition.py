@@ -29,6 +29,7 @@ from cgboost.integer.decomposition.reformulation import (
     reformulated,
 )
 from cgboost.integer.decomposition.structure_files import read_structure
+from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.parallel.executors import Executor
 
@@ -146,6 +147,7 @@ class Decomposition:
         *,
         block_executor: Executor | futures.Executor | None = None,
         resume: str | os.PathLike[str] | None = None,
+        verbose: int = 0,
         **options: Any,
     ) -> DecompositionResult:
         """Solve by branch-and-price; without blocks, by branch and cut in HiGHS.
@@ -161,6 +163,9 @@ class Decomposition:
         resume : str, path or None
             The file of a :class:`~cgboost.Checkpoint` among the callbacks of an earlier search of
             the same model, which goes on.
+        verbose : {0, 1, 2}, default=0
+            1 writes the log of the search, or of HiGHS where nothing is decomposed, 2 a line for
+            every node.
         **options
             Parameters of :class:`~cgboost.BranchAndPrice`, instead of those chosen here.
             Callbacks see objective and bound of the model.
@@ -176,12 +181,12 @@ class Decomposition:
         start = time.perf_counter()
         if self.structure is None:
             _check_no_resume(resume, self.why)
-            return self._cut(gap, time_limit, self.why)
+            return self._cut(gap, time_limit, self.why, verbose)
         try:
             made = reformulated(self.structure, block_executor)
         except NotDecomposableError as error:
             _check_no_resume(resume, str(error))
-            return self._cut(gap, time_limit, str(error))
+            return self._cut(gap, time_limit, str(error), verbose)
         own: dict[str, Any] = {
             "branching": made.branching,
             "heuristics": made.heuristics,
@@ -194,7 +199,10 @@ class Decomposition:
         def value(cost: float) -> float:
             return self.model.in_own_sense(cost + constant)
 
-        own["callbacks"] = [in_own_sense(each, value) for each in options.pop("callbacks", ())]
+        told = [*options.pop("callbacks", ())]
+        if verbose:
+            told.append(TreeProgress(every_node=verbose > 1))
+        own["callbacks"] = [in_own_sense(each, value) for each in told]
         try:
             search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
             tree = search.run(gap, time_limit, resume=resume)
@@ -204,7 +212,7 @@ class Decomposition:
             if not self.detected:
                 raise
             left = None if time_limit is None else time_limit - (time.perf_counter() - start)
-            return self._cut(gap, left and max(0.0, left), f"{self.why}; {error}")
+            return self._cut(gap, left and max(0.0, left), f"{self.why}; {error}", verbose)
         finally:
             made.pricer.close()
         x = made.point(tree) if math.isfinite(tree.objective) else None
@@ -215,7 +223,9 @@ class Decomposition:
             x, tree.stop_reason, message, self.structure, tree, constant,
         )  # fmt: skip
 
-    def _cut(self, gap: float, time_limit: float | None, why: str) -> DecompositionResult:
+    def _cut(
+        self, gap: float, time_limit: float | None, why: str, verbose: int
+    ) -> DecompositionResult:
         """Plain branch and cut, and the linear program of its integers."""
         import highspy
 
@@ -232,6 +242,8 @@ class Decomposition:
         checked(highs.setOptionValue("mip_rel_gap", gap), "the option mip_rel_gap")
         if time_limit is not None:
             checked(highs.setOptionValue("time_limit", float(time_limit)), "the time limit")
+        if verbose:
+            checked(highs.setOptionValue("output_flag", True), "the option output_flag")
         checked(run_highs(highs), "branch and cut")
         status, info = highs.getModelStatus(), highs.getInfo()
         kinds = highspy.HighsModelStatus
@@ -265,6 +277,7 @@ class Decomposition:
         Branch and cut accepts integers and rows that are off by 1e-6, a linear program less.
         """
         model, n = self.model, len(self.model.names)
+        checked(highs.setOptionValue("output_flag", False), "the option output_flag")
         whole = np.round(x) + 0.0
         lower, upper = model.program.lower, model.program.upper
         ends = [np.where(model.integer, whole, own) for own in (lower, upper)]

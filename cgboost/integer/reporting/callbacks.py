@@ -19,6 +19,8 @@ class TreeState:
         In the pool.
     seconds : float
         Since the start.
+    found_by : str
+        What has found the best solution: a heuristic, "node" or "start"; empty while there is none.
     """
 
     n_nodes: int
@@ -28,3 +30,4 @@ class TreeState:
     gap: float
     n_columns: int
     seconds: float
+    found_by: str = ""

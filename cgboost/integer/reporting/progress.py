@@ -1,35 +1,36 @@
-"""Progress of a tree search: a live line on a terminal or in a notebook, else plain lines."""
+"""The log of a tree search: a table of lines, and on a terminal a live line below them."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import Any
 
-from cgboost.generation.callbacks import Callback
-from cgboost.generation.live_line import (
-    bar_of_width,
-    can_redraw,
-    duration,
-    error_console,
-    gap_in_words,
-    started,
-)
-from cgboost.generation.progress import IN_WORDS, REDRAWN
+import numpy as np
+
+from cgboost.generation.live_line import Reporter, bar_of_width, duration, gap_in_words
+from cgboost.generation.progress import IN_WORDS
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
+WIDTHS = {"time": 9, "nodes": 7, "open": 6, "columns": 8, "bound": 14, "best": 14, "gap": 8}
+"""Columns of the table of a log, and their widths."""
+
+RARER = 10
+"""Lines of the table on a terminal, where a live line is redrawn below it: one in so many
+intervals."""
+
+STATUSES = ("branched", "cut_off", "integral", "infeasible", "undivided", "unfinished")
 
 
-class TreeProgress(Callback):
-    """One live line: nodes, the bound, the best solution, the gap between them, columns, time.
+class TreeProgress(Reporter):
+    """The log of a search: time, nodes, the bound, the best solution and who has found it.
 
-    A callback of :class:`~cgboost.BranchAndPrice`. It is also called between the rounds of
-    a node, and therefore updated during long ones; in the root, it shows the bound of the rounds so
-    far. On a terminal, and in a notebook with
-    ipywidgets, the line is redrawn in place; elsewhere a plain line is written at most once every
-    ``interval`` seconds and at the end.
+    A callback of :class:`~cgboost.BranchAndPrice`, which ``verbose=1`` adds. It is also called
+    between the rounds of a node; in the root, it shows the bound of the rounds so far. A line is
+    written every ``interval`` seconds, and for every better solution; on a terminal, and in a
+    notebook with ipywidgets, a live line is redrawn below them, and lines are rarer. The last lines
+    have the result and the totals.
 
     Parameters
     ----------
@@ -39,41 +40,72 @@ class TreeProgress(Callback):
         Seconds between lines without a terminal.
     console : rich.console.Console or None
         Where to write; None means the standard error stream.
+    every_node : bool, default=False
+        Whether every node has a line.
     """
 
-    def __init__(self, label: str = "", *, interval: float = 2.0, console: Any = None) -> None:
-        self.label, self.interval = f"{label.rstrip()} " if label.strip() else "", interval
-        self._console = error_console() if console is None else console
-        self._live: Progress | None = None
-        self._is_lively = can_redraw(self._console)
-        self._shown = 0.0
+    def __init__(
+        self,
+        label: str = "",
+        *,
+        interval: float = 2.0,
+        console: Any = None,
+        every_node: bool = False,
+    ) -> None:
+        self.every_node = every_node
+        super().__init__(f"{label.rstrip()} " if label.strip() else "", interval, console)
+
+    def _start_afresh(self) -> None:
+        super()._start_afresh()
+        self._seconds, self._has_head = 0.0, False
+        self._best: float | None = None
 
     def __call__(self, state: TreeState) -> None:
         """A node is done."""
-        self.waiting(state)
+        self._show(state, is_node=True)
 
     def waiting(self, state: TreeState) -> None:
-        """Show where the search is, unless it was shown just now."""
-        if state.seconds < self._shown:  # another run
+        """Show where the search is."""
+        self._show(state)
+
+    def _show(self, state: TreeState, *, is_node: bool = False) -> None:
+        if state.seconds < self._seconds:  # another run
             self.close()
-            self._shown = 0.0
-        pause = REDRAWN if self._is_lively else self.interval
-        if state.seconds - self._shown < pause:
-            return
-        self._shown = state.seconds
-        if not self._is_lively:
-            self._write(_in_words(self.label, state))
-            return
-        task = {"description": _in_words(self.label, state), "words": "", "completed": 0.0}
-        if self._live is None:
-            self._live = started(self._console, bar_of_width(1), {**task, "total": None})
-            self._is_lively = self._live is not None
-            return
-        self._live.update(self._live.task_ids[0], **task)  # type: ignore[arg-type]
-        self._live.refresh()
+            self._start_afresh()
+        self._seconds = state.seconds
+        is_better = math.isfinite(state.objective) and state.objective != self._best
+        pause = RARER * self.interval if self._is_lively else self.interval
+        is_due = state.seconds - self._written >= pause
+        if is_better or is_due or (self.every_node and is_node):
+            self._best = state.objective
+            self._written = state.seconds
+            self._write_row(state, state.found_by if is_better else "")
+        if self._is_due(state.seconds):
+            words = _in_words(self.label, state)
+            task = {"description": words, "words": "", "completed": 0.0, "total": None}
+            self._draw(bar_of_width(1), task)
+
+    def _write_row(self, state: TreeState, found_by: str) -> None:
+        """A line of the table, below its head."""
+        if not self._has_head:
+            self._has_head = True
+            head = "".join(f"{name:>{width}}" for name, width in WIDTHS.items())
+            self._write(f"{self.label}{head}  found by")
+        cells = (
+            duration(state.seconds) if state.seconds >= 600 else f"{state.seconds:.1f} s",
+            state.n_nodes,
+            state.n_open,
+            state.n_columns,
+            _number(state.bound),
+            _number(state.objective),
+            gap_in_words(state.gap) if math.isfinite(state.gap) else "",
+        )
+        pairs = zip(cells, WIDTHS.values(), strict=True)
+        row = "".join(f"{cell:>{width}}" for cell, width in pairs)
+        self._write(f"{self.label}{row}  {found_by}".rstrip())
 
     def finish(self, result: BranchAndPriceResult) -> None:
-        """Write a final line with the result."""
+        """Write the result and the totals."""
         self.close()
         self._write(
             f"{self.label}{IN_WORDS[result.stop_reason]} after {_nodes(result.n_nodes)}, "
@@ -81,15 +113,22 @@ class TreeProgress(Callback):
             f"objective {_number(result.objective)}, bound {_number(result.bound)}, gap "
             f"{gap_in_words(result.gap)}, {result.n_generated} columns"
         )
+        if totals := _totals(result):
+            self._write(f"{self.label}{totals}")
 
-    def close(self) -> None:
-        """Erase the live line and release the terminal, at every end of the search."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
 
-    def _write(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, emoji=False, soft_wrap=True)
+def _totals(result: BranchAndPriceResult) -> str:
+    """Nodes by outcome, and when the best solution was there."""
+    counts = Counter(result.tree["status"].tolist())
+    parts = [f"{counts[own]} {own.replace('_', ' ')}" for own in STATUSES if counts[own]]
+    words = [f"nodes: {', '.join(parts)}"] if parts else []
+    if len(result.columns):
+        words.append(f"solution of {len(result.columns)} columns")
+        own = result.tree["incumbent"]
+        if len(own) and np.isfinite(own[-1]):
+            seconds = float(result.tree["seconds"][np.argmax(own == own[-1])])
+            words.append(f"best from {seconds:.1f} s on")
+    return "; ".join(words)
 
 
 def _in_words(label: str, state: TreeState) -> str:

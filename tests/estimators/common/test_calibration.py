@@ -10,7 +10,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import brier_score_loss, log_loss
 
 from cgboost import CGBoostClassifier, KernelLibrary, LPBoostClassifier, Precomputed
-from cgboost.estimators.common import calibration
 from tests.estimators.data import at_round, classifier, three_classes, two_classes
 
 X, Y = two_classes(240, seed=5)
@@ -179,12 +178,12 @@ def test_an_interrupted_fit_keeps_its_model(monkeypatch):
         model = fit(callbacks=[at_round(3, interrupt)], columns_per_round=1)
     with pytest.raises(AttributeError, match="interrupted before the calibration"):
         model.predict_proba(X)
-    taken = CGBoostClassifier._run_all
+    taken = CGBoostClassifier._solve
 
-    def in_a_fold(self, *arguments):
-        return interrupt() if self._prefix else taken(self, *arguments)
+    def in_a_fold(self, plan, watch, *records):
+        return interrupt() if watch.prefix else taken(self, plan, watch, *records)
 
-    monkeypatch.setattr(CGBoostClassifier, "_run_all", in_a_fold)
+    monkeypatch.setattr(CGBoostClassifier, "_solve", in_a_fold)
     with pytest.warns(ConvergenceWarning, match="Ctrl-C ended the calibration"):
         model = fit()
     assert model.converged_
@@ -193,9 +192,9 @@ def test_an_interrupted_fit_keeps_its_model(monkeypatch):
 
 def test_the_fits_share_the_time():
     """The model has a sixth of the limit; what it leaves is shared by the folds."""
-    assert calibration.share_of_time(classifier(probability=True)) == pytest.approx(1 / 6)
+    assert classifier(probability=True)._share_of_time == pytest.approx(1 / 6)
     others = [classifier(), classifier(probability=True, early_stopping=True)]
-    assert [calibration.share_of_time(model) for model in others] == [1.0, 1.0]
+    assert [model._share_of_time for model in others] == [1.0, 1.0]
     with pytest.warns(ConvergenceWarning, match="5 fits, of which 5 ended early"):
         fit(time_limit=1e-9)
     with warnings.catch_warnings():

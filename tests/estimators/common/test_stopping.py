@@ -21,6 +21,7 @@ from cgboost import (
 from cgboost.estimators.common import base_ensemble as runs
 from cgboost.estimators.common import certified
 from cgboost.exceptions import MasterError, TrivialModelWarning
+from cgboost.generation import progress
 from cgboost.generation.progress import ProgressLine
 from cgboost.kernels.library import DEFAULT_LIBRARY
 from cgboost.optimizers.simplex import dual_session
@@ -285,7 +286,7 @@ def test_a_fit_tells_its_line_where_it_ends(monkeypatch):
             told.append(aims)
             super().__init__(label, **aims)
 
-    monkeypatch.setattr(runs, "ProgressLine", Watched)
+    monkeypatch.setattr(progress, "ProgressLine", Watched)
     classifier(verbose=1, tol=0.01, max_columns=7).fit(*two_classes())
     assert (told[0]["tol"], told[0]["max_columns"], told[0]["every_round"]) == (0.01, 7, False)
     AdaBoostClassifier(verbose=2, n_estimators=3, time_limit=1e6).fit(*two_classes())
