@@ -144,7 +144,7 @@ class ColumnGeneration:
             raise ValueError(f"tol must be at least 0, got {tol!r}")
         if time_limit is not None and not time_limit >= 0:
             raise ValueError(f"time_limit must be at least 0 seconds or None, got {time_limit!r}")
-        if not isinstance(verbose, Integral) or verbose < 0:
+        if not isinstance(verbose, (int, np.integer)) or verbose < 0:
             raise ValueError(f"verbose must be 0, 1 or 2, got {verbose!r}")
         if callable(callbacks) or not isinstance(callbacks, Iterable):
             raise TypeError(f"callbacks must be a sequence of callables, got {callbacks!r}")
@@ -170,9 +170,8 @@ class ColumnGeneration:
         self.max_columns, self.columns_reason = max_columns, columns_reason
         self.max_rounds = max_rounds
         self.time_limit = time_limit
-        self.callbacks = tuple(map(as_callback, callbacks))
-        if verbose:
-            self.callbacks += (self._reporter(verbose, label),)
+        shown = (self._reporter(int(verbose), label),) if verbose else ()
+        self.callbacks: tuple[Callback, ...] = (*map(as_callback, callbacks), *shown)
         self.smoothing = NoSmoothing() if smoothing is None else smoothing
         self.start_duals = start_duals
         self._offered: list[Column] = []

@@ -17,9 +17,9 @@ from sklearn.base import is_classifier
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_count, check_learning_rate
+from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import Pricer

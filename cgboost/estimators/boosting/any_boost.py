@@ -23,9 +23,9 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
+from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.predictors import Classification, Regression
 from cgboost.estimators.common.stagewise import BaseLearnerStages
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.loss import Loss, require

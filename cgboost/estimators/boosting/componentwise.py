@@ -37,11 +37,10 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, Stop
+from cgboost.estimators.common.plan import Plan, Rounds, Stop, Subproblem
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.resuming import RunRecord
@@ -294,7 +293,7 @@ class L2BoostRegressor(BaseComponentwise):
         return super()._usable(rows)
 
     def _plan(self, rows: TrainingRows) -> Plan:
-        return Rounds(self._target, self._stop, None, partial(self._tasks, rows))
+        return Rounds(self._target, self._stop(), None, partial(self._tasks, rows))
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         criterion = self._chosen_by(rows)

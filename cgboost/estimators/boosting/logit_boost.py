@@ -18,9 +18,9 @@ from sklearn.utils.validation import has_fit_parameter
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_learning_rate
+from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import ClassWeight, balanced
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.protocols import MasterState, Pricer

@@ -29,9 +29,8 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
-from cgboost.estimators.common.plan import Plan, Stop
+from cgboost.estimators.common.plan import Plan, Stop, Subproblem
 from cgboost.estimators.common.scoring import scorers_of
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import (
     EvalSets,
     HeldSets,

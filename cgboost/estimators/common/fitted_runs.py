@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
 from cgboost.generation.history import Result, StopReason
 from cgboost.losses import SupportVectorLoss
@@ -175,10 +174,26 @@ class FittedRun:
     beaten: bool = False
 
     @classmethod
-    def of(cls, result: Result, task: Subproblem) -> FittedRun:
-        """Keep the basis functions and numbers of a result, not its columns."""
+    def of(
+        cls,
+        result: Result,
+        master: Any,
+        n_outputs: int,
+        level: Callable[[Vector], float] | None,
+    ) -> FittedRun:
+        """Keep the basis functions and numbers of a result, not its columns.
+
+        Parameters
+        ----------
+        result : Result
+        master : Master
+        n_outputs : int
+            Outputs of the model that the run has made.
+        level : callable or None
+            What the loss has chosen itself for an output on the master's rows.
+        """
         return cls(
-            outputs=[FittedOutput.of(result, number) for number in range(task.n_outputs)],
+            outputs=[FittedOutput.of(result, number) for number in range(n_outputs)],
             objective=result.objective,
             # rounding may leave a bound above an objective that it equals
             bound=-np.inf if result.bound is None else min(result.bound, result.objective),
@@ -187,8 +202,8 @@ class FittedRun:
             message=result.message,
             best_round=result.best_round,
             history=result.history,
-            level=np.nan if task.level is None else task.level(result.output),
-            beaten=_beaten(task.master, result),
+            level=np.nan if level is None else level(result.output),
+            beaten=_beaten(master, result),
         )
 
     @property

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.plan import Plan, Rounds, Stop
-from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, Stop, Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
@@ -36,7 +35,6 @@ class BaseStagewise(BaseEnsemble):
 
     n_estimators: Any
 
-    @property
     def _stop(self) -> Stop:
         return Stop(max_rounds=self.n_estimators + 1)  # the first has no column yet
 
@@ -69,7 +67,7 @@ class BaseLearnerStages(BaseStagewise):
     """Stages whose columns are fitted learners."""
 
     def _plan(self, rows: TrainingRows) -> Plan:
-        return Rounds(self._target, self._stop, None, partial(self._tasks, rows))
+        return Rounds(self._target, self._stop(), None, partial(self._tasks, rows))
 
     @abstractmethod
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:

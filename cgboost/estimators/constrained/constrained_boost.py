@@ -35,10 +35,9 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.plan import Plan, Stop
+from cgboost.estimators.common.plan import Plan, Stop, Subproblem
 from cgboost.estimators.common.predictors import Classification, Regression
 from cgboost.estimators.common.solve import Watch
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import ClassWeight, Labels
 from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows, Vector
 from cgboost.estimators.constrained import report

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from cgboost.estimators.common.fitted_runs import FittedOutput
 from cgboost.estimators.common.objective import Objective
-from cgboost.estimators.common.subproblems import Subproblem
+from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.estimators.constrained.constraints.constraint import Constraint
 from cgboost.estimators.constrained.data import Declarations, Features, Grouping

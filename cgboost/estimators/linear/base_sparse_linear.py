@@ -127,7 +127,7 @@ def _dense(coef: Any) -> Any:
 
 
 class BaseSparseLinear(LinearOutputs, BaseBoost):
-    """A linear model with a penalty on its coefficients, certified in units of its own."""
+    """A linear model with a penalty on its coefficients, certified in the units of a scaling."""
 
     penalty: PenaltyName | L1 | ElasticNet
     l1_ratio: float
@@ -377,7 +377,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
 
 class BaseMeanLoss(Regression, BaseSparseLinear):
-    """A mean loss and α times the penalty; y is in a unit of its own while the model is fitted."""
+    """A mean loss and α times the penalty; y is in another unit while the model is fitted."""
 
     alpha: float | None
 

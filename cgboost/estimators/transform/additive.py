@@ -25,9 +25,8 @@ from cgboost.additive.trees.smoothers import (
 )
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_count
-from cgboost.estimators.common.plan import Plan, Stop
+from cgboost.estimators.common.plan import Plan, Stop, Subproblem
 from cgboost.estimators.common.predictors import Regression
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
 from cgboost.estimators.transform.base_transform import BaseTransform
 from cgboost.exceptions import see, warn_caller
@@ -187,9 +186,8 @@ feature_names_in_
         master = StagewiseMaster(training, step=1.0, start="constant")
         yield Subproblem(master, pricer, callbacks=callbacks)
 
-    @property
     def _stop(self) -> Stop:
-        return super()._stop if self.method == "one-pass" else Stop()
+        return super()._stop() if self.method == "one-pass" else Stop()
 
     def _warn(self) -> None:
         super()._warn()

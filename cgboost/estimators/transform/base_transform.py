@@ -41,10 +41,9 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.plan import Plan, Rounds
+from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise, importances_of
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.training_rows import (
     HeldSets,
     TrainingRows,
@@ -362,7 +361,7 @@ class BaseTransform(BaseTableStages):
     def _plan(self, rows: TrainingRows, holdout: int = 0) -> Plan:
         place = self._place(rows, holdout)
         tasks = partial(self._tasks, place, rows)
-        return Bags(self._target, self._stop, place, tasks, partial(self._plan, rows))
+        return Bags(self._target, self._stop(), place, tasks, partial(self._plan, rows))
 
     def _place(self, rows: TrainingRows, holdout: int) -> Place:
         """Where the rows are, and which of them are held out."""

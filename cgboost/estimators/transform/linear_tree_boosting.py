@@ -28,9 +28,8 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.plan import Plan, Rounds
+from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
-from cgboost.estimators.common.subproblems import Subproblem
 from cgboost.estimators.common.targets import mean_log_loss
 from cgboost.estimators.common.training_rows import (
     TrainingRows,
@@ -163,7 +162,7 @@ class BaseLinearTreeBoosting(BaseTableStages):
         return place.prepared
 
     def _plan(self, rows: TrainingRows) -> Plan:
-        return Rounds(self._target, self._stop, None, partial(self._tasks, rows))
+        return Rounds(self._target, self._stop(), None, partial(self._tasks, rows))
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         pool = self._prepared(rows)

@@ -18,8 +18,8 @@ from cgboost import (
     KernelLibrary,
     LPBoostClassifier,
 )
-from cgboost.estimators.common import base_ensemble as runs
 from cgboost.estimators.common import certified
+from cgboost.estimators.common import solve as runs
 from cgboost.exceptions import MasterError, TrivialModelWarning
 from cgboost.generation import progress
 from cgboost.generation.progress import ProgressLine
