@@ -21,7 +21,7 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.targets import ClassWeight
 from cgboost.estimators.common.training_rows import Matrix, Vector
 from cgboost.estimators.common.wording import Wording
-from cgboost.estimators.linear.composed import LinearDecision, LinearPrediction
+from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.exceptions import warn_caller
 from cgboost.generation.history import Round, StopReason
@@ -133,7 +133,7 @@ default="highs"
         )
         self._take(model, X, y, weights)
         if rounds is not None:
-            warn_of_rounds(self, f"solver_options['maxiter']={rounds}")
+            warn_of_rounds(self, self.tol, f"solver_options['maxiter']={rounds}")
 
 
 @dataclass(eq=False, repr=False)
@@ -203,8 +203,30 @@ n_features_in_, feature_names_in_
         self.alpha_, self.alpha_max_ = model.alpha_, model.alpha_max_
 
 
+class LikeLiblinear(BaseLinear):
+    """A support vector machine with the parameters of scikit-learn's."""
+
+    loss: str
+    dual: Literal["auto"] | bool
+    intercept_scaling: float
+    verbose: int
+    random_state: Any
+    max_iter: int
+
+    _losses: ClassVar[tuple[str, ...]]
+
+    def _check_parameters(self) -> None:
+        check_choice("loss", self.loss, self._losses)
+        if not isinstance(self.dual, (bool, np.bool_)) and self.dual != "auto":
+            raise ValueError(f"dual must be True, False or 'auto', got {self.dual!r}")
+        check_number("intercept_scaling", self.intercept_scaling, above=0)
+        check_verbose("verbose", self.verbose)
+        check_random_state("random_state", self.random_state)
+        check_count("max_iter", self.max_iter)
+
+
 @dataclass(eq=False, repr=False)
-class L1LinearSVC(LinearDecision):
+class L1LinearSVC(LinearDecision, LikeLiblinear):
     """Linear support vector classification with an ℓ1 penalty and the hinge, certified.
 
     Minimises, with f(x) = Σ_j β_j x_j + b and labels y_i of ±1,
@@ -293,7 +315,7 @@ class L1LinearSVC(LinearDecision):
     def _check_parameters(self) -> None:
         check_choice("penalty", self.penalty, ("l1",))
         check_choice("multi_class", self.multi_class, ("ovr",))
-        check_liblinear(self)
+        super()._check_parameters()
 
     def _find(self, X: Matrix, y: NDArray[Any], weights: Vector) -> None:
         model = SparseLinearClassifier(
@@ -306,11 +328,11 @@ class L1LinearSVC(LinearDecision):
             callbacks=[StopAfter(self.max_iter)],
         )
         self._take(model, X, y, weights)
-        warn_of_rounds(self, f"max_iter={self.max_iter}")
+        warn_of_rounds(self, self.tol, f"max_iter={self.max_iter}")
 
 
 @dataclass(eq=False, repr=False)
-class L1LinearSVR(LinearPrediction):
+class L1LinearSVR(LinearPrediction, LikeLiblinear):
     """Linear support vector regression with an ℓ1 penalty, certified.
 
     Minimises, with f(x) = Σ_j β_j x_j + b,
@@ -376,7 +398,7 @@ feature_names_in_
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, above=0)
-        check_liblinear(self)
+        super()._check_parameters()
 
     def _find(self, X: Matrix, y: NDArray[Any], weights: Vector) -> None:
         price = self.C * float(weights.sum())  # of a mean loss, where the penalty has the price 1
@@ -390,18 +412,7 @@ feature_names_in_
             callbacks=[StopAfter(self.max_iter)],
         )
         self._take(model, X, y, weights, price=price)
-        warn_of_rounds(self, f"max_iter={self.max_iter}")
-
-
-def check_liblinear(self: Any) -> None:
-    """Check the parameters that both support vector machines have from scikit-learn's."""
-    check_choice("loss", self.loss, self._losses)
-    if not isinstance(self.dual, (bool, np.bool_)) and self.dual != "auto":
-        raise ValueError(f"dual must be True, False or 'auto', got {self.dual!r}")
-    check_number("intercept_scaling", self.intercept_scaling, above=0)
-    check_verbose("verbose", self.verbose)
-    check_random_state("random_state", self.random_state)
-    check_count("max_iter", self.max_iter)
+        warn_of_rounds(self, self.tol, f"max_iter={self.max_iter}")
 
 
 @dataclass(frozen=True)
@@ -417,11 +428,11 @@ class StopAfter:
         return current.number + 1 >= self.rounds
 
 
-def warn_of_rounds(self: Any, limit: str) -> None:
+def warn_of_rounds(model: BaseLinear, tol: float, limit: str) -> None:
     """Warn of a fit that ended because of its limit of rounds."""
-    if not self.converged_ and StopReason.MAX_ROUNDS in self.model_.stop_reason_:
+    if not model.converged_ and StopReason.MAX_ROUNDS in model.model_.stop_reason_:
         warn_caller(
-            f"{type(self).__name__} stopped at {limit} rounds with a relative gap of "
-            f"{self.gap_:.1e}, above tol={self.tol:g}: a larger value may change that",
+            f"{type(model).__name__} stopped at {limit} rounds with a relative gap of "
+            f"{model.gap_:.1e}, above tol={tol:g}: a larger value may change that",
             ConvergenceWarning,
         )
