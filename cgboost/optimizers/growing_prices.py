@@ -15,9 +15,7 @@ The limit counts in units of what an r is that balances the penalty: 1/|h| where
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +24,8 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
-from cgboost.optimizers.working_set import DualPoint, RestrictedDual
+from cgboost.optimizers.restricted_dual import DualPoint
+from cgboost.optimizers.working_set import OpenSession, RestrictedDual
 from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)
@@ -73,7 +72,7 @@ class GrowingPrices(RestrictedDual):
     ----------
     loss : SupportVectorLoss
         See :func:`outgrows`.
-    form, solver, options, columns, free
+    form, session, solver, columns, free
         As for :class:`RestrictedDual`.
 
     Attributes
@@ -88,8 +87,8 @@ class GrowingPrices(RestrictedDual):
         self,
         loss: SupportVectorLoss,
         form: DualForm,
-        solver: str,
-        options: Mapping[str, Any] | None = None,
+        session: OpenSession,
+        solver: str = "auto",
         columns: ColumnStore | None = None,
         free: FreeColumns | None = None,
     ) -> None:
@@ -100,7 +99,7 @@ class GrowingPrices(RestrictedDual):
         self._last: DualPoint | None = None
         self._stuck_with = -1  # columns at an answer that stood at the limit
         self.limit = min(self._factor * self._balance(columns), self._largest)
-        super().__init__(self._limited(), form, solver, options, columns, free)
+        super().__init__(self._limited(), form, session, solver, columns, free)
 
     @property
     def is_limited(self) -> bool:
@@ -163,10 +162,10 @@ class GrowingPrices(RestrictedDual):
 
     def _open(self, factor: float) -> None:
         """Begin anew at another limit, near the last answer if there is none but that."""
-        start, columns, options = self._last, self.columns, self._options
+        start, columns = self._last, self.columns
         self._factor, self._stuck_with = factor, -1
         self.limit = min(factor * self._balance(columns), self._largest)
-        super().__init__(self._limited(), self.form, self._solver, options, columns)
+        super().__init__(self._limited(), self.form, self._opens, self._solver, columns)
         self._waiting = np.append(columns.directions, np.arange(columns.n_free, columns.count))
         if count := len(columns.large):
             if not isinstance(self.session, InteriorSession):
