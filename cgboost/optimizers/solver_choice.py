@@ -21,11 +21,11 @@ import numpy as np
 from cgboost.losses import EntropicLoss
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
 from cgboost.optimizers.free_columns import FreeColumns
-from cgboost.optimizers.growing_prices import GrowingPrices, outgrows
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
+from cgboost.optimizers.reductions.limited_prices import GrowingPrices, outgrows
 from cgboost.optimizers.reductions.price_units import PriceUnits
 from cgboost.optimizers.reductions.reduction import Choice, Problem
 from cgboost.optimizers.simplex.dual_session import DualSession

@@ -138,7 +138,7 @@ class RestrictedDual:
         columns: Any = None,
         free: FreeColumns | None = None,
     ) -> None:
-        self.loss, self.variables, self.form = loss, loss.variables, form
+        self.form = form
         self._opens, self._solver = session, solver
         if columns is None:
             is_own = session in (InteriorSession, ActiveSetSession)
@@ -146,12 +146,17 @@ class RestrictedDual:
             centred = form.offset == "free"
             columns = ColumnStore(loss.n_rows, centred=centred, large=large, free=free)
         self.columns = columns
-        self.session: LiveDual = session(loss, columns, form)
+        self._begin(loss)
+
+    def _begin(self, loss: SupportVectorLoss) -> None:
+        """A session of a loss, without columns."""
+        self.loss, self.variables = loss, loss.variables
+        self.session: LiveDual = self._opens(loss, self.columns, self.form)
         self.ends_inside = isinstance(self.session, InteriorSession)
         self.rate = self.variables.gain()  # at f = 0
-        self._slack_for: Indices = np.zeros(columns.count, dtype=np.intp)
+        self._slack_for: Indices = np.zeros(self.columns.count, dtype=np.intp)
         self._repeats = 0
-        self._waiting, self._expected, self._begun = columns.directions, False, False
+        self._waiting, self._expected, self._begun = self.columns.directions, False, False
 
     def add(self, values: Sequence[FloatArray] | FloatArray, *outputs: Indices) -> None:
         """Take in new columns, each of shape (n_rows,); of several outputs with those of each."""

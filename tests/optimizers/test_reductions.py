@@ -16,6 +16,7 @@ from cgboost.generation.columns import Column
 from cgboost.losses import Huber, Quantile, epsilon_insensitive, hinge, nu_hinge
 from cgboost.losses.dual.constraint_rows import with_constraint_rows
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
+from cgboost.optimizers.reductions.limited_prices import LimitedPrices
 from cgboost.optimizers.reductions.merged_rows import MergedRows
 from cgboost.optimizers.reductions.offset_column import OffsetColumn
 from cgboost.optimizers.reductions.orthonormal_columns import OrthonormalColumns
@@ -184,11 +185,27 @@ def of_kernels(rng: np.random.Generator, sizes: Sizes) -> Reduced:
     return Reduced(problem, OrthonormalColumns(weights.__getitem__), charge=charge)
 
 
+def served(rng: np.random.Generator, sizes: Sizes) -> Reduced:
+    """Rows that a model serves, at a price that none of them ever has to pay."""
+    columns, _ = draw(rng, sizes, 6)
+    H = np.column_stack([column.values for column in columns])
+    labels = np.sign(H @ rng.normal(size=6))
+    loss = hinge(labels, np.full(N_ROWS, 1e5 / sizes.column))
+    form = DualForm([L1(), L2()][int(rng.integers(2))])
+    size = sizes.column if form.quadratic == 0 else sizes.column**2
+    return Reduced(Problem(loss, form, columns), LimitedPrices(loss, form, 1e3 / size))
+
+
 REDUCTIONS = [
     Case(name="centred targets", make=far_targets),
     Case(name="price units", make=own_margin),
     Case(name="merged rows", make=of_few_values),
     Case(name="centred targets, offset column, merged rows", make=beside_limits),
+    Case(
+        name="limited prices",
+        make=served,
+        but={"any_point_taken_back_is_the_same_point": "of most others, prices above it count"},
+    ),
     Case(
         name="orthonormal columns",
         make=of_kernels,
