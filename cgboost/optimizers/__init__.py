@@ -3,8 +3,9 @@
 ::
 
     restricted_dual.py   the restricted dual of a loss and a penalty; the protocol of its solvers
-    working_set.py       which rows and columns are in it; growing_prices.py, balanced_response.py
-    column_store.py      its columns; free_columns.py, large_columns.py, row_sample.py
+    reductions/          changes of variables in front of an optimizer
+    working_set.py       which rows and columns are in it
+    column_store.py      its columns; free_columns.py, large_columns.py
     interior_point/      its box dual by an interior point method
     simplex/             vertices: any backend, the path simplex, crossover, purification
     active_set/          quadratic duals
@@ -13,6 +14,6 @@
     quantiles/           several outputs at once
     linear/              the restricted primal of a linear program
     refits/              all coefficients of stagewise masters
-    solver_choice.py     who solves what
-    solver_options.py, solver_failures.py   what solvers take, and how they fail
+    solver_choice.py     which reductions for which problem, and who solves what
+    solver_options.py    what solvers take, and how they fail
 """

@@ -15,10 +15,14 @@ import numpy as np
 from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.free_columns import FreeColumns
-from cgboost.optimizers.large_columns import LargeColumns
+from cgboost.optimizers.large_columns import LargeColumns, levelled
 
 TOGETHER = 128
 """Columns that are taken in at a time."""
+
+MOVING_ROWS = 20
+"""Training rows that move the scores of free columns to 0, for each of these. At an optimal vertex
+one is inside its box for each; where there are more, all of them have room for much less."""
 
 
 class ColumnStore:
@@ -231,6 +235,67 @@ class ColumnStore:
                 return np.take(self._buffer, places, axis=1)
             return self._buffer[np.ix_(rows, places)]
         return self._buffer[:, :count] if all_rows else self._buffer[rows, :count]
+
+    def balanced(
+        self, response: Vector, lower: Vector, upper: Vector, w: Vector, *, summed: bool
+    ) -> Vector:
+        """The pseudo-response with scores w of the pivots of large columns, and 0 of free ones.
+
+        A bound counts on these scores, up to rounding, while solvers leave their tolerance. The
+        rows inside their boxes make up for it.
+
+        Parameters
+        ----------
+        response, lower, upper : ndarray of shape (n_rows,)
+        w : ndarray of shape (n_directions,)
+        summed : bool
+            Whether Σr = 0 too.
+        """
+        if len(self.large):
+            response = self._beside_large(response, lower, upper, w, summed)
+        return self._to_free(response, lower, upper, summed) if self.n_free else response
+
+    def _beside_large(
+        self, response: Vector, lower: Vector, upper: Vector, w: Vector, summed: bool
+    ) -> Vector:
+        large = self.large
+        pivots = self.whole(large.pivots).astype(np.longdouble)
+        ones = np.full((len(response), 1), 1.0 / np.sqrt(len(response)))
+
+        def missed(r: Vector) -> Vector:
+            exact = r.astype(np.longdouble)
+            off = large.missed((exact @ pivots).astype(np.float64), w)
+            return np.append(float(exact @ ones[:, 0]), off) if summed else off
+
+        directions = np.hstack([ones, large.basis]) if summed else large.basis
+        return levelled(response, lower, upper, directions, missed)
+
+    def _to_free(self, response: Vector, lower: Vector, upper: Vector, summed: bool) -> Vector:
+        """Scores of 0 of free columns; those of large ones stay.
+
+        The rows that are most inside their box move: those at an end would stay there anyway.
+        """
+        large, unit = self.large.basis, 1.0 / np.sqrt(len(response))
+        ones = np.ones((len(response), int(summed)))
+        free_scores = self.free.scores(response)[self.directions]
+        scores = unit * np.append(response @ ones, free_scores)
+        missed = np.append(scores, np.zeros(large.shape[1]))
+        inside = np.minimum(response - lower, upper - response)
+        count = min(len(response), MOVING_ROWS * len(missed))
+        if not count:
+            return response
+        rows = np.sort(np.argpartition(-inside, count - 1)[:count])
+        free = self.free.rows(rows, self.directions)
+        directions = np.hstack([unit * ones[rows], unit * free, large[rows]])
+        before, response = response[rows], response.copy()
+        response[rows] = levelled(
+            before,
+            lower[rows],
+            upper[rows],
+            directions,
+            lambda r: missed + (r - before) @ directions,
+        )
+        return response
 
 
 def _in_order(numbers: Indices) -> bool:

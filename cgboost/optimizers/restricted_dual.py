@@ -12,7 +12,7 @@ variables outside the session add to the scores is the constant.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -39,6 +39,31 @@ class DualSolution(NamedTuple):
     coef: Vector
     intercept: float
     level: float = 0.0
+
+
+@dataclass(frozen=True)
+class DualPoint:
+    """Optimum of the restricted problem.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_columns,)
+    intercept : float
+    output : ndarray of shape (n_rows,)
+    response : ndarray of shape (n_rows,)
+        Pseudo-response r, up to the solver's accuracy.
+    rate : ndarray of shape (n_variables,)
+        What one more unit of each variable would add to the dual objective; may be empty.
+    solved : bool
+        Whether solving again would not come nearer to the optimum.
+    """
+
+    coef: Vector
+    intercept: float
+    output: Vector
+    response: Vector
+    rate: Vector = field(default_factory=lambda: np.zeros(0))
+    solved: bool = True
 
 
 class Basis(NamedTuple):
@@ -83,7 +108,7 @@ class LiveDual(ABC):
 
     at_cap: NDArray[Any]
     rows: Indices
-    pivot_scores: Vector
+    pivot_scores: Vector = np.zeros(0)
     gap: float = 0.0
     solved: bool = True
 

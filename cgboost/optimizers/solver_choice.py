@@ -1,73 +1,125 @@
-"""Who solves a restricted problem.
+"""Which reductions a restricted problem has, and which optimizer solves it.
 
-With ``solver="auto"`` (another solver's name: ``simplex/dual_session.py``)::
+Both are tables, read from above. Other problems have one optimizer each::
 
-    a box without a sum, Σ|α| or elastic net        interior_point/interior_session.py
-    the same with ½Σα² and free coefficients        the same, from free columns on; else the next
-    a box without a sum, ½Σα²                       active_set/active_set_method.py
-    a sum constraint (ν), or a ball Σ|α| ≤ D        simplex/dual_session.py: any backend
-    a box whose prices may be limited first         growing_prices.py, around one of these
-    a smooth loss (Poisson, logistic, entropy)      newton/smooth_primal.py
     a path over C of a piecewise linear loss        simplex/primal_simplex.py
     norms of whole functions                        cones/cone_interior_point.py, newton/
     several quantiles                               quantiles/joint_session.py
     rows of any sense (linear masters)              linear/restricted_primal.py: any backend
     all coefficients of a stagewise model           refits/refits.py
-
-``SupportVectorMaster._make_dual`` chooses between the primal and the dual, and whether prices grow;
-its ``_goes_on`` takes the path simplex; other masters have one solver each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cgboost.losses import SupportVectorLoss
+from cgboost.losses import EntropicLoss
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
-from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
-from cgboost.optimizers.restricted_dual import LiveDual
+from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
+from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
+from cgboost.optimizers.reductions.centred_targets import CentredTargets
+from cgboost.optimizers.reductions.limited_prices import GrowingPrices, outgrows
+from cgboost.optimizers.reductions.price_units import PriceUnits
+from cgboost.optimizers.reductions.reduction import Choice, Problem
 from cgboost.optimizers.simplex.dual_session import DualSession
-from cgboost.penalties.penalty import DualForm
+from cgboost.optimizers.working_set import OpenSession, RestrictedDual
+
+BEFORE_VALUES: tuple[Choice, ...] = (CentredTargets.of,)
+"""Reductions between what a master is given and the problem whose objective and bound it takes."""
+
+BEFORE_OPTIMIZER: tuple[Choice, ...] = (PriceUnits.of,)
+"""Reductions between that problem and what an optimizer sees."""
 
 
-def is_own(loss: SupportVectorLoss, form: DualForm, solver: str) -> bool:
-    """Whether a restricted dual is one for the methods here, without a solver behind them.
+class Optimizer(NamedTuple):
+    """A line of the table.
 
-    A box of finite prices, and no constraint on a sum or on Σ|α|.
+    Attributes
+    ----------
+    problems : str
+        In words.
+    takes : callable
+        Whether a problem is one of these, for the name of a solver.
+    session : callable or None
+        Opens the session of a restricted dual; None: a proximal Newton method in the primal.
     """
+
+    problems: str
+    takes: Callable[[Problem, str], bool]
+    session: Callable[..., OpenSession] | None
+
+
+def _is_smooth(problem: Problem, solver: str) -> bool:
+    return isinstance(problem.loss, (RowwiseLoss, EntropicLoss))
+
+
+def _is_plain_box(problem: Problem, solver: str) -> bool:
+    """A box of finite prices without a constraint on a sum or on Σ|α|, and no solver named."""
+    loss, form = problem.loss, problem.form
     bounded = loss.mass is None and bool(np.isfinite(loss.variables.cap).all())
     return solver == "auto" and bounded and form.radius is None
 
 
-def session_for(
-    loss: SupportVectorLoss,
-    columns: ColumnStore,
-    form: DualForm,
-    solver: str,
-    options: Mapping[str, Any] | None,
-) -> LiveDual:
-    """The session that keeps a restricted dual and solves it again and again.
+def _is_sparse_box(problem: Problem, solver: str) -> bool:
+    form = problem.form
+    return (form.quadratic == 0 or form.threshold > 0) and _is_plain_box(problem, solver)
+
+
+def _is_ridge_beside_free(problem: Problem, solver: str) -> bool:
+    form = problem.form
+    return bool(form.n_free and form.two_sided) and _is_plain_box(problem, solver)
+
+
+def _is_ridge(problem: Problem, solver: str) -> bool:
+    return not problem.form.n_free and _is_plain_box(problem, solver)
+
+
+def _own(session: OpenSession) -> Callable[..., OpenSession]:
+    """A session without a solver behind it."""
+    return lambda solver, options: session
+
+
+def _backend(solver: str, options: Mapping[str, Any] | None) -> OpenSession:
+    return partial(DualSession, solver=solver, options=options)
+
+
+OPTIMIZERS = (
+    Optimizer("a smooth loss: Poisson, logistic, entropic", _is_smooth, None),
+    Optimizer("a box; Σ|α|, elastic net", _is_sparse_box, _own(InteriorSession)),
+    Optimizer("a box; ½Σα², free columns", _is_ridge_beside_free, _own(InteriorSession)),
+    Optimizer("a box; ½Σα²", _is_ridge, _own(ActiveSetSession)),
+    Optimizer("ν, a ball Σ|α| ≤ D, a named solver", lambda problem, solver: True, _backend),
+)
+"""Who solves what."""
+
+
+def live_problem(
+    problem: Problem, solver: str, options: Mapping[str, Any] | None, free: FreeColumns
+) -> RestrictedDual | SmoothPrimal:
+    """The optimizer of a problem, before its columns.
 
     Parameters
     ----------
-    loss : SupportVectorLoss
-    columns : ColumnStore
-        Those that there are, and will be.
-    form : DualForm
-        The penalty, with the rules for signs and offset.
+    problem : Problem
     solver : str
         "auto" or a name of :func:`solvers.available_backends`.
     options : mapping or None
         Of that solver.
+    free : FreeColumns
+        The first columns, as many as the form says.
     """
-    if is_own(loss, form, solver):
-        sparse = form.quadratic == 0 or form.threshold > 0
-        if sparse or (form.n_free and form.two_sided):
-            return InteriorSession(loss, columns, form)
-        if not form.n_free:
-            return ActiveSetSession(loss, columns, form)
-    return DualSession(loss, columns, form, solver, options)
+    loss, form = problem.loss, problem.form
+    line = next(line for line in OPTIMIZERS if line.takes(problem, solver))
+    if line.session is None:
+        return SmoothPrimal(loss, form, solver, options, free=free)
+    kind = GrowingPrices if outgrows(loss, form) else RestrictedDual
+    if form.quadratic == 0:  # a row of one kink then has one variable
+        loss = replace(loss, from_lower=True)
+    return kind(loss, form, line.session(solver, options), solver, free=free)

@@ -1,12 +1,29 @@
-"""Options of a named solver: which may be set, and who wins where the engine sets one itself."""
+"""A named solver: which options may be set, and failures as errors of masters.
+
+Options win over what the engine sets itself; errors have advice that fits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from cgboost._solvers import check_options
-from cgboost.exceptions import see
+import numpy as np
+
+from cgboost._solvers import (
+    LimitError,
+    MissingBackendError,
+    OptionError,
+    SolverError,
+    Status,
+    UnknownSolverError,
+    UnsupportedProblemError,
+    check_options,
+)
+from cgboost.exceptions import MasterError, see
+from cgboost.losses import SupportVectorLoss
+from cgboost.tolerances import LARGE_ENTRY
 
 TIME_LIMITS = ("time_limit", "time_limit_secs")
 """Names that solvers have for a limit of one solve; masters divide the time that is left."""
@@ -58,3 +75,44 @@ def checked_options(solver: str, options: Mapping[str, Any] | None) -> dict[str,
     except ValueError as error:
         raise ValueError(f"solver_options: {error}{see('solvers')}") from error
     return dict(options)
+
+
+NOT_OF_NUMBERS = (OptionError, UnknownSolverError, MissingBackendError, UnsupportedProblemError)
+"""Errors of solvers that have nothing to do with the numbers of the problem."""
+
+LARGE_COST = 1e8
+"""Besides costs beyond this what solvers allow a row, 1e-7, is no longer small."""
+
+
+def advice(loss: Any, largest: float) -> str:
+    """What may help a solver that fails: to make smaller whatever it is that is large.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss or other loss
+    largest : float
+        The largest absolute value of a column; 0 without one.
+    """
+    if isinstance(loss, SupportVectorLoss) and loss.mass is None:
+        cost = float(np.maximum(np.abs(loss.lower), np.abs(loss.upper)).max(initial=0.0))
+        if cost > LARGE_COST:
+            return f"choose a smaller C: errors of a row cost up to {cost:.3g}"
+    if largest > LARGE_ENTRY or 0.0 < largest < 1.0 / LARGE_ENTRY:
+        return (
+            "scale the features or normalise the kernels: the largest value of a column is "
+            f"{largest:.3g}"
+        )
+    return "name another solver, or allow a larger tol"
+
+
+@contextmanager
+def solver_errors_as_master_errors(advice: Callable[[], str]) -> Iterator[None]:
+    """Pass on what a solver raises as a MasterError, with advice where it met bad numbers."""
+    try:
+        yield
+    except SolverError as error:
+        if isinstance(error, LimitError) and error.status is Status.TIME_LIMIT:
+            raise MasterError(str(error), timed_out=True) from error
+        # these problems always have an optimum: failing to find it is a matter of numbers
+        words = "" if isinstance(error, NOT_OF_NUMBERS) else f"; {advice()}"
+        raise MasterError(f"{error}{words}{see('solvers')}") from error

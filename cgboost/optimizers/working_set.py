@@ -11,15 +11,21 @@ only the part that does is kept in the session:
   constraint generation: Dedieu, Mazumder, Wang, JMLR 2022, who leave out rows with u = 0.)
 * **Columns** (not under a quadratic penalty). A column that has been slack for some solves is
   *deactivated* in the same way, and comes back when its score exceeds what columns may score.
+* **A sample of the rows** to begin with, where there are many more than columns. The outputs of a
+  model of c columns that is fitted to m of n rows are off by about √(c/m) of what separates rows
+  near their margin: about n√(c/m) rows are so near to it that the sample leaves open on which side
+  they are. Both problems, over the sample and over these rows, are about as large for m = (nc)^⅔
+  (Portnoy, Koenker, *The Gaussian hare and the Laplacian tortoise*, Statistical Science 12, 1997).
+  All rows are checked afterwards, so that the answer does not depend on the sample.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,18 +35,12 @@ from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
-from cgboost.optimizers.balanced_response import (
-    balanced_beside_large,
-    balanced_to_free,
-)
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
 from cgboost.optimizers.large_columns import FREE
-from cgboost.optimizers.restricted_dual import Basis, DualSolution, LiveDual
-from cgboost.optimizers.row_sample import NEXT_ROWS, sample_of
+from cgboost.optimizers.restricted_dual import Basis, DualPoint, DualSolution, LiveDual
 from cgboost.optimizers.simplex.dual_session import DualSession
-from cgboost.optimizers.solver_choice import is_own, session_for
 from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)
@@ -80,30 +80,25 @@ REPEATS = 10
 LEAST_RATE = 1e-3
 """Variables of a smaller rate may be inside their box and are never fixed."""
 
+SAMPLE_SIZE = 0.5
+"""A sample has this many times (rows · columns)^⅔ rows …"""
 
-@dataclass(frozen=True)
-class DualPoint:
-    """Optimum of the restricted problem.
+MANY_TIMES = 4.0
+"""… where there are at least this many times as many, …"""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_columns,)
-    intercept : float
-    output : ndarray of shape (n_rows,)
-    response : ndarray of shape (n_rows,)
-        Pseudo-response r, up to the solver's accuracy.
-    rate : ndarray of shape (n_variables,)
-        What one more unit of each variable would add to the dual objective; may be empty.
-    solved : bool
-        Whether solving again would not come nearer to the optimum.
-    """
+SLOW_AT_ONCE = 1e4
+"""… and rows times columns are this much: less is solved as fast at once."""
 
-    coef: Vector
-    intercept: float
-    output: Vector
-    response: Vector
-    rate: Vector = field(default_factory=lambda: np.zeros(0))
-    solved: bool = True
+STANDARD_DEVIATIONS = 3.0
+"""The solution of a sample is trusted within so many of them. Then, with the few rows that were on
+the wrong side of their margin, …"""
+
+NEXT_ROWS = 100
+"""… at least so many of the nearest variables are left for each column."""
+
+
+OpenSession = Callable[[Any, Any, DualForm], LiveDual]
+"""Opens a session of a loss, columns and the form."""
 
 
 class RestrictedDual:
@@ -113,9 +108,10 @@ class RestrictedDual:
     ----------
     loss : SupportVectorLoss
     form : DualForm
+    session : callable
+        ``session(loss, columns, form)`` opens the one that is solved again and again.
     solver : str
-    options : mapping of str to object, optional
-        The solver's own.
+        Of the backend where that one can go no further.
     columns : ColumnStore, optional
         With columns that are there from the start, all of them inactive.
     free : FreeColumns, optional
@@ -124,43 +120,49 @@ class RestrictedDual:
     Attributes
     ----------
     loss : SupportVectorLoss
-        With one variable for a row of one kink, in a linear program.
     rate : ndarray of shape (n_variables,)
         Of the variables at the last point.
     ends_inside : bool
         Whether its answers lie inside the optimal face, not on a vertex.
     """
 
+    backend: ClassVar[type[DualSession]] = DualSession
+    """The session where the first one can go no further."""
+
     def __init__(
         self,
         loss: SupportVectorLoss,
         form: DualForm,
-        solver: str,
-        options: Mapping[str, Any] | None = None,
-        columns: ColumnStore | None = None,
+        session: OpenSession,
+        solver: str = "auto",
+        columns: Any = None,
         free: FreeColumns | None = None,
     ) -> None:
-        if form.quadratic == 0:
-            loss = replace(loss, from_lower=True)
-        self.loss, self.variables, self.form = loss, loss.variables, form
-        self._solver, self._options = solver, options
+        self.form = form
+        self._opens, self._solver = session, solver
         if columns is None:
-            large = _least_large(loss, form) if is_own(loss, form, solver) else np.inf
+            is_own = session in (InteriorSession, ActiveSetSession)
+            large = _least_large(loss, form) if is_own else np.inf
             centred = form.offset == "free"
             columns = ColumnStore(loss.n_rows, centred=centred, large=large, free=free)
         self.columns = columns
-        self.session: LiveDual = session_for(loss, self.columns, form, solver, options)
+        self._begin(loss)
+
+    def _begin(self, loss: SupportVectorLoss) -> None:
+        """A session of a loss, without columns."""
+        self.loss, self.variables = loss, loss.variables
+        self.session: LiveDual = self._opens(loss, self.columns, self.form)
         self.ends_inside = isinstance(self.session, InteriorSession)
         self.rate = self.variables.gain()  # at f = 0
-        self._slack_for: Indices = np.zeros(columns.count, dtype=np.intp)
+        self._slack_for: Indices = np.zeros(self.columns.count, dtype=np.intp)
         self._repeats = 0
-        self._waiting, self._expected, self._begun = columns.directions, False, False
+        self._waiting, self._expected, self._begun = self.columns.directions, False, False
 
-    def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
-        """Take in new columns, each of shape (n_rows,)."""
+    def add(self, values: Sequence[FloatArray] | FloatArray, *outputs: Indices) -> None:
+        """Take in new columns, each of shape (n_rows,); of several outputs with those of each."""
         first, free = self.columns.count, len(self.columns.large)
         self._repeats = 0
-        self.columns.append(values)
+        self.columns.append(values, *outputs)
         self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
         if (directions := len(self.columns.large)) > free:
             if isinstance(self.session, ActiveSetSession):
@@ -189,7 +191,7 @@ class RestrictedDual:
             return False
         part = self.columns.on_part(rows)
         form = replace(self.form, n_free=part.n_free)
-        sample = RestrictedDual(self.loss.on_part(rows), form, "auto", columns=part)
+        sample = RestrictedDual(self.loss.on_part(rows), form, InteriorSession, columns=part)
         sample._waiting = np.arange(part.count)
         try:
             point = sample.solve(time_limit)
@@ -326,13 +328,11 @@ class RestrictedDual:
 
     def _feasible(self, response: Vector) -> Vector:
         """The pseudo-response with scores of 0 in the free directions, up to rounding."""
-        columns, balanced = self.columns, self.form.offset == "free"
-        if len(columns.large):
-            at = self.session.pivot_scores
-            response = balanced_beside_large(response, self.loss, columns, at, balanced)
-        return (
-            balanced_to_free(response, self.loss, columns, balanced) if columns.n_free else response
-        )
+        loss, columns = self.loss, self.columns
+        if not (columns.n_free or len(columns.large)):
+            return response
+        at, summed = self.session.pivot_scores, self.form.offset == "free"
+        return columns.balanced(response, loss.lower, loss.upper, at, summed=summed)
 
     @property
     def largest_entry(self) -> float:
@@ -392,7 +392,7 @@ class RestrictedDual:
                 f"features or normalise the kernels; else a larger tol may do{see('solvers')}",
                 SlowSolverWarning,
             )
-        self.session = self._backend_session()
+        self.session = self.backend(self.loss, self.columns, self.form, self._solver)
         held = before.rows[before.rows >= 0]
         for columns in (held[held < self.form.n_free], held[held >= self.form.n_free]):
             if columns.size:
@@ -400,10 +400,6 @@ class RestrictedDual:
                 self.activate(columns)
         if (absent := before.absent).size:
             self.session.fix(absent, before.at_cap[absent])
-
-    def _backend_session(self) -> DualSession:
-        """A session with a solver behind it."""
-        return DualSession(self.loss, self.columns, self.form, self._solver)
 
     # ------------------------------------------------------------------ working set of variables
 
@@ -486,3 +482,15 @@ def _least_large(loss: SupportVectorLoss, form: DualForm) -> float:
         return np.inf
     least = FREE["quadratic" if form.quadratic > 0 else "linear"]
     return least / min(1.0, float(loss.variables.cap.sum()))
+
+
+def sample_of(n_rows: int, n_columns: int) -> tuple[Indices, float]:
+    """Rows to begin with, in order, and the share of all rows that are near their margin then.
+
+    No rows where there are too few for a sample to be of use.
+    """
+    size = int(SAMPLE_SIZE * (n_rows * n_columns) ** (2.0 / 3.0))
+    if MANY_TIMES * size > n_rows or n_rows * n_columns < SLOW_AT_ONCE:
+        return np.zeros(0, dtype=np.intp), 1.0
+    rows = np.random.default_rng(0).choice(n_rows, size, replace=False, shuffle=False)
+    return np.sort(rows), min(1.0, STANDARD_DEVIATIONS * float(np.sqrt(n_columns / size)))

@@ -24,8 +24,7 @@ from cgboost.masters import (
 )
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
-from cgboost.optimizers.solver_failures import advice
-from cgboost.optimizers.solver_options import checked_options
+from cgboost.optimizers.solver_options import advice, checked_options
 from cgboost.penalties import L1
 from cgboost.pricing import FeaturePricer
 from solvers import (

@@ -8,9 +8,11 @@ import pytest
 
 from cgboost import ColumnGeneration
 from cgboost.losses import Quantile, epsilon_insensitive, hinge
-from cgboost.optimizers.row_sample import sample_of
+from cgboost.optimizers.free_columns import FreeColumns
+from cgboost.optimizers.reductions.reduction import Problem
 from cgboost.optimizers.simplex.dual_session import DualSession
-from cgboost.optimizers.working_set import RestrictedDual
+from cgboost.optimizers.solver_choice import live_problem
+from cgboost.optimizers.working_set import RestrictedDual, sample_of
 from cgboost.penalties import L1, L2
 from cgboost.penalties.penalty import DualForm
 from cgboost.pricing import FeaturePricer
@@ -108,7 +110,8 @@ def test_a_row_of_one_kink_has_one_variable_from_the_lower_end() -> None:
     tube = replace(epsilon_insensitive(target, price, 0.1), from_lower=True)
     assert len(tube.variables) == 4
     for penalty, count in ((L1(), 2), (L2(), 4)):
-        assert len(RestrictedDual(loss, DualForm(penalty), "auto").variables) == count
+        dual = live_problem(Problem(loss, DualForm(penalty)), "auto", None, FreeColumns([]))
+        assert len(dual.variables) == count
 
 
 @pytest.mark.parametrize(

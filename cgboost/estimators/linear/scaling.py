@@ -30,7 +30,7 @@ from cgboost.estimators.common.objective import meets_every_row
 from cgboost.estimators.common.training_rows import Vector
 from cgboost.losses import LogLoss, Loss
 from cgboost.losses.dual.support_vector import weighted_median
-from cgboost.optimizers.newton.smooth_loss import centred
+from cgboost.optimizers.reductions.centred_targets import centre_of
 from cgboost.penalties import L1, L2, ElasticNet, Penalty
 from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from cgboost.pricing.univariate.matrices import Indices
@@ -248,7 +248,8 @@ def constant_model(loss: Any, *, offset: bool) -> tuple[float, Vector]:
     loss : WeightedLoss
     offset : bool
     """
-    loss, centre = centred(loss) if offset else (loss, 0.0)
+    centre = centre_of(loss) if offset else 0.0
+    loss = loss.shifted(centre) if centre else loss
     constant = float(loss.constant()) if offset else 0.0
     output = np.full(loss.n_rows, constant)
     response = loss.pseudo_response(output)

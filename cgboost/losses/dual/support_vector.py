@@ -326,7 +326,7 @@ class SupportVectorLoss:
             curvature=None if self.curvature is None else self.curvature * curvature,
         )
 
-    def shifted(self, by: float) -> Self:
+    def shifted(self, by: float | Vector) -> Self:
         """The loss of targets less ``by``, which has the same value at f − ``by``."""
         return replace(self, target=self.target - by)
 

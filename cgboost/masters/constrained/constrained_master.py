@@ -20,14 +20,18 @@ from cgboost.generation.protocols import MasterState, Priced, Vertex
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.constraint_rows import with_constraint_rows
 from cgboost.losses.dual.support_vector import Vector
-from cgboost.masters.constrained.merged_rows import MergedRows
 from cgboost.masters.support_vector.support_vector_master import (
     SignRule,
     SupportVectorMaster,
     WarmStart,
 )
-from cgboost.optimizers.newton.smooth_loss import centred
+from cgboost.optimizers.reductions.centred_targets import CentredTargets, centre_of
+from cgboost.optimizers.reductions.merged_rows import MergedRows
+from cgboost.optimizers.reductions.offset_column import OffsetColumn
+from cgboost.optimizers.reductions.reduction import Chain, Problem, Reduction
+from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.penalties import L1
+from cgboost.penalties.penalty import DualForm
 
 WORTH_MERGING = 0.5
 """Groups of rows are worth a separate master, made anew in every round, up to this share."""
@@ -77,12 +81,15 @@ class ConstrainedMaster:
         solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_rows = loss.n_rows
-        self._centre = 0.0  # of the offset: targets, limits and outputs inside are those without it
+        own = with_constraint_rows(loss, limits, price) if len(limits) else loss
+        self._chain, self._free = Chain(), list[Column]()
         if constant is not None:
-            loss, self._centre = centred(loss)
-            limits = limits - self._centre * constant
-        self.loss = with_constraint_rows(loss, limits, price) if len(limits) else loss
-        self._constant = None if constant is None else np.append(np.ones(loss.n_rows), constant)
+            ones = np.append(np.ones(loss.n_rows), constant)
+            self._free = [Column(ones, CONSTANT)]
+            centred = CentredTargets(centre_of(loss), ones)
+            self._chain = Chain([centred, OffsetColumn(self._free[0])])
+        form = DualForm(L1(), coef == "free", "none" if constant is None else "free")
+        self.loss = self._chain.apply(Problem(own, form)).loss
         self._options: dict[str, Any] = {
             "coef": coef,
             "solver": solver,
@@ -96,19 +103,17 @@ class ConstrainedMaster:
         self._found: MasterState | None = None
         self._inner: MasterState | None = None
 
-    def _make(self, loss: SupportVectorLoss, constant: Vector | None) -> SupportVectorMaster:
-        free = [] if constant is None else [Column(constant, CONSTANT)]
-        return SupportVectorMaster(loss, L1(), offset="none", free_columns=free, **self._options)
-
-    def _plain(self, columns: Sequence[Column]) -> SupportVectorMaster:
-        """A master on all rows."""
-        master = self._make(self.loss, self._constant)
-        master.add(columns)
+    def _plain(
+        self, columns: Sequence[Column], reduction: Reduction | None = None
+    ) -> SupportVectorMaster:
+        """A master on all rows, or on groups of them."""
+        problem = Problem(self.loss, DualForm(L1()), [*self._free, *columns])
+        if reduction is not None:
+            problem = reduction.apply(problem)
+        loss, free = problem.loss, problem.columns[: len(self._free)]
+        master = SupportVectorMaster(loss, L1(), offset="none", free_columns=free, **self._options)
+        master.add(problem.columns[len(free) :])
         return master
-
-    @property
-    def _n_free(self) -> int:
-        return int(self._constant is not None)
 
     def start_from(self, start: WarmStart) -> None:
         """Take in the columns of a similar problem, before the first :meth:`solve`."""
@@ -128,45 +133,32 @@ class ConstrainedMaster:
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Re-optimise the restricted problem, on groups of rows where there are few."""
-        master = self._on_groups() if self._merges else self._master
+        merged = self._merged if self._merges else None
+        master = self._master if merged is None else self._plain(self.columns, merged)
         master.accuracy = 0.0
         self._inner = state = master.solve(time_limit=time_limit)
-        n_free = self._n_free
-        output, response, slack = state.output, state.pseudo_response, state.slack
-        if self._merges and self._merged is not None:
-            output, slack = self._merged.on_rows(output), self._merged.on_rows(slack)
-            response = self._merged.shared(response)
-        if self._constant is not None:
-            output = output + self._centre * self._constant
+        point, slack = DualPoint(state.coef, 0.0, state.output, state.pseudo_response), state.slack
+        if merged is not None:
+            point, slack = merged.invert(point), merged.on_rows(slack)
+        point = self._chain.invert(point)
         self._master = master
         self._found = replace(
             state,
             columns=tuple(self.columns),
-            coef=state.coef[n_free:],
-            intercept=float(state.coef[0]) + self._centre if n_free else 0.0,
-            output=output,
-            pseudo_response=response,
+            coef=point.coef,
+            intercept=point.intercept,
+            output=point.output,
+            pseudo_response=point.response,
             slack=slack,
         )
         return self._found
-
-    def _on_groups(self) -> SupportVectorMaster:
-        """A master over the groups of rows."""
-        assert self._merged is not None
-        groups = self._merged
-        constant = None if self._constant is None else groups.on_groups(self._constant)
-        master = self._make(groups.merged(), constant)
-        own = [replace(c, values=groups.on_groups(c.values)) for c in self.columns]
-        master.add(own)
-        return master
 
     def bound(self, state: MasterState, priced: Priced) -> float | None:
         """Lower bound on the optimum over all columns, from an exact pricing pass."""
         same = self._found is not None and self._inner is not None
         if same and state.pseudo_response is self._found.pseudo_response:  # type: ignore[union-attr]
             return self._master.bound(self._inner, priced)  # type: ignore[arg-type]
-        n_free = self._n_free
-        coef = np.append(np.full(n_free, state.intercept - self._centre), state.coef)
+        coef, _ = self._chain.start(state.coef, state.intercept)
         return self._plain(self.columns).bound(replace(state, coef=coef), priced)
 
     @property
@@ -185,10 +177,10 @@ class ConstrainedMaster:
         """An optimal vertex over the columns of the last round, None where there is none near."""
         if self._found is None or len(coef) != len(self._found.coef):
             return None
-        n_free = self._n_free
-        own = np.append(np.full(n_free, intercept - self._centre), coef)
+        own, _ = self._chain.start(coef, intercept)
         vertex = self._master.crossover(own, 0.0, time_limit=time_limit)
         if vertex is None:
             return None
-        offset = float(vertex.coef[0]) + self._centre if n_free else 0.0
-        return Vertex(vertex.coef[n_free:], offset, vertex.objective)
+        nothing = np.zeros(self.loss.n_rows)
+        point = self._chain.invert(DualPoint(vertex.coef, 0.0, nothing, nothing))
+        return Vertex(point.coef, point.intercept, vertex.objective)

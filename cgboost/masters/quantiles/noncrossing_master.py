@@ -28,7 +28,7 @@ from cgboost.masters.support_vector.support_vector_master import (
 from cgboost.optimizers.quantiles.joint_session import JointSession
 from cgboost.optimizers.quantiles.restricted_quantiles import RestrictedQuantiles
 from cgboost.optimizers.simplex.crossover import MOST_BASIS_COLUMNS
-from cgboost.optimizers.solver_failures import solver_errors_as_master_errors
+from cgboost.optimizers.solver_options import solver_errors_as_master_errors
 from cgboost.penalties import L1
 
 
@@ -96,13 +96,10 @@ class NoncrossingMaster(SupportVectorMaster):
             return None
         if not 0 < np.count_nonzero(coef) <= MOST_BASIS_COLUMNS:
             return None
-        coef, intercept = dual.polish(time_limit) or (coef, intercept - self._centre)
+        coef, intercept = dual.polish(time_limit) or self._outside.start(coef, intercept)
         with solver_errors_as_master_errors(self._advice):
             point = dual.vertex(coef, intercept + dual.columns.shift(coef), time_limit)
         return self._moved(point, point.coef)
-
-    def _expect(self, coef: Vector, intercept: Any) -> None:
-        return
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
@@ -112,5 +109,5 @@ class NoncrossingMaster(SupportVectorMaster):
             owner = np.array([column.output for column in columns], dtype=np.intp)
             outputs = self.loss.n_outputs
             values = [column.values.reshape(outputs, -1)[column.output] for column in columns]
-            self._dual.take(values, owner)
+            self._dual.add(values, owner)
             self.columns.extend(columns)

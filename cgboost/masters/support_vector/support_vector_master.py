@@ -34,14 +34,14 @@ from cgboost.generation.protocols import (
 from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.optimizers.free_columns import FreeColumns
-from cgboost.optimizers.growing_prices import GrowingPrices, outgrows
 from cgboost.optimizers.newton.smooth_loss import (
     DiagonalHessian,
     RowwiseLoss,
     as_master_loss,
-    centred,
 )
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
+from cgboost.optimizers.reductions.reduction import Chain, Problem
+from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.optimizers.simplex.crossover import (
     COEFFICIENT_NOISE,
     COEFFICIENT_ROUNDING,
@@ -50,9 +50,13 @@ from cgboost.optimizers.simplex.crossover import (
     unique_vertex,
 )
 from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex, is_neighbour
-from cgboost.optimizers.solver_failures import advice, solver_errors_as_master_errors
-from cgboost.optimizers.solver_options import checked_options
-from cgboost.optimizers.working_set import DualPoint, RestrictedDual
+from cgboost.optimizers.solver_choice import BEFORE_OPTIMIZER, BEFORE_VALUES, live_problem
+from cgboost.optimizers.solver_options import (
+    advice,
+    checked_options,
+    solver_errors_as_master_errors,
+)
+from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties.penalty import DualForm, Penalty
 from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
 
@@ -147,11 +151,7 @@ class SupportVectorMaster:
                 raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
         self.penalty = penalty
         own = penalty.dual_loss(loss)
-        self.loss = self._loss = as_master_loss(own)
-        self._centre = 0.0  # the offset is told less this, as are targets and outputs inside
-        if offset == "free":
-            own, self._centre = centred(own)
-            self._loss = as_master_loss(own)
+        self.loss = as_master_loss(own)
         free = free_columns if isinstance(free_columns, FreeColumns) else FreeColumns(free_columns)
         self.form = DualForm(penalty, coef == "free", offset, len(free))
         if penalty.is_positively_homogeneous and not self.loss.shrinks:
@@ -168,15 +168,12 @@ class SupportVectorMaster:
         self._best: DualPoint | None = None
         self._best_bound = -np.inf
         self._setbacks, self._repriced = 0, False
-        self._unit, in_units = 1.0, self._loss
-        if self.loss.chooses_margin and not (self.form.threshold > 0 and self.form.quadratic > 0):
-            # the scale of the prices p is arbitrary, and solvers need a mean of 1: r is then r/p;
-            # under squares α and the output are scaled alike, since α = Hᵀr, under a ball not
-            self._unit = float(self.loss.variables.cap.mean()) if len(self.loss.variables) else 1.0
-            curvature = 1.0 if penalty.degree == 2 else self._unit
-            in_units = self.loss.in_units(self._unit, curvature=curvature)
-        self._of_dual = in_units, solver, options  # a bound method would keep the master alive
-        self._smooth = self._smooth_along_paths(own)
+        # objective, bound and the last answer are those of the problem between the two chains
+        self._outside, between = Chain.of(Problem(own, self.form), BEFORE_VALUES)
+        self._loss = as_master_loss(between.loss)
+        self._inside, inner = Chain.of(Problem(self._loss, self.form), BEFORE_OPTIMIZER)
+        self._of_dual = inner.loss, solver, options  # a bound method would keep the master alive
+        self._smooth = self._smooth_along_paths(between.loss)
         walks = self._smooth is not None or PrimalSimplex.takes(self._loss, self.form)
         self._walks = solver == "auto" and walks
 
@@ -187,10 +184,7 @@ class SupportVectorMaster:
 
     def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
         """A restricted problem of a loss in its units."""
-        if isinstance(loss, (RowwiseLoss, EntropicLoss)):
-            return SmoothPrimal(loss, self.form, solver, options, free=self._free)
-        kind = GrowingPrices if outgrows(loss, self.form) else RestrictedDual
-        return kind(loss, self.form, solver, options, free=self._free)
+        return live_problem(Problem(loss, self.form), solver, options, self._free)
 
     def _check_free_columns(self, free: FreeColumns) -> None:
         if not len(free):
@@ -208,9 +202,9 @@ class SupportVectorMaster:
         """Take new columns into the restricted problem."""
         for column in columns:
             self._check_shape(column)
-        if columns:
-            self._dual.add([column.values for column in columns])
-            self.columns.extend(columns)
+        self.columns.extend(columns)
+        if new := self._outside.columns(columns):
+            self._dual.add([column.values for column in new])
 
     def _check_shape(self, column: Column) -> None:
         if np.shape(column.values) != (self.loss.n_rows,):
@@ -228,26 +222,28 @@ class SupportVectorMaster:
         """
         if len(self.columns) == self.form.n_free and self._goes_on(start):
             return
-        places = {column.key: j for j, column in enumerate(self.columns)}  # free columns
-        new = [column for column in start.columns if column.key not in places]
+        free = {column.key: j for j, column in enumerate(self.columns)}
+        new = [column for column in start.columns if column.key not in free]
+        numbers = iter(range(len(free), len(free) + len(new)))
+        places = [free[c.key] if c.key in free else next(numbers) for c in start.columns]
         self.add(new)
         coef = np.zeros(len(self.columns))
-        for column, value in zip(start.columns, start.coef, strict=True):
-            coef[places.setdefault(column.key, len(places))] = value
+        coef[places] = start.coef
         if start.columns:
-            self._dual.expect(coef, start.intercept - self._centre)
+            self._expect(coef, start.intercept)
 
     def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
         """Take in the columns of a run, and begin near its last coefficients."""
         self.add(columns)
         padded = np.zeros(len(self.columns))
         padded[: len(coef)] = coef
-        self._expect(padded, intercept)
+        if len(padded) > self.form.n_free:
+            self._expect(padded, intercept)
 
     def _expect(self, coef: Vector, intercept: Any) -> None:
         """Begin near coefficients of all columns."""
-        if len(coef) > self.form.n_free:
-            self._dual.expect(coef, intercept - self._centre)
+        # units of prices do not matter: it is a hint which rows are near their margin
+        self._dual.expect(*self._outside.start(coef, intercept))
 
     def _smooth_along_paths(self, loss: Any) -> RowwiseLoss | None:
         """The loss by its curvatures, where that is how to go on from one price to the next.
@@ -299,12 +295,12 @@ class SupportVectorMaster:
         """The columns with a nonzero coefficient in the last answer, for a similar problem."""
         if self._best is None:
             return WarmStart()
-        used = np.flatnonzero(self._best.coef)
-        columns, dual = [self.columns[j] for j in used], self._dual
+        best, dual = self._outside.invert(self._best), self._dual
+        used = np.flatnonzero(best.coef)
+        columns = [self.columns[j] for j in used]
         live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
         own = self._loss if self._walks else None
-        intercept = self._best.intercept + self._centre
-        return WarmStart(columns, self._best.coef[used], intercept, own, live)
+        return WarmStart(columns, best.coef[used], best.intercept, own, live)
 
     def _solved(self, time_limit: float | None) -> DualPoint:
         """The dual solver's answer, of another one where the simplex of a path gives up."""
@@ -330,16 +326,7 @@ class SupportVectorMaster:
         box, so that both bounds hold whatever the solver's accuracy.
         """
         with solver_errors_as_master_errors(self._advice):
-            point = self._solved(time_limit)
-        if self._unit != 1.0:
-            factor = self._unit if self.penalty.degree == 2 else 1.0
-            point = replace(
-                point,
-                coef=factor * point.coef,
-                intercept=factor * point.intercept,
-                output=factor * point.output,
-                response=self._unit * point.response,
-            )
+            point = self._inside.invert(self._solved(time_limit))
         objective = self._objective(point)
         scale, limited = self._scale(objective), getattr(self._dual, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
@@ -356,11 +343,12 @@ class SupportVectorMaster:
         """What the loop sees of a point: its pseudo-response is one of the dual."""
         response = self._loss.feasible(point.response, balanced=self.offset == "free")
         level = self._loss.level(point.output) if self._loss.level_is_offset else 0.0
+        outer = self._outside.invert(point)
         return MasterState(
             columns=tuple(self.columns),
-            coef=point.coef,
-            intercept=point.intercept + (level + self._centre),
-            output=point.output + (level + self._centre),
+            coef=outer.coef,
+            intercept=outer.intercept + level,
+            output=outer.output + level,
             pseudo_response=response,
             objective=objective,
             slack=self._loss.slack(point.output),
@@ -412,9 +400,11 @@ class SupportVectorMaster:
         MasterError
             If the simplex gives no answer.
         """
-        used, dual, intercept = np.flatnonzero(coef), self._dual, intercept - self._centre
+        dual = self._dual
         if not (isinstance(dual, RestrictedDual) and dual.ends_inside):
             return None
+        coef, intercept = self._outside.start(coef, intercept)
+        used = np.flatnonzero(coef)
         if dual.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
             return None
         if dual.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
@@ -440,8 +430,7 @@ class SupportVectorMaster:
             if polished is None:  # of an earlier round, perhaps: there are more columns now
                 return None
             output = dual.columns.combine(coef) + dual.columns.shift(coef) + intercept
-            value = self.form.value(coef, intercept) + float(self._loss.value(output))
-            return Vertex(coef, intercept + self._centre, value)
+            return self._vertex(DualPoint(coef, intercept, output, response=np.zeros(0)))
         chosen = np.arange(len(coef))
         if len(coef) < columns.count or len(columns.large):
             chosen = np.flatnonzero(coef)
@@ -455,9 +444,14 @@ class SupportVectorMaster:
 
     def _moved(self, point: DualPoint, coef: Vector) -> Vertex:
         """The vertex with these coefficients of all columns, where the next round begins."""
+        point = replace(point, coef=coef)
         if self._best is not None and len(coef) == len(self._best.coef):
-            self._best = replace(point, coef=coef, response=self._best.response)
-        return Vertex(coef, point.intercept + self._centre, self._objective(point))
+            self._best = replace(point, response=self._best.response)
+        return self._vertex(point)
+
+    def _vertex(self, point: DualPoint) -> Vertex:
+        outer = self._outside.invert(point)
+        return Vertex(outer.coef, outer.intercept, self._objective(point))
 
     def _entry(self, objective: float, response: Vector) -> EntryRule:
         largest = noise = 0.0

@@ -33,9 +33,6 @@ OFFSET_STEPS = 5
 """Steps at most that bring Σr to 0 between Newton steps. Each but the first takes about as many
 digits as there were."""
 
-MOST_TARGETS = (0.05, 0.95)
-"""Targets between these shares are those that 0 may lie among: some outliers do not count."""
-
 SUM_BALANCE = 1e-12
 """Σr is 0 at this share of Σ|r|: its rounding over many rows, and a thousandth of what a gap
 allows."""
@@ -216,26 +213,6 @@ def balancing_shift(loss: RowwiseLoss, output: Vector) -> float:
             break
         shift += total / curvature
     return best
-
-
-def centred(loss: Any) -> tuple[Any, float]:
-    """The loss of y − c and f − c, and c: 0 where 0 lies among the targets, or for other losses.
-
-    With a free offset it is the same problem. Solvers, sums and bounds then have the digits that
-    targets far from 0 would take. What c is does not depend on prices, so that a path has one.
-    """
-    if isinstance(loss, SupportVectorLoss):
-        of_residuals = not loss.chooses_margin
-    else:
-        of_residuals = getattr(getattr(loss, "loss", None), "of_residuals", False)
-    if not of_residuals:
-        return loss, 0.0
-    counts = loss.upper > loss.lower if isinstance(loss, SupportVectorLoss) else loss.weights > 0
-    targets = loss.target[counts]
-    if not len(targets):
-        return loss, 0.0
-    centre = float(np.clip(0.0, *np.quantile(targets, MOST_TARGETS, method="nearest")))
-    return (loss.shifted(centre), centre) if centre else (loss, 0.0)
 
 
 def as_master_loss(loss: Any) -> Any:

@@ -38,7 +38,7 @@ from cgboost.optimizers.newton.quadratic_model import (
 )
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss, SmoothLoss, balancing_shift
 from cgboost.optimizers.newton.weighted_products import WeightedProducts
-from cgboost.optimizers.working_set import DualPoint
+from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)

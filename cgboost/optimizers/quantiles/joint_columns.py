@@ -28,6 +28,8 @@ class JointColumns:
     owner, place : ndarray of int, shape (n_columns,)
         The output of each column, and its number in the store of it.
     scales : ndarray of shape (n_columns,)
+    large, directions
+        None.
     """
 
     def __init__(self, n_outputs: int, n_rows: int) -> None:
@@ -36,6 +38,7 @@ class JointColumns:
         self.owner = self.place = np.zeros(0, dtype=np.intp)
         self.scales = np.zeros(0)
         self.large = LargeColumns(n_rows, np.inf)
+        self.directions: Indices = np.zeros(0, dtype=np.intp)
 
     @property
     def count(self) -> int:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual.noncrossing import NoncrossingLoss, NoncrossingVariables
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.quantiles.joint_columns import JointColumns
 from cgboost.optimizers.quantiles.joint_session import JointSession, JointSolution
 from cgboost.optimizers.quantiles.joint_simplex import JointSimplexSession
 from cgboost.optimizers.quantiles.joint_vertex import joint_vertex
+from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.optimizers.simplex.crossover import (
     A_FEW,
     ROWS_PER_COLUMN,
@@ -23,7 +24,6 @@ from cgboost.optimizers.simplex.crossover import (
 from cgboost.optimizers.working_set import (
     NEAREST_SHARE,
     REPEATS,
-    DualPoint,
     RestrictedDual,
 )
 from cgboost.penalties.penalty import DualForm
@@ -51,9 +51,11 @@ class RestrictedQuantiles(RestrictedDual):
         With columns that are there from the start, all of them inactive.
     """
 
+    backend = JointSimplexSession
     loss: NoncrossingLoss
     variables: NoncrossingVariables
-    columns: JointColumns  # type: ignore[assignment]
+    columns: JointColumns
+    session: Any
 
     def __init__(
         self,
@@ -63,35 +65,18 @@ class RestrictedQuantiles(RestrictedDual):
         options: Mapping[str, Any] | None = None,
         columns: JointColumns | None = None,
     ) -> None:
-        self.loss, self.variables, self.form = loss, loss.variables, form
         if columns is None:
             columns = JointColumns(loss.n_outputs, loss.variables.n_rows)
-        self.columns = columns
-        self._solver, self._options = solver, options
-        self.session: Any
-        if solver == "auto":
-            self.session = JointSession(loss, self.columns, form)
-        else:
-            self.session = self._backend_session()
+        opens = partial(JointSimplexSession, solver=solver, options=options)
+        session = JointSession if solver == "auto" else opens
+        super().__init__(loss, form, session, solver, columns)
+        if solver != "auto":
             crossing = loss.variables.crossing
             self.session.fix(crossing, np.zeros(len(crossing), dtype=bool))
-        self.ends_inside = solver == "auto"
-        self.rate = self.variables.gain()
-        self._slack_for: Indices = np.zeros(columns.count, dtype=np.intp)
-        self._repeats = 0
-        self._waiting, self._expected, self._begun = np.zeros(0, dtype=np.intp), False, False
 
     def _expect_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
         """None: where outputs cross on some rows says little of the others."""
         return False
-
-    def take(self, values: Sequence[FloatArray], owner: Indices) -> None:
-        """Take in new columns, each of shape (n_training_rows,), that add to these outputs."""
-        first = self.columns.count
-        self._repeats = 0
-        self.columns.append(values, owner)
-        self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
-        self._waiting = np.append(self._waiting, np.arange(first, self.columns.count))
 
     def expect(self, coef: Vector, intercept: Any, near: float = NEAREST_SHARE) -> None:
         """Columns of a similar problem are all that is taken from it."""
@@ -159,6 +144,3 @@ class RestrictedQuantiles(RestrictedDual):
         crossing = self.variables.crossing
         rate[crossing] = np.minimum(rate[crossing], 0.0)
         super()._fix_idle(rate)
-
-    def _backend_session(self) -> JointSimplexSession:
-        return JointSimplexSession(self.loss, self.columns, self.form, self._solver, self._options)

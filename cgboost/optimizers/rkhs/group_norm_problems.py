@@ -36,7 +36,7 @@ from cgboost.optimizers.newton.smooth_primal import (
     SHORTEST,
     SUFFICIENT,
 )
-from cgboost.optimizers.working_set import DualPoint
+from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.penalties.l1 import FEASIBILITY
 from cgboost.penalties.penalty import DualForm, ray_gain
 from cgboost.tolerances import SMALLEST

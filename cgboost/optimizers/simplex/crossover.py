@@ -6,6 +6,7 @@ import logging
 import time
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy import linalg
@@ -14,10 +15,10 @@ from cgboost._solvers import SolverError
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.restricted_dual import Basis
+from cgboost.optimizers.restricted_dual import Basis, DualPoint
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.simplex.purification import Face, purified
-from cgboost.optimizers.working_set import DualPoint, RestrictedDual
+from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties.penalty import DualForm
 from cgboost.tolerances import SMALLEST
 
@@ -173,7 +174,7 @@ def crossover(
     many training rows, those nearest to their margin, are basic.
     """
     deadline = None if time_limit is None else time.perf_counter() + time_limit
-    dual = RestrictedDual(loss, form, SIMPLEX, columns=columns)
+    dual = RestrictedDual(loss, form, partial(DualSession, solver=SIMPLEX), columns=columns)
     n_used, margin = np.count_nonzero(coef), np.zeros(0, dtype=np.intp)
     if noise <= COEFFICIENT_ROUNDING:
         coef, intercept, margin = _purified(loss, form, columns, coef, intercept)

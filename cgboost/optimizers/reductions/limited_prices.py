@@ -15,18 +15,19 @@ The limit counts in units of what an r is that balances the penalty: 1/|h| where
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cgboost._solvers import SolverError, Status
+from cgboost.forks import cached_property
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
-from cgboost.optimizers.working_set import DualPoint, RestrictedDual
+from cgboost.optimizers.reductions.reduction import Problem, Reduction
+from cgboost.optimizers.restricted_dual import DualPoint
+from cgboost.optimizers.working_set import OpenSession, RestrictedDual
 from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)
@@ -58,131 +59,54 @@ STRETCH = 2.0
 """A model is stretched by no more than this to meet all margins: else it would be another model."""
 
 
-def outgrows(loss: object, form: DualForm) -> bool:
-    """Whether a loss has prices that may be limited: finite ones, of a box alone."""
-    if type(loss) is not SupportVectorLoss or loss.mass is not None or form.radius is not None:
-        return False
-    caps = loss.variables.cap
-    return bool(len(caps) and np.isfinite(caps).all() and loss.shrinks)
-
-
-class GrowingPrices(RestrictedDual):
-    """A live restricted problem that is solved at limited prices while these will do.
-
-    Parameters
-    ----------
-    loss : SupportVectorLoss
-        See :func:`outgrows`.
-    form, solver, options, columns, free
-        As for :class:`RestrictedDual`.
+@dataclass(frozen=True)
+class LimitedPrices(Reduction):
+    """Prices above a limit count as this much.
 
     Attributes
     ----------
-    whole : SupportVectorLoss
-        With its own prices; ``loss`` has those of the present limit.
+    loss : SupportVectorLoss
+        With its own prices.
+    form : DualForm
     limit : float
-        Prices above it count as this much.
     """
 
-    def __init__(
-        self,
-        loss: SupportVectorLoss,
-        form: DualForm,
-        solver: str,
-        options: Mapping[str, Any] | None = None,
-        columns: ColumnStore | None = None,
-        free: FreeColumns | None = None,
-    ) -> None:
-        self.whole, self.form = loss, form
-        self._largest = max(float(loss.upper.max()), float(-loss.lower.min()))
-        # in units of what balances the penalty: this limit, one that was solved, one that was not
-        self._factor, self._solved, self._failed = FIRST_LIMIT, 0.0, np.inf
-        self._last: DualPoint | None = None
-        self._stuck_with = -1  # columns at an answer that stood at the limit
-        self.limit = min(self._factor * self._balance(columns), self._largest)
-        super().__init__(self._limited(), form, solver, options, columns, free)
+    loss: SupportVectorLoss
+    form: DualForm
+    limit: float
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest price."""
+        return max(float(self.loss.upper.max()), float(-self.loss.lower.min()))
 
     @property
-    def is_limited(self) -> bool:
-        """Whether a higher limit may change the answer."""
-        return self.limit < self._largest
+    def changes(self) -> bool:
+        """Whether a price is above the limit."""
+        return self.limit < self.largest
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
-        """See :class:`RestrictedDual`; ``solved`` is False while a higher limit may change it."""
-        if self._stuck_with == self.columns.count and self._may_grow:
-            self._open(
-                min(LIMIT_GROWTH * self._factor, float(np.sqrt(self._factor * self._failed)))
-            )
-        elif self._factor * self._balance(self.columns) < SHRUNK * self.limit:
-            self._open(self._factor)
-        point = self._last = self._answer(time_limit, accuracy)
-        if not self.is_limited:
-            return point
-        stuck = bool((np.abs(point.response) >= AT_LIMIT * self.limit).any())
-        self._stuck_with = self.columns.count if stuck and point.solved else -1
-        solved = point.solved and not (stuck and self._may_grow)
-        return replace(self._stretched(point), solved=solved)
+    def apply(self, problem: Problem) -> Problem:
+        """The loss of limited prices."""
+        if not self.changes:
+            return problem
+        lower = np.maximum(self.loss.lower, -self.limit)
+        upper = np.minimum(self.loss.upper, self.limit)
+        return replace(problem, loss=replace(self.loss, lower=lower, upper=upper))
 
-    @property
-    def _may_grow(self) -> bool:
-        return LIMITS_APART * self._factor < self._failed
+    def is_stuck(self, point: DualPoint) -> bool:
+        """Whether some r stands at the limit, so that a higher one may change the optimum."""
+        return self.changes and bool((np.abs(point.response) >= AT_LIMIT * self.limit).any())
 
-    def _answer(self, time_limit: float | None, accuracy: float) -> DualPoint:
-        """The optimum at the present limit, or at a lower one where no solver can find it."""
-        for _ in range(LOWER_LIMITS):
-            try:
-                point = super().solve(time_limit, accuracy)
-                self._solved = self._factor
-                return point
-            except SolverError as error:
-                if error.status is Status.TIME_LIMIT or not self.columns.count:
-                    raise
-                logger.info("not solved at prices up to %g: %s", self.limit, error)
-                self._failed = self.limit / self._balance(self.columns)
-                before = self._solved if self._solved < self._failed else 0.0
-                self._open(before or LOWER * self._failed)
-                self._solved = 0.0
-        return super().solve(time_limit, accuracy)
-
-    def _balance(self, columns: ColumnStore | None) -> float:
-        """The size of an r that balances the penalty, for columns as solvers see them."""
-        entry = 1.0 if columns is None else float(columns.scales.max(initial=0.0)) or 1.0
-        if self.form.quadratic == 0:
-            return 1.0 / entry
-        target = float(np.abs(self.whole.target).max(initial=0.0)) + self.whole.epsilon
-        return (target or 1.0) / entry**2
-
-    def _limited(self) -> SupportVectorLoss:
-        if not self.is_limited:
-            return self.whole
-        return replace(
-            self.whole,
-            lower=np.maximum(self.whole.lower, -self.limit),
-            upper=np.minimum(self.whole.upper, self.limit),
-        )
-
-    def _open(self, factor: float) -> None:
-        """Begin anew at another limit, near the last answer if there is none but that."""
-        start, columns, options = self._last, self.columns, self._options
-        self._factor, self._stuck_with = factor, -1
-        self.limit = min(factor * self._balance(columns), self._largest)
-        super().__init__(self._limited(), self.form, self._solver, options, columns)
-        self._waiting = np.append(columns.directions, np.arange(columns.n_free, columns.count))
-        if count := len(columns.large):
-            if not isinstance(self.session, InteriorSession):
-                self.session = InteriorSession(self.loss, columns, self.form)
-            self.session.activate(DIRECTION - np.arange(count))
-        if start is not None and len(start.coef) == columns.count:
-            self.expect(start.coef, start.intercept)
-
-    def _stretched(self, point: DualPoint) -> DualPoint:
+    def invert(self, point: DualPoint) -> DualPoint:
         """The model times what makes it meet all margins, where that costs less than missing some.
 
         A solver misses margins by 1e-9 or so, which at a price of 10¹⁵ would cost a million.
         """
-        loss = self.whole
+        loss = self.loss
         one_sided = (loss.lower >= 0) | (loss.upper <= 0)
-        if loss.curvature is not None or not (one_sided & (loss.target != 0)).all():
+        if not self.changes or loss.curvature is not None:
+            return point
+        if not (one_sided & (loss.target != 0)).all():
             return point
         served = point.output * loss.target
         if not (served > 0).all():
@@ -199,4 +123,113 @@ class GrowingPrices(RestrictedDual):
         return min(point, longer, key=self._objective)
 
     def _objective(self, point: DualPoint) -> float:
-        return self.form.value(point.coef, point.intercept) + self.whole.value(point.output)
+        return self.form.value(point.coef, point.intercept) + self.loss.value(point.output)
+
+
+def outgrows(loss: object, form: DualForm) -> bool:
+    """Whether a loss has prices that may be limited: finite ones, of a box alone."""
+    if type(loss) is not SupportVectorLoss or loss.mass is not None or form.radius is not None:
+        return False
+    caps = loss.variables.cap
+    return bool(len(caps) and np.isfinite(caps).all() and loss.shrinks)
+
+
+class GrowingPrices(RestrictedDual):
+    """A live restricted problem that is solved at limited prices while these will do.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+        See :func:`outgrows`.
+    form, session, solver, columns, free
+        As for :class:`RestrictedDual`.
+
+    Attributes
+    ----------
+    prices : LimitedPrices
+        At the present limit; ``loss`` is what they make of its loss.
+    """
+
+    def __init__(
+        self,
+        loss: SupportVectorLoss,
+        form: DualForm,
+        session: OpenSession,
+        solver: str = "auto",
+        columns: ColumnStore | None = None,
+        free: FreeColumns | None = None,
+    ) -> None:
+        # in units of what balances the penalty: this limit, one that was solved, one that was not
+        self._factor, self._solved, self._failed = FIRST_LIMIT, 0.0, np.inf
+        self._last: DualPoint | None = None
+        self._stuck_with = -1  # columns at an answer that stood at the limit
+        self.prices = LimitedPrices(loss, form, self._factor * balance(loss, form, columns))
+        limited = self.prices.apply(Problem(loss, form)).loss
+        super().__init__(limited, form, session, solver, columns, free)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a higher limit may change the answer."""
+        return self.prices.changes
+
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+        """See :class:`RestrictedDual`; ``solved`` is False while a higher limit may change it."""
+        if self._stuck_with == self.columns.count and self._may_grow:
+            self._open(
+                min(LIMIT_GROWTH * self._factor, float(np.sqrt(self._factor * self._failed)))
+            )
+        elif self._factor * self._balance() < SHRUNK * min(self.prices.limit, self.prices.largest):
+            self._open(self._factor)
+        point = self._last = self._answer(time_limit, accuracy)
+        stuck = self.prices.is_stuck(point)
+        self._stuck_with = self.columns.count if stuck and point.solved else -1
+        solved = point.solved and not (stuck and self._may_grow)
+        return replace(self.prices.invert(point), solved=solved)
+
+    @property
+    def _may_grow(self) -> bool:
+        return LIMITS_APART * self._factor < self._failed
+
+    def _answer(self, time_limit: float | None, accuracy: float) -> DualPoint:
+        """The optimum at the present limit, or at a lower one where no solver can find it."""
+        for _ in range(LOWER_LIMITS):
+            try:
+                point = super().solve(time_limit, accuracy)
+                self._solved = self._factor
+                return point
+            except SolverError as error:
+                if error.status is Status.TIME_LIMIT or not self.columns.count:
+                    raise
+                limit = min(self.prices.limit, self.prices.largest)
+                logger.info("not solved at prices up to %g: %s", limit, error)
+                self._failed = limit / self._balance()
+                before = self._solved if self._solved < self._failed else 0.0
+                self._open(before or LOWER * self._failed)
+                self._solved = 0.0
+        return super().solve(time_limit, accuracy)
+
+    def _balance(self) -> float:
+        return balance(self.prices.loss, self.form, self.columns)
+
+    def _open(self, factor: float) -> None:
+        """Begin anew at another limit, near the last answer if there is none but that."""
+        start, columns = self._last, self.columns
+        self._factor, self._stuck_with = factor, -1
+        self.prices = replace(self.prices, limit=factor * self._balance())
+        self._begin(self.prices.apply(Problem(self.prices.loss, self.form)).loss)
+        self._waiting = np.append(columns.directions, np.arange(columns.n_free, columns.count))
+        if count := len(columns.large):
+            if not isinstance(self.session, InteriorSession):
+                self.session = InteriorSession(self.loss, columns, self.form)
+            self.session.activate(DIRECTION - np.arange(count))
+        if start is not None and len(start.coef) == columns.count:
+            self.expect(start.coef, start.intercept)
+
+
+def balance(loss: SupportVectorLoss, form: DualForm, columns: ColumnStore | None) -> float:
+    """The size of an r that balances the penalty, for columns as solvers see them."""
+    entry = 1.0 if columns is None else float(columns.scales.max(initial=0.0)) or 1.0
+    if form.quadratic == 0:
+        return 1.0 / entry
+    target = float(np.abs(loss.target).max(initial=0.0)) + loss.epsilon
+    return (target or 1.0) / entry**2

@@ -15,8 +15,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.optimizers.reductions.reduction import Problem, Reduction
+from cgboost.optimizers.restricted_dual import DualPoint
 
 MOST_VALUES = 64
 """A column of more different values tells nearly all rows apart."""
@@ -26,7 +29,7 @@ MOST_CODES = 2**30
 groups times these fit into an integer."""
 
 
-class MergedRows:
+class MergedRows(Reduction):
     """The groups of training rows that are one row so far.
 
     Parameters
@@ -81,25 +84,32 @@ class MergedRows:
         self._split(number)
         return True
 
-    def merged(self) -> SupportVectorLoss:
+    def apply(self, problem: Problem) -> Problem:
         """The loss of one row for each group, and of the rows behind."""
         rows = np.append(self.first, self._further)
-        return replace(
+        loss = replace(
             self.loss,
             target=self.loss.target[rows],
             lower=np.append(self._sums(self.loss.lower), self.loss.lower[self.n_rows :]),
             upper=np.append(self._sums(self.loss.upper), self.loss.upper[self.n_rows :]),
         )
+        return replace(problem, loss=loss, columns=self.columns(problem.columns))
 
-    def on_groups(self, values: NDArray[np.floating]) -> Vector:
-        """A column on one row for each group, and on the rows behind."""
-        return np.append(values[self.first], values[self.n_rows :])
+    def columns(self, new: Sequence[Column]) -> Sequence[Column]:
+        """On one row for each group, and on the rows behind."""
+        rows = np.append(self.first, self._further)
+        return [replace(column, values=column.values[rows]) for column in new]
+
+    def invert(self, point: DualPoint) -> DualPoint:
+        """Output and pseudo-response of all rows."""
+        output, response = self.on_rows(point.output), self._shared(point.response)
+        return replace(point, output=output, response=response)
 
     def on_rows(self, values: Vector) -> Vector:
         """An output on all rows."""
         return np.append(values[: len(self)][self.number], values[len(self) :])
 
-    def shared(self, response: Vector) -> Vector:
+    def _shared(self, response: Vector) -> Vector:
         """A pseudo-response of groups shared among their rows, in proportion to the boxes.
 
         The part of r beyond the end nearest to 0 is what is shared: between r = lower and r = upper

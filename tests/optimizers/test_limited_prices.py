@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-import cgboost.optimizers.growing_prices as growing
+import cgboost.optimizers.reductions.limited_prices as growing
 from cgboost import RBF, CGBoostClassifier, ColumnGeneration, LPBoostClassifier
 from cgboost.generation.history import Result
 from cgboost.losses import hinge, nu_hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
-from cgboost.optimizers.growing_prices import GrowingPrices, outgrows
+from cgboost.optimizers.interior_point.interior_session import InteriorSession
+from cgboost.optimizers.reductions.limited_prices import GrowingPrices, outgrows
 from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties import L1, L1Ball
 from cgboost.penalties.penalty import DualForm
@@ -103,7 +104,7 @@ def test_what_is_not_limited() -> None:
     assert outgrows(hinge(labels, price), DualForm(L1()))
     assert not outgrows(hinge(labels, price), DualForm(L1Ball()))
     assert not outgrows(nu_hinge(labels, price, 0.5, balanced=False), DualForm(L1()))
-    dual = GrowingPrices(hinge(labels, np.full(2, 100.0)), DualForm(L1()), "auto")
+    dual = GrowingPrices(hinge(labels, np.full(2, 100.0)), DualForm(L1()), InteriorSession)
     assert not dual.is_limited
     assert dual.loss.upper.max() == 100.0
 
