@@ -91,6 +91,7 @@ MOVED = {
     "estimators.thinning.honest": "estimators.thinning.unseen_predictions",
     "pricing.rules.selection": "pricing.rules.budget_pricer",
     "integer.search": "integer.search_state",
+    "estimators.common.subproblems": "estimators.common.plan",
 }
 """Rooms and modules of cgboost in files of earlier versions, and what they are called today; one
 after the other, a module before its room."""
@@ -105,7 +106,7 @@ RENAMED = {
     "cgboost.additive.trees.model_tree:Node": "ModelTreeNode",
     "cgboost.additive.trees.model_tree:Split": "ModelTreeSplit",
     "cgboost.additive.trees.model_tree_growth:Limits": "GrowthLimits",
-    "cgboost.estimators.common.subproblems:Task": "Subproblem",
+    "cgboost.estimators.common.plan:Task": "Subproblem",
     "cgboost.estimators.common.training_rows:Rows": "TrainingRows",
     "cgboost.estimators.constrained.data:Groups": "Groupings",
     "cgboost.estimators.constrained.data:Row": "OutputLimit",
