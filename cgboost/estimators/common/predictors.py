@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMixin
@@ -32,6 +33,7 @@ class Classification(ClassifierMixin, BaseEnsemble):
 
     @property
     def _target(self) -> Labels:
+        check_is_fitted(self, "classes_")
         return Labels(self.classes_, self._is_joint, self._has_log_odds)
 
     @property

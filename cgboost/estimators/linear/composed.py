@@ -140,7 +140,8 @@ class LinearPrediction(RegressorMixin, BaseLinear):
 
     def predict(self, X: ArrayLike) -> Vector:
         """X·coef_ + intercept_, shape (n_rows,); the exponential of this for the Poisson loss."""
-        predicted: Vector = self.model_._target.predicted(self._outputs(X)[:, 0])
+        outputs = self._outputs(X)[:, 0]
+        predicted: Vector = self.model_._target.predicted(outputs)
         return predicted
 
 
@@ -154,11 +155,13 @@ class LinearDecision(ClassifierMixin, BaseLinear):
 
     def decision_function(self, X: ArrayLike) -> Vector:
         """Model output f: shape (n_rows,), or (n_rows, n_classes) with more than two classes."""
-        return Labels(self.classes_).one_or_all(self._outputs(X))
+        outputs = self._outputs(X)
+        return Labels(self.classes_).one_or_all(outputs)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The label with the largest output, shape (n_rows,)."""
-        return Labels(self.classes_).decided(self._outputs(X))
+        outputs = self._outputs(X)
+        return Labels(self.classes_).decided(outputs)
 
     def _take(
         self, model: Any, X: Matrix, y: NDArray[Any], weights: Vector, *, price: float = 1.0
