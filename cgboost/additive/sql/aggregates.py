@@ -12,7 +12,8 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.export.sql import between, by_interval, case, linear
+from cgboost.additive.export.expressions import SQL, added, between, call, case, linear, tree_of
+from cgboost.additive.export.sql import by_interval
 from cgboost.additive.sql.binning import (
     HELD,
     MOST_SUMS,
@@ -25,7 +26,6 @@ from cgboost.additive.sql.binning import (
     regressor_column,
 )
 from cgboost.additive.sql.expressions import (
-    added,
     code_expression,
     distance_expression,
     term_expression,
@@ -101,13 +101,15 @@ class SQLAggregates:
         ]
         factors: list[Factor] = [*((k, ()) for k in range(len(own))), *columns]
         kept = [column for _, (column,) in columns]
-        scores = [f"{part.output_at(coef, b)} AS f{k}" for k, (part, coef, b, _) in enumerate(own)]
+        write = self.sql.write
+        scores = [f"{write(part.f(coef, b))} AS f{k}" for k, (part, coef, b, _) in enumerate(own)]
         read = [f"{WEIGHT} AS w", HELD, f"{self._y} AS y", *kept, *scores]
         rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
         before: dict[str, str] = {}
         if len(own) == 1:
-            loss = expressions_of(self.loss, self.sql, "y", "f0")
-            made = [f"{loss.value} AS value", f"{loss.response} AS r0", f"{loss.curvature} AS c"]
+            loss = expressions_of(self.loss, SQL("y"), SQL("f0"))
+            named = {"value": loss.value, "r0": loss.response, "c": loss.curvature}
+            made = [f"{write(node)} AS {name}" for name, node in named.items()]
             rows = f"SELECT {', '.join(['w', HELD, *kept, *made])} FROM ({rows}) AS q"
         else:
             rows, before = self._shares(rows, kept)
@@ -130,17 +132,18 @@ class SQLAggregates:
             self._move_one(self.parts[0], coefs[0], float(intercepts[0]))
             return np.zeros(0), np.zeros(0)
         own = list(zip(self.parts, coefs, intercepts.tolist(), strict=True))
-        powers = [self.sql.number(value) for value in np.exp(intercepts).tolist()]
+        powers = [SQL(tree_of(value)) for value in np.exp(intercepts).tolist()]
         if any(len(coef) for coef in coefs):
             self._n_moves += 1
-            powers = [f"{self._prefix}_{k}_e{self._n_moves}" for k in range(len(own))]
-            for name, (part, coef, intercept) in zip(powers, own, strict=True):
-                self.store.add(name, self._power(f"({part.output_at(coef, intercept)})"))
+            powers = [SQL(f"{self._prefix}_{k}_e{self._n_moves}") for k in range(len(own))]
+            for power, (part, coef, intercept) in zip(powers, own, strict=True):
+                made = _power(part.f(coef, intercept))
+                self.store.add(power.tree, self.sql.write(made))
             self.store.write()  # they are there before the shares
-            for name in powers:
-                self.store.remove(name)
+            for power in powers:
+                self.store.remove(power.tree)
         for k, (part, power) in enumerate(zip(self.parts, powers, strict=True)):
-            part.respond(self._response(k, f"{power} / ({added(powers)})"))
+            part.respond(self.sql.write(_response(k, power / added(powers))))
         return np.zeros(0), np.zeros(0)
 
     def _move_one(self, part: SQLOutput, coef: Vector, intercept: float) -> None:
@@ -149,8 +152,8 @@ class SQLAggregates:
         if isinstance(self.loss, SquaredError):  # the mean of y − f is known
             moved = float(coef @ np.array(part.means[: len(coef)]))
             mean = self.division.mean - intercept - moved
-        f = f"({part.output_at(coef, intercept + mean)})"
-        part.respond(expressions_of(self.loss, self.sql, self._y, f).response, mean)
+        loss = expressions_of(self.loss, SQL(self._y), part.f(coef, intercept + mean))
+        part.respond(self.sql.write(loss.response), mean)
 
     def _shares(self, scores: str, kept: Sequence[str]) -> tuple[str, dict[str, str]]:
         """A query for value, r_k and p_k besides some columns, and those before it by their names.
@@ -158,12 +161,13 @@ class SQLAggregates:
         Each is made of columns of the one before: written out, an e^{f_k} would be made K times.
         """
         numbers, names = range(len(self.parts)), ["w", HELD, "y", *kept]
-        powers = [f"{self._power(f'f{k}')} AS e{k}" for k in numbers]
-        total = f"{added(f'e{k}' for k in numbers)} AS total"
+        write = self.sql.write
+        powers = [f"{write(_power(SQL(f'f{k}')))} AS e{k}" for k in numbers]
+        total = f"{write(added(SQL(f'e{k}') for k in numbers))} AS total"
         shares = [f"e{k} / total AS p{k}" for k in numbers]
-        right = case([f"WHEN {self._is(k)} THEN p{k}" for k in numbers[:-1]], f"p{numbers[-1]}")
-        responses = [f"{self._response(k, f'p{k}')} AS r{k}" for k in numbers]
-        made = [*names, *(f"p{k}" for k in numbers), *responses, f"-LN({right}) AS value"]
+        right = case([(_is(k), SQL(f"p{k}")) for k in numbers[:-1]], SQL(f"p{numbers[-1]}"))
+        responses = [f"{write(_response(k, SQL(f'p{k}')))} AS r{k}" for k in numbers]
+        made = [*names, *(f"p{k}" for k in numbers), *responses, f"-LN({write(right)}) AS value"]
         return f"SELECT {', '.join(made)} FROM shares", {
             "scores": scores,
             "powers": f"SELECT {', '.join([*names, *powers])} FROM scores",
@@ -171,22 +175,24 @@ class SQLAggregates:
             "shares": f"SELECT {', '.join([*names, *shares])} FROM totals",
         }
 
-    def _is(self, k: int) -> str:
-        return f"y = {self.sql.number(float(k))}"
-
-    def _power(self, score: str) -> str:
-        return f"EXP({between(self.sql, score, -LARGEST_SCORE, LARGEST_SCORE)})"
-
-    def _response(self, k: int, p: str) -> str:
-        """[y = k] − p."""
-        n = self.sql.number
-        return f"({case([f'WHEN {self._is(k)} THEN {n(1.0)}'], n(0.0))} - {p})"
-
     def _bend(self, k: int, other: int) -> tuple[str, ...]:
         """Factors of ∂²ℓ/∂f_k∂f_l: the curvature of one output, δ_kl p_k − p_k p_l of several."""
         if len(self.parts) == 1:
             return ("c",)
         return (f"p{k}", f"({self.sql.number(1.0)} - p{k})" if k == other else f"(-p{other})")
+
+
+def _is(k: int) -> SQL:
+    return SQL("y").equals(float(k))
+
+
+def _power(score: SQL) -> SQL:
+    return call("EXP", between(score, -LARGEST_SCORE, LARGEST_SCORE))
+
+
+def _response(k: int, p: SQL) -> SQL:
+    """[y = k] − p."""
+    return case([(_is(k), 1.0)], 0.0) - p
 
 
 class SQLOutput:
@@ -282,8 +288,8 @@ class SQLOutput:
         """See :meth:`OutputSums.linking`."""
         total = self._summed(stage)
         groups = self._intervals(total, max_bins)
-        code = code_expression(self.sql, groups, total)
-        away = distance_expression(self.sql, groups, total)
+        code = self.sql.write(code_expression(groups, SQL(total)))
+        away = self.sql.write(distance_expression(groups, SQL(total)))
         read = [f"{WEIGHT} AS w", f"{self._response} AS r", f"2 * ({code}) + {HELD} AS g"]
         read.append(f"{away} AS a")
         rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
@@ -304,9 +310,9 @@ class SQLOutput:
             self.store.add(name, self._stage(stage))
         else:
             total = self._summed(stage)
-            text = by_interval(self.sql, stage.link, total, self.outputs, complete=True)
+            value = by_interval(stage.link, SQL(total), list(map(SQL, self.outputs)), complete=True)
             self.store.write()  # the sum is there before its function
-            self.store.add(name, text)
+            self.store.add(name, self.sql.write(value))
         rows = self.store.source(WEIGHT, name)
         ((low, high, mean, square),) = self.session.rows(
             f"SELECT MIN({name}), MAX({name}), SUM({WEIGHT} * {name}) / SUM({WEIGHT}), "
@@ -368,26 +374,25 @@ class SQLOutput:
         self._response, self._mean = self._new_column(), mean
         self.store.add(self._response, expression)
 
-    def output_at(self, coef: Vector, intercept: float) -> str:
+    def f(self, coef: Vector, intercept: float) -> SQL:
         """F = intercept + Σ coef·output."""
-        outputs = self.outputs[: len(coef)]
-        return linear(self.sql, intercept, zip(coef.tolist(), outputs, strict=True))
+        outputs = map(SQL, self.outputs[: len(coef)])
+        return linear(intercept, zip(coef.tolist(), outputs, strict=True))
 
     def _new_column(self) -> str:
         self._n_columns += 1
         return f"{self._prefix}_{self._n_columns}"
 
-    def _term(self, term: Transformation) -> str:
+    def _term(self, term: Transformation) -> SQL:
         name = self._inputs[term.feature]
-        return term_expression(
-            self.sql, term, code_column(name), regressor_column(name), self.outputs
-        )
+        return term_expression(term, SQL(code_column(name)), regressor_column(name), self.outputs)
 
     def _stage(self, stage: Stage) -> str:
         """The sum of the terms, in its bounds."""
-        terms = [(weight, self._term(term)) for weight, term in stage.terms]
-        total = linear(self.sql, stage.intercept, terms)
-        return between(self.sql, f"({total})", stage.low, stage.high)
+        total = linear(
+            stage.intercept, [(weight, self._term(term)) for weight, term in stage.terms]
+        )
+        return self.sql.write(between(total, stage.low, stage.high))
 
     def _summed(self, stage: Stage) -> str:
         """The column of the sum of a stage with a link."""
@@ -466,8 +471,8 @@ class SQLOutput:
         for k in sorted({k for pair in pairs for k in pair}):
             part = parts[k]
             own = regressor_column(self._inputs[part.feature])
-            text = own if part.term is None else self._term(part.term)
-            columns.append(f"{text} - {self.sql.number(part.origin)} AS t{k}")
+            value = SQL(own) if part.term is None else self._term(part.term)
+            columns.append(f"{self.sql.write(value - part.origin)} AS t{k}")
         found: dict[Pair, Vector] = {}
         read = [f"{WEIGHT} AS w", HELD, *columns]
         rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.additive.export.expressions import SQL
 from cgboost.additive.sql.expressions import (
     LOW,
     code_expression,
@@ -200,14 +201,14 @@ def input_columns(
     if isinstance(groups, Categories):
         code = f"COALESCE(CAST({column} AS INTEGER), {groups.count})"
     else:
-        code = code_expression(sql, groups, column)
+        code = sql.write(code_expression(groups, SQL(column)))
     found = [(code_column(number), f"2 * ({code}) + {HELD}", code_type(groups))]
     if isinstance(groups, Intervals):
-        for name, text in (
-            (regressor_column(number), regressor_expression(sql, groups, column)),
-            (distance_column(number), distance_expression(sql, groups, column)),
+        for name, node in (
+            (regressor_column(number), regressor_expression(groups, SQL(column))),
+            (distance_column(number), distance_expression(groups, SQL(column))),
         ):
-            found.append((name, text, sql.double))
+            found.append((name, sql.write(node), sql.double))
     return found
 
 
@@ -235,7 +236,7 @@ def _numbered(
     read, joins, maps = [], [], []
     for j, (x, known) in enumerate(zip(numbers, schema.categories, strict=True)):
         if known is None:
-            text = sql.as_double(f"t.c{j}")  # a column of nothing has no type
+            text = sql.write(sql.as_double(SQL(f"t.c{j}")))  # a column of nothing has no type
         else:
             maps.append(_map(session, copy.table, f"c{j}", list(known)))
             joins.append(f"LEFT JOIN {maps[-1]} AS m{j} ON t.c{j} = m{j}.value")
