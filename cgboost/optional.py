@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 EXTRAS = {
     "jinja2": "report",
     "matplotlib": "plots",
     "onnx": "onnx",
     "rich": "progress",
+    "sqlglot": "sql",
 }
 """The extra that each package comes with."""
 
@@ -38,3 +41,23 @@ def require(package: str, what: str) -> None:
             f"{what} needs the package {package}, which is not installed: "
             f'pip install "cgboost[{extra}]", or pip install {package}'
         )
+
+
+class OnDemand:
+    """A module of such a package, which is imported when something of it is first used.
+
+    Parameters
+    ----------
+    module : str
+    what : str
+        What needs it, as of :func:`require`.
+    """
+
+    def __init__(self, module: str, what: str) -> None:
+        self._module, self._what = module, what
+
+    def __getattr__(self, name: str) -> Any:
+        require(self._module.partition(".")[0], self._what)
+        value = getattr(import_module(self._module), name)
+        setattr(self, name, value)
+        return value

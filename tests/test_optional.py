@@ -48,6 +48,7 @@ def test_models_need_none_of_the_extras() -> None:
         ("from cgboost.inspection import plot_history as f; f(models[0])", "cgboost[plots]"),
         ("models[0].report('report.html')", "cgboost[report]"),
         ("models[0].to_onnx('model.onnx')", "cgboost[onnx]"),
+        ("TransformRegressor().fit(X, X[:, 0]).to_sql('t')", "cgboost[sql]"),
         ("from cgboost.studies.cli import main; sys.exit(main(['odd-even']))", "cgboost[progress]"),
         ("LPBoostClassifier(solver='piqp').fit(X, y)", "pip install piqp"),
         ("CGBoostClassifier(solver='daqp').fit(X, y)", "pip install daqp"),

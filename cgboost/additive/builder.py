@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.feature_constraints import Constraints, Mask, Numbers, choices
-from cgboost.additive.places.place import Aggregates
+from cgboost.additive.places.place import OutputSums
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.moments import BETTER, stepwise_signed
 from cgboost.additive.statistics.passes import SplitMoments
@@ -70,12 +70,12 @@ class StageBuilder:
     link: bool = False
     constraints: Constraints = field(default_factory=Constraints)
 
-    def stages(self, sums: Aggregates, earlier: Sequence[Stage]) -> tuple[list[Stage], int]:
+    def stages(self, sums: OutputSums, earlier: Sequence[Stage]) -> tuple[list[Stage], int]:
         """The stages of a round, whose sum is an additive model, and the number of their inputs.
 
         Parameters
         ----------
-        sums : Aggregates
+        sums : OutputSums
         earlier : sequence of Stage
             Those whose outputs are there.
         """
@@ -84,17 +84,17 @@ class StageBuilder:
         stage = self.stage(sums, belongings)
         return self.constraints.parts(stage, belongings, sums.n_features), len(inputs)
 
-    def inputs(self, sums: Aggregates, belongings: Mask) -> list[int]:
+    def inputs(self, sums: OutputSums, belongings: Mask) -> list[int]:
         """Inputs of the next stage: features, and outputs that a set may use."""
         there = belongings if self.feed_forward else belongings[: sums.n_features]
         return [int(number) for number in np.flatnonzero(there.any(axis=1))]
 
-    def stage(self, sums: Aggregates, belongings: Mask | None = None) -> Stage:
+    def stage(self, sums: OutputSums, belongings: Mask | None = None) -> Stage:
         """The additive model of the response as it is now.
 
         Parameters
         ----------
-        sums : Aggregates
+        sums : OutputSums
         belongings : ndarray of bool, shape (n_inputs, n_sets)
             Which sets of features the inputs may belong to; None: all to one.
         """
@@ -163,7 +163,7 @@ class StageBuilder:
         self,
         trees: list[Transformation],
         lines: list[Transformation],
-        sums: Aggregates,
+        sums: OutputSums,
         n_regressors: int,
         near: Vector,
     ) -> Stage:
@@ -196,7 +196,7 @@ class StageBuilder:
             chosen.append((1.0, together(both)))
         return Stage(float(model.intercept[0]), chosen)
 
-    def _linked(self, stage: Stage, sums: Aggregates) -> Stage:
+    def _linked(self, stage: Stage, sums: OutputSums) -> Stage:
         """The same with a transformation of its sum."""
         groups, parts = sums.linking(stage, self.max_bins)
         parts = parts.without_noise(groups)

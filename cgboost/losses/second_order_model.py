@@ -3,14 +3,14 @@
     L(f + b + Σ_k c_k h_k)     over (b, c_1, …, c_m)
 
 That is all that a master needs of the rows when it chooses few coefficients at a time. The
-protocols say so: wherever the rows are, they can be asked for these sums.
+protocol says so: wherever the rows are, they can be asked for these sums.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,8 +60,22 @@ class Quadratic:
         return Quadratic(self.value, self.gradient, hessian, self.holdout)
 
 
+class Ranges(Protocol):
+    """Ranges of the columns of an output."""
+
+    @property
+    def extremes(self) -> Sequence[tuple[float, float]]:
+        """The least and the largest value of every column, over the rows that count."""
+        ...
+
+
 class LossSums(Protocol):
-    """A loss that is known by sums over the rows, whatever number of outputs it has."""
+    """A loss of one or several outputs, along columns of each that are where its rows are."""
+
+    @property
+    def parts(self) -> Sequence[Ranges]:
+        """Of each output."""
+        ...
 
     @property
     def weight(self) -> float:
@@ -81,52 +95,6 @@ class LossSums(Protocol):
     @property
     def is_smooth(self) -> bool:
         """Whether the loss has a curvature."""
-        ...
-
-
-class Ranges(Protocol):
-    """Ranges of the columns of an output."""
-
-    @property
-    def extremes(self) -> Sequence[tuple[float, float]]:
-        """The least and the largest value of every column, over the rows that count."""
-        ...
-
-
-class RowSums(LossSums, Ranges, Protocol):
-    """A loss with one output, along columns that are where its rows are."""
-
-    def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
-        """The loss at f = intercept + Σ coef·h, by the intercept and the last coefficients.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (n_coefficients,)
-            Of the first columns.
-        intercept : float
-        last : int
-            Number of the last coefficients that the gradient and the Hessian have.
-        """
-        ...
-
-    def move(self, coef: Vector, intercept: float) -> tuple[Vector, Vector]:
-        """The output is f = intercept + Σ coef·h from now on.
-
-        Returns
-        -------
-        output, pseudo_response : ndarray of shape (n_rows,)
-            f, and −∂L/∂f on the training rows; of shape (0,) where the rows are elsewhere.
-        """
-        ...
-
-
-@runtime_checkable
-class JointSums(LossSums, Protocol):
-    """A loss of several outputs, along columns of each of them."""
-
-    @property
-    def parts(self) -> Sequence[Ranges]:
-        """Of each output."""
         ...
 
     def quadratic(
@@ -150,7 +118,7 @@ class JointSums(LossSums, Protocol):
 
         Returns
         -------
-        output, pseudo_response : ndarray of shape (n_rows, n_outputs)
-            Of shape (0,) where the rows are elsewhere.
+        output, pseudo_response : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+            f, and −∂L/∂f on the training rows; of shape (0,) where the rows are elsewhere.
         """
         ...

@@ -36,7 +36,6 @@ OPEN = frozenset({"cgboost.persistence.checkpoint"})
 MOVED = {
     "additive.tables": "tables",
     "estimators.constrained.rules.base": "estimators.constrained.constraints.constraint",
-    "additive.places.joint": "additive.places.joint_aggregates",
     "estimators.common.base": "estimators.common.base_ensemble",
     "estimators.common.bases": "estimators.common.sklearn_bases",
     "estimators.common.rows": "estimators.common.training_rows",
@@ -98,7 +97,6 @@ after the other, a module before its room."""
 RENAMED = {
     "cgboost.additive.places.workers:Partition": "RowPartition",
     "cgboost.additive.places.workers:Plan": "PartitionPlan",
-    "cgboost.additive.places.workers:Query": "PartitionQuery",
     "cgboost.additive.stage:Outputs": "StageOutputs",
     "cgboost.additive.statistics.passes:Parts": "SplitMoments",
     "cgboost.additive.statistics.products:SharedProducts": "SharedGroupProducts",

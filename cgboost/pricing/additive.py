@@ -15,15 +15,15 @@ coordinate descent of the squared error: it ends at the joint least-squares fit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.places.place import Aggregates
-from cgboost.additive.stage import StageOutput, Stages
+from cgboost.additive.places.place import OutputSums
+from cgboost.additive.stage import Stage, StageOutput, Stages
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.trees.smoothers import AdditiveFunction, Smoother
 from cgboost.generation.columns import Column, Term
@@ -36,81 +36,61 @@ Vector = NDArray[np.float64]
 
 
 class StagePricer:
-    """Fits an additive model to the pseudo-response of all rows, held out ones included.
+    """Fits an additive model to each pseudo-response of all rows, held out ones included.
 
-    Where not all features may meet, it comes as several stages, whose sum it is.
+    The models of several outputs are all of the same f. Where not all features may meet, a model
+    comes as several stages, whose sum it is.
 
     Parameters
     ----------
     builder : StageBuilder
-    sums : Aggregates
+    outputs : sequence of OutputSums
         Of the rows, where the master's f is.
-    output : int, default=0
-        Of a model with several outputs, which one.
     """
 
-    def __init__(self, builder: StageBuilder, sums: Aggregates, output: int = 0) -> None:
-        self.builder, self.sums, self.output = builder, sums, output
-        self.family = Stages()
-
-    def memory(self) -> Stages:
-        """The stages so far."""
-        return self.family
-
-    def recall(self, memory: Stages) -> None:
-        """Go on from these stages, on the rows of this fit."""
-        self.family = memory
-        for stage in memory.stages:
-            self.sums.append(stage)
-
-    def price(self, state: MasterState, limit: int) -> Priced:
-        """The stages of a round; none where it would be constant. They may use earlier columns."""
-        count = sum(column.output == self.output for column in state.columns)
-        del self.family.stages[count:]
-        self.sums.drop(count)
-        if limit == 0:
-            return Priced(columns=())
-        stages, n_inputs = self.builder.stages(self.sums, self.family.stages)
-        sizes = [sum(abs(weight) for weight, _ in stage.terms) for stage in stages]
-        columns = []
-        for number, (stage, size) in enumerate(zip(stages, sizes, strict=True), start=count):
-            if not stage.terms:
-                break
-            self.sums.append(stage)
-            self.family.stages.append(self.builder.bounded(stage, self.sums.extremes[number]))
-            function = StageOutput(self.family, number, size / sum(sizes))
-            key, values = ("stage", self.output, number), self.sums.values(number)
-            columns.append(Column(values, key, function, output=self.output))
-        return Priced(columns, n_evaluated=n_inputs)
-
-
-class JointStagePricer:
-    """Stages for every output of a model, all from the same f.
-
-    Parameters
-    ----------
-    builder : StageBuilder
-    parts : sequence of Aggregates
-        Of each output.
-    """
-
-    def __init__(self, builder: StageBuilder, parts: Sequence[Aggregates]) -> None:
-        self.pricers = [StagePricer(builder, sums, k) for k, sums in enumerate(parts)]
+    def __init__(self, builder: StageBuilder, outputs: Sequence[OutputSums]) -> None:
+        self.builder, self.outputs = builder, outputs
+        self.families = [Stages() for _ in outputs]
 
     def memory(self) -> list[Stages]:
-        """The stages of every output."""
-        return [pricer.memory() for pricer in self.pricers]
+        """The stages of every output so far."""
+        return self.families
 
     def recall(self, memory: list[Stages]) -> None:
-        """Go on from these."""
-        for pricer, own in zip(self.pricers, memory, strict=True):
-            pricer.recall(own)
+        """Go on from these stages, on the rows of this fit."""
+        self.families = memory
+        for sums, family in zip(self.outputs, memory, strict=True):
+            for stage in family.stages:
+                sums.append(stage)
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        """The stages of a round, output by output; none where none has any."""
-        found = [pricer.price(state, limit) for pricer in self.pricers]
-        columns = [column for own in found for column in own.columns]
-        return Priced(columns, n_evaluated=sum(own.n_evaluated for own in found))
+        """The stages of a round, output by output; none where they would all be constant.
+
+        They may use earlier columns.
+        """
+        columns: list[Column] = []
+        n_evaluated = 0
+        for k, (sums, family) in enumerate(zip(self.outputs, self.families, strict=True)):
+            count = sum(column.output == k for column in state.columns)
+            del family.stages[count:]
+            sums.drop(count)
+            if limit:
+                stages, n_inputs = self.builder.stages(sums, family.stages)
+                columns += self._appended(k, stages)
+                n_evaluated += n_inputs
+        return Priced(tuple(columns), n_evaluated=n_evaluated)
+
+    def _appended(self, k: int, stages: Sequence[Stage]) -> Iterator[Column]:
+        """The outputs of new stages as columns, up to the first that is constant."""
+        sums, family = self.outputs[k], self.families[k]
+        sizes = [sum(abs(weight) for weight, _ in stage.terms) for stage in stages]
+        for number, (stage, size) in enumerate(zip(stages, sizes, strict=True), sums.n_outputs):
+            if not stage.terms:
+                break
+            sums.append(stage)
+            family.stages.append(self.builder.bounded(stage, sums.extremes[number]))
+            function = StageOutput(family, number, size / sum(sizes))
+            yield Column(sums.values(number), ("stage", k, number), function, output=k)
 
 
 NOTHING = AdditiveFunction()

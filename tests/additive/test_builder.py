@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.places.memory import MemoryAggregates
+from cgboost.additive.places.memory import MemoryAggregates, MemoryOutput
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Passes
 from cgboost.losses import SquaredError
@@ -26,12 +26,13 @@ def builder(**choices: bool) -> StageBuilder:
 
 def sums(
     response: np.ndarray, *outputs: np.ndarray, weights: np.ndarray | None = None
-) -> MemoryAggregates:
+) -> MemoryOutput:
     """Of rows with three features, of which the last is noise, and with outputs of stages."""
     counts = np.ones(N_ROWS) if weights is None else weights
     groups = [intervals_of(X[:, j], counts, 20) for j in range(3)]
     passes = Passes(TableRows(X), counts, HELD)
-    found = MemoryAggregates(passes, SquaredError(), response, counts, groups, np.arange(N_ROWS))
+    rows = np.arange(N_ROWS)
+    (found,) = MemoryAggregates(passes, SquaredError(), response, counts, groups, rows).parts
     found.outputs.values.extend(outputs)
     return found
 

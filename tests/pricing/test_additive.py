@@ -147,7 +147,7 @@ def run_of(loss: Loss, target: np.ndarray, **choices: bool) -> tuple[AggregateMa
     passes = Passes(TableRows(POINTS), np.ones(1500), HELD)
     sums = MemoryAggregates(passes, loss, target, np.ones(1500), groups, np.arange(1500))
     master = AggregateMaster(sums, corrective=corrective)
-    return master, StagePricer(StageBuilder(20, **choices), sums)
+    return master, StagePricer(StageBuilder(20, **choices), sums.parts)
 
 
 @pytest.mark.parametrize("corrective", [False, True])
@@ -158,7 +158,7 @@ def test_stages_lower_the_loss_and_predict_as_their_columns(corrective: bool) ->
     assert len(result.columns) == 4
     assert (np.diff(result.history["objective"]) < 0).all()
     values = np.column_stack([column.values for column in result.columns])
-    np.testing.assert_allclose(stages.family.all_outputs(POINTS, 4), values, atol=1e-12)
+    np.testing.assert_allclose(stages.families[0].all_outputs(POINTS, 4), values, atol=1e-12)
     if corrective:  # the residual of the training rows is orthogonal to every stage
         left = TRAINING * (SURFACE - result.output)
         assert (np.abs(values.T @ left) < 1e-7 * np.linalg.norm(values, axis=0)).all()
@@ -209,7 +209,7 @@ def test_what_is_no_column() -> None:
     first = stages.price(master.solve(), 1)
     again = stages.price(master.solve(), 1)
     np.testing.assert_array_equal(first.columns[0].values, again.columns[0].values)
-    assert stages.sums.n_outputs == len(stages.family.stages) == 1
+    assert stages.outputs[0].n_outputs == len(stages.families[0].stages) == 1
 
 
 @pytest.mark.parametrize(("feed_forward", "wanted"), [(True, [2, 3, 4]), (False, [2, 2, 2])])

@@ -1,11 +1,10 @@
 """SQL dialects: how a database writes names, numbers, categories and table expressions.
 
-All that databases disagree on in a query of :mod:`cgboost.additive.export.sql` is one table, the
-dictionary ``DIALECTS``: a :class:`Dialect` for each.
+sqlglot writes names, text and types as each database has them. What it does not know is one table,
+the dictionary ``DIALECTS``: a :class:`Dialect` for each.
 
-names, text
-    Quotes are doubled; BigQuery escapes them by a backslash. A backslash in text is an escape in
-    MySQL, BigQuery and Snowflake, and in PostgreSQL where ``standard_conforming_strings`` is off:
+text
+    A backslash in text is an escape in PostgreSQL where ``standard_conforming_strings`` is off:
     there such text is a literal ``E'…'``, which means the same with either setting.
 numbers
     ``0.5e0`` is a decimal number of any length in PostgreSQL, and Snowflake does not promise that
@@ -28,19 +27,16 @@ table expressions
 from __future__ import annotations
 
 import datetime
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-Escapes = tuple[tuple[str, str], ...]
-"""Characters, and what is written in their place."""
-
-BACKSLASHED: Escapes = (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"))
-"""What BigQuery cannot have between quotes of one line, besides the quote."""
+from cgboost.additive.export.expressions import SQL, check_characters, exp, named, tree_of
+from cgboost.optional import OnDemand
 
 EXACT_INTEGERS = 2.0**53
 """Integers below it are numbers of double precision."""
@@ -57,14 +53,10 @@ class Dialect:
     ----------
     title : str
         The database, for messages.
-    quote : str
-        What stands around a name.
-    name_escapes, text_escapes : tuple of (str, str)
-        Characters within a name and within text, and what is written in their place.
-    opening : str
-        How a literal begins that has a backslash; others begin with a quotation mark.
-    double : str
-        The type of double precision.
+    writer : str
+        What sqlglot calls it.
+    escapes : bool
+        Whether text with a backslash is written with escapes.
     number_type : str
         Type of the literals of numbers, where one with an exponent is not of double precision.
     rounds_decimals : bool
@@ -75,20 +67,17 @@ class Dialect:
         Literals of a date, and of a date with a time without a zone.
     times_are_text : bool
         Whether these are text, so that midnight and the date alone are not equal.
-    materialized : str
-        What stands after AS where a table expression is to be kept as a table.
-    unmerged : str
-        What ends a table expression for the same purpose.
+    materialized : bool
+        Whether a table expression is a table only where that is said.
+    unmerged : bool
+        Whether a LIMIT does so.
     longest_name : int or None
         Bytes of a name that count: PostgreSQL cuts it there.
     """
 
     title: str
-    quote: str = '"'
-    name_escapes: Escapes = (('"', '""'),)
-    text_escapes: Escapes = (("'", "''"),)
-    opening: str = "'"
-    double: str = "DOUBLE PRECISION"
+    writer: str
+    escapes: bool = False
     number_type: str = ""
     rounds_decimals: bool = True
     text_column: str = "{0}"
@@ -96,47 +85,40 @@ class Dialect:
     date: str = "DATE '{}'"
     time: str = "TIMESTAMP '{}'"
     times_are_text: bool = False
-    materialized: str = ""
-    unmerged: str = ""
+    materialized: bool = False
+    unmerged: bool = False
     longest_name: int | None = None
 
-    def name(self, name: str) -> str:
-        """A name in quotes.
+    def write(self, sql: SQL) -> str:
+        """An expression or a query as text."""
+        if isinstance(sql.tree, str):
+            return sql.tree
+        generator = _generator_class(self.writer)(dialect=self.writer, comments=False)
+        generator.literal = self.literal
+        return str(generator.generate(sql.tree, copy=False))
 
-        Raises
-        ------
-        ValueError
-            If it is empty, or has characters that no database can have.
-        """
-        if not name:
-            raise ValueError("a column or table has an empty name, which SQL cannot say: rename it")
-        _check_characters(name, "the name")
-        return self.quote + _escaped(name, self.name_escapes) + self.quote
+    def name(self, name: str) -> str:
+        """A name in quotes; errors as of :func:`named`."""
+        return self.write(named(name))
 
     def path(self, parts: Sequence[str]) -> str:
         """The name of a table, of its parts."""
         return ".".join(map(self.name, parts))
 
     def number(self, value: float) -> str:
-        """A literal, or an expression of literals, that is this number in double precision.
+        """A number of double precision; errors as of :func:`tree_of`."""
+        return self.literal(tree_of(float(value)).this)
 
-        Raises
-        ------
-        ValueError
-            If it is not finite.
-        """
-        if not math.isfinite(value):
-            raise ValueError(
-                f"{value} cannot be written as a number in SQL: replace it where it is a category"
-            )
-        digits = repr(float(value))
+    def literal(self, digits: str) -> str:
+        """A literal, or an expression of literals, that is a number to the last bit."""
+        if "e" not in digits:  # an integer
+            return digits
         if self.number_type:
-            return f"'{digits}'::{self.number_type}"
-        if not self.rounds_decimals and (
-            abs(value) >= EXACT_INTEGERS or not float(value).is_integer()
-        ):
-            return _of_integers(float(value))
-        return digits if "e" in digits else f"{digits}e0"
+            return f"'{digits.removesuffix('e0')}'::{self.number_type}"
+        value = float(digits)
+        if not self.rounds_decimals and (abs(value) >= EXACT_INTEGERS or not value.is_integer()):
+            return _of_integers(value)
+        return digits
 
     def text(self, value: str) -> str:
         """A text literal.
@@ -146,9 +128,9 @@ class Dialect:
         ValueError
             If it has characters that no database can have.
         """
-        _check_characters(value, "the category")
-        opening = self.opening if "\\" in value else "'"
-        return opening + _escaped(value, self.text_escapes) + "'"
+        check_characters(value, "the category")
+        text = self.write(SQL(exp.Literal(this=value, is_string=True)))
+        return "E" + text.replace("\\", "\\\\") if self.escapes and "\\" in text else text
 
     def category(self, value: Any) -> str:
         """A category as a literal: text, number, truth value, date or time without a zone.
@@ -174,7 +156,7 @@ class Dialect:
             "the categories of this feature strings"
         )
 
-    def categories(self, values: Sequence[Any]) -> str:
+    def categories(self, values: Sequence[Any]) -> list[str]:
         """Categories as literals, as they stand between the brackets of IN.
 
         Raises
@@ -187,15 +169,20 @@ class Dialect:
             times = (value for value in values if kind(value) == "time")
             midnights = (value.date() for value in times if value.time() == datetime.time())
             literals += map(self.category, midnights)
-        return ", ".join(literals)
+        return literals
 
-    def as_double(self, column: str) -> str:
+    @property
+    def double(self) -> str:
+        """The type of double precision."""
+        return self.write(SQL(exp.DataType.build("double")))
+
+    def as_double(self, column: SQL) -> SQL:
         """A column as double precision."""
-        return f"CAST({column} AS {self.double})"
+        return SQL(exp.Cast(this=column.tree, to=exp.DataType.build("double")))
 
     def table_expression(self, name: str, query: str) -> str:
         """A named query, as it stands after WITH."""
-        return f"{name} AS {self.materialized}({query}{self.unmerged})"
+        return f"{name} AS {'MATERIALIZED ' if self.materialized else ''}({query})"
 
     def check_names(self, names: Sequence[str], what: str) -> None:
         """See that no two names are one to the database.
@@ -217,56 +204,74 @@ class Dialect:
 
 
 DIALECTS: dict[str, Dialect] = {
-    "duckdb": Dialect("DuckDB", text_column="CAST({0} AS VARCHAR) COLLATE C"),
+    "duckdb": Dialect("DuckDB", "duckdb", text_column="CAST({0} AS VARCHAR) COLLATE C"),
     "postgresql": Dialect(
         "PostgreSQL",
-        text_escapes=(("'", "''"), ("\\", "\\\\")),
-        opening="E'",
+        "postgres",
+        escapes=True,
         number_type="FLOAT8",
         text_column='CASE WHEN {0} IS NOT NULL THEN CONCAT({0}) END COLLATE "C"',
         truth_column="CAST({0} AS INTEGER)",
-        materialized="MATERIALIZED ",
+        materialized=True,
         longest_name=63,
     ),
     "sqlite": Dialect(
         "SQLite",
-        double="REAL",
+        "sqlite",
         rounds_decimals=False,
         text_column="{0} COLLATE BINARY",
         date="'{}'",
         time="'{}'",
         times_are_text=True,
-        materialized="MATERIALIZED ",
+        materialized=True,
     ),
     "mysql": Dialect(
         "MySQL",
-        quote="`",
-        name_escapes=(("`", "``"),),
-        text_escapes=(("'", "''"), ("\\", "\\\\")),
-        double="DOUBLE",
+        "mysql",
         text_column="CONVERT({0} USING utf8mb4) COLLATE utf8mb4_0900_bin",
-        unmerged=f" LIMIT {2**63 - 1}",
+        unmerged=True,
     ),
     "bigquery": Dialect(
         "BigQuery",
-        quote="`",
-        name_escapes=(("`", "\\`"), *BACKSLASHED),
-        text_escapes=(("'", "\\'"), *BACKSLASHED),
-        double="FLOAT64",
+        "bigquery",
         text_column="COLLATE({0}, '')",
         truth_column="CAST({0} AS INT64)",
         time="DATETIME '{}'",
     ),
     "snowflake": Dialect(
         "Snowflake",
-        text_escapes=(("'", "''"), ("\\", "\\\\")),
-        double="DOUBLE",
+        "snowflake",
         number_type="DOUBLE",
         text_column="COLLATE({0}, 'utf8')",
         truth_column="CAST({0} AS INTEGER)",
     ),
 }
 """The databases that there is a dialect of."""
+
+
+@cache
+def _generator_class(writer: str) -> Any:
+    """A class of generators of sqlglot, which write numbers as a dialect of ours has them."""
+    own: Any = OnDemand("sqlglot.dialects.dialect", "SQL").Dialect.get_or_raise(writer)
+
+    class Generator(own.generator_class):
+        literal: Callable[[str], str]
+
+        def literal_sql(self, expression: Any) -> str:
+            """Text as the database has it, numbers by ``literal``."""
+            if expression.is_string:
+                return str(super().literal_sql(expression))
+            return self.literal(expression.this)
+
+        def div_sql(self, expression: Any) -> str:
+            """A quotient, whose parts are no integers."""
+            return str(self.binary(expression, "/"))
+
+        def cte_sql(self, expression: Any) -> str:
+            """A table expression, on a new line."""
+            return f"\n{super().cte_sql(expression)}"
+
+    return Generator
 
 
 def dialect_of(name: str) -> Dialect:
@@ -301,15 +306,3 @@ def _of_integers(value: float) -> str:
     sign, shift = ("/", below.bit_length() - 1) if below > 1 else ("*", twos)
     steps = [*[LARGEST_SHIFT] * (shift // LARGEST_SHIFT), shift % LARGEST_SHIFT]
     return f"({above >> twos}e0{''.join(f' {sign} {2**step}' for step in steps if step)})"
-
-
-def _escaped(text: str, escapes: Escapes) -> str:
-    return text.translate({ord(character): written for character, written in escapes})
-
-
-def _check_characters(text: str, what: str) -> None:
-    """Raise a ValueError for NUL, which ends a statement, and halves of surrogate pairs."""
-    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError(
-            f"{what} {text!r} has a NUL or half a surrogate pair, which SQL cannot say: replace it"
-        )

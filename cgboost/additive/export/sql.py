@@ -3,8 +3,9 @@
 Stages of an additive model in SQL: an expression for each, and a query that predicts.
 
 What is used of the language: ``CASE``, ``IN``, ``CAST``, ``WITH``, names in quotes, numbers of
-double precision; with the logistic link ``EXP``. How a database writes them is a matter of its
-dialect (:mod:`cgboost.additive.export.dialects`).
+double precision; with the logistic link ``EXP``. Expressions are trees of sqlglot
+(:mod:`cgboost.additive.export.expressions`), the same for all databases; how one writes them is a
+matter of its dialect (:mod:`cgboost.additive.export.dialects`).
 
 NaN is to a database above all numbers, or not comparable. What is missing is told from numbers by
 ``x <= 0 OR -x <= 0``, which is true neither of NaN nor of NULL.
@@ -19,14 +20,22 @@ from typing import Any
 import numpy as np
 
 from cgboost.additive.export.dialects import DIALECTS, Dialect, dialect_of, kind
+from cgboost.additive.export.expressions import (
+    SQL,
+    added,
+    between,
+    call,
+    case,
+    exp,
+    is_number,
+    linear,
+    named,
+)
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import Intervals
 from cgboost.tables.table_encoding import Schema
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
-
-LONGEST_SUM = 32
-"""Longer ones are divided by brackets: databases read a sum as nested, and limit the depth."""
 
 
 def unused(prefix: str, count: int, taken: Iterable[str]) -> list[str]:
@@ -37,140 +46,107 @@ def unused(prefix: str, count: int, taken: Iterable[str]) -> list[str]:
     return [f"{prefix}_{k}" for k in range(count)]
 
 
-def linear(sql: Dialect, constant: float, terms: Iterable[tuple[float, str]]) -> str:
-    """The expression constant + Σ factor · operand, without factors of 0."""
-    parts = [sql.number(constant)]
-    for factor, operand in terms:
-        if factor != 0.0:
-            sign = "-" if factor < 0.0 else "+"
-            parts.append(f"{sign} {sql.number(abs(factor))} * {operand}")
-    while len(parts) > LONGEST_SUM:
-        sums = [" ".join(parts[k : k + LONGEST_SUM]) for k in range(0, len(parts), LONGEST_SUM)]
-        parts = [f"({sums[0]})", *(f"+ ({part.removeprefix('+ ')})" for part in sums[1:])]
-    return " ".join(parts)
-
-
 def by_interval(
-    sql: Dialect,
-    transformation: Transformation,
-    column: str,
-    outputs: Sequence[str],
-    *,
-    complete: bool,
-) -> str:
+    transformation: Transformation, x: SQL, outputs: Sequence[SQL], *, complete: bool
+) -> SQL:
     """A transformation of numbers.
 
     Parameters
     ----------
-    sql : Dialect
     transformation : Transformation
-    column : str
-        What is transformed, as SQL writes it.
-    outputs : sequence of str
-        Earlier outputs, the same.
+    x : SQL
+        What is transformed.
+    outputs : sequence of SQL
+        Earlier outputs.
     complete : bool
-        Whether the column is never NULL or NaN.
+        Whether x is never NULL or NaN.
     """
-    pieces = _pieces(sql, transformation, column, outputs)
-    last = pieces[-1][1]
-    whens = [f"WHEN {column} < {sql.number(upper)} THEN {text}" for upper, text in pieces[:-1]]
-    missing = _leaf(sql, transformation, transformation.leaf[-1], outputs)
-    if complete or missing == last:
-        return case(whens, last)
-    return case([*whens, f"WHEN {is_number(sql, column)} THEN {last}"], missing)
+    t = transformation
+    assert isinstance(t.groups, Intervals)
+    along = x - t.groups.origin if t.groups.origin else x
+    pieces = _pieces(t)
+    values = [_node(formula, along, outputs) for _, formula in pieces]
+    uppers = [upper for upper, _ in pieces[:-1]]
+    whens = [(x < upper, value) for upper, value in zip(uppers, values[:-1], strict=True)]
+    missing = _formula(t, t.leaf[-1])
+    if complete or missing == pieces[-1][1]:
+        return case(whens, values[-1])
+    return case([*whens, (is_number(x), values[-1])], _node(missing, along, outputs))
 
 
 def by_category(
     sql: Dialect,
     transformation: Transformation,
-    column: str,
-    outputs: Sequence[str],
+    column: SQL,
+    outputs: Sequence[SQL],
     known: dict[Any, int],
-) -> str:
+) -> SQL:
     """A transformation of categories; ``known`` has their numbers."""
-    unknown = _leaf(sql, transformation, transformation.leaf[-1], outputs)
-    lists: dict[str, list[Any]] = {}
+    t = transformation
+    unknown = _formula(t, t.leaf[-1])
+    lists: dict[Formula, list[Any]] = {}
     for value, code in known.items():
-        group = min(code, transformation.groups.n_groups - 1)
-        text = _leaf(sql, transformation, transformation.leaf[group], outputs)
-        if text != unknown:
-            lists.setdefault(text, []).append(value)
-    check_one_type(column, known)
-    return case(
-        [
-            f"WHEN {column} IN ({sql.categories(values)}) THEN {text}"
-            for text, values in lists.items()
-        ],
-        unknown,
-    )
+        formula = _formula(t, t.leaf[min(code, t.groups.n_groups - 1)])
+        if formula != unknown:
+            lists.setdefault(formula, []).append(value)
+    check_one_type(sql, column, known)
+    whens = [
+        (column.is_one_of(sql.categories(values)), _node(formula, column, outputs))
+        for formula, values in lists.items()
+    ]
+    return case(whens, _node(unknown, column, outputs))
 
 
-def check_one_type(column: str, known: Iterable[Any]) -> None:
+def check_one_type(sql: Dialect, column: SQL, known: Iterable[Any]) -> None:
     """Raise a ValueError for categories that no column of a database can have together."""
     kinds = {kind(value): value for value in known}
     if len(kinds) > 1:
         first, second = list(kinds.values())[:2]
         raise ValueError(
-            f"{column} has categories of different types, {first!r} and {second!r} say, and a "
-            "column of a database has one type: make them strings"
+            f"{sql.write(column)} has categories of different types, {first!r} and {second!r} say, "
+            "and a column of a database has one type: make them strings"
         )
 
 
-def is_number(sql: Dialect, column: str) -> str:
-    """A condition that is true of numbers alone, neither of NaN nor of NULL."""
-    zero = sql.number(0.0)
-    return f"{column} <= {zero} OR -{column} <= {zero}"
+Formula = tuple[float, tuple[tuple[float, int | None], ...]]
+"""What a leaf says: a constant, and factors of earlier outputs; None: of the regressor."""
 
 
-def case(whens: Sequence[str], otherwise: str) -> str:
-    """A CASE expression; without any WHEN what is otherwise."""
-    return " ".join(["CASE", *whens, "ELSE", otherwise, "END"]) if whens else otherwise
+def _node(formula: Formula, along: SQL, outputs: Sequence[SQL]) -> SQL:
+    """A formula of the regressor and the outputs."""
+    level, terms = formula
+    return linear(level, [(c, along if k is None else outputs[k]) for c, k in terms])
 
 
-def _pieces(
-    sql: Dialect, t: Transformation, column: str, outputs: Sequence[str]
-) -> list[tuple[float, str]]:
+def _pieces(t: Transformation) -> list[tuple[float, Formula]]:
     """Ends of intervals and what the transformation is on each: constant beyond the range."""
     assert isinstance(t.groups, Intervals)
     low, high, origin = t.groups.low, t.groups.high, t.groups.origin
-    along = f"({column} - {sql.number(origin)})" if origin else column
     edges = [-math.inf, *map(float, t.groups.edges), math.inf]
-    pieces: list[tuple[float, str]] = []
+    pieces: list[tuple[float, Formula]] = []
     for leaf, start, end in zip(t.leaf[:-1], edges[:-1], edges[1:], strict=True):
         sloped = t.slope[leaf] != 0.0
         ends = [end, low, high] if sloped else [end]
         for upper in sorted({bound for bound in ends if start < bound <= end}):
-            if upper <= low:
-                text = _leaf(sql, t, leaf, outputs, at=low - origin)
-            elif upper <= high:
-                text = _leaf(sql, t, leaf, outputs, along=along)
-            else:
-                text = _leaf(sql, t, leaf, outputs, at=high - origin)
-            if pieces and pieces[-1][1] == text:
+            at = low if upper <= low else None if upper <= high else high
+            formula = _formula(t, leaf, None if at is None else at - origin)
+            if pieces and pieces[-1][1] == formula:
                 pieces.pop()
-            pieces.append((upper, text))
+            pieces.append((upper, formula))
     return pieces
 
 
-def _leaf(
-    sql: Dialect,
-    t: Transformation,
-    leaf: int,
-    outputs: Sequence[str],
-    *,
-    at: float = 0.0,
-    along: str = "",
-) -> str:
-    """What a leaf says at a value of its regressor, or along a column."""
-    slope = float(t.slope[leaf])
-    level = float(t.intercept[leaf]) + (0.0 if along else slope * at)
-    own = [(slope, along)] if along else []
+def _formula(t: Transformation, leaf: int, at: float | None = 0.0) -> Formula:
+    """What a leaf says at a value of its regressor; None: along it."""
+    slope, level = float(t.slope[leaf]), float(t.intercept[leaf])
+    own = ((slope, None),) if at is None and slope else ()
     used = map(int, np.flatnonzero(t.coef[leaf]))
-    return linear(sql, level, [*own, *((float(t.coef[leaf, k]), outputs[k]) for k in used)])
+    terms = ((float(t.coef[leaf, k]), k) for k in used)
+    return level + (0.0 if at is None else slope * at), (*own, *terms)
 
 
-Input = tuple[str, dict[Any, int] | None]
-"""A column in quotes, and the numbers of its categories where it has any."""
+Input = tuple[SQL, dict[Any, int] | None]
+"""A column, and the numbers of its categories where it has any."""
 
 LINKS = ("identity", "logistic", "log")
 
@@ -180,7 +156,7 @@ StagedModel = tuple[Stages, Sequence[float], float]
 
 def stage_expressions(
     stages: Stages, schema: Schema, sql: Dialect = DIALECTS["duckdb"], prefix: str = "stage"
-) -> dict[str, str]:
+) -> dict[str, SQL]:
     """The output of every stage as an expression in columns and in the outputs before it.
 
     Parameters
@@ -195,7 +171,7 @@ def stage_expressions(
 
     Returns
     -------
-    dict of str to str
+    dict of str to SQL
         Name (without quotes) and expression, in the order in which they are to be evaluated:
         stage_0, stage_1, …; before a stage with a link comes its sum, stage_0_sum say, and before
         one with bounds what it would be without them, stage_0_free. Where the name of a column
@@ -210,18 +186,18 @@ def stage_expressions(
     """
     features = feature_names(sql, schema)
     names = unused(prefix, len(stages.stages), features)
-    outputs = [sql.name(name) for name in names]
-    inputs: list[Input] = list(zip(map(sql.name, features), schema.categories, strict=True))
+    outputs = list(map(named, names))
+    inputs: list[Input] = list(zip(map(named, features), schema.categories, strict=True))
     inputs += [(output, None) for output in outputs]
     expressions = {}
     for stage, name in zip(stages.stages, names, strict=True):
         total = _sum(sql, stage, inputs, schema.n_features)
         if stage.is_bounded:
             expressions[f"{name}_free"] = total
-            total = between(sql, sql.name(f"{name}_free"), stage.low, stage.high)
+            total = between(named(f"{name}_free"), stage.low, stage.high)
         if stage.link is not None:
             expressions[f"{name}_sum"] = total
-            total = by_interval(sql, stage.link, sql.name(f"{name}_sum"), outputs, complete=True)
+            total = by_interval(stage.link, named(f"{name}_sum"), outputs, complete=True)
         expressions[name] = total
     return expressions
 
@@ -303,7 +279,7 @@ def models_statement(
     """
     sql = dialect_of(dialect)
     features = feature_names(sql, schema)
-    steps: dict[str, str] = {}
+    steps: dict[str, SQL] = {}
     scores = unused("score", len(models), features)
     for k, (score, (stages, coef, intercept)) in enumerate(zip(scores, models, strict=True)):
         if len(coef) > len(stages.stages):
@@ -312,18 +288,16 @@ def models_statement(
         names = unused(prefix, len(coef), features)
         own = Stages(stages.stages[: len(coef)])
         steps |= stage_expressions(own, schema, sql, prefix)
-        steps[score] = linear(sql, intercept, zip(coef, map(sql.name, names), strict=True))
-    quoted = list(map(sql.name, scores))
-    is_share = link == "softmax"
-    prediction = share(sql, quoted, number) if is_share else linked(sql, quoted[number], link)
+        steps[score] = linear(intercept, zip(coef, map(named, names), strict=True))
+    prediction = predicted(list(map(named, scores)), link, number)
     return query(sql, schema, steps, prediction, table, output=output, keep=keep)
 
 
 def query(
     sql: Dialect,
     schema: Schema,
-    steps: dict[str, str],
-    prediction: str,
+    steps: dict[str, SQL],
+    prediction: SQL,
     table: str | Sequence[str],
     *,
     output: str,
@@ -335,9 +309,9 @@ def query(
     ----------
     sql : Dialect
     schema : Schema
-    steps : dict of str to str
+    steps : dict of str to SQL
         Names (without quotes) and expressions in the features and the steps before.
-    prediction : str
+    prediction : SQL
         The expression of the column that is made.
     table, output, keep
         As in :func:`select_statement`.
@@ -352,22 +326,29 @@ def query(
     features = feature_names(sql, schema)
     kept = unused("kept", len(keep), features)
     path = [table] if isinstance(table, str) else list(table)
-    first, *later = map(sql.name, unused("step", len(steps) + 1, path))
-    read = [f"{sql.name(old)} AS {sql.name(new)}" for old, new in zip(keep, kept, strict=True)]
+    first, *later = map(named, unused("step", len(steps) + 1, path))
+    both = list(zip(map(named, keep), map(named, kept), strict=True))
+    read = [old.alias(new) for old, new in both]
     read += [_read(sql, schema, j, name) for j, name in enumerate(features)]
-    lines = [sql.table_expression(first, _select(read, sql.path(path)))]
+    selects = [(first, _select(read, exp.Var(this=sql.path(path))))]
     before = first
     for step, (name, expression) in zip(later, steps.items(), strict=True):
-        columns = [f"{before}.*", f"{expression} AS {sql.name(name)}"]
-        lines.append(sql.table_expression(step, _select(columns, before)))
+        everything = SQL(exp.Column(this=exp.Star(), table=before.tree))
+        columns = [everything, expression.alias(named(name))]
+        selects.append((step, _select(columns, before.tree)))
         before = step
-    made = [f"{sql.name(new)} AS {sql.name(old)}" for old, new in zip(keep, kept, strict=True)]
-    made.append(f"{prediction} AS {sql.name(output)}")
-    return "WITH " + ",\n".join(lines) + "\n" + _select(made, before)
+    made = [new.alias(old) for old, new in both]
+    statement = _select([*made, prediction.alias(named(output))], before.tree)
+    how = {"materialized": sql.materialized or None, "copy": False}
+    for step, select in selects:
+        apart = select.limit(2**63 - 1, copy=False) if sql.unmerged else select
+        statement = statement.with_(exp.TableAlias(this=step.tree), apart, **how)
+    return sql.write(SQL(statement))
 
 
-def _select(columns: Sequence[str], table: str) -> str:
-    return f"SELECT {', '.join(columns)} FROM {table}"
+def _select(columns: Sequence[SQL], table: Any) -> Any:
+    trees = (column.tree for column in columns)
+    return exp.select(*trees, copy=False).from_(exp.Table(this=table), copy=False)
 
 
 def feature_names(sql: Dialect, schema: Schema) -> list[str]:
@@ -378,47 +359,41 @@ def feature_names(sql: Dialect, schema: Schema) -> list[str]:
     return list(schema.names)
 
 
-def _read(sql: Dialect, schema: Schema, feature: int, name: str) -> str:
+def _read(sql: Dialect, schema: Schema, feature: int, name: str) -> SQL:
     """A feature as the stages take it: double precision, or categories that compare exactly."""
-    column, known = sql.name(name), schema.categories[feature]
+    column, known = named(name), schema.categories[feature]
     if known is None:
-        there = sql.truth_column.format(column) if feature in schema.truths else column
-        return f"{sql.as_double(there)} AS {column}"
+        is_truth = feature in schema.truths
+        there = SQL(sql.truth_column.format(sql.name(name))) if is_truth else column
+        return sql.as_double(there).alias(column)
     if any(kind(value) == "text" for value in known):
-        return f"{sql.text_column.format(column)} AS {column}"
+        return SQL(sql.text_column.format(sql.name(name))).alias(column)
     return column
 
 
-def linked(sql: Dialect, score: str, link: str) -> str:
+def predicted(scores: Sequence[SQL], link: str, number: int) -> SQL:
+    """The output of a model for its scores: of one of them, or its share of all of them."""
+    return share(scores, number) if link == "softmax" else linked(scores[number], link)
+
+
+def linked(score: SQL, link: str) -> SQL:
     """The output for a score; no part of it overflows or underflows."""
     if link == "identity":
         return score
     if link == "log":
         bound = 2.0 * LARGEST_HALF_LOG_ODDS
-        return f"EXP({between(sql, score, -bound, bound)})"
-    f = between(sql, score, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
-    one = sql.number(1.0)
-    return f"{one} / ({one} + EXP({sql.number(-2.0)} * {f}))"
+        return call("EXP", between(score, -bound, bound))
+    f = between(score, -LARGEST_HALF_LOG_ODDS, LARGEST_HALF_LOG_ODDS)
+    return 1.0 / (1.0 + call("EXP", -2.0 * f))
 
 
-def share(sql: Dialect, scores: Sequence[str], number: int) -> str:
+def share(scores: Sequence[SQL], own: int) -> SQL:
     """e^{f_k} / Σ_l e^{f_l}, of which no part overflows or underflows."""
-    away = (f"({score} - {scores[number]})" for score in scores)
-    terms = (linked(sql, gap, "log") for gap in away)
-    return f"{sql.number(1.0)} / ({' + '.join(terms)})"
+    away = (score - scores[own] for score in scores)
+    return 1.0 / added([linked(gap, "log") for gap in away])
 
 
-def between(sql: Dialect, column: str, low: float, high: float) -> str:
-    """The value of a column, brought between two numbers."""
-    whens = []
-    if low > -math.inf:
-        whens.append(f"WHEN {column} < {sql.number(low)} THEN {sql.number(low)}")
-    if high < math.inf:
-        whens.append(f"WHEN {column} > {sql.number(high)} THEN {sql.number(high)}")
-    return case(whens, column)
-
-
-def _sum(sql: Dialect, stage: Stage, inputs: Sequence[Input], n_features: int) -> str:
+def _sum(sql: Dialect, stage: Stage, inputs: Sequence[Input], n_features: int) -> SQL:
     """The sum of the terms."""
     outputs = [column for column, _ in inputs[n_features:]]
     terms = []
@@ -426,12 +401,12 @@ def _sum(sql: Dialect, stage: Stage, inputs: Sequence[Input], n_features: int) -
         column, known = inputs[term.feature]
         if (known is None) != isinstance(term.groups, Intervals):
             raise ValueError(
-                f"{column} is numeric in the schema and has categories in a stage, or the other "
-                "way round: give the schema that the stages were fitted with"
+                f"{sql.write(column)} is numeric in the schema and has categories in a stage, or "
+                "the other way round: give the schema that the stages were fitted with"
             )
         if known is None:
-            text = by_interval(sql, term, column, outputs, complete=term.feature >= n_features)
+            value = by_interval(term, column, outputs, complete=term.feature >= n_features)
         else:
-            text = by_category(sql, term, column, outputs, known)
-        terms.append((weight, f"({text})"))
-    return linear(sql, stage.intercept, terms)
+            value = by_category(sql, term, column, outputs, known)
+        terms.append((weight, value))
+    return linear(stage.intercept, terms)

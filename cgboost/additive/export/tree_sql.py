@@ -12,17 +12,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from cgboost.additive.export.dialects import Dialect, dialect_of
-from cgboost.additive.export.sql import (
-    LINKS,
+from cgboost.additive.export.expressions import (
     LONGEST_SUM,
+    SQL,
+    Operand,
     case,
-    check_one_type,
-    feature_names,
     is_number,
     linear,
-    linked,
+    named,
+)
+from cgboost.additive.export.sql import (
+    LINKS,
+    check_one_type,
+    feature_names,
+    predicted,
     query,
-    share,
     unused,
 )
 from cgboost.additive.trees.model_tree import ModelTree, Regressors
@@ -72,30 +76,28 @@ def trees_statement(
         raise ValueError(f"link must be one of {(*LINKS, 'softmax')}, got {link!r}")
     features = feature_names(sql, schema)
     trees = [tree for _, terms in outputs for _, tree in terms]
-    steps, lines = _regressors(sql, trees, features)
+    columns = list(map(named, features))
+    steps, lines = _regressors(trees, features, columns)
     count = sum(-(-len(terms) // LONGEST_SUM) for _, terms in outputs)
     sums, scores = unused("sum", count, features), unused("score", len(outputs), features)
     for (intercept, terms), score in zip(outputs, scores, strict=True):
         own = []
         for start in range(0, len(terms), LONGEST_SUM):
             some = [
-                (coef, f"({_tree(sql, tree, 0, schema, features, lines)})")
+                (coef, _tree(sql, tree, 0, schema, columns, lines))
                 for coef, tree in terms[start : start + LONGEST_SUM]
             ]
             own.append(sums.pop(0))
-            steps[own[-1]] = linear(sql, 0.0, some)
-        steps[score] = linear(sql, intercept, [(1.0, sql.name(name)) for name in own])
-    names = [sql.name(score) for score in scores]
-    prediction = (
-        share(sql, names, number) if link == "softmax" else linked(sql, names[number], link)
-    )
+            steps[own[-1]] = linear(0.0, some)
+        steps[score] = linear(intercept, [(1.0, named(name)) for name in own])
+    prediction = predicted(list(map(named, scores)), link, number)
     return query(sql, schema, steps, prediction, table, output=output, keep=keep)
 
 
 def _regressors(
-    sql: Dialect, trees: Sequence[ModelTree], features: Sequence[str]
-) -> tuple[dict[str, str], list[str]]:
-    """Regressors that trees use as columns, and the names of all, in quotes."""
+    trees: Sequence[ModelTree], features: Sequence[str], columns: Sequence[SQL]
+) -> tuple[dict[str, SQL], list[SQL]]:
+    """Regressors that trees use, by their names, and all of them as columns."""
     if not trees:
         return {}, []
     regressors = trees[0].regressors
@@ -105,73 +107,66 @@ def _regressors(
         for node in tree.nodes:
             if node.keeps_rows:
                 used |= node.coef != 0.0
-    steps = {
-        names[k]: _regressor(sql, regressors, k, features) for k in np.flatnonzero(used).tolist()
-    }
-    return steps, list(map(sql.name, names))
+    steps = {names[k]: _regressor(regressors, k, columns) for k in np.flatnonzero(used).tolist()}
+    return steps, list(map(named, names))
 
 
-def _regressor(sql: Dialect, regressors: Regressors, k: int, features: Sequence[str]) -> str:
+def _regressor(regressors: Regressors, k: int, columns: Sequence[SQL]) -> SQL:
     """(x − middle)/scale of an x brought to its range; 0 where it is missing."""
-    x = sql.name(features[int(regressors.features[k])])
+    x = columns[int(regressors.features[k])]
     parts = (regressors.low, regressors.high, regressors.middle, regressors.scale)
     low, high, middle, scale = (float(part[k]) for part in parts)
-    along = f"({x} - {sql.number(middle)}) / {sql.number(scale)}"
-    whens = [
-        f"WHEN {x} < {sql.number(low)} THEN {sql.number((low - middle) / scale)}",
-        f"WHEN {x} <= {sql.number(high)} THEN {along}",
-        f"WHEN {is_number(sql, x)} THEN {sql.number((high - middle) / scale)}",
+    whens: list[tuple[SQL, Operand]] = [
+        (x < low, (low - middle) / scale),
+        (x <= high, (x - middle) / scale),
+        (is_number(x), (high - middle) / scale),
     ]
-    return case(whens, sql.number(0.0))
+    return case(whens, 0.0)
 
 
 def _tree(
     sql: Dialect,
     tree: ModelTree,
-    number: int,
+    place: int,
     schema: Schema,
-    features: Sequence[str],
-    lines: Sequence[str],
-) -> str:
+    columns: Sequence[SQL],
+    lines: Sequence[SQL],
+) -> SQL:
     """The part of a tree below a node."""
-    node = tree.nodes[number]
-    own = linear(sql, node.level, list(zip(node.coef.tolist(), lines, strict=True)))
+    node = tree.nodes[place]
+    own = linear(node.level, list(zip(node.coef.tolist(), lines, strict=True)))
     if not node.children:
         return own
-    values = [own, *(_tree(sql, tree, k, schema, features, lines) for k in node.children)]
+    values = [own, *(_tree(sql, tree, k, schema, columns, lines) for k in node.children)]
     missing = int(node.child[-1])
     branches = [b for b in np.unique(node.child).tolist() if b != missing]
     if missing < 0 or len(branches) > 1:  # the categories of a branch, if it has any
         known = set((schema.categories[node.feature] or {}).values())
         branches = [b for b in branches if any(node.child[code] == b for code in known)]
-    whens = [
-        f"WHEN {_condition(sql, tree, number, b, schema, features)} THEN {values[b + 1]}"
-        for b in branches
-    ]
+    whens = [(_condition(sql, tree, place, b, schema, columns), values[b + 1]) for b in branches]
     return case(whens, values[missing + 1])
 
 
 def _condition(
     sql: Dialect,
     tree: ModelTree,
-    number: int,
+    place: int,
     branch: int,
     schema: Schema,
-    features: Sequence[str],
-) -> str:
+    columns: Sequence[SQL],
+) -> SQL:
     """What is true of the rows of a branch, to which missing values do not belong."""
-    node = tree.nodes[number]
+    node = tree.nodes[place]
     groups, known = tree.groups[node.feature], schema.categories[node.feature]
-    column = sql.name(features[node.feature])
+    column = columns[node.feature]
     own = np.flatnonzero(node.child[:-1] == branch)
     if known is not None:
-        check_one_type(column, known)
+        check_one_type(sql, column, known)
         values = [value for value, code in known.items() if node.child[code] == branch]
-        return f"{column} IN ({sql.categories(values)})"
+        return column.is_one_of(sql.categories(values))
     assert isinstance(groups, Intervals)
     if len(own) == groups.n_groups - 1:
-        return is_number(sql, column)
+        return is_number(column)
     if branch == 0:
-        return f"{column} < {sql.number(float(groups.edges[own[-1]]))}"
-    edge = sql.number(float(groups.edges[own[0] - 1]))
-    return f"{column} >= {edge} AND ({is_number(sql, column)})"
+        return column < float(groups.edges[own[-1]])
+    return (column >= float(groups.edges[own[0] - 1])) & is_number(column)

@@ -1,4 +1,11 @@
-"""Rows in memory, or in a source of blocks with what is as long as the rows in memory."""
+"""Rows in memory, or in a source of blocks with what is as long as the rows in memory.
+
+A loss of several outputs is the multinomial deviance, of one score for each class:
+
+    L(f_1, …, f_K) = Σ w (log Σ_l e^{f_l} − f_y),      p_k = e^{f_k} / Σ_l e^{f_l}
+
+    −∂L/∂f_k = w ([y = k] − p_k),      ∂²L/∂f_k∂f_l = w (δ_kl p_k − p_k p_l)
+"""
 
 from __future__ import annotations
 
@@ -8,17 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from cgboost.additive.places import spilled
-from cgboost.additive.places.joint_aggregates import JointMemoryAggregates
 from cgboost.additive.places.spilled import Made, Spilled, slices
 from cgboost.additive.stage import Stage, StageOutputs
 from cgboost.additive.statistics.passes import Passes, SplitMoments
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.forks import cached_property
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss, spread_of
 from cgboost.losses.loss import Loss, WeightedLoss
-from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.second_order_model import Quadratic
 from cgboost.parallel.threads import Mapped, Threads
 from cgboost.tables.binning import (
@@ -41,6 +46,10 @@ LOSS_ROWS = 2**16
 """Rows of which the loss, f and few outputs are worked on at a time, 0.5 MB each. For ten stages of
 10⁶ rows the sums of the squared error take 0.16 to 0.19 CPU s with 2¹⁶ to 2¹⁸, 0.32 with 2¹⁴, whose
 calls cost more, and 0.48 with all rows at once, whose arrays are obtained from the system anew."""
+
+JOINT_ROWS = 2**14
+"""The same of a loss with several outputs: scores, shares and new columns of all of them are 10 MB
+with ten outputs and a new column for each."""
 
 
 class MemoryPlace:
@@ -67,11 +76,6 @@ class MemoryPlace:
         return MemoryAggregates(
             self.passes(), loss, target, self.weights, self.prepared.groups, self.prepared.sample
         )
-
-    def joint(self, loss: Multinomial, target: Vector) -> JointMemoryAggregates:
-        """See :meth:`Place.joint`."""
-        groups, sample = self.prepared.groups, self.prepared.sample
-        return joint_in_memory(self.passes, loss, target, self.weights, groups, sample)
 
     def close(self) -> None:
         """Nothing is left behind."""
@@ -123,13 +127,12 @@ def check_size(n_rows: int, largest: float) -> None:
 
 
 class MemoryAggregates:
-    """Sums over rows in memory.
+    """Sums over rows in memory: see :class:`Aggregates`.
 
     Parameters
     ----------
     passes : Passes
     loss : Loss
-        With one output.
     target, weights : ndarray of shape (n_rows,)
     groups : sequence of Intervals or Categories
         Of the features.
@@ -137,14 +140,6 @@ class MemoryAggregates:
         Rows that intervals of outputs are made from.
     spread : float or None
         Of the targets of the sample of all rows, where these are a part of them.
-
-    Attributes
-    ----------
-    respond : callable
-        −∂ℓ/∂f of all rows, with weights of 1, or what gives slices of it: as f has several outputs,
-        of all of them.
-    spills : bool
-        Whether outputs of stages are in files.
     """
 
     def __init__(
@@ -157,20 +152,230 @@ class MemoryAggregates:
         sample: NDArray[np.intp],
         spread: float | None = None,
     ) -> None:
+        loss.check_target(target)
+        held, n = passes.held, loss.n_outputs
+        self._slices = slices(len(target), LOSS_ROWS if n == 1 else JOINT_ROWS)
+        self.parts = [
+            MemoryOutput(own, weights, groups, sample, self._slices)
+            for own in (passes, *(passes.copy() for _ in range(1, n)))
+        ]
+        self._loss, self._target, self._weights, self._held = loss, target, weights, held
+        self._mapped, self._spills = passes.mapped, self.parts[0].spills
+        self._spread = spread_of(target[sample]) if spread is None else spread
+        self._bound: dict[int, LossOfRows] = {}
+        self.weight = float(weights.sum(where=~held))
+        self.holdout_weight = float(weights.sum(where=held))
+        counting = target[(weights > 0) & ~held]
+        self.attains_minimum = n == 1 and loss.attains_minimum_of(counting)
+        self.is_smooth = not isinstance(loss.on(target[:0], weights[:0]), PiecewiseLinearLoss)
+        self._respond()
+
+    def quadratic(
+        self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int]
+    ) -> Quadratic:
+        """See :meth:`LossSums.quadratic`."""
+        return bent(self.curved, coefs, intercepts, last)
+
+    def curved(
+        self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int], straight: bool
+    ) -> Quadratic:
+        """The same with a Hessian of 0 where the loss is straight at all rows, or as if w bent it.
+
+        That depends on all rows, of which these may be a part.
+        """
+
+        def on(rows: slice) -> Quadratic:
+            return self._curved_on(rows, coefs, intercepts, last, straight)
+
+        return reduce(Quadratic.merged, self._mapped(on, self._slices))
+
+    def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
+        """See :meth:`LossSums.move`; f is not at hand where outputs are in files."""
+        self.follow(coefs, intercepts)
+        if self._spills:
+            return np.zeros(0), np.zeros(0)
+        training = np.where(self._held, 0.0, self._weights)
+        if len(self.parts) == 1:
+            return self.parts[0].f, training * self.parts[0].response
+        responses = np.array([part.response for part in self.parts])
+        return np.array([part.f for part in self.parts]).T, (training * responses).T
+
+    def follow(self, coefs: Sequence[Vector], intercepts: Vector) -> None:
+        """As :meth:`move`; nothing comes back."""
+        for part, coef, intercept in zip(self.parts, coefs, intercepts.tolist(), strict=True):
+            part.follow(coef, intercept)
+        self._respond()
+
+    # ------------------------------------------------------------------ some rows
+
+    def _respond(self) -> None:
+        """Give each output its response; made by blocks where outputs are in files."""
+        n_rows, count = len(self._target), len(self.parts)
+        if self._spills:
+            for k, part in enumerate(self.parts):
+                part.response = Made(partial(self._response_on, k), n_rows)
+            return
+        responses = np.empty((count, n_rows))
+
+        def fill(rows: slice) -> None:
+            responses[:, rows] = self._responses_on(rows)
+
+        for _ in self._mapped(fill, self._slices):
+            pass
+        for part, response in zip(self.parts, responses, strict=True):
+            part.response = response
+
+    def _response_on(self, k: int, rows: slice) -> Vector:
+        return self._responses_on(rows)[k]
+
+    def _responses_on(self, rows: slice) -> Vector:
+        """−∂ℓ/∂f of each output, with weights of 1, shape (n_outputs, n_chosen)."""
+        f = np.array([part.f[rows] for part in self.parts])
+        if len(f) > 1:
+            return self._indicators(rows) - np.exp(f - logsumexp(f, axis=0))
+        everyone = self._on(self._target[rows], np.broadcast_to(1.0, f.shape[1]))
+        return everyone.pseudo_response(f[0])[None]
+
+    def _indicators(self, rows: slice) -> Vector:
+        """[y = k] of each output."""
+        numbers = np.arange(len(self.parts))[:, None]
+        return np.asarray(self._target[rows] == numbers, dtype=np.float64)
+
+    def _curved_on(
+        self,
+        rows: slice,
+        coefs: Sequence[Vector],
+        intercepts: Vector,
+        last: Sequence[int],
+        straight: bool,
+    ) -> Quadratic:
+        """The loss on some rows, with Σ c_kl h h' as its Hessian.
+
+        Of one output c is the curvature, of several w (δ_kl p_k − p_k p_l).
+        """
+        own = list(zip(self.parts, coefs, intercepts.tolist(), last, strict=True))
+        f = np.array([part.output_at(coef, b, rows) for part, coef, b, _ in own])
+        columns = [
+            values[rows]
+            for part, coef, _, count in own
+            for values in part.outputs.values[len(coef) - count : len(coef)]
+        ]
+        if len(own) == 1:
+            return self._of_one(self._loss_of(rows), f[0], columns, straight)
+        everything = logsumexp(f, axis=0)
+        losses = everything - f[self._target[rows].astype(np.intp), np.arange(f.shape[1])]
+        held, weights = self._held[rows], self._weights[rows]
+        training = np.where(held, 0.0, weights)
+        p = np.exp(f - everything)
+        response = training * (self._indicators(rows) - p)
+        classes = np.arange(len(own))
+        owner = np.concatenate([classes, np.repeat(classes, last)])
+        h = np.concatenate([np.ones((len(own), f.shape[1])), *(own[None] for own in columns)])
+        shared = p[owner] * h
+        hessian = -(training * shared) @ shared.T
+        for k in classes.tolist():
+            mine = np.flatnonzero(owner == k)
+            hessian[np.ix_(mine, mine)] += (training * shared[mine]) @ h[mine].T
+        gradient = -(response[owner] * h).sum(axis=1)
+        outside = float(weights[held] @ losses[held])
+        return Quadratic(float(training @ losses), gradient, hessian, outside)
+
+    @staticmethod
+    def _of_one(
+        own: LossOfRows, output: Vector, columns: Sequence[Vector], straight: bool
+    ) -> Quadratic:
+        """The loss of one output, column by column: no copies of those that are there."""
+        last = len(columns)
+        response = own.training.pseudo_response(output)
+        curvature = own.training.weights if straight else own.training.curvature(output)
+        gradient, hessian = np.zeros(1 + last), np.zeros((1 + last, 1 + last))
+        gradient[0], hessian[0, 0] = -response.sum(), curvature.sum()
+        for k, values in enumerate(columns, 1):
+            bent = curvature * values
+            gradient[k] = -(response @ values)
+            row = [bent.sum(), *(bent @ other for other in columns[:k])]
+            hessian[k, : k + 1] = hessian[: k + 1, k] = row
+        outside = own.outside.value(output[own.held]) if len(own.held) else 0.0
+        return Quadratic(own.training.value(output), gradient, hessian, outside)
+
+    def _loss_of(self, rows: slice) -> LossOfRows:
+        """The loss of some rows; kept unless outputs are in files."""
+        if rows.start in self._bound:
+            return self._bound[rows.start]
+        held = self._held[rows]
+        target, weights = self._target[rows], self._weights[rows]
+        made = LossOfRows(
+            self._on(target, np.where(held, 0.0, weights)),
+            self._on(target[held], weights[held]),
+            np.flatnonzero(held),
+        )
+        if not self._spills:
+            self._bound[rows.start] = made
+        return made
+
+    def _on(self, target: Vector, weights: Vector) -> WeightedLoss:
+        """The loss on a part of the rows: what is at a kink follows from the sample of all rows."""
+        made = self._loss.on(target, weights)
+        if isinstance(made, PiecewiseLinearLoss):
+            made.spread = self._spread
+        return made
+
+
+def bent(
+    curved: Callable[..., Quadratic],
+    coefs: Sequence[Vector],
+    intercepts: Vector,
+    last: Sequence[int],
+) -> Quadratic:
+    """The loss; as if w bent it where it is straight at all rows, as beyond Huber's δ."""
+    found = curved(coefs, intercepts, last, False)
+    is_bent = len(coefs) > 1 or found.hessian[0, 0] > 0
+    return found if is_bent else curved(coefs, intercepts, last, True)
+
+
+class MemoryOutput:
+    """Stages of one output of a model on rows in memory: see :class:`OutputSums`.
+
+    Parameters
+    ----------
+    passes : Passes
+    weights : ndarray of shape (n_rows,)
+    groups : sequence of Intervals or Categories
+        Of the features.
+    sample : ndarray of int
+        Rows that intervals of outputs are made from.
+    slices : sequence of slice
+        Rows that are worked on at a time.
+
+    Attributes
+    ----------
+    response : ndarray of shape (n_rows,), or what gives slices of it
+        −∂ℓ/∂f of all rows, with weights of 1.
+    f : ndarray of shape (n_rows,)
+        Where the last move has led.
+    spills : bool
+        Whether outputs of stages are in files.
+    """
+
+    response: Any
+
+    def __init__(
+        self,
+        passes: Passes,
+        weights: Vector,
+        groups: Sequence[FeatureGroups],
+        sample: NDArray[np.intp],
+        slices: Sequence[slice],
+    ) -> None:
         self.passes, self.sample = passes, sample
         self.groups, self.n_features = list(groups), len(groups)
         self.outputs = StageOutputs([])
         self.extremes: list[tuple[float, float]] = []
-        self._loss, self._target, self._weights = loss, target, weights
-        self._spread = spread_of(target[sample]) if spread is None else spread
-        n_rows = len(target)
-        self.spills = isinstance(passes.rows, SourceRows) and n_rows > spilled.LARGEST_HELD
-        self._slices = slices(n_rows, LOSS_ROWS)
-        self._bound: dict[int, LossOfRows] = {}
+        self.f = np.zeros(len(weights))
+        self.spills = isinstance(passes.rows, SourceRows) and len(weights) > spilled.LARGEST_HELD
+        self._weights, self._slices = weights, slices
         self._coef, self._intercept = np.zeros(0), 0.0
-        self._output = np.zeros(n_rows)
         self._sum: Any = np.zeros(0)
-        self.respond: Callable[[], Any] = self._own_response
         for own in self.groups:
             passes.keep(own)
 
@@ -178,31 +383,6 @@ class MemoryAggregates:
     def n_outputs(self) -> int:
         """See :class:`Aggregates`."""
         return len(self.outputs)
-
-    # ------------------------------------------------------------------ for stages
-
-    @cached_property
-    def response(self) -> Any:
-        """−∂ℓ/∂f of all rows, with weights of 1; made by blocks where outputs are in files."""
-        return self.respond()
-
-    def _own_response(self) -> Any:
-        def on(rows: slice) -> Vector:
-            everyone = self._on(self._target[rows], np.broadcast_to(1.0, rows.stop - rows.start))
-            return everyone.pseudo_response(self._output[rows])
-
-        return Made(on, len(self._target)) if self.spills else self._filled(on)
-
-    def _filled(self, make: Callable[[slice], Vector]) -> Vector:
-        """Values of all rows, made slice by slice."""
-        values = np.empty(len(self._target))
-
-        def fill(rows: slice) -> None:
-            values[rows] = make(rows)
-
-        for _ in self.passes.mapped(fill, self._slices):
-            pass
-        return values
 
     def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, SplitMoments]:
         """See :meth:`Aggregates.by_group`."""
@@ -310,154 +490,30 @@ class MemoryAggregates:
         k = term.feature - self.n_features
         return block.X[:, term.feature] if k < 0 else outputs[:, k]
 
-    # ------------------------------------------------------------------ for masters
-
-    def _loss_of(self, rows: slice) -> LossOfRows:
-        """The loss of some rows; kept unless outputs are in files."""
-        if rows.start in self._bound:
-            return self._bound[rows.start]
-        held = self.passes.held[rows]
-        target, weights = self._target[rows], self._weights[rows]
-        made = LossOfRows(
-            self._on(target, np.where(held, 0.0, weights)),
-            self._on(target[held], weights[held]),
-            np.flatnonzero(held),
-        )
-        if not self.spills:
-            self._bound[rows.start] = made
-        return made
-
-    def _on(self, target: Vector, weights: Vector) -> WeightedLoss:
-        """The loss on a part of the rows: what is at a kink follows from the sample of all rows."""
-        made = self._loss.on(target, weights)
-        if isinstance(made, PiecewiseLinearLoss):
-            made.spread = self._spread
-        return made
-
-    @cached_property
-    def _both_weights(self) -> tuple[float, float]:
-        parts = [self._loss_of(rows) for rows in self._slices]
-        training = sum(float(part.training.weights.sum()) for part in parts)
-        return training, sum(float(part.outside.weights.sum()) for part in parts)
-
-    @property
-    def weight(self) -> float:
-        """See :meth:`Aggregates.weight`."""
-        return self._both_weights[0]
-
-    @property
-    def attains_minimum(self) -> bool:
-        """See :attr:`Aggregates.attains_minimum`."""
-        return all(self._loss_of(rows).training.attains_minimum for rows in self._slices)
-
-    @property
-    def is_smooth(self) -> bool:
-        """See :attr:`Aggregates.is_smooth`."""
-        return not isinstance(self._loss_of(self._slices[0]).training, PiecewiseLinearLoss)
-
-    @property
-    def holdout_weight(self) -> float:
-        """See :meth:`Aggregates.holdout_weight`."""
-        return self._both_weights[1]
-
-    def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
-        """See :meth:`Aggregates.quadratic`."""
-        found = self.curved(coef, intercept, last)
-        bent = found.hessian[0, 0] > 0  # not so where all residuals are beyond Huber's δ
-        return found if bent else self.curved(coef, intercept, last, straight=True)
-
-    def curved(
-        self, coef: Vector, intercept: float, last: int, *, straight: bool = False
-    ) -> Quadratic:
-        """The same with a Hessian of 0 where the loss is straight at all rows, or as if w bent it.
-
-        That depends on all rows, of which these may be a part.
-        """
-
-        def on(rows: slice) -> Quadratic:
-            return self._curved_on(rows, coef, intercept, last, straight)
-
-        return reduce(Quadratic.merged, self.passes.mapped(on, self._slices))
-
-    def _curved_on(
-        self, rows: slice, coef: Vector, intercept: float, last: int, straight: bool
-    ) -> Quadratic:
-        own, output = self._loss_of(rows), self.output_at(coef, intercept, rows)
-        response = own.training.pseudo_response(output)
-        curvature = own.training.weights if straight else own.training.curvature(output)
-        columns = [values[rows] for values in self.outputs.values[len(coef) - last : len(coef)]]
-        gradient, hessian = np.zeros(1 + last), np.zeros((1 + last, 1 + last))
-        gradient[0], hessian[0, 0] = -response.sum(), curvature.sum()
-        for k, values in enumerate(columns, 1):
-            bent = curvature * values
-            gradient[k] = -(response @ values)
-            row = [bent.sum(), *(bent @ other for other in columns[:k])]
-            hessian[k, : k + 1] = hessian[: k + 1, k] = row
-        outside = own.outside.value(output[own.held]) if len(own.held) else 0.0
-        return Quadratic(own.training.value(output), gradient, hessian, outside)
-
-    def move(self, coef: Vector, intercept: float) -> tuple[Vector, Vector]:
-        """See :meth:`Aggregates.move`; f is not at hand where outputs are in files."""
-        self.follow(coef, intercept)
-        if self.spills:
-            return np.zeros(0), np.zeros(0)
-
-        def response(rows: slice) -> Vector:
-            return self._loss_of(rows).training.pseudo_response(self._output[rows])
-
-        return self._output, self._filled(response)
+    # ------------------------------------------------------------------ f
 
     def follow(self, coef: Vector, intercept: float) -> None:
-        """As :meth:`move`; nothing comes back."""
+        """Make f = intercept + Σ coef·output."""
+        f = self.f if self.spills else np.empty(len(self.f))  # states have the array as it was
 
-        def output(rows: slice) -> Vector:
-            return self.output_at(coef, intercept, rows)
+        def fill(rows: slice) -> None:
+            f[rows] = self.output_at(coef, intercept, rows)
 
-        if self.spills:
-            for rows in self._slices:
-                self._output[rows] = output(rows)
-        else:  # states have the array as it was
-            self._output = self._filled(output)
-        self._coef, self._intercept = coef.copy(), intercept
-        vars(self).pop("response", None)
-
-    def output_on(self, rows: slice) -> Vector:
-        """The output f of some rows, where the last move has led."""
-        return self._output[rows]
+        for _ in self.passes.mapped(fill, self._slices):
+            pass
+        self.f, self._coef, self._intercept = f, coef.copy(), intercept
 
     def output_at(self, coef: Vector, intercept: float, rows: slice) -> Vector:
-        """The output f of some rows, from where the last move has led."""
+        """The output of some rows, from where the last move has led."""
         before = np.zeros(len(coef))
         shared = min(len(coef), len(self._coef))
         before[:shared] = self._coef[:shared]
-        output = self._output[rows] + (intercept - self._intercept)
+        output = self.f[rows] + (intercept - self._intercept)
         for k in np.flatnonzero(coef != before).tolist():
             output += (coef[k] - before[k]) * self.outputs.values[k][rows]
         for k in range(shared, len(self._coef)):
             output -= self._coef[k] * self.outputs.values[k][rows]
         return output
-
-
-def joint_in_memory(
-    passes: Callable[[], Passes],
-    loss: Multinomial,
-    target: Vector,
-    weights: Vector,
-    groups: Sequence[FeatureGroups],
-    sample: NDArray[np.intp],
-) -> JointMemoryAggregates:
-    """Sums for all classes together.
-
-    Parameters
-    ----------
-    passes : callable
-        Makes passes over the rows: those of a class keep sums of their outputs.
-    loss, target, weights, groups, sample
-        As of :class:`MemoryAggregates`; targets are numbers of classes.
-    """
-    rows = [passes() for _ in range(loss.n_outputs)]
-    parts = [MemoryAggregates(own, loss, target, weights, groups, sample, 0.0) for own in rows]
-    return JointMemoryAggregates(parts, loss, target, weights, rows[0].held)
 
 
 class LossOfRows(NamedTuple):

@@ -11,17 +11,18 @@ rows train, which says the workers which classes are not held out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from operator import add, and_, attrgetter
 from typing import Any, ClassVar, cast
 from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.additive.places.memory import Sample
+from cgboost.additive.places.memory import MemoryAggregates, MemoryOutput, Sample, bent
 from cgboost.additive.places.workers import (
     Behind,
     Call,
@@ -34,9 +35,9 @@ from cgboost.additive.places.workers import (
     hashes,
     look,
     looked,
-    merged,
     sample_targets,
     sample_values,
+    together,
 )
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import SplitMoments, level_of
@@ -44,7 +45,6 @@ from cgboost.additive.trees.transformation import Transformation
 from cgboost.forks import cached_property
 from cgboost.losses.dual.piecewise import spread_of
 from cgboost.losses.loss import Loss
-from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.second_order_model import Quadratic
 from cgboost.parallel.cluster import is_lazy
 from cgboost.parallel.executors import KeepingExecutor
@@ -255,27 +255,15 @@ class PartitionedPlace:
         spread = 0.0 if smooth else self.spread(target)
         return PartitionedAggregates(CallLog(self, loss, target, spread))
 
-    def joint(self, loss: Multinomial, target: Vector) -> JointPartitionedAggregates:
-        """See :meth:`Place.joint`.
-
-        Parameters
-        ----------
-        loss : Multinomial
-        target : ndarray of shape (n_classes,)
-            0, 1, …
-        """
-        log = CallLog(self, loss, np.arange(loss.n_outputs, dtype=np.float64), 0.0)
-        return JointPartitionedAggregates(log)
-
     def spread(self, target: Vector) -> float:
         """The spread of the targets of the sample."""
         ask = self.rows.executor.ask
         found = ask(sample_targets, list, self._shared, self.rows.kept, target)
         return spread_of(np.concatenate(found))
 
-    def ask(self, message: Message) -> Any:
+    def ask(self, message: Message, merge: Callable[[Any, Any], Any]) -> Any:
         """The answer of all partitions to a message."""
-        combine = partial(merged, message.query)
+        combine = partial(together, merge)
         return self.rows.executor.ask(answer, combine, self._shared, self.rows.kept, message)
 
     def close(self) -> None:
@@ -302,16 +290,17 @@ class CallLog:
         self._calls: list[Call] = []
         self._known = 0
 
-    @cached_property
-    def weights(self) -> Vector:
-        """Σ w of the training rows, and of those held out."""
-        return cast(Vector, self.ask(None, "weights"))
-
-    def call(self, part: int | None, method: str, *arguments: Any) -> None:
+    def call(self, part: int | None, method: Callable[..., Any], *arguments: Any) -> None:
         """Write down a call, which goes out with the next query."""
-        self._calls.append((part, method, arguments))
+        self._calls.append(Call(part, method, arguments))
 
-    def ask(self, part: int | None, query: str, *arguments: Any) -> Any:
+    def ask(
+        self,
+        part: int | None,
+        method: Callable[..., Any],
+        merge: Callable[[Any, Any], Any],
+        *arguments: Any,
+    ) -> Any:
         """The answer of all partitions after all calls: with those that workers cannot know."""
         for start in (self._known, 0):
             message = Message(
@@ -322,11 +311,9 @@ class CallLog:
                 self.spread,
                 start,
                 self._calls[start:],
-                part,
-                query,
-                arguments,
+                Call(part, method, arguments),
             )
-            found = self.place.ask(message)
+            found = self.place.ask(message, merge)
             if not isinstance(found, Behind):
                 break
         if self.place.rows.executor.stays:
@@ -340,130 +327,132 @@ class PartitionedAggregates:
     Parameters
     ----------
     log : CallLog
-    part : int or None
-        Of which class, where there are several in one loss.
     """
 
-    def __init__(self, log: CallLog, part: int | None = None) -> None:
-        self.log, self.part, self.loss = log, part, log.loss
+    def __init__(self, log: CallLog) -> None:
+        self.log, self.loss = log, log.loss
+        self.parts = [PartitionedOutput(log, k) for k in range(log.loss.n_outputs)]
+        self.is_smooth = "hessian_diag" in log.loss.abilities
+
+    @cached_property
+    def weight(self) -> float:
+        """See :attr:`LossSums.weight`."""
+        return float(self._ask(attrgetter("weight"), add))
+
+    @cached_property
+    def holdout_weight(self) -> float:
+        """See :attr:`LossSums.holdout_weight`."""
+        return float(self._ask(attrgetter("holdout_weight"), add))
+
+    @cached_property
+    def attains_minimum(self) -> bool:
+        """See :attr:`LossSums.attains_minimum`."""
+        return bool(self._ask(attrgetter("attains_minimum"), and_))
+
+    def quadratic(
+        self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int]
+    ) -> Quadratic:
+        """See :meth:`LossSums.quadratic`."""
+        ask = partial(self._ask, MemoryAggregates.curved, Quadratic.merged)
+        return bent(ask, coefs, intercepts, last)
+
+    def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
+        """See :meth:`LossSums.move`: f is not at hand."""
+        self.log.call(None, MemoryAggregates.follow, [own.copy() for own in coefs], intercepts)
+        return np.zeros(0), np.zeros(0)
+
+    def _ask(
+        self, method: Callable[..., Any], merge: Callable[[Any, Any], Any], *arguments: Any
+    ) -> Any:
+        return self.log.ask(None, method, merge, *arguments)
+
+
+class PartitionedOutput:
+    """Sums of one output over rows on workers: see :class:`OutputSums`.
+
+    Parameters
+    ----------
+    log : CallLog
+    number : int
+        Of the output.
+    """
+
+    def __init__(self, log: CallLog, number: int) -> None:
+        self.log, self.number = log, number
         self.groups: list[FeatureGroups] = list(log.place.groups)
         self.n_features = len(self.groups)
         self.extremes: list[tuple[float, float]] = []
 
     @property
     def n_outputs(self) -> int:
-        """See :class:`Aggregates`."""
+        """See :class:`OutputSums`."""
         return len(self.extremes)
 
-    # ------------------------------------------------------------------ for stages
-
     def by_group(self, inputs: Sequence[int], n_regressors: int) -> dict[int, SplitMoments]:
-        """See :meth:`Aggregates.by_group`."""
-        return cast(dict[int, SplitMoments], self._ask("by_group", list(inputs), n_regressors))
+        """See :meth:`OutputSums.by_group`."""
+        found = self._ask(MemoryOutput.by_group, _both_groups, list(inputs), n_regressors)
+        return cast(dict[int, SplitMoments], found)
 
     def of_terms(
         self, terms: Sequence[Transformation], n_regressors: int, near: Vector
     ) -> SplitMoments:
-        """See :meth:`Aggregates.of_terms`."""
-        return cast(SplitMoments, self._ask("of_terms", list(terms), n_regressors, near))
+        """See :meth:`OutputSums.of_terms`."""
+        arguments = (list(terms), n_regressors, near)
+        return cast(SplitMoments, self._ask(MemoryOutput.of_terms, SplitMoments.merged, *arguments))
 
     def linking(self, stage: Stage, max_bins: int) -> tuple[FeatureGroups, SplitMoments]:
-        """See :meth:`Aggregates.linking`."""
-        self._call("make_sum", stage)
-        groups = self._intervals("sum_sample", max_bins)
-        return groups, cast(SplitMoments, self._ask("of_sum", groups))
+        """See :meth:`OutputSums.linking`."""
+        self._call(MemoryOutput.make_sum, stage)
+        groups = self._intervals(max_bins, MemoryOutput.sum_sample)
+        return groups, self._ask(MemoryOutput.of_sum, SplitMoments.merged, groups)
 
     def append(self, stage: Stage) -> None:
-        """See :meth:`Aggregates.append`."""
-        self._call("append", stage)
-        self.extremes.append(self._ask("extremes", self.n_outputs))
+        """See :meth:`OutputSums.append`."""
+        self._call(MemoryOutput.append, stage)
+        self.extremes = self._ask(attrgetter("extremes"), _widest)
 
     def intervals(self, number: int, max_bins: int) -> None:
-        """See :meth:`Aggregates.intervals`."""
-        groups = self._intervals("output_sample", max_bins, number)
+        """See :meth:`OutputSums.intervals`."""
+        groups = self._intervals(max_bins, MemoryOutput.output_sample, number)
         self.groups.append(groups)
-        self._call("divide", groups)
+        self._call(MemoryOutput.divide, groups)
 
     def drop(self, count: int) -> None:
-        """See :meth:`Aggregates.drop`."""
+        """See :meth:`OutputSums.drop`."""
         del self.extremes[count:], self.groups[self.n_features + count :]
-        self._call("drop", count)
+        self._call(MemoryOutput.drop, count)
 
     def values(self, number: int) -> Vector:
-        """See :meth:`Aggregates.values`: not at hand."""
+        """See :meth:`OutputSums.values`: not at hand."""
         return np.zeros(0)
 
-    # ------------------------------------------------------------------ for masters
+    def _intervals(
+        self, max_bins: int, sample: Callable[..., Sample], *arguments: Any
+    ) -> FeatureGroups:
+        values, weights = self._ask(sample, _both_samples, *arguments)
+        return intervals_of(values, weights, max_bins, same=SAME)
 
-    @property
-    def weight(self) -> float:
-        """See :meth:`Aggregates.weight`."""
-        return float(self.log.weights[0])
+    def _call(self, method: Callable[..., Any], *arguments: Any) -> None:
+        self.log.call(self.number, method, *arguments)
 
-    @property
-    def attains_minimum(self) -> bool:
-        """See :attr:`Aggregates.attains_minimum`."""
-        return self.loss.attains_minimum or bool(self._ask("attains_minimum"))
-
-    @property
-    def is_smooth(self) -> bool:
-        """See :attr:`Aggregates.is_smooth`."""
-        return "hessian_diag" in self.loss.abilities
-
-    @property
-    def holdout_weight(self) -> float:
-        """See :meth:`Aggregates.holdout_weight`."""
-        return float(self.log.weights[1])
-
-    def quadratic(self, coef: Vector, intercept: float, last: int) -> Quadratic:
-        """See :meth:`Aggregates.quadratic`."""
-        found: Quadratic = self._ask("quadratic", coef, intercept, last, False)
-        if found.hessian[0, 0] > 0:
-            return found
-        return cast(Quadratic, self._ask("quadratic", coef, intercept, last, True))
-
-    def move(self, coef: Vector, intercept: float) -> tuple[Vector, Vector]:
-        """See :meth:`Aggregates.move`: f is not at hand."""
-        self._call("move", coef.copy(), intercept)
-        return np.zeros(0), np.zeros(0)
-
-    # ------------------------------------------------------------------ messages
-
-    def _intervals(self, query: str, max_bins: int, *arguments: Any) -> FeatureGroups:
-        sample: Sample = self._ask(query, *arguments)
-        return intervals_of(*sample, max_bins, same=SAME)
-
-    def _call(self, method: str, *arguments: Any) -> None:
-        self.log.call(self.part, method, *arguments)
-
-    def _ask(self, query: str, *arguments: Any) -> Any:
-        return self.log.ask(self.part, query, *arguments)
+    def _ask(
+        self, method: Callable[..., Any], merge: Callable[[Any, Any], Any], *arguments: Any
+    ) -> Any:
+        return self.log.ask(self.number, method, merge, *arguments)
 
 
-class JointPartitionedAggregates:
-    """Sums over rows on workers, for all classes together.
+def _both_groups(
+    one: dict[int, SplitMoments], other: dict[int, SplitMoments]
+) -> dict[int, SplitMoments]:
+    return {number: parts.merged(other[number]) for number, parts in one.items()}
 
-    Parameters
-    ----------
-    log : CallLog
-        Of a multinomial deviance.
-    """
 
-    attains_minimum = False
-    is_smooth = True
+def _both_samples(one: Sample, other: Sample) -> Sample:
+    return np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
 
-    def __init__(self, log: CallLog) -> None:
-        self.log = log
-        self.parts = [PartitionedAggregates(log, k) for k in range(log.loss.n_outputs)]
-        self.weight, self.holdout_weight = map(float, log.weights)
 
-    def quadratic(
-        self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int]
-    ) -> Quadratic:
-        """See :meth:`JointAggregates.quadratic`."""
-        return cast(Quadratic, self.log.ask(None, "joint", coefs, intercepts, last))
-
-    def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
-        """See :meth:`JointAggregates.move`: f is not at hand."""
-        self.log.call(None, "move", coefs, intercepts)
-        return np.zeros(0), np.zeros(0)
+def _widest(
+    one: list[tuple[float, float]], other: list[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    both = zip(one, other, strict=True)
+    return [(min(own[0], more[0]), max(own[1], more[1])) for own, more in both]

@@ -17,14 +17,13 @@ from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses.loss import Loss
-from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.second_order_model import JointSums, RowSums
+from cgboost.losses.second_order_model import LossSums, Ranges
 from cgboost.tables.binning import FeatureGroups
 
 Vector = NDArray[np.float64]
 
 
-class Aggregates(RowSums, Protocol):
+class OutputSums(Ranges, Protocol):
     """Sums over the rows, for one output of a model: its columns are the outputs of its stages.
 
     Attributes
@@ -99,12 +98,12 @@ class Aggregates(RowSums, Protocol):
         ...
 
 
-class JointAggregates(JointSums, Protocol):
-    """Sums over the rows, for all classes of a multinomial deviance together."""
+class Aggregates(LossSums, Protocol):
+    """Sums over the rows, for all outputs of a model."""
 
     @property
-    def parts(self) -> Sequence[Aggregates]:
-        """Of each class, for its stages: their response is that of the class."""
+    def parts(self) -> Sequence[OutputSums]:
+        """Of each output, for its stages: its response is −∂ℓ/∂f_k."""
         ...
 
 
@@ -114,23 +113,12 @@ class Place(Protocol):
     has_holdout: bool
 
     def aggregates(self, loss: Loss, target: Any) -> Aggregates:
-        """Sums for one output of a model.
+        """Sums for a model with as many outputs as the loss has.
 
         Parameters
         ----------
         loss : Loss
         target : ndarray of shape (n_rows,), or what stands for it where the rows are elsewhere
-        """
-        ...
-
-    def joint(self, loss: Multinomial, target: Any) -> JointAggregates:
-        """Sums for all classes together.
-
-        Parameters
-        ----------
-        loss : Multinomial
-        target : ndarray of shape (n_rows,), or what stands for it where the rows are elsewhere
-            Numbers of the classes.
         """
         ...
 

@@ -10,21 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial, reduce
-from operator import and_
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from cgboost.additive.places.joint_aggregates import JointMemoryAggregates
-from cgboost.additive.places.memory import MemoryAggregates, Sample, joint_in_memory
-from cgboost.additive.statistics.passes import Passes, SplitMoments
+from cgboost.additive.places.memory import MemoryAggregates
+from cgboost.additive.statistics.passes import Passes
 from cgboost.forks import Lock
 from cgboost.losses.loss import Loss
-from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.second_order_model import Quadratic
 from cgboost.tables.binning import (
     BlocksRead,
     FeatureGroups,
@@ -40,10 +36,27 @@ from cgboost.tables.table_encoding import Schema, SchemaMaker
 
 Vector = NDArray[np.float64]
 
-AnySums = MemoryAggregates | JointMemoryAggregates
 
-Call = tuple[int | None, str, tuple[Any, ...]]
-"""Of the aggregates of a class, or of all that there is; the method, and its arguments."""
+class Call(NamedTuple):
+    """What a worker does with its aggregates.
+
+    Attributes
+    ----------
+    part : int or None
+        The output whose sums the function is of; None: of all together.
+    function : callable
+        (sums, …) → answer; a method of them, say.
+    arguments : tuple
+    """
+
+    part: int | None
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+    def of(self, sums: MemoryAggregates) -> Any:
+        """The answer."""
+        own = sums if self.part is None else sums.parts[self.part]
+        return self.function(own, *self.arguments)
 
 
 class EncodedRows(NamedTuple):
@@ -118,9 +131,9 @@ class Message:
         Of the targets of the sample.
     start : int
         Calls that the worker should know of.
-    calls : sequence of (part, method, arguments)
+    calls : sequence of Call
         Those that followed, in their order.
-    part, query, arguments : int or None, str, tuple
+    query : Call
         What to answer when all calls are made.
     """
 
@@ -131,9 +144,7 @@ class Message:
     spread: float
     start: int
     calls: Sequence[Call]
-    part: int | None
-    query: str
-    arguments: tuple[Any, ...]
+    query: Call
 
 
 class Behind:
@@ -159,7 +170,7 @@ class RowPartition:
         self.lock = Lock()  # a call that nobody waits for any more may still run
         self._read: tuple[NDArray[Any], Vector | None] | None = None
         self._rows: tuple[TableRows | SourceRows, Vector, Vector] | None = None
-        self._aggregates: dict[int, tuple[int, AnySums]] = {}
+        self._aggregates: dict[int, tuple[int, MemoryAggregates]] = {}
 
     def __getstate__(self) -> tuple[Any, int]:
         """The rows alone: all else can be made again."""
@@ -233,7 +244,7 @@ class RowPartition:
         held = np.unpackbits(plan.held[self.number], count=len(y)).astype(np.bool_)
         return without_classes(held, y, plan.training_only, plan.n_classes)
 
-    def aggregates(self, plan: PartitionPlan, message: Message) -> AnySums | None:
+    def aggregates(self, plan: PartitionPlan, message: Message) -> MemoryAggregates | None:
         """Aggregates after all calls of the message; None where earlier ones are missing."""
         for number in set(self._aggregates) - message.alive:
             del self._aggregates[number]
@@ -242,26 +253,18 @@ class RowPartition:
             return None
         if sums is None:
             sums = self._new(plan, message)
-        for part, method, arguments in message.calls[known - message.start :]:
-            getattr(part_of(sums, part), method)(*arguments)
+        for call in message.calls[known - message.start :]:
+            call.of(sums)
         now = max(known, message.start + len(message.calls))  # less in a call that comes late
         self._aggregates[message.number] = now, sums
         return sums
 
-    def _new(self, plan: PartitionPlan, message: Message) -> AnySums:
+    def _new(self, plan: PartitionPlan, message: Message) -> MemoryAggregates:
         rows, y, weights = self.rows(plan)
-        held = self.held(plan)
-        passes = partial(Passes, rows, weights, held, level=plan.level)
+        passes = Passes(rows, weights, self.held(plan), level=plan.level)
         target, sample = targets(message.target, y), plan.samples[self.number]
-        loss, groups = message.loss, plan.groups
-        if isinstance(loss, Multinomial):
-            return joint_in_memory(passes, loss, target, weights, groups, sample)
-        return MemoryAggregates(passes(), loss, target, weights, groups, sample, message.spread)
-
-
-def part_of(sums: Any, part: int | None) -> Any:
-    """The aggregates of a class, or all."""
-    return sums if part is None else sums.parts[part]
+        own = (weights, plan.groups, sample, message.spread)
+        return MemoryAggregates(passes, message.loss, target, *own)
 
 
 def targets(of_classes: Vector, y: Vector) -> Vector:
@@ -392,78 +395,11 @@ def answer(plan: PartitionPlan, partition: RowPartition, message: Message) -> An
         if partition.rows(plan)[0].n_rows == 0:
             return None
         sums = partition.aggregates(plan, message)
-        if sums is None:
-            return Behind()
-        return QUERIES[message.query].ask(part_of(sums, message.part), *message.arguments)
+        return Behind() if sums is None else message.query.of(sums)
 
 
-# ---------------------------------------------------------------------- queries
-
-
-class PartitionQuery(NamedTuple):
-    """What aggregates of partitions can be asked.
-
-    Attributes
-    ----------
-    ask : callable
-        (aggregates, …) → answer.
-    merge : callable
-        (answer, answer of a later partition) → answer of both.
-    """
-
-    ask: Callable[..., Any]
-    merge: Callable[[Any, Any], Any]
-
-
-def _weights(sums: AnySums) -> Vector:
-    return np.array([sums.weight, sums.holdout_weight])
-
-
-def _attains_minimum(sums: MemoryAggregates) -> bool:
-    return sums.attains_minimum
-
-
-def _extremes(sums: MemoryAggregates, number: int) -> tuple[float, float]:
-    return sums.extremes[number]
-
-
-def _curved(
-    sums: MemoryAggregates, coef: Vector, intercept: float, last: int, straight: bool
-) -> Quadratic:
-    return sums.curved(coef, intercept, last, straight=straight)
-
-
-def _both_groups(
-    one: dict[int, SplitMoments], other: dict[int, SplitMoments]
-) -> dict[int, SplitMoments]:
-    return {number: parts.merged(other[number]) for number, parts in one.items()}
-
-
-def _both_samples(one: Sample, other: Sample) -> Sample:
-    return np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
-
-
-def _widest(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    return min(one[0], other[0]), max(one[1], other[1])
-
-
-QUERIES = {
-    "weights": PartitionQuery(_weights, np.add),
-    "attains_minimum": PartitionQuery(_attains_minimum, and_),
-    "by_group": PartitionQuery(MemoryAggregates.by_group, _both_groups),
-    "of_terms": PartitionQuery(MemoryAggregates.of_terms, SplitMoments.merged),
-    "sum_sample": PartitionQuery(MemoryAggregates.sum_sample, _both_samples),
-    "of_sum": PartitionQuery(MemoryAggregates.of_sum, SplitMoments.merged),
-    "output_sample": PartitionQuery(MemoryAggregates.output_sample, _both_samples),
-    "extremes": PartitionQuery(_extremes, _widest),
-    "quadratic": PartitionQuery(_curved, Quadratic.merged),
-    "joint": PartitionQuery(JointMemoryAggregates.quadratic, Quadratic.merged),
-}
-"""By name; answers merge in the order of the partitions."""
-
-
-def merged(query: str, answers: Sequence[Any]) -> Any:
-    """The answer of all partitions; :class:`Behind` if one of them is."""
+def together(merge: Callable[[Any, Any], Any], answers: Sequence[Any]) -> Any:
+    """The answer of all partitions, in their order; :class:`Behind` if one of them is."""
     if any(isinstance(own, Behind) for own in answers):
         return Behind()
-    return reduce(QUERIES[query].merge, [own for own in answers if own is not None])
+    return reduce(merge, [own for own in answers if own is not None])

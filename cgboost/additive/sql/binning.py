@@ -5,12 +5,14 @@ As :func:`cgboost.tables.binning.prepared`, in the database.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cgboost.additive.export.expressions import SQL
 from cgboost.additive.sql.expressions import (
     LOW,
     code_expression,
@@ -37,6 +39,9 @@ RAW_TARGET, RAW_WEIGHT = "raw_y", "raw_w"
 
 AT_A_TIME = 500
 """Categories written in one statement."""
+
+MOST_SUMS = 1500
+"""Sums in one statement: PostgreSQL takes 1664 columns."""
 
 LARGEST_SMALL = 2**15
 """Codes below this take two bytes a row."""
@@ -68,6 +73,35 @@ class Division:
     n_rows: int
     mean: float
     is_weighted: bool
+
+    def product(self, *factors: str) -> str:
+        """A product of columns and the weight, if there is one."""
+        weight = ["w"] if self.is_weighted else []
+        return " * ".join([*weight, *factors]) or self.store.session.sql.number(1.0)
+
+    def by_part(
+        self, rows: str, texts: Sequence[str], before: Mapping[str, str] | None = None
+    ) -> NDArray[np.float64]:
+        """Sums of expressions over training rows and holdout rows, shape (2, n_sums).
+
+        Parameters
+        ----------
+        rows : str
+            A query.
+        texts : sequence of str
+            Expressions in its columns.
+        before : mapping of str to str
+            Queries by the names that it, and each after another, call them by.
+        """
+        session, result = self.store.session, np.zeros((2, len(texts)))
+        expressions = {**(before or {}), "terms": rows}
+        steps = [session.sql.table_expression(name, text) for name, text in expressions.items()]
+        for start in range(0, len(texts), MOST_SUMS):
+            sums = ", ".join(f"SUM({text})" for text in texts[start : start + MOST_SUMS])
+            query = f"WITH {', '.join(steps)} SELECT {HELD}, {sums} FROM terms GROUP BY {HELD}"
+            for held, *found in session.rows(query):
+                result[int(held), start : start + MOST_SUMS] = found
+        return result
 
 
 def code_column(number: int | str) -> str:
@@ -167,14 +201,14 @@ def input_columns(
     if isinstance(groups, Categories):
         code = f"COALESCE(CAST({column} AS INTEGER), {groups.count})"
     else:
-        code = code_expression(sql, groups, column)
+        code = sql.write(code_expression(groups, SQL(column)))
     found = [(code_column(number), f"2 * ({code}) + {HELD}", code_type(groups))]
     if isinstance(groups, Intervals):
-        for name, text in (
-            (regressor_column(number), regressor_expression(sql, groups, column)),
-            (distance_column(number), distance_expression(sql, groups, column)),
+        for name, node in (
+            (regressor_column(number), regressor_expression(groups, SQL(column))),
+            (distance_column(number), distance_expression(groups, SQL(column))),
         ):
-            found.append((name, text, sql.double))
+            found.append((name, sql.write(node), sql.double))
     return found
 
 
@@ -202,7 +236,7 @@ def _numbered(
     read, joins, maps = [], [], []
     for j, (x, known) in enumerate(zip(numbers, schema.categories, strict=True)):
         if known is None:
-            text = sql.as_double(f"t.c{j}")  # a column of nothing has no type
+            text = sql.write(sql.as_double(SQL(f"t.c{j}")))  # a column of nothing has no type
         else:
             maps.append(_map(session, copy.table, f"c{j}", list(known)))
             joins.append(f"LEFT JOIN {maps[-1]} AS m{j} ON t.c{j} = m{j}.value")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial, reduce
+from operator import or_
 
 import numpy as np
 
 from cgboost.additive.export.dialects import Dialect
-from cgboost.additive.export.sql import LONGEST_SUM, linear
+from cgboost.additive.export.expressions import SQL, Operand, added, case, linear
 from cgboost.additive.sql.engines import DatabaseEngine
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import SAME, Intervals
@@ -25,16 +27,6 @@ LOW = 2**LOW_BITS - 1
 HIGH = 2**LOW_BITS
 
 
-def added(parts: Iterable[str]) -> str:
-    """A sum, divided by brackets where it is long: databases limit the depth of nesting."""
-    terms = list(parts)
-    while len(terms) > LONGEST_SUM:
-        terms = [
-            f"({' + '.join(terms[k : k + LONGEST_SUM])})" for k in range(0, len(terms), LONGEST_SUM)
-        ]
-    return " + ".join(terms)
-
-
 # ------------------------------------------------------------------ hashes
 
 
@@ -50,14 +42,19 @@ def hash_expression(engine: DatabaseEngine, columns: Sequence[str], seed: int) -
     """
     zero = engine.sql.number(0.0)
     bits = [f"COALESCE({engine.bits.format(f'({x} + {zero})')}, {NO_NUMBER})" for x in columns]
+    total = partial(_total, engine.sql)
     factors = coefficients(seed, len(columns)).tolist()
     first, second = (
         # a remainder has the sign of what is divided
-        f"((({added([str(own[0]), *_products(bits, own[1:], prime)])}) % {prime} + {prime})"
+        f"((({total([str(own[0]), *_products(bits, own[1:], prime)])}) % {prime} + {prime})"
         f" % {prime})"
         for own, prime in zip(factors, PRIMES, strict=True)
     )
     return f"({first} * {HIGH} + {second})"
+
+
+def _total(sql: Dialect, terms: Iterable[str]) -> str:
+    return sql.write(added(map(SQL, terms)))
 
 
 def _products(bits: Sequence[str], factors: Sequence[int], prime: int) -> Iterable[str]:
@@ -178,57 +175,45 @@ def intervals_from(rows: Iterable[Sequence[float]]) -> Intervals:
     return Intervals(np.where(middle > below, middle, above), low, high)
 
 
-def ladder(x: str, bounds: Sequence[str], values: Sequence[str]) -> str:
+def ladder(x: SQL, bounds: Sequence[float], values: Sequence[Operand]) -> SQL:
     """A step function by bisection: ``values[k]`` where k of the ascending bounds are ≤ x."""
     if len(values) == 1:
-        return values[0]
+        return case([], values[0])
     half = len(values) // 2
     below = ladder(x, bounds[: half - 1], values[:half])
-    above = ladder(x, bounds[half:], values[half:])
-    return f"CASE WHEN {x} < {bounds[half - 1]} THEN {below} ELSE {above} END"
+    return case([(x < bounds[half - 1], below)], ladder(x, bounds[half:], values[half:]))
 
 
-def code_expression(sql: Dialect, groups: Intervals, column: str) -> str:
+def code_expression(groups: Intervals, column: SQL) -> SQL:
     """The group of a number, NULL where missing."""
-    names = [str(k) for k in range(len(groups.edges) + 1)]
-    code = ladder(column, list(map(sql.number, groups.edges.tolist())), names)
-    return f"CASE WHEN {column} IS NULL THEN {groups.n_groups - 1} ELSE {code} END"
+    code = ladder(column, groups.edges.tolist(), range(len(groups.edges) + 1))
+    return case([(column.is_null(), groups.n_groups - 1)], code)
 
 
-def regressor_expression(sql: Dialect, groups: Intervals, column: str) -> str:
+def regressor_expression(groups: Intervals, column: SQL) -> SQL:
     """A number in the range of its intervals, less their origin; 0 where missing."""
     low, high, origin = groups.low, groups.high, groups.origin
-    return (
-        f"CASE WHEN {column} IS NULL THEN {sql.number(0.0)} "
-        f"WHEN {column} < {sql.number(low)} THEN {sql.number(low - origin)} "
-        f"WHEN {column} > {sql.number(high)} THEN {sql.number(high - origin)} "
-        f"ELSE {column}{f' - {sql.number(origin)}' if origin else ''} END"
-    )
+    ends = [(column < low, low - origin), (column > high, high - origin)]
+    return case([(column.is_null(), 0.0), *ends], column - origin if origin else column)
 
 
-def distance_expression(sql: Dialect, groups: Intervals, column: str) -> str:
+def distance_expression(groups: Intervals, column: SQL) -> SQL:
     """The regressor less that of the middle of its group; 0 where missing."""
-    middles = groups.regressor(groups.centres[:-1])
-    centre = ladder(
-        column, list(map(sql.number, groups.edges.tolist())), list(map(sql.number, middles))
-    )
-    value = regressor_expression(sql, groups, column)
-    return f"CASE WHEN {column} IS NULL THEN {sql.number(0.0)} ELSE ({value}) - ({centre}) END"
+    middles = groups.regressor(groups.centres[:-1]).tolist()
+    away = regressor_expression(groups, column) - ladder(column, groups.edges.tolist(), middles)
+    return case([(column.is_null(), 0.0)], away)
 
 
 # ------------------------------------------------------------------ transformations
 
 
-def term_expression(
-    sql: Dialect, term: Transformation, code: str, regressor: str, outputs: Sequence[str]
-) -> str:
+def term_expression(term: Transformation, code: SQL, regressor: str, outputs: Sequence[str]) -> SQL:
     """A transformation by the groups of its input.
 
     Parameters
     ----------
-    sql : Dialect
     term : Transformation
-    code : str
+    code : SQL
         The column of the group, times 2, and 1 more on holdout rows.
     regressor : str
         The column of the input as a regressor.
@@ -236,38 +221,43 @@ def term_expression(
         Columns of earlier outputs.
     """
     groups = term.groups
-    leaves = [_leaf(sql, term, int(leaf), regressor, outputs) for leaf in range(term.n_leaves)]
+    leaves = [_leaf(term, int(leaf), regressor, outputs) for leaf in range(term.n_leaves)]
+    formulas = [leaves[leaf] for leaf in term.leaf]
     if isinstance(groups, Intervals):
-        missing = _leaf(sql, term, int(term.leaf[-1]), "", outputs)
-        texts = [*(leaves[leaf] for leaf in term.leaf[:-1]), missing]
-    else:
-        texts = [leaves[leaf] for leaf in term.leaf]
-    runs: dict[str, list[list[int]]] = {}
+        formulas[-1] = _leaf(term, int(term.leaf[-1]), "", outputs)
+    runs: dict[Formula, list[list[int]]] = {}
     starts: list[int] = []
-    values: list[str] = []
-    for group, text in enumerate(texts):
-        if not values or values[-1] != text:
+    values: list[Formula] = []
+    for group, formula in enumerate(formulas):
+        if not values or values[-1] != formula:
             starts.append(group)
-            values.append(text)
-            runs.setdefault(text, []).append([2 * group, 0])
-        runs[text][-1][1] = 2 * group + 1
+            values.append(formula)
+            runs.setdefault(formula, []).append([2 * group, 0])
+        runs[formula][-1][1] = 2 * group + 1
     if len(values) <= 2 * len(runs):  # few runs of groups, as of numbers
-        return f"({ladder(code, [str(2 * start) for start in starts[1:]], values)})"
-    *others, last = sorted(runs, key=lambda text: len(runs[text]))
+        nodes = [_linear(formula) for formula in values]
+        return ladder(code, [2 * start for start in starts[1:]], nodes)
+    *others, last = sorted(runs, key=lambda formula: len(runs[formula]))
     whens = []
-    for text in others:
-        lone = [str(k) for a, b in runs[text] if b == a + 1 for k in (a, b)]
-        wide = [f"{code} BETWEEN {a} AND {b}" for a, b in runs[text] if b > a + 1]
-        listed = [f"{code} IN ({', '.join(lone)})"] if lone else []
-        whens.append(f"WHEN {' OR '.join([*listed, *wide])} THEN {text}")
-    return f"(CASE {' '.join(whens)} ELSE {last} END)"
+    for formula in others:
+        lone = [str(k) for a, b in runs[formula] if b == a + 1 for k in (a, b)]
+        wide = [code.is_within(a, b) for a, b in runs[formula] if b > a + 1]
+        whens.append((reduce(or_, [code.is_one_of(lone)] * bool(lone) + wide), _linear(formula)))
+    return case(whens, _linear(last))
 
 
-def _leaf(
-    sql: Dialect, term: Transformation, leaf: int, regressor: str, outputs: Sequence[str]
-) -> str:
+Formula = tuple[float, tuple[tuple[float, str], ...]]
+"""What a leaf says: a constant, and factors of columns."""
+
+
+def _leaf(term: Transformation, leaf: int, regressor: str, outputs: Sequence[str]) -> Formula:
     slope, level = float(term.slope[leaf]), float(term.intercept[leaf])
-    parts = [(float(c), s) for c, s in zip(term.coef[leaf], outputs, strict=False)]
+    parts = [(float(c), s) for c, s in zip(term.coef[leaf], outputs, strict=False) if c]
     if regressor and slope and isinstance(term.groups, Intervals):
         parts.append((slope, regressor))
-    return linear(sql, level, parts)
+    return level, tuple(parts)
+
+
+def _linear(formula: Formula) -> SQL:
+    level, parts = formula
+    return linear(level, [(c, SQL(column)) for c, column in parts])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cgboost.additive.export.dialects import Dialect
-from cgboost.additive.export.sql import between
+from cgboost.additive.export.expressions import SQL, between, call, case
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses.exponential import LARGEST_EXPONENT
 from cgboost.losses.huber import Huber
@@ -24,23 +23,22 @@ class LossExpressions:
 
     Attributes
     ----------
-    value, response, curvature : str
+    value, response, curvature : SQL
         ℓ(y, f), −∂ℓ/∂f and ∂²ℓ/∂f².
     """
 
-    value: str
-    response: str
-    curvature: str
+    value: SQL
+    response: SQL
+    curvature: SQL
 
 
-def expressions_of(loss: Loss, sql: Dialect, y: str, f: str) -> LossExpressions:
+def expressions_of(loss: Loss, y: SQL, f: SQL) -> LossExpressions:
     """The expressions of a loss.
 
     Parameters
     ----------
     loss : Loss
-    sql : Dialect
-    y, f : str
+    y, f : SQL
         A column, and a column or an expression in brackets.
 
     Raises
@@ -48,46 +46,37 @@ def expressions_of(loss: Loss, sql: Dialect, y: str, f: str) -> LossExpressions:
     UnsupportedLossError
         If the loss is not written in SQL.
     """
-    n = sql.number
+    residual = y - f
+    square = 0.5 * residual * residual
     match loss:
         case SquaredError():
-            residual = f"({y} - {f})"
-            return LossExpressions(f"{n(0.5)} * {residual} * {residual}", residual, n(1.0))
+            return LossExpressions(square, residual, case([], 1.0))
         case LogLoss():
-            return _log_loss(sql, y, f)
+            return _log_loss(y, f)
         case Huber(delta=delta):
-            size, end = f"ABS({y} - {f})", n(delta)
+            size = call("ABS", residual)
             return LossExpressions(
-                f"CASE WHEN {size} <= {end} THEN {n(0.5)} * ({y} - {f}) * ({y} - {f}) "
-                f"ELSE {end} * ({size} - {n(0.5 * delta)}) END",
-                f"({between(sql, f'({y} - {f})', -delta, delta)})",
-                f"CASE WHEN {size} < {end} THEN {n(1.0)} ELSE {n(0.0)} END",
+                case([(size <= delta, square)], delta * (size - 0.5 * delta)),
+                between(residual, -delta, delta),
+                case([(size < delta, 1.0)], 0.0),
             )
         case Poisson():
-            mean = f"EXP({between(sql, f, -LARGEST_EXPONENT, LARGEST_EXPONENT)})"
-            least = f"CASE WHEN {y} > {n(0.0)} THEN {y} * LN({y}) - {y} ELSE {n(0.0)} END"
-            return LossExpressions(f"{mean} - {y} * {f} + ({least})", f"({y} - {mean})", mean)
+            mean = call("EXP", between(f, -LARGEST_EXPONENT, LARGEST_EXPONENT))
+            least = case([(y > 0.0, y * call("LN", y) - y)], 0.0)
+            return LossExpressions(mean - y * f + least, y - mean, mean)
     raise UnsupportedLossError(
         f"{loss!r} is not written in SQL: a fit in a database takes SquaredError, Huber, Poisson "
         "and, for classes, LogLoss"
     )
 
 
-def _log_loss(sql: Dialect, y: str, f: str) -> LossExpressions:
+def _log_loss(y: SQL, f: SQL) -> LossExpressions:
     """log(1 + e^z), 2y/(1 + e^−z) and 4e^z/(1 + e^z)², z = −2yf, where nothing overflows."""
-    n = sql.number
-    z = f"({n(-2.0)} * {y} * {f})"
-    one, end = n(1.0), n(SATURATED)
-    minus = f"EXP(-{z})"
-    value = (
-        f"CASE WHEN {z} > {end} THEN {z} WHEN {z} > {n(0.0)} THEN {z} + LN({one} + {minus}) "
-        f"WHEN {z} > {n(-SATURATED)} THEN LN({one} + EXP({z})) ELSE {n(0.0)} END"
-    )
-    response = (
-        f"CASE WHEN {z} > {end} THEN {n(2.0)} * {y} WHEN {z} > {n(-SATURATED)} THEN "
-        f"{n(2.0)} * {y} / ({one} + {minus}) ELSE {n(0.0)} END"
-    )
-    small = f"EXP(-ABS({z}))"
-    square = f"(({one} + {small}) * ({one} + {small}))"
-    curvature = f"CASE WHEN ABS({z}) < {end} THEN {n(4.0)} * {small} / {square} ELSE {n(0.0)} END"
-    return LossExpressions(value, f"({response})", curvature)
+    z = -2.0 * y * f
+    size, one_more = call("ABS", z), 1.0 + call("EXP", -z)
+    whens = [(z > SATURATED, z), (z > 0.0, z + call("LN", one_more))]
+    value = case([*whens, (z > -SATURATED, call("LN", 1.0 + call("EXP", z)))], 0.0)
+    response = case([(z > SATURATED, 2.0 * y), (z > -SATURATED, 2.0 * y / one_more)], 0.0)
+    small = call("EXP", -size)
+    bend = 4.0 * small / ((1.0 + small) * (1.0 + small))
+    return LossExpressions(value, response, case([(size < SATURATED, bend)], 0.0))

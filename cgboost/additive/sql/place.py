@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from cgboost.additive.sql.aggregates import SQLAggregates
 from cgboost.additive.sql.binning import Division, divided
-from cgboost.additive.sql.joint_sql_aggregates import JointSQLAggregates
 from cgboost.additive.sql.session import SQLSession
 from cgboost.additive.sql.source import SQLSource
 from cgboost.additive.sql.table import Copy, copied
 from cgboost.losses.loss import Loss
-from cgboost.losses.multinomial import Multinomial
 from cgboost.tables.table_encoding import Schema
 
 
@@ -88,13 +86,13 @@ class SQLPlace:
         return self
 
     def aggregates(self, loss: Loss, target: NDArray[Any]) -> SQLAggregates:
-        """Sums for one output of a model.
+        """See :meth:`Place.aggregates`.
 
         Parameters
         ----------
         loss : Loss
         target : ndarray of shape (n_classes,) or (0,)
-            The label of each class, 1 or −1; without classes y is the target.
+            The label of each class, 1 or −1, or its number; without classes y is the target.
 
         Raises
         ------
@@ -109,12 +107,6 @@ class SQLPlace:
         if self.classes is None:
             made.attains_minimum = loss.attains_minimum_of(np.array([self.copy.least]))
         return made
-
-    def joint(self, loss: Multinomial, target: NDArray[Any]) -> JointSQLAggregates:
-        """See :meth:`Place.joint`; y has the numbers of the classes."""
-        assert self._division is not None
-        self._n_made += 1
-        return JointSQLAggregates(self._division, loss, f"o{self._n_made}")
 
     def close(self) -> None:
         """Leave nothing of the fit behind."""

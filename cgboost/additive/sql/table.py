@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cgboost.additive.export.dialects import kind
+from cgboost.additive.export.expressions import SQL
 from cgboost.additive.sql.engines import kind_of
 from cgboost.additive.sql.session import SQLSession
 from cgboost.tables.table_columns import plain_time, some
@@ -245,7 +246,7 @@ def _copy(
         if _kinds(types[name]) == {"text"}:
             return sql.text_column.format(column)
         # of single precision PostgreSQL would tell the digits that four bytes need
-        return sql.as_double(column) if types[name] in SINGLE else column
+        return sql.write(sql.as_double(SQL(column))) if types[name] in SINGLE else column
 
     def number(name: str) -> str:
         column = sql.name(name)

@@ -113,6 +113,12 @@ class Passes:
         self._known: dict[FeatureGroups, set[int]] = {}
         self._sums: dict[FeatureGroups, tuple[list[Vector], Vector | None]] = {}
 
+    def copy(self) -> Passes:
+        """Passes over the same rows for another output: it finds other sums, in the same groups."""
+        other = Passes(self.rows, self.weights, self.held, self.mapped, level=1.0)
+        other._kept, other._known = self._kept, self._known
+        return other
+
     def keep(self, groups: FeatureGroups) -> None:
         """Keep what passes find of groups that come again.
 
@@ -120,6 +126,8 @@ class Passes:
         stays the same: outputs of earlier stages.
         """
         self._sums[groups] = ([], None)
+        if groups in self._kept:
+            return
         if groups.n_groups <= MOST_KEPT and isinstance(self.rows, TableRows):
             self._kept[groups] = np.empty(self.rows.n_rows, dtype=np.uint8)
             self._known[groups] = set()

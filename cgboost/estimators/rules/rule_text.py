@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from typing import Any
 
 import numpy as np
 
 from cgboost.additive.export.dialects import Dialect, dialect_of
+from cgboost.additive.export.expressions import SQL, case, is_number, linear, named
 from cgboost.additive.export.sql import (
-    case,
     check_one_type,
     feature_names,
-    is_number,
-    linear,
     query,
     unused,
 )
@@ -200,53 +200,48 @@ def statement(
     sql = dialect_of(dialect)
     features = feature_names(sql, schema)
     names = unused("score", len(outputs), features)
-    one, zero = sql.number(1.0), sql.number(0.0)
+    inputs = list(map(named, features))
     steps = {}
     for name, own in zip(names, outputs, strict=True):
         terms = []
         for rule, coef in zip(own.active, own.coef[own.coef != 0], strict=True):
-            holds = " AND ".join(_in_sql(sql, c, schema, features) for c in rule.conditions)
-            terms.append(
-                (float(coef) / rule.scale, f"({case([f'WHEN {holds} THEN {one}'], zero)})")
-            )
-        steps[name] = linear(sql, own.intercept, terms)
-    prediction = _prediction(classes, sql, [sql.name(name) for name in names])
+            holds = reduce(and_, (_in_sql(sql, c, schema, inputs) for c in rule.conditions))
+            terms.append((float(coef) / rule.scale, case([(holds, 1.0)], 0.0)))
+        steps[name] = linear(own.intercept, terms)
+    prediction = _prediction(classes, sql, list(map(named, names)))
     return query(sql, schema, steps, prediction, table, **columns)
 
 
-def _prediction(classes: Any, sql: Dialect, scores: Sequence[str]) -> str:
+def _prediction(classes: Any, sql: Dialect, scores: Sequence[SQL]) -> SQL:
     if classes is None:
         return scores[0]
-    labels = [sql.category(label) for label in classes.tolist()]
+    labels = [SQL(sql.category(label)) for label in classes.tolist()]
     if len(labels) == 2:
-        return case([f"WHEN {scores[0]} > {sql.number(0.0)} THEN {labels[1]}"], labels[0])
-    whens = [
-        f"WHEN {' AND '.join(f'{own} >= {other}' for other in scores if other != own)} THEN {label}"
-        for own, label in zip(scores[:-1], labels[:-1], strict=True)
-    ]
+        return case([(scores[0] > 0.0, labels[1])], labels[0])
+    whens = []
+    for own, label in zip(scores[:-1], labels[:-1], strict=True):
+        others = (own >= other for other in scores if other is not own)
+        whens.append((reduce(and_, others), label))
     return case(whens, labels[-1])
 
 
-def _in_sql(sql: Dialect, condition: Condition, schema: Schema, features: Sequence[str]) -> str:
+def _in_sql(sql: Dialect, condition: Condition, schema: Schema, columns: Sequence[SQL]) -> SQL:
     """A condition that is true where it holds, and false or NULL elsewhere."""
     j, relation = condition.feature, condition.relation
-    column, known = sql.name(features[j]), schema.categories[j]
+    column, known = columns[j], schema.categories[j]
     if known is not None:
-        check_one_type(column, known)
+        check_one_type(sql, column, known)
         if relation in (Relation.MISSING, Relation.PRESENT):
-            return f"{column} IS {'' if relation is Relation.MISSING else 'NOT '}NULL"
-        value = sql.categories([category_of(condition, schema)])
-        return f"{column} {'' if relation is Relation.IS else 'NOT '}IN ({value})"
+            return column.is_null() if relation is Relation.MISSING else ~column.is_null()
+        own = column.is_one_of(sql.categories([category_of(condition, schema)]))
+        return own if relation is Relation.IS else ~own
     if relation is Relation.PRESENT:
-        return f"({is_number(sql, column)})"
+        return is_number(column)
     if relation is Relation.MISSING:
-        one, zero = sql.number(1.0), sql.number(0.0)
-        return f"({case([f'WHEN {is_number(sql, column)} THEN {zero}'], one)}) = {one}"
+        return case([(is_number(column), 0.0)], 1.0).equals(1.0)
     if relation is Relation.AT_MOST:  # NaN may be above all numbers, and is then below none
-        return f"{column} <= {sql.number(condition.value)}"
-    return (
-        f"({column} > {sql.number(condition.value)} AND -{column} < {sql.number(-condition.value)})"
-    )
+        return column <= condition.value
+    return (column > condition.value) & (-column < -condition.value)
 
 
 def _plain(label: Any) -> Any:

@@ -177,7 +177,8 @@ feature_names_in_
             sums = place.aggregates(self._fitted_loss, rows.y)
             builder = SmoothedStages(self.max_bins, feed_forward=False)
             builder.smoother = smoother
-            yield Subproblem(AggregateMaster(sums), StagePricer(builder, sums), callbacks=callbacks)
+            stages = StagePricer(builder, sums.parts)
+            yield Subproblem(AggregateMaster(sums), stages, callbacks=callbacks)
             return
         training = SquaredError().on(rows.y, np.where(held, 0.0, rows.weights))
         everyone = SquaredError().on(rows.y, np.broadcast_to(1.0, len(rows.y)))

@@ -65,10 +65,9 @@ from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
-from cgboost.losses.second_order_model import JointSums, RowSums
 from cgboost.masters.stagewise.aggregate import AggregateMaster
 from cgboost.parallel.blas import blas_threads
-from cgboost.pricing.additive import JointStagePricer, StagePricer
+from cgboost.pricing.additive import StagePricer
 from cgboost.tables.binning import check_weights
 from cgboost.tables.table_encoding import Schema
 
@@ -388,14 +387,8 @@ class BaseTransform(BaseTableStages):
             self.max_bins, variant.feed_forward, variant.regressors, variant.link, rules
         )
         for target in [rows.y] if isinstance(loss, Multinomial) else self._target.of_runs(rows.y):
-            sums: RowSums | JointSums
-            pricer: StagePricer | JointStagePricer
-            if isinstance(loss, Multinomial):
-                sums = joint = place.joint(loss, target)
-                pricer = JointStagePricer(builder, joint.parts)
-            else:
-                sums = own = place.aggregates(loss, target)
-                pricer = StagePricer(builder, own)
+            sums = place.aggregates(loss, target)
+            pricer = StagePricer(builder, sums.parts)
             master = AggregateMaster(
                 sums,
                 corrective=variant.orthogonal,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, gap_scale
-from cgboost.losses.second_order_model import JointSums, Quadratic, RowSums
+from cgboost.losses.second_order_model import LossSums, Quadratic
 from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
 from cgboost.optimizers.refits.descent import (
     descended,
@@ -37,36 +37,12 @@ change where all of them grow alike. Rounding of the gradient then moves them by
 along which the loss is curved by less than this share take more Newton steps."""
 
 
-class OneOutput:
-    """A loss with one output, as one with several.
-
-    Parameters
-    ----------
-    sums : RowSums
-    """
-
-    def __init__(self, sums: RowSums) -> None:
-        self.sums, self.parts = sums, [sums]
-        self.weight, self.attains_minimum = sums.weight, sums.attains_minimum
-        self.holdout_weight, self.is_smooth = sums.holdout_weight, sums.is_smooth
-
-    def quadratic(
-        self, coefs: Sequence[Vector], intercepts: Vector, last: Sequence[int]
-    ) -> Quadratic:
-        """See :class:`JointSums`."""
-        return self.sums.quadratic(coefs[0], float(intercepts[0]), int(last[0]))
-
-    def move(self, coefs: Sequence[Vector], intercepts: Vector) -> tuple[Vector, Vector]:
-        """See :class:`JointSums`."""
-        return self.sums.move(coefs[0], float(intercepts[0]))
-
-
 class AggregateMaster:
     """Master of stagewise boosting, by sums over the rows.
 
     Parameters
     ----------
-    sums : RowSums or JointSums
+    sums : LossSums
         It has a new column before the column is added here.
     corrective : bool, default=False
         Whether all coefficients and the intercept are chosen anew in every round. Otherwise they
@@ -84,15 +60,14 @@ class AggregateMaster:
 
     def __init__(
         self,
-        sums: RowSums | JointSums,
+        sums: LossSums,
         *,
         corrective: bool = False,
         learning_rate: float = 1.0,
         most: float = np.inf,
         positive: bool = False,
     ) -> None:
-        self.sums: JointSums = sums if isinstance(sums, JointSums) else OneOutput(sums)
-        self.corrective = corrective
+        self.sums, self.corrective = sums, corrective
         self.learning_rate, self.most, self.positive = learning_rate, most, positive
         self.n_outputs = len(self.sums.parts)
         self.columns: list[Column] = []

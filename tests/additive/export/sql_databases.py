@@ -96,7 +96,7 @@ def asked(database: str, statement: str, table: str, columns: Columns, server: s
 in_duckdb, in_sqlite = partial(asked, "duckdb"), partial(asked, "sqlite")
 
 
-def read(statement: str, dialect: str) -> exp.Expr:
+def read(statement: str, dialect: str) -> exp.Expression:
     """The one statement that SQLGlot reads in a dialect."""
     (tree,) = sqlglot.parse(statement, read={"postgresql": "postgres"}.get(dialect, dialect))
     return tree
@@ -113,7 +113,7 @@ def for_duckdb(statement: str, dialect: str) -> str:
     have no zone, other than SQLGlot says.
     """
 
-    def change(node: exp.Expr) -> exp.Expr:
+    def change(node: exp.Expression) -> exp.Expression:
         if isinstance(node, exp.Collate):
             assert node.expression.name == EXACT[dialect]
             return node.this.this if dialect == "mysql" else node.this

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.additive.export.dialects import DIALECTS
-from cgboost.additive.export.sql import LONGEST_SUM
+from cgboost.additive.export.expressions import LONGEST_SUM
 from cgboost.additive.export.tree_sql import trees_statement
 from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode, Regressors
 from cgboost.tables.binning import Categories, FeatureGroups, Intervals

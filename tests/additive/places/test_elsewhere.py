@@ -145,38 +145,40 @@ def test_stage_after_stage_the_sums_are_those_in_memory(
     classes = model == "classes"
     y = data.y[data.weights > 0]
     y = np.where(y == 1.0, 1.0, -1.0) if classes else y
-    wanted = data.in_memory().aggregates(loss, y)
+    known = data.in_memory().aggregates(loss, y)
+    (wanted,) = known.parts
     with case.make(data, server, 3 if classes else 1) as place:
         target = np.array([-1.0, 1.0, -1.0]) if classes else np.zeros(0)
         if case.in_sql and model == "quantile":
             with pytest.raises(UnsupportedLossError, match=r"Quantile.* takes SquaredError, Huber"):
                 place.aggregates(loss, target)
             return
-        found = place.aggregates(loss, y if case.row_by_row else target)
+        sums = place.aggregates(loss, y if case.row_by_row else target)
+        (found,) = sums.parts
         assert place.has_holdout
         builder = StageBuilder(16, **options)
-        coef, level = np.zeros(0), 0.3
+        coef, level = np.zeros(0), np.array([0.3])
         for turn in range(4):
             for last in range(len(coef) + 1):
-                compare_quadratic(found, wanted, coef, level, last)
-            for sums in (found, wanted):
-                sums.move(coef, level)
+                compare_quadratic(sums, known, [coef], level, [last])
+            for own in (sums, known):
+                own.move([coef], level)
             stage = compare_stage(found, wanted, builder)
-            for sums in (found, wanted):
-                sums.append(stage)
+            for part in (found, wanted):
+                part.append(stage)
             np.testing.assert_allclose(found.extremes, wanted.extremes, rtol=1e-9, atol=1e-12)
             coef = np.append(coef, 0.7)
             if turn == 2:  # as a pricer does when a column was not kept
                 coef = coef[:1]
-                for sums in (found, wanted):
-                    sums.move(coef, level)
-                    sums.drop(1)
+                for own in (sums, known):
+                    own.move([coef], level)
+                    own.parts[0].drop(1)
             assert found.n_outputs == wanted.n_outputs == len(coef)
         if not case.row_by_row:
             assert found.values(0).shape == (0,)
-        same_weights(found, wanted)
-        assert found.attains_minimum == wanted.attains_minimum
-        assert found.is_smooth == wanted.is_smooth
+        same_weights(sums, known)
+        assert sums.attains_minimum == known.attains_minimum
+        assert sums.is_smooth == known.is_smooth
 
 
 @law(PLACES)
@@ -187,8 +189,8 @@ def test_rows_far_from_zero_lose_no_digits(case: Elsewhere, server: str) -> None
     with case.make(data, server) as place:
         found = place.aggregates(SquaredError(), data.y if case.row_by_row else np.zeros(0))
         for sums in (found, wanted):
-            sums.move(np.zeros(0), 1e8)
-        compare_stage(found, wanted, StageBuilder(16))
+            sums.move([np.zeros(0)], np.array([1e8]))
+        compare_stage(found.parts[0], wanted.parts[0], StageBuilder(16))
 
 
 @law(PLACES)
@@ -203,7 +205,7 @@ def test_the_same_rows_are_held_out_and_sampled(
     with case.make(data, server, seed=1) as place:
         found = place.aggregates(SquaredError(), y if case.row_by_row else np.zeros(0))
         same_weights(found, wanted)
-        compare_stage(found, wanted, StageBuilder(16))
+        compare_stage(found.parts[0], wanted.parts[0], StageBuilder(16))
     for share in (0.0, 1.0):
         with case.make(mixed(0, 50), server, share=share) as place:
             assert not place.has_holdout
@@ -226,8 +228,8 @@ def test_classes_that_would_have_no_training_row_are_not_held_out(
     assert held.any()
     loss = Multinomial(n_classes)
     with case.make(data, server, n_classes) as place:
-        found = place.joint(loss, codes if case.row_by_row else np.arange(n_classes))
-        known = wanted.joint(loss, codes)
+        found = place.aggregates(loss, codes if case.row_by_row else np.arange(n_classes))
+        known = wanted.aggregates(loss, codes)
         same_weights(found, known)
         for one, other in zip(found.parts, known.parts, strict=True):
             own, parts = (a.by_group([0], 0)[0] for a in (one, other))
@@ -246,9 +248,9 @@ def test_joint_sums_of_classes_are_those_in_memory(
     data = labels(mixed(6))
     data = data if weighted else data._replace(weights=np.ones(len(data.y)))
     y = data.y[data.weights > 0]
-    memory = data.in_memory().joint(Multinomial(3), y)
+    memory = data.in_memory().aggregates(Multinomial(3), y)
     with case.make(data, server, 3) as place:
-        sums = place.joint(Multinomial(3), y if case.row_by_row else np.arange(3))
+        sums = place.aggregates(Multinomial(3), y if case.row_by_row else np.arange(3))
         same_weights(sums, memory)
         builder = StageBuilder(16)
         coefs, levels = [np.zeros(0) for _ in range(3)], np.array([0.4, -0.1, -0.3])

@@ -9,9 +9,8 @@ from sklearn.base import clone
 
 from cgboost import TransformClassifier, TransformRegressor
 from cgboost.additive.builder import StageBuilder
-from cgboost.additive.places import joint_aggregates, memory
-from cgboost.additive.places.joint_aggregates import JointMemoryAggregates
-from cgboost.additive.places.memory import MemoryPlace, in_memory
+from cgboost.additive.places import memory
+from cgboost.additive.places.memory import MemoryAggregates, MemoryPlace, in_memory
 from cgboost.additive.places.place import Aggregates, Place
 from cgboost.additive.stage import Stage
 from cgboost.additive.trees.transformation import Transformation
@@ -39,21 +38,23 @@ def place() -> Place:
 
 def there(loss: Any = None, target: np.ndarray = Y) -> Aggregates:
     """With the outputs of two stages, of which the second uses the first."""
-    sums = place().aggregates(loss or SquaredError(), target)
+    whole = place().aggregates(loss or SquaredError(), target)
+    (sums,) = whole.parts
     n_groups, leaf = GROUPS[0].n_groups, np.arange(GROUPS[0].n_groups)
     level, ones = np.random.default_rng(6).normal(size=n_groups), np.ones(n_groups)
     first = Transformation(0, GROUPS[0], leaf, level, ones, np.zeros((n_groups, 0)))
     sums.append(Stage(0.5, [(2.0, first)]))
     second = Transformation(1, GROUPS[1], leaf, 0 * ones, ones, np.ones((n_groups, 1)))
     sums.append(Stage(-0.5, [(1.0, second)]))
-    return sums
+    return whole
 
 
 def test_outputs_are_those_of_the_stages() -> None:
     """With extremes over the rows that count, until they are dropped; and what the parts weigh."""
-    sums = there()
+    whole = there()
     assert place().has_holdout
-    assert (sums.weight, sums.holdout_weight) == (WEIGHTS[~HELD].sum(), WEIGHTS[HELD].sum())
+    assert (whole.weight, whole.holdout_weight) == (WEIGHTS[~HELD].sum(), WEIGHTS[HELD].sum())
+    (sums,) = whole.parts
     first = sums.values(0)
     np.testing.assert_allclose(sums.values(1), -0.5 + GROUPS[1].regressor(X[:, 1]) + first)
     counting = first[WEIGHTS > 0]
@@ -68,7 +69,8 @@ def test_outputs_are_those_of_the_stages() -> None:
 
 def test_statistics_of_groups_and_terms() -> None:
     """Of training rows and holdout rows, of an input that is an output too, and of a function."""
-    sums = there()
+    whole = there()
+    (sums,) = whole.parts
     sums.intervals(0, 5)
     sums.intervals(1, 5)
     wanted = intervals_of(sums.values(1)[WEIGHTS > 0], WEIGHTS[WEIGHTS > 0], 5, same=SAME)
@@ -80,7 +82,7 @@ def test_statistics_of_groups_and_terms() -> None:
     w = np.where(HELD, 0.0, WEIGHTS)
     cross = w @ ((values - w @ values / w.sum()) * (Y - w @ Y / w.sum()))
     np.testing.assert_allclose(parts.training.scatter[0, 0, 1], cross, rtol=1e-9)
-    sums.move(np.array([1.0]), 0.25)
+    whole.move([np.array([1.0])], np.array([0.25]))
     response = Y - 0.25 - sums.values(0)
     for number, x in ((0, X[:, 0]), (3, sums.values(1))):
         groups = sums.groups[number]
@@ -104,13 +106,14 @@ def test_statistics_of_groups_and_terms() -> None:
 def test_the_loss_along_outputs(loss: SquaredError | Huber | LogLoss) -> None:
     """Value, gradient and Hessian, wherever f was before; the holdout rows apart."""
     target = np.where(Y > 0, 1.0, -1.0) if isinstance(loss, LogLoss) else Y
-    sums = there(loss, target)
+    whole = there(loss, target)
+    (sums,) = whole.parts
     training = loss.on(target, np.where(HELD, 0.0, WEIGHTS))
     for before in ([], [1.0], [3.0, -1.0]):
-        sums.move(np.array(before), 0.5)
+        whole.move([np.array(before)], np.array([0.5]))
         coef = np.array([0.3, -0.2])
         f = 0.1 + 0.3 * sums.values(0) - 0.2 * sums.values(1)
-        found = sums.quadratic(coef, 0.1, 1)
+        found = whole.quadratic([coef], np.array([0.1]), [1])
         basis = np.column_stack([np.ones(N_ROWS), sums.values(1)])
         assert found.value == pytest.approx(training.value(f), rel=1e-12)
         np.testing.assert_allclose(
@@ -131,11 +134,11 @@ LEVELS = np.array([0.3, -0.2, 0.5])
 POINT = np.concatenate([LEVELS, *COEFS])
 
 
-def jointly(y: np.ndarray, n_classes: int) -> tuple[MemoryPlace, JointMemoryAggregates]:
+def jointly(y: np.ndarray, n_classes: int) -> tuple[MemoryPlace, MemoryAggregates]:
     """Rows with classes."""
     how = {"max_bins": 16, "share": 0.3, "seed": 0, "n_jobs": 1}
     own = in_memory(X, Schema(None, (None, None)), 1.0 * y, WEIGHTS + 1.0, **how)
-    return own, own.joint(Multinomial(n_classes), 1.0 * y)
+    return own, own.aggregates(Multinomial(n_classes), 1.0 * y)
 
 
 def test_joint_sums_are_those_of_the_multinomial_deviance() -> None:
@@ -189,15 +192,16 @@ def test_two_classes_are_the_log_loss() -> None:
     one = own.aggregates(LogLoss(), np.where(y == 1, 1.0, -1.0))
     for f in (-0.4, 0.0, 1.3):
         here = both.quadratic([np.zeros(0)] * 2, np.array([-f, f]), [0, 0])
-        wanted = one.quadratic(np.zeros(0), f, 0)
+        wanted = one.quadratic([np.zeros(0)], np.array([f]), [0])
         assert here.value == pytest.approx(wanted.value, rel=1e-12)
         assert here.holdout == pytest.approx(wanted.holdout, rel=1e-12)
         along = here.along(np.array([[-1.0], [1.0]]))
         np.testing.assert_allclose(along.gradient, wanted.gradient, rtol=1e-10)
         np.testing.assert_allclose(along.hessian, wanted.hessian, rtol=1e-10)
         both.move([np.zeros(0)] * 2, np.array([-f, f]))
-        one.move(np.zeros(0), f)
-        np.testing.assert_allclose(2.0 * both.parts[1].response, one.response, atol=1e-14)
+        one.move([np.zeros(0)], np.array([f]))
+        response = one.parts[0].response
+        np.testing.assert_allclose(2.0 * both.parts[1].response, response, atol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +218,7 @@ def test_two_classes_are_the_log_loss() -> None:
 def test_threads_change_no_digit(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of slices and blocks of the rows are added up in their order, whoever made them."""
     monkeypatch.setattr(memory, "LOSS_ROWS", 150)
-    monkeypatch.setattr(joint_aggregates, "JOINT_ROWS", 200)
+    monkeypatch.setattr(memory, "JOINT_ROWS", 200)
     monkeypatch.setattr(row_blocks, "BLOCK", 240)
     rng = np.random.default_rng(1)
     table = rng.uniform(-1, 1, size=(1000, 3))

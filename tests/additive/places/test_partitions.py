@@ -25,10 +25,11 @@ def place(cuts: list[int]) -> PartitionedPlace:
 def test_a_worker_that_has_the_rows_alone_makes_the_rest_again() -> None:
     """As after the loss of a worker: it says what it lacks, and gets all calls of the fit."""
     own = place([100, 300])
-    sums = own.aggregates(SquaredError(), np.zeros(0))
+    whole = own.aggregates(SquaredError(), np.zeros(0))
+    (sums,) = whole.parts
     sums.append(Stage(1.0, []))
     sums.intervals(0, 5)
-    sums.move(np.ones(1), 0.25)
+    whole.move([np.ones(1)], np.array([0.25]))
     n_features = sums.n_features
     wanted = sums.by_group([0, n_features], 1)[n_features].training.scatter
     kept = own.rows.kept
@@ -43,12 +44,12 @@ def test_workers_drop_aggregates_that_nobody_has() -> None:
     own = place([100])
     first, second = (own.aggregates(SquaredError(), np.zeros(0)) for _ in range(2))
     for sums in (first, second):
-        sums.append(Stage(1.0, []))
-        assert sums.extremes == [(1.0, 1.0)]
+        sums.parts[0].append(Stage(1.0, []))
+        assert sums.parts[0].extremes == [(1.0, 1.0)]
     (kept, _) = own.rows.kept
     assert set(kept._aggregates) == {first.log.number, second.log.number}
     del first, sums
-    second.quadratic(np.array([1.0]), 0.0, 1)
+    second.quadratic([np.array([1.0])], np.zeros(1), [1])
     assert set(kept._aggregates) == {second.log.number}
 
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost.additive.export.dialects import DIALECTS
+from cgboost.additive.export.expressions import SQL, added
 from cgboost.additive.sql.engines import engine_of
 from cgboost.additive.sql.expressions import (
-    added,
     code_expression,
     copies_query,
     distance_expression,
@@ -130,10 +131,9 @@ def test_groups_and_regressors_are_those_of_python(opened: Any, edges: list[floa
     session, _ = opened
     groups = Intervals(np.array(edges), -2.0, 1.5)
     name = table(opened, x=doubles(X), n=np.arange(len(X)).tolist())
-    code = code_expression(session.sql, groups, "x")
-    value = regressor_expression(session.sql, groups, "x")
-    away = distance_expression(session.sql, groups, "x")
-    rows = session.rows(f"SELECT {code}, {value}, {away} FROM {name} ORDER BY n")
+    made = (code_expression, regressor_expression, distance_expression)
+    texts = ", ".join(session.sql.write(make(groups, SQL("x"))) for make in made)
+    rows = session.rows(f"SELECT {texts} FROM {name} ORDER BY n")
     found = np.array(rows, dtype=float)
     np.testing.assert_array_equal(found[:, 0], groups.codes(X))
     np.testing.assert_array_equal(found[:, 1], groups.regressor(X))
@@ -167,7 +167,7 @@ def test_transformations_are_those_of_python(opened: Any, seed: int) -> None:
         s1=outputs[:, 1].tolist(),
         n=np.arange(n).tolist(),
     )
-    text = term_expression(session.sql, term, "g", "v", ["s0", "s1"])
+    text = session.sql.write(term_expression(term, SQL("g"), "v", ["s0", "s1"]))
     found = [row[0] for row in session.rows(f"SELECT {text} FROM {name} ORDER BY n")]
     np.testing.assert_allclose(found, term(x, outputs), rtol=1e-12, atol=1e-12)
 
@@ -186,8 +186,9 @@ def test_losses_are_those_of_python(opened: Any, loss: Loss) -> None:
     y, f = (part.ravel() for part in np.meshgrid(targets, f))
     name = table(opened, y=y.tolist(), f=f.tolist(), n=np.arange(len(y)).tolist())
     for target in ("f", "(f * 1.0e0)"):  # a column, or an expression in brackets
-        own = expressions_of(loss, session.sql, "y", target)
-        query = f"SELECT {own.value}, {own.response}, {own.curvature} FROM {name} ORDER BY n"
+        own = expressions_of(loss, SQL("y"), SQL(target))
+        texts = ", ".join(map(session.sql.write, (own.value, own.response, own.curvature)))
+        query = f"SELECT {texts} FROM {name} ORDER BY n"
         value, response, curvature = np.array(session.rows(query), dtype=float).T
         np.testing.assert_allclose(value, loss.value(y, f), rtol=1e-12, atol=2e-15)
         np.testing.assert_allclose(response, -loss.gradient(y, f), rtol=1e-12, atol=1e-250)
@@ -197,7 +198,8 @@ def test_losses_are_those_of_python(opened: Any, loss: Loss) -> None:
 
 def test_a_ladder_is_as_high_as_it_must_be() -> None:
     """Bisection: of 1000 values each is found by ten comparisons at most."""
-    text = ladder("x", [str(k) for k in range(1, 1000)], [str(k) for k in range(1000)])
+    node = ladder(SQL("x"), range(1, 1000), range(1000))
+    text = DIALECTS["duckdb"].write(node)
     depth = most = 0
     for word in text.split():
         depth += (word == "CASE") - word.count("END")
@@ -208,4 +210,4 @@ def test_a_ladder_is_as_high_as_it_must_be() -> None:
 def test_long_sums_are_not_nested_deeply(opened: Any) -> None:
     """Of 5000 terms too."""
     session, _ = opened
-    assert session.rows(f"SELECT {added(['1'] * 5000)}") == [(5000,)]
+    assert session.rows(f"SELECT {session.sql.write(added([1] * 5000))}") == [(5000,)]

@@ -33,7 +33,7 @@ def test_tables_stay_until_the_place_is_closed(database: str, server: str) -> No
         assert len(left_of_fits(connection, database)) == 1
         place.divide(max_bins=8, share=0.3, seed=0)
         assert 0 < len(left_of_fits(connection, database)) <= most
-        sums = place.aggregates(SquaredError(), np.zeros(0))
+        (sums,) = place.aggregates(SquaredError(), np.zeros(0)).parts
         sums.by_group(range(sums.n_features), 0)
         assert 0 < len(left_of_fits(connection, database)) <= most
         place.close()
@@ -126,8 +126,10 @@ def test_a_fit_reads_sums_and_never_rows(server: str) -> None:
     for n_rows in (1000, 4000):
         data = mixed(0, n_rows)
         with place_of("duckdb", server, data) as place:
-            found = place.aggregates(SquaredError(), np.zeros(0))
-            wanted = data.in_memory().aggregates(SquaredError(), data.y[data.weights > 0])
+            whole = place.aggregates(SquaredError(), np.zeros(0))
+            (found,) = whole.parts
+            memory = data.in_memory().aggregates(SquaredError(), data.y[data.weights > 0])
+            (wanted,) = memory.parts
             stage = StageBuilder(16).stage(wanted)
             before = place.session.n_reads
             found.by_group(range(found.n_features), 0)
@@ -145,7 +147,7 @@ def test_a_fit_reads_sums_and_never_rows(server: str) -> None:
                 assert place.session.n_reads - before == 2
             found.append(stage)
             assert place.session.n_reads - before == 3
-            found.move(np.ones(1), 0.0)
+            whole.move([np.ones(1)], np.zeros(1))
             assert place.session.n_reads - before == 3
             found.intervals(0, 16)
             found.by_group(range(found.n_features + 1), 1)

@@ -1,13 +1,10 @@
 """The master that knows rows by sums does as those that have them."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from cgboost.additive.places.joint_aggregates import JointMemoryAggregates
-from cgboost.additive.places.memory import MemoryAggregates, joint_in_memory
+from cgboost.additive.places.memory import MemoryAggregates, MemoryOutput
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.trees.transformation import Transformation
@@ -43,7 +40,7 @@ def sums_of(loss: Loss, target: np.ndarray) -> MemoryAggregates:
     return MemoryAggregates(passes, loss, target, WEIGHTS, groups, np.arange(N_ROWS))
 
 
-def feature(sums: MemoryAggregates, j: int) -> Stage:
+def feature(sums: MemoryOutput, j: int) -> Stage:
     """A feature as a stage."""
     groups, n_groups = sums.groups[j], sums.groups[j].n_groups
     leaf, level = np.zeros(n_groups, dtype=np.intp), np.array([groups.origin])
@@ -56,11 +53,11 @@ def run(
 ) -> tuple[AggregateMaster, list[np.ndarray]]:
     """The master with all three features, one after the other, and their values."""
     sums = sums_of(loss, target)
-    master = AggregateMaster(sums, **choices)
+    master, (own,) = AggregateMaster(sums, **choices), sums.parts
     for j in range(3):
-        sums.append(feature(sums, j))
-        master.add([Column(sums.values(j), ("feature", j), None)])
-    return master, [sums.values(j) for j in range(3)]
+        own.append(feature(own, j))
+        master.add([Column(own.values(j), ("feature", j), None)])
+    return master, [own.values(j) for j in range(3)]
 
 
 @pytest.mark.parametrize("most", [np.inf, 0.3])
@@ -99,10 +96,11 @@ def test_a_learning_rate_takes_a_part_of_every_step() -> None:
     sums = sums_of(loss, target)
     masters = [AggregateMaster(sums, learning_rate=rate) for rate in (1.0, 0.25)]
     constant = masters[0].solve().intercept
-    sums.append(feature(sums, 1))
+    (own,) = sums.parts
+    own.append(feature(own, 1))
     steps = []
     for master in masters:
-        master.add([Column(sums.values(0), "first", None)])
+        master.add([Column(own.values(0), "first", None)])
         state = master.solve()
         steps.append((state.coef[0], state.intercept - constant))
         value = loss.on(target, TRAINING).value(state.output)
@@ -138,9 +136,9 @@ def test_ends_of_a_run() -> None:
 def test_columns_that_come_together_take_one_step() -> None:
     """That of their sum as one column."""
     loss, target = CASES["huber"]
-    (sums, whole), (rows, alone) = (
-        (s, AggregateMaster(s)) for s in (sums_of(loss, target), sums_of(loss, target))
-    )
+    both_sums = sums_of(loss, target), sums_of(loss, target)
+    whole, alone = map(AggregateMaster, both_sums)
+    (sums,), (rows,) = (own.parts for own in both_sums)
     for j in range(2):
         sums.append(feature(sums, j))
     whole.add([Column(sums.values(j), ("feature", j), None) for j in range(2)])
@@ -158,8 +156,9 @@ def test_a_negative_step_is_not_taken_where_none_may_be(positive: bool) -> None:
     sums = sums_of(loss, target)
     master = AggregateMaster(sums, positive=positive)
     before = master.solve()
-    sums.append(feature(sums, 1))
-    master.add([Column(sums.values(0), "second", None)])
+    (own,) = sums.parts
+    own.append(feature(own, 1))
+    master.add([Column(own.values(0), "second", None)])
     after = master.solve()
     assert (after.coef[0] < 0.0) == (not positive)
     assert (after.objective < before.objective) == (not positive)
@@ -167,16 +166,12 @@ def test_a_negative_step_is_not_taken_where_none_may_be(positive: bool) -> None:
         np.testing.assert_array_equal(after.output, before.output)
 
 
-def joint_sums() -> JointMemoryAggregates:
+def joint_sums() -> MemoryAggregates:
     """Three classes, each with one of the three features as a column."""
-    y = np.digitize(SCORES, [-1.0, 1.0]).astype(float)
-    groups = [intervals_of(X[:, j], WEIGHTS, 8) for j in range(3)]
-    loss, sample = Multinomial(3), np.arange(N_ROWS)
-    passes = partial(Passes, TableRows(X), WEIGHTS, HELD)
-    return joint_in_memory(passes, loss, y, WEIGHTS, groups, sample)
+    return sums_of(Multinomial(3), np.digitize(SCORES, [-1.0, 1.0]).astype(float))
 
 
-def joint_column(sums: JointMemoryAggregates, k: int) -> Column:
+def joint_column(sums: MemoryAggregates, k: int) -> Column:
     """The feature of a class, as its next column."""
     part = sums.parts[k]
     part.append(feature(part, k))
