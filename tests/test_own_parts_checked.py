@@ -112,6 +112,9 @@ def entry_with(**own: Any) -> Callable[..., Any]:
 WRONG_PENALTIES = {
     "value must be 0 at 0": changed(L2, "value", lambda v, coef: v + 1.0),
     "value must be convex": changed(L1, "value", lambda v, coef: np.sqrt(v)),
+    "which is all that solvers see": changed(
+        L1, "value", lambda v, coef: np.sort(np.abs(coef))[::-1] @ np.linspace(2.0, 1.0, len(coef))
+    ),
     "degree must be": type("Wrong", (L2,), {"degree": 1})(),
     "conjugate must be at least": changed(L2, "conjugate", lambda c, s: c - 5.0),
     "conjugate must be α·s": changed(ElasticNet, "conjugate", lambda c, s: 1.1 * c),

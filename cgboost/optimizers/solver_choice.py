@@ -26,6 +26,7 @@ from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
 from cgboost.optimizers.reductions.limited_prices import GrowingPrices, outgrows
+from cgboost.optimizers.reductions.merged_rows import MergedRows
 from cgboost.optimizers.reductions.price_units import PriceUnits
 from cgboost.optimizers.reductions.reduction import Choice, Problem
 from cgboost.optimizers.simplex.dual_session import DualSession
@@ -36,6 +37,9 @@ BEFORE_VALUES: tuple[Choice, ...] = (CentredTargets.of,)
 
 BEFORE_OPTIMIZER: tuple[Choice, ...] = (PriceUnits.of,)
 """Reductions between that problem and what an optimizer sees."""
+
+BEFORE_VERTEX: tuple[Choice, ...] = (MergedRows.of,)
+"""Reductions between it and the simplex that leads from inside the optimal face to a vertex."""
 
 
 class Optimizer(NamedTuple):

@@ -25,7 +25,8 @@ N_DRAWN = 50
 def check_penalty(penalty: Penalty, *, random_state: int = 0) -> None:
     """Raise an error that names a method of a penalty which contradicts the others.
 
-    At random coefficients α and scores s: Ω(0) = 0, Ω is convex and at least 0;
+    At random coefficients α and scores s: Ω(0) = 0, Ω is convex, at least 0, and what ``threshold``
+    and ``quadratic`` say;
     Ω(α) + Ω*(s) ≥ α·s (Fenchel and Young), with equality at the α that ``threshold``, ``quadratic``
     and ``radius`` say; ``entry`` has no excess for scores that are priced out, more of it for
     larger ones, and none at the score that is ``settled``; ``bound`` is at most the least
@@ -82,6 +83,14 @@ class _Check:
         if degree and abs(half - 0.5**degree * own) > SAME_PENALTY * (1.0 + own):
             raise self.error(
                 f"degree must be that of value: {degree}, {half:g} half way to {own:g}"
+            )
+        penalty = self.penalty
+        seen = penalty.threshold * float(np.abs(coef).sum())
+        seen += 0.5 * penalty.quadratic * float(coef @ coef)
+        if penalty.radius is None and abs(own - seen) > SAME_PENALTY * (1.0 + own):
+            raise self.error(
+                f"value must be threshold·Σ|α| + ½·quadratic·Σα² = {seen:g}, which is all that "
+                f"solvers see, got {own:g} for {coef=}"
             )
 
     def duality(self, coef: Vector, scores: Vector) -> None:

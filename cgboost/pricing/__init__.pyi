@@ -28,6 +28,7 @@ from .univariate.correlation import ScreenedPricer as ScreenedPricer
 from .univariate.feature_pricer import FeaturePricer as FeaturePricer
 from .univariate.lines import LinePool as LinePool
 from .univariate.lines import LinePricer as LinePricer
+from .univariate.sorted_l1 import SortedL1Pricer as SortedL1Pricer
 from .univariate.stumps import BinnedStumpPricer as BinnedStumpPricer
 from .univariate.stumps import StumpPool as StumpPool
 from .univariate.stumps import StumpPricer as StumpPricer

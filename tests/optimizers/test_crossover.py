@@ -281,3 +281,31 @@ def test_an_elastic_net_is_left_without_coefficients_of_rounding() -> None:
     size = np.abs(vertex.coef)
     assert np.count_nonzero(size) == np.count_nonzero(size > 1e-9 * size.max())
     assert np.count_nonzero(size) < np.count_nonzero(result.coef)
+
+
+def test_rows_that_no_column_distinguishes_are_one_row_on_the_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The vertex over columns of two values is that of HiGHS, found by a session of few rows."""
+    rng = np.random.default_rng(0)
+    H = rng.choice([-1.0, 1.0], size=(2000, 6))
+    labels = np.sign(H @ rng.normal(size=6) + rng.normal(size=2000))
+    master, plain = (
+        OneNormMaster(hinge(labels, np.full(2000, 0.01)), solver=solver)
+        for solver in ("auto", "highs")
+    )
+    state, solve, seen = centre(master, H), module.RestrictedDual.solve, []
+
+    def counted(self: Any, *limits: Any) -> Any:
+        seen.append(self.loss.n_rows)
+        return solve(self, *limits)
+
+    monkeypatch.setattr(module.RestrictedDual, "solve", counted)
+    vertex = master.crossover(state.coef, float(state.intercept))
+    assert vertex is not None
+    assert 0 < max(seen) <= 2 * 2**6
+    assert vertex.objective == pytest.approx(centre(plain, H).objective, rel=1e-9)
+    output = H @ vertex.coef + vertex.intercept
+    value = np.abs(vertex.coef).sum() + master.loss.value(output)
+    assert value == pytest.approx(vertex.objective, rel=1e-12)
+    assert free_directions(master, H, vertex) == 0

@@ -26,18 +26,12 @@ from cgboost.masters.support_vector.support_vector_master import (
     WarmStart,
 )
 from cgboost.optimizers.reductions.centred_targets import CentredTargets, centre_of
-from cgboost.optimizers.reductions.merged_rows import MergedRows
+from cgboost.optimizers.reductions.merged_rows import LEAST_ROWS, WORTH_MERGING, MergedRows
 from cgboost.optimizers.reductions.offset_column import OffsetColumn
 from cgboost.optimizers.reductions.reduction import Chain, Problem, Reduction
 from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.penalties import L1
 from cgboost.penalties.penalty import DualForm
-
-WORTH_MERGING = 0.5
-"""Groups of rows are worth a separate master, made anew in every round, up to this share."""
-
-LEAST_ROWS = 1000
-"""With fewer rows there is little to gain."""
 
 CONSTANT = ("offset", 0)
 """The key of the column of a free offset."""

@@ -19,12 +19,14 @@ from cgboost._solvers import LimitError, SolverFailure, Status
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.interior_point.interior_point_steps import Descent, Iterate, inside_limits
-from cgboost.optimizers.interior_point.optimal_partition import (
+from cgboost.optimizers.interior_point.interior_point_steps import (
     SLACK_IMPORTANCE,
+    Descent,
+    Iterate,
     few_coefficients,
     importance,
     in_basis,
+    inside_limits,
     variables_at_ends,
 )
 from cgboost.optimizers.restricted_dual import Basis, BoxedDual, DualSolution, LiveDual

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,12 @@ MOST_VALUES = 64
 MOST_CODES = 2**30
 """Columns are taken together as long as their values have so few combinations: the numbers of
 groups times these fit into an integer."""
+
+WORTH_MERGING = 0.5
+"""Groups of rows are worth a separate problem up to this share of the rows."""
+
+LEAST_ROWS = 1000
+"""With fewer rows there is little to gain."""
 
 
 class MergedRows(Reduction):
@@ -51,6 +58,16 @@ class MergedRows(Reduction):
         self.loss, self.n_rows = loss, n_rows
         self._further = np.arange(n_rows, loss.n_rows)
         self._split(np.unique(loss.target[:n_rows], return_inverse=True)[1].ravel())
+
+    @classmethod
+    def of(cls, problem: Problem) -> Self | None:
+        """For a loss that is a box alone, and many rows that its columns do not tell apart."""
+        loss = problem.loss
+        if loss.mass is not None or loss.curvature is not None or loss.n_rows < LEAST_ROWS:
+            return None
+        merged = cls(loss, loss.n_rows)
+        few = merged.take([column.values for column in problem.columns])
+        return merged if few and merged.share <= WORTH_MERGING else None
 
     def _split(self, number: Indices) -> None:
         _, self.first, self.number = np.unique(number, return_index=True, return_inverse=True)

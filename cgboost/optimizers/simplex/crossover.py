@@ -12,12 +12,15 @@ import numpy as np
 from scipy import linalg
 
 from cgboost._solvers import SolverError
+from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.reductions.reduction import Chain, Problem
 from cgboost.optimizers.restricted_dual import Basis, DualPoint
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.simplex.purification import Face, purified
+from cgboost.optimizers.solver_choice import BEFORE_VERTEX
 from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties.penalty import DualForm
 from cgboost.tolerances import SMALLEST
@@ -173,6 +176,30 @@ def crossover(
     few pivots, from the basis that the point suggests: the rows of columns in use are tight, and as
     many training rows, those nearest to their margin, are basic.
     """
+    scaled = columns.scaled(np.arange(columns.count), np.arange(loss.n_rows))
+    whole = Problem(
+        loss, form, [Column(values, ("column", j)) for j, values in enumerate(scaled.T)]
+    )
+    chain, few = Chain.of(whole, BEFORE_VERTEX)
+    if not chain.parts:
+        return _crossover(loss, form, columns, coef, intercept, time_limit, noise)
+    store = ColumnStore(few.loss.n_rows, centred=False)
+    sizes = columns.scales.tolist()
+    store.append([s * column.values for s, column in zip(sizes, few.columns, strict=True)])
+    start = chain.start(coef, intercept + columns.shift(coef))
+    point = chain.invert(_crossover(few.loss, few.form, store, *start, time_limit, noise))
+    return replace(point, intercept=point.intercept - columns.shift(point.coef))
+
+
+def _crossover(
+    loss: SupportVectorLoss,
+    form: DualForm,
+    columns: ColumnStore,
+    coef: Vector,
+    intercept: float,
+    time_limit: float | None,
+    noise: float,
+) -> DualPoint:
     deadline = None if time_limit is None else time.perf_counter() + time_limit
     dual = RestrictedDual(loss, form, partial(DualSession, solver=SIMPLEX), columns=columns)
     n_used, margin = np.count_nonzero(coef), np.zeros(0, dtype=np.intp)
