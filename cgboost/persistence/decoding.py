@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import CorruptFileError, UnknownContentError
 from cgboost.persistence.arrays import is_shape, read_dtype
+from cgboost.persistence.attributes import attributes, defaults
 from cgboost.persistence.classes import PLAIN_TYPES, known_class, known_function
 from cgboost.persistence.foreign import MAKERS, Maker, finish_learner, known_learner
 from cgboost.persistence.nodes import has_own
@@ -125,9 +126,13 @@ class _Decoder:
             first, names = static
             if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 raise CorruptFileError(f"{names!r:.60} are no names of attributes")
-            if tag == "instance":
-                return self.given[_index(first, self.given)]
-            return known_learner(first) if tag == "learner" else known_class(first)
+            if tag == "learner":
+                return known_learner(first)
+            own = known_class(first) if tag == "object" else self.given[_index(first, self.given)]
+            if isinstance(own, type):
+                shape[2] = attributes(own, names)
+                shape.append([item for item in defaults(own).items() if item[0] not in shape[2]])
+            return own
         if tag in ("class", "enum", "named", "state", "made"):
             return known_class(static[0])
         if tag == "exception":
@@ -257,19 +262,24 @@ def _complete_set(decoder: _Decoder, own: Any, static: Any, values: Any) -> None
 
 
 def _complete_object(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
-    names = static[1]
+    _, names, *more = static
     if len(names) != len(values):
         raise CorruptFileError("an object has more attributes than names, or fewer")
     if id(own) in decoder.given_ids:
         return
-    attributes = getattr(own, "__dict__", None)
     for name, value in zip(names, values, strict=True):
-        if attributes is not None and not _is_slot(type(own), name):
-            decoder.put(value, functools.partial(attributes.__setitem__, name))
-        elif _is_slot(type(own), name):
-            decoder.put(value, functools.partial(object.__setattr__, own, name))
-        else:
-            raise CorruptFileError(f"{type(own).__name__} has no attribute {name!r:.60}")
+        decoder.put(value, _setter(own, name))
+    for name, make in more[0] if more else ():
+        _setter(own, name)(make())
+
+
+def _setter(own: Any, name: str) -> Callable[[Any], None]:
+    """What sets an attribute, without the methods of the class."""
+    if _is_slot(type(own), name):
+        return functools.partial(object.__setattr__, own, name)
+    if not hasattr(own, "__dict__"):
+        raise CorruptFileError(f"{type(own).__name__} has no attribute {name!r:.60}")
+    return functools.partial(own.__dict__.__setitem__, name)
 
 
 def _is_slot(kind: type, name: str) -> bool:
@@ -338,16 +348,8 @@ def _named(decoder: _Decoder, kind: Any, static: Any, children: Any) -> Any:
 def _made(decoder: _Decoder, kind: Any, static: Any, children: Any) -> Any:
     if not has_own(kind, "__reduce__") or issubclass(kind, (tuple, Enum, BaseException)):
         raise CorruptFileError(f"{kind.__name__} is not made that way")
-    return _called_with(kind, children)
-
-
-def _called(decoder: _Decoder, kind: Any, static: Any, children: Any) -> Any:
-    return _called_with(known_function(static[0]), children)
-
-
-def _called_with(function: Any, children: Any) -> Any:
     arguments, state = children
-    own = function(*arguments)
+    own = kind(*arguments)
     if state is not None:
         vars(own).update(state)
     return own
@@ -407,7 +409,6 @@ FINISH: dict[str, Callable[[_Decoder, Any, Any, Any], Any]] = {
     "enum": _enum,
     "named": _named,
     "made": _made,
-    "called": _called,
     "exception": _exception,
     **{tag: functools.partial(_foreign, make) for tag, make in MAKERS.items()},
 }
