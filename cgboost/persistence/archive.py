@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from cgboost._version import __version__
 from cgboost.exceptions import CorruptFileError, NewerFormatError, PersistenceError
-from cgboost.persistence.arrays import read_arrays, total_size, write_arrays
+from cgboost.persistence.arrays import BYTES_AT_ONCE, read_arrays, total_size, write_arrays
 from cgboost.persistence.files import replacing
 
 FORMAT = "cgboost model"
@@ -37,7 +37,6 @@ TRAILER = b"cgboost sha256:"
 HEX = 64
 MOST_MANIFEST = 1 << 20
 """Bytes."""
-BYTES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)

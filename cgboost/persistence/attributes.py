@@ -32,6 +32,7 @@ IN_FILES = {
     "NumberedLeaves": {"_table": "state.table"},
     "Precomputed": {"_numbers_of_rows": "state.numbers_of_rows"},
     "StoredEstimator": {
+        "_bags": "state.bags",
         "_calibrator": "state.calibrator",
         "_constraints": "state.constraints",
         "_deviations": "state.deviations",

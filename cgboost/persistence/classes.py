@@ -27,10 +27,13 @@ MODEL_ROOMS = (
     "penalties", "pricing", "tables",
 )  # fmt: skip
 """Whose classes models are made of."""
-OTHER_ROOMS = ("exceptions", "integer", "persistence.checkpoint")
+OTHER_ROOMS = (
+    "exceptions", "integer.branching.decisions", "integer.node_selection", "integer.resuming",
+    "integer.tree_search", "persistence.checkpoint",
+)  # fmt: skip
 """Whose classes records of runs and callbacks of estimators are made of."""
-SHUT = ("additive.sql", "integer.parallel_nodes")
-"""Within them, what no file may name."""
+SHUT = ("additive.places", "additive.sql")
+"""Within them, what no file may name: where rows are."""
 RENAMED = {
     "additive:Changes": "FunctionChanges",
     "factors:Basis": "FactorBasis",

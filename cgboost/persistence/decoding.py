@@ -91,7 +91,7 @@ class _Decoder:
         self.size = sum(len(node) for node in self.nodes if isinstance(node, list))
         self.depth = [0] * len(self.nodes)
         self.heavy = [0] * len(self.nodes)
-        self.waiting: list[tuple[Callable[[Any], None], int]] = []
+        self.waiting: list[tuple[Any, Any, int]] = []
 
     def run(self, root: Any) -> Any:
         for number, node in enumerate(self.nodes):
@@ -101,8 +101,8 @@ class _Decoder:
                 self.made[number] = shell(self, shape)
         for number, node in enumerate(self.nodes):
             self._finish(number, node)
-        for put, number in self.waiting:
-            put(self.made[number])
+        for into, key, number in self.waiting:
+            into[key] = self.made[number]
         for number, node in enumerate(self.nodes):
             if self.shapes[node[0]][0] == "learner":
                 finish_learner(self.made[number])
@@ -186,12 +186,12 @@ class _Decoder:
                 raise CorruptFileError("a key is too deep, or comes after what needs it")
         return self._value(value)
 
-    def put(self, value: Any, into: Callable[[Any], None]) -> None:
-        """Set a child, now or when it is made."""
+    def put(self, value: Any, into: Any, key: Any) -> None:
+        """Set a child as an item, now or when it is made."""
         own = self._value(value)
-        into(None if own is LATER else own)
+        into[key] = None if own is LATER else own
         if own is LATER:
-            self.waiting.append((into, value[0]))
+            self.waiting.append((into, key, value[0]))
 
 
 def _index(number: Any, of: Any) -> int:
@@ -245,14 +245,14 @@ SHELLS: dict[str, Callable[[_Decoder, int], Any]] = {
 def _complete_list(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
     own.extend([None] * len(values))
     for place, value in enumerate(values):
-        decoder.put(value, functools.partial(own.__setitem__, place))
+        decoder.put(value, own, place)
 
 
 def _complete_dict(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
     if len(values) % 2:
         raise CorruptFileError("a mapping has a key without a value")
     for key, value in zip(values[::2], values[1::2], strict=True):
-        decoder.put(value, functools.partial(own.__setitem__, decoder.key(key)))
+        decoder.put(value, own, decoder.key(key))
     if len(own) != len(values) // 2:
         raise CorruptFileError("a mapping has a key twice")
 
@@ -267,23 +267,30 @@ def _complete_object(decoder: _Decoder, own: Any, static: Any, values: Any) -> N
         raise CorruptFileError("an object has more attributes than names, or fewer")
     if id(own) in decoder.given_ids:
         return
-    for name, value in zip(names, values, strict=True):
-        decoder.put(value, _setter(own, name))
+    places = [_place(own, name) for name in names]
+    for name, value, place in zip(names, values, places, strict=True):
+        decoder.put(value, place, name)
     for name, make in more[0] if more else ():
-        _setter(own, name)(make())
+        _place(own, name)[name] = make()
 
 
-def _setter(own: Any, name: str) -> Callable[[Any], None]:
-    """What sets an attribute, without the methods of the class."""
-    if _is_slot(type(own), name):
-        return functools.partial(object.__setattr__, own, name)
+class _Slots:
+    """Slots of an object as items."""
+
+    def __init__(self, own: Any) -> None:
+        self.own = own
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        object.__setattr__(self.own, name, value)
+
+
+def _place(own: Any, name: str) -> Any:
+    """What has an attribute as an item, so that no method of the class is called to set it."""
+    if isinstance(getattr(type(own), name, None), types.MemberDescriptorType):
+        return _Slots(own)
     if not hasattr(own, "__dict__"):
         raise CorruptFileError(f"{type(own).__name__} has no attribute {name!r:.60}")
-    return functools.partial(own.__dict__.__setitem__, name)
-
-
-def _is_slot(kind: type, name: str) -> bool:
-    return isinstance(getattr(kind, name, None), types.MemberDescriptorType)
+    return own.__dict__
 
 
 def _complete_state(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
@@ -298,7 +305,7 @@ def _complete_objects(decoder: _Decoder, own: Any, static: Any, values: Any) -> 
         raise CorruptFileError(f"an array of shape {own.shape} has {len(values)} objects")
     flat = own.reshape(-1, order=static[1])
     for place, value in enumerate(values):
-        decoder.put(value, functools.partial(flat.__setitem__, place))
+        decoder.put(value, flat, place)
 
 
 COMPLETED: dict[str, Callable[[_Decoder, Any, Any, Any], None]] = {

@@ -210,10 +210,8 @@ def _has_own_ways(kind: type) -> bool:
 
 def _is_estimator(kind: type) -> bool:
     """Whether its state is that of scikit-learn's base class."""
-    own: Any = kind
-    setter = getattr(own, "__setstate__", None)
-    known = ("sklearn.base", "cgboost.estimators.common.fitted_methods")
-    return issubclass(kind, BaseEstimator) and getattr(setter, "__module__", "") in known
+    owner = next((own for own in kind.__mro__ if "__setstate__" in vars(own)), object)
+    return owner is BaseEstimator or (is_ours(owner) and issubclass(owner, BaseEstimator))
 
 
 def has_own(kind: type, name: str) -> bool:

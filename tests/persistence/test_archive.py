@@ -200,7 +200,7 @@ FORBIDDEN = (
     "cgboost.persistence.classes:known_class", "cgboost.integer.parallel_nodes:ParallelNodes",
     "cgboost.kernels.numeric.rbf:np", "cgboost.kernels.numeric.rbf:RBF.__call__",
     "cgboost.callables:anything", "antigravity:x", "", ":", "rbf", None, 3, [], {"a": 1},
-    "_Part", "NodeTask", "LinearMaster", "np", "warn_caller", "RBF.__call__",
+    "_Part", "NodeTask", "LinearMaster", "HighsBlock", "np", "warn_caller", "RBF.__call__",
 )  # fmt: skip
 """Names that no file may use, for classes or functions."""
 

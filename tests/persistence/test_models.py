@@ -35,6 +35,7 @@ from cgboost.exceptions import (
 )
 from cgboost.persistence import models, read_manifest, save, write
 from tests.inspection.report.models import SMALL
+from tests.persistence.forging import members
 from tests.persistence.make_files import FOLDER, file_name
 from tests.persistence.models import LABELS, MODELS, X, Y, covered, estimators, fitted, outputs
 
@@ -46,9 +47,15 @@ def shown(model: Any) -> str:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_loaded_models_predict_bit_by_bit(tmp_path: Path, name: str) -> None:
-    """All outputs, parameters and fitted attributes are those of the model that was saved."""
+    """All outputs, parameters and fitted attributes are those of the model that was saved.
+
+    The file names no module of cgboost and no private attribute.
+    """
     model, rows = fitted(name)
     path = model.save(tmp_path / "model.cgb")
+    for tag, *static in members(path)["graph.json"]["shapes"]:
+        assert "cgboost." not in str(static)
+        assert tag != "object" or not [own for own in static[1] if own.startswith("_")]
     same = cgboost.load(path)
     assert type(same) is type(model)
     assert shown(same) == shown(model)

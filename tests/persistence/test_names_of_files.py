@@ -19,7 +19,7 @@ from cgboost.persistence import attributes, classes
 from cgboost.persistence.decoding import decoded
 from cgboost.persistence.encoding import encoded
 from tests.persistence.make_files import FOLDER, file_name
-from tests.persistence.models import MODELS, fitted
+from tests.persistence.models import fitted
 
 SOURCES = Path(cgboost.__file__).parents[1]
 MODULES = {"kernels/numeric/rbf": "gaussian", "estimators/common/fitted_runs": "ended"}
@@ -41,7 +41,7 @@ def test_every_kind_is_a_class() -> None:
         assert classes.is_ours(own)
     found = classes.classes_in(classes.MODEL_ROOMS + classes.OTHER_ROOMS)
     counts = Counter(name for _, name in found)
-    assert {name for name in counts if counts[name] > 1} == {"Budget", "Rounding", "_Check"}
+    assert {name for name in counts if counts[name] > 1} == {"Budget", "_Check"}
 
 
 @pytest.mark.parametrize("old", classes.RENAMED)
@@ -66,15 +66,6 @@ def test_attributes_of_the_schema_have_names_of_their_own() -> None:
         own = attributes.names_in_files(classes.known_class(kind))
         assert own.items() >= names.items()
         assert len(set(own.values())) == len(own)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_no_private_attribute_is_in_a_file(name: str) -> None:
-    """Nor is there a module of cgboost: neither with attributes nor anywhere else."""
-    graph = encoded(fitted(name)[0])
-    for tag, *static in graph.shapes:
-        assert "cgboost." not in str(static)
-        assert tag != "object" or not [own for own in static[1] if own.startswith("_")]
 
 
 def test_what_an_old_file_lacks_is_as_by_default() -> None:
