@@ -91,17 +91,13 @@ def described(what: Any) -> ObjectNode:
         return known(what)
     if isinstance(what, type):
         name = plain_type_name(what)
-        return (
-            ObjectNode("class", (what.__name__,), ())
-            if name is None
-            else ObjectNode("type", (name,), ())
-        )
+        return ObjectNode("class" if name is None else "type", (name or what.__name__,), ())
     if (name := function_name(what)) is not None:
         return ObjectNode("function", (name,), ())
     if isinstance(what, np.dtype):
         return ObjectNode("dtype", (describe_dtype(what),), ())
     if isinstance(what, np.generic):
-        return _scalar(what)
+        return ObjectNode("scalar", (), (), np.asarray(what))
     if isinstance(what, np.memmap):
         return _array(np.asarray(what))
     parts = foreign_parts(what)
@@ -132,16 +128,11 @@ def _array(what: NDArray[Any]) -> ObjectNode:
     return ObjectNode("array", (), (), what)
 
 
-def _scalar(what: Any) -> ObjectNode:
-    if isinstance(what, np.str_ | np.bytes_):
-        return (
-            ObjectNode("text", (), (what.item(),)) if isinstance(what, np.str_) else _np_bytes(what)
-        )
-    return ObjectNode("scalar", (), (), np.asarray(what))
-
-
-def _np_bytes(what: Any) -> ObjectNode:
-    return ObjectNode("np_bytes", (), (), np.frombuffer(bytes(what), dtype=np.uint8))
+def _slice(what: slice) -> ObjectNode:
+    ends = (what.start, what.stop, what.step)
+    if not all(end is None or isinstance(end, int | np.integer) for end in ends):
+        raise PersistenceError("it is a slice between other things than integers")
+    return ObjectNode("slice", (), ends)
 
 
 PLAIN: dict[type, Callable[[Any], ObjectNode]] = {
@@ -156,21 +147,16 @@ PLAIN: dict[type, Callable[[Any], ObjectNode]] = {
     bytes: _bytes,
     bytearray: _bytes,
     complex: lambda what: ObjectNode("complex", (), (what.real, what.imag)),
-    slice: lambda what: _slice(what),
+    slice: _slice,
     range: lambda what: ObjectNode("range", (), (what.start, what.stop, what.step)),
     type(Ellipsis): lambda what: ObjectNode("ellipsis", (), ()),
     functools.partial: lambda what: ObjectNode(
         "partial", (), (what.func, what.args, what.keywords)
     ),
     np.ndarray: _array,
+    np.str_: lambda what: ObjectNode("text", (), (what.item(),)),
+    np.bytes_: lambda what: ObjectNode("np_bytes", (), (), np.frombuffer(what, dtype=np.uint8)),
 }
-
-
-def _slice(what: slice) -> ObjectNode:
-    ends = (what.start, what.stop, what.step)
-    if not all(end is None or isinstance(end, int | np.integer) for end in ends):
-        raise PersistenceError("it is a slice between other things than integers")
-    return ObjectNode("slice", (), ends)
 
 
 def _object(what: Any) -> ObjectNode:
