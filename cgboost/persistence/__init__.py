@@ -1,7 +1,8 @@
 """Models and checkpoints in files, without pickle: nothing that is read is run.
 
 ``files`` replaces a file as a whole, ``archive`` is the container, ``encoding`` and ``decoding``
-take objects apart and put them together, ``classes`` and ``foreign`` say which there may be.
+take objects apart and put them together, ``classes`` and ``foreign`` say which there may be, and
+``attributes`` what theirs are called.
 """
 
 import lazy_loader

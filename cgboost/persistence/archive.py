@@ -2,8 +2,7 @@
 
 ::
 
-    manifest.json    format, version of the format and of cgboost, kind, sizes and SHA-256 of the
-                     other two members
+    manifest.json    format, version of the format and of cgboost, kind
     graph.json       objects, see :mod:`cgboost.persistence.encoding`
     arrays.bin       numbers, see :mod:`cgboost.persistence.arrays`
     (comment)        SHA-256 of every byte before it
@@ -18,7 +17,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,17 +27,16 @@ from numpy.typing import NDArray
 
 from cgboost._version import __version__
 from cgboost.exceptions import CorruptFileError, NewerFormatError, PersistenceError
-from cgboost.persistence.arrays import read_arrays, total_size, write_arrays
+from cgboost.persistence.arrays import BYTES_AT_ONCE, read_arrays, total_size, write_arrays
 from cgboost.persistence.files import replacing
 
 FORMAT = "cgboost model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MANIFEST, GRAPH, ARRAYS = MEMBERS = ("manifest.json", "graph.json", "arrays.bin")
 TRAILER = b"cgboost sha256:"
 HEX = 64
 MOST_MANIFEST = 1 << 20
 """Bytes."""
-BYTES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -81,14 +79,12 @@ def write_archive(
     encoded = _json(graph)
     with replacing(path) as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            hashes = {
-                GRAPH: _member(archive, GRAPH, len(encoded), lambda to: to.write(encoded)),
-                ARRAYS: _member(
-                    archive, ARRAYS, total_size(arrays), lambda to: write_arrays(to, arrays)
-                ),
-            }
-            own = _json(_stored(manifest) | {"members": hashes})
-            _member(archive, MANIFEST, len(own), lambda to: to.write(own))
+            archive.writestr(zipfile.ZipInfo(GRAPH), encoded)
+            arrays_info = zipfile.ZipInfo(ARRAYS)
+            arrays_info.file_size = total_size(arrays)
+            with archive.open(arrays_info, "w") as member:
+                write_arrays(member, arrays)
+            archive.writestr(zipfile.ZipInfo(MANIFEST), _json(_stored(manifest)))
             archive.comment = TRAILER + b"0" * HEX
         size = file.tell() if file.seek(0, os.SEEK_END) else 0
         digest = _hash(file, size - HEX)
@@ -111,35 +107,6 @@ def _stored(manifest: Manifest) -> dict[str, Any]:
 
 def _json(what: Any) -> bytes:
     return json.dumps(what, allow_nan=False, separators=(",", ":")).encode()
-
-
-class _Hashed:
-    """A file that knows the hash of what has been written to it, or read of it."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.file, self.sha256 = file, hashlib.sha256()
-
-    def write(self, data: Any) -> int:
-        self.sha256.update(data)
-        return self.file.write(data)
-
-    def read(self, size: int) -> bytes:
-        data = self.file.read(size)
-        self.sha256.update(data)
-        return data
-
-
-def _member(
-    archive: zipfile.ZipFile, name: str, size: int, fill: Callable[[Any], Any]
-) -> dict[str, Any]:
-    """Write a member; its size and hash."""
-    info = zipfile.ZipInfo(name)  # the first day of 1980: equal models make equal files
-    info.file_size = size
-    info.external_attr = 0o644 << 16
-    with archive.open(info, "w", force_zip64=size >= 1 << 31) as file:
-        hashed = _Hashed(file)
-        fill(hashed)
-    return {"size": size, "sha256": hashed.sha256.hexdigest()}
 
 
 def _hash(file: IO[bytes], n_bytes: int) -> str:
@@ -225,18 +192,12 @@ class Archive:
         self._members = self._checked_members(size)
         if MANIFEST not in self._members:
             raise CorruptFileError(f"{name!r} has no member {MANIFEST}: it is no stored model")
-        own = self._read_json(MANIFEST)
-        self.manifest = self._read_manifest(own)
+        self.manifest = self._read_manifest(self._read_json(MANIFEST))
         if set(self._members) != set(MEMBERS):
             raise CorruptFileError(
                 f"{name!r} must have the members {', '.join(MEMBERS)}, and has "
                 f"{', '.join(map(repr, sorted(self._members))):.200}"
             )
-        self._hashes = own["members"]
-        for member in (GRAPH, ARRAYS):
-            said = self._hashes[member]["size"]
-            if said != self._members[member].file_size:
-                raise CorruptFileError(f"{member} in {name!r} has not the size that was stored")
 
     def _checked_members(self, size: int) -> dict[str, zipfile.ZipInfo]:
         members: dict[str, zipfile.ZipInfo] = {}
@@ -283,25 +244,14 @@ class Archive:
             raise CorruptFileError(f"{GRAPH} of {self.name!r} describes no arrays")
         info = self._members[ARRAYS]
         with self._archive.open(info) as file:
-            hashed = _Hashed(file)
-            arrays = read_arrays(hashed, info.file_size, descriptions)
-        self._compare(ARRAYS, hashed.sha256.hexdigest())
-        return arrays
+            return read_arrays(file, info.file_size, descriptions)
 
     def _read_json(self, member: str) -> Any:
         info = self._members[member]
         if member == MANIFEST and info.file_size > MOST_MANIFEST:
             raise CorruptFileError(f"{MANIFEST} of {self.name!r} is larger than {MOST_MANIFEST}")
-        data = self._archive.read(info)
-        if member != MANIFEST:
-            self._compare(member, hashlib.sha256(data).hexdigest())
-        return json.loads(
-            data.decode("ascii"), parse_constant=_no_constant, object_pairs_hook=_once
-        )
-
-    def _compare(self, member: str, digest: str) -> None:
-        if digest != self._hashes[member]["sha256"]:
-            raise CorruptFileError(f"the hash of {member} in {self.name!r} is not the stored one")
+        text = self._archive.read(info).decode("ascii")
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
 
 
 def _no_constant(name: str) -> Any:

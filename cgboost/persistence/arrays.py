@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,21 +19,8 @@ ALIGNMENT = 16
 KINDS = frozenset("biufcSUmM")
 MOST_DIMENSIONS = 64
 MOST_BYTES = 1 << 62
+BYTES_AT_ONCE = 1 << 20
 Description = tuple[Any, ...]
-
-
-class Reader(Protocol):
-    """What bytes are read of."""
-
-    def read(self, size: int, /) -> bytes:
-        """So many bytes, or those that are left."""
-
-
-class Writer(Protocol):
-    """What bytes are written to."""
-
-    def write(self, data: Any, /) -> Any:
-        """Append bytes."""
 
 
 def describe_dtype(dtype: np.dtype[Any]) -> Any:
@@ -126,7 +113,7 @@ def total_size(arrays: Iterable[NDArray[Any]]) -> int:
     return sum(array.nbytes + padding(array.nbytes) for array in arrays)
 
 
-def write_arrays(file: Writer, arrays: Iterable[NDArray[Any]]) -> None:
+def write_arrays(file: IO[bytes], arrays: Iterable[NDArray[Any]]) -> None:
     """Write their bytes, each filled up to a multiple of 16."""
     for array in arrays:
         if array.nbytes:
@@ -135,7 +122,7 @@ def write_arrays(file: Writer, arrays: Iterable[NDArray[Any]]) -> None:
         file.write(bytes(padding(array.nbytes)))
 
 
-def read_arrays(file: Reader, n_bytes: int, descriptions: list[Any]) -> list[NDArray[Any]]:
+def read_arrays(file: IO[bytes], n_bytes: int, descriptions: list[Any]) -> list[NDArray[Any]]:
     """The arrays with these descriptions, in this order.
 
     Parameters
@@ -156,8 +143,12 @@ def read_arrays(file: Reader, n_bytes: int, descriptions: list[Any]) -> list[NDA
         raise CorruptFileError(f"arrays of {needed} bytes are described, {n_bytes} are there")
     arrays = []
     for dtype, shape, order, size in layouts:
-        flat = np.empty(size, dtype=np.uint8)
-        _fill(file, flat.data)
+        flat, done = np.empty(size, dtype=np.uint8), 0
+        while part := file.read(min(size - done, BYTES_AT_ONCE)):
+            flat[done : done + len(part)] = np.frombuffer(part, dtype=np.uint8)
+            done += len(part)
+        if done < size:
+            raise CorruptFileError("the file ends inside of an array")
         file.read(padding(size))
         arrays.append(_shaped(flat, dtype, shape, order))
     return arrays
@@ -172,16 +163,6 @@ def _shaped(
         return flat.view(dtype).reshape(shape, order=order) if flat.size else np.empty(shape, dtype)
     except ValueError as error:
         raise CorruptFileError(f"an array of shape {shape} cannot be made") from error
-
-
-def _fill(file: Reader, into: memoryview) -> None:
-    done = 0
-    while done < len(into):
-        part = file.read(min(len(into) - done, 1 << 20))
-        if not part:
-            raise CorruptFileError("the file ends inside of an array")
-        into[done : done + len(part)] = part
-        done += len(part)
 
 
 def _tuples(given: Any) -> Any:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from cgboost.exceptions import CorruptFileError, UnknownContentError
 from cgboost.persistence.arrays import is_shape, read_dtype
+from cgboost.persistence.attributes import attributes, defaults
 from cgboost.persistence.classes import PLAIN_TYPES, known_class, known_function
 from cgboost.persistence.foreign import MAKERS, Maker, finish_learner, known_learner
 from cgboost.persistence.nodes import has_own
@@ -90,7 +91,7 @@ class _Decoder:
         self.size = sum(len(node) for node in self.nodes if isinstance(node, list))
         self.depth = [0] * len(self.nodes)
         self.heavy = [0] * len(self.nodes)
-        self.waiting: list[tuple[Callable[[Any], None], int]] = []
+        self.waiting: list[tuple[Any, Any, int]] = []
 
     def run(self, root: Any) -> Any:
         for number, node in enumerate(self.nodes):
@@ -100,8 +101,8 @@ class _Decoder:
                 self.made[number] = shell(self, shape)
         for number, node in enumerate(self.nodes):
             self._finish(number, node)
-        for put, number in self.waiting:
-            put(self.made[number])
+        for into, key, number in self.waiting:
+            into[key] = self.made[number]
         for number, node in enumerate(self.nodes):
             if self.shapes[node[0]][0] == "learner":
                 finish_learner(self.made[number])
@@ -125,9 +126,13 @@ class _Decoder:
             first, names = static
             if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 raise CorruptFileError(f"{names!r:.60} are no names of attributes")
-            if tag == "instance":
-                return self.given[_index(first, self.given)]
-            return known_learner(first) if tag == "learner" else known_class(first)
+            if tag == "learner":
+                return known_learner(first)
+            own = known_class(first) if tag == "object" else self.given[_index(first, self.given)]
+            if isinstance(own, type):
+                shape[2] = attributes(own, names)
+                shape.append([item for item in defaults(own).items() if item[0] not in shape[2]])
+            return own
         if tag in ("class", "enum", "named", "state", "made"):
             return known_class(static[0])
         if tag == "exception":
@@ -181,12 +186,12 @@ class _Decoder:
                 raise CorruptFileError("a key is too deep, or comes after what needs it")
         return self._value(value)
 
-    def put(self, value: Any, into: Callable[[Any], None]) -> None:
-        """Set a child, now or when it is made."""
+    def put(self, value: Any, into: Any, key: Any) -> None:
+        """Set a child as an item, now or when it is made."""
         own = self._value(value)
-        into(None if own is LATER else own)
+        into[key] = None if own is LATER else own
         if own is LATER:
-            self.waiting.append((into, value[0]))
+            self.waiting.append((into, key, value[0]))
 
 
 def _index(number: Any, of: Any) -> int:
@@ -240,14 +245,14 @@ SHELLS: dict[str, Callable[[_Decoder, int], Any]] = {
 def _complete_list(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
     own.extend([None] * len(values))
     for place, value in enumerate(values):
-        decoder.put(value, functools.partial(own.__setitem__, place))
+        decoder.put(value, own, place)
 
 
 def _complete_dict(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
     if len(values) % 2:
         raise CorruptFileError("a mapping has a key without a value")
     for key, value in zip(values[::2], values[1::2], strict=True):
-        decoder.put(value, functools.partial(own.__setitem__, decoder.key(key)))
+        decoder.put(value, own, decoder.key(key))
     if len(own) != len(values) // 2:
         raise CorruptFileError("a mapping has a key twice")
 
@@ -257,23 +262,35 @@ def _complete_set(decoder: _Decoder, own: Any, static: Any, values: Any) -> None
 
 
 def _complete_object(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
-    names = static[1]
+    _, names, *more = static
     if len(names) != len(values):
         raise CorruptFileError("an object has more attributes than names, or fewer")
     if id(own) in decoder.given_ids:
         return
-    attributes = getattr(own, "__dict__", None)
-    for name, value in zip(names, values, strict=True):
-        if attributes is not None and not _is_slot(type(own), name):
-            decoder.put(value, functools.partial(attributes.__setitem__, name))
-        elif _is_slot(type(own), name):
-            decoder.put(value, functools.partial(object.__setattr__, own, name))
-        else:
-            raise CorruptFileError(f"{type(own).__name__} has no attribute {name!r:.60}")
+    places = [_place(own, name) for name in names]
+    for name, value, place in zip(names, values, places, strict=True):
+        decoder.put(value, place, name)
+    for name, make in more[0] if more else ():
+        _place(own, name)[name] = make()
 
 
-def _is_slot(kind: type, name: str) -> bool:
-    return isinstance(getattr(kind, name, None), types.MemberDescriptorType)
+class _Slots:
+    """Slots of an object as items."""
+
+    def __init__(self, own: Any) -> None:
+        self.own = own
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        object.__setattr__(self.own, name, value)
+
+
+def _place(own: Any, name: str) -> Any:
+    """What has an attribute as an item, so that no method of the class is called to set it."""
+    if isinstance(getattr(type(own), name, None), types.MemberDescriptorType):
+        return _Slots(own)
+    if not hasattr(own, "__dict__"):
+        raise CorruptFileError(f"{type(own).__name__} has no attribute {name!r:.60}")
+    return own.__dict__
 
 
 def _complete_state(decoder: _Decoder, own: Any, static: Any, values: Any) -> None:
@@ -288,7 +305,7 @@ def _complete_objects(decoder: _Decoder, own: Any, static: Any, values: Any) -> 
         raise CorruptFileError(f"an array of shape {own.shape} has {len(values)} objects")
     flat = own.reshape(-1, order=static[1])
     for place, value in enumerate(values):
-        decoder.put(value, functools.partial(flat.__setitem__, place))
+        decoder.put(value, flat, place)
 
 
 COMPLETED: dict[str, Callable[[_Decoder, Any, Any, Any], None]] = {
@@ -338,16 +355,8 @@ def _named(decoder: _Decoder, kind: Any, static: Any, children: Any) -> Any:
 def _made(decoder: _Decoder, kind: Any, static: Any, children: Any) -> Any:
     if not has_own(kind, "__reduce__") or issubclass(kind, (tuple, Enum, BaseException)):
         raise CorruptFileError(f"{kind.__name__} is not made that way")
-    return _called_with(kind, children)
-
-
-def _called(decoder: _Decoder, kind: Any, static: Any, children: Any) -> Any:
-    return _called_with(known_function(static[0]), children)
-
-
-def _called_with(function: Any, children: Any) -> Any:
     arguments, state = children
-    own = function(*arguments)
+    own = kind(*arguments)
     if state is not None:
         vars(own).update(state)
     return own
@@ -407,7 +416,6 @@ FINISH: dict[str, Callable[[_Decoder, Any, Any, Any], Any]] = {
     "enum": _enum,
     "named": _named,
     "made": _made,
-    "called": _called,
     "exception": _exception,
     **{tag: functools.partial(_foreign, make) for tag, make in MAKERS.items()},
 }

@@ -189,21 +189,11 @@ def make_sparse(static: Any, children: Any) -> Any:
     data, *places = children
     _must(all(part.dtype.kind == "i" for part in places), "indices that are no integers")
     _must(data.dtype.kind in "biufc", "a sparse matrix of no numbers")
-    shape = tuple(shape)
-    if name.startswith("coo"):
-        own = SPARSE[name]((data, tuple(places)), shape=shape)
-        for part, length in zip(places, shape, strict=True):
-            _must(part.size == data.size, "a sparse matrix with too few indices")
-            _must(not part.size or (part.min() >= 0 and part.max() < length), "indices too large")
-        return own
-    n_rows, n_columns = shape if name.startswith("csr") else shape[::-1]
-    indices, pointers = places
-    ends = len(pointers) == n_rows + 1 and pointers[0] == 0 and pointers[-1] == len(indices)
-    _must(ends and len(data) == len(indices), "a sparse matrix of other lengths")
-    _must((np.diff(pointers) >= 0).all(), "a sparse matrix whose rows end before they begin")
-    inside = not indices.size or (indices.min() >= 0 and indices.max() < n_columns)
-    _must(inside, "indices too large")
-    return SPARSE[name](tuple(children), shape=shape)
+    if name.startswith("coo"):  # which looks at its indices when it is made
+        return SPARSE[name]((data, tuple(places)), shape=tuple(shape))
+    own = SPARSE[name](tuple(children), shape=tuple(shape))
+    own.check_format(full_check=True)
+    return own
 
 
 def make_tree(_: Any, children: Any) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from cgboost._version import __version__
 from cgboost.exceptions import CorruptFileError, PersistenceError, VersionWarning, warn_caller
+from cgboost.persistence.attributes import defaults
 from cgboost.persistence.codec import Functions, read_with_manifest, write
 
 KIND = "model"
@@ -100,8 +100,9 @@ def set_state(model: Any, state: Mapping[str, Any]) -> None:
     own = _without_old_name(dict(state))
     version = own.pop(VERSION, None)
     own |= {key: dict(value) for key, value in own.pop(ITEMS, {}).items()}
-    name = type(model).__name__
-    missing = {k: v for k, v in _defaults(type(model)).items() if k not in own}
+    kind: Any = type(model)
+    name = kind.__name__
+    missing = {key: make() for key, make in defaults(kind).items() if key not in own}
     if version not in (None, __version__):
         warn_caller(
             f"this {name} was pickled by cgboost {version}, and {__version__} is installed: it may "
@@ -128,11 +129,3 @@ def _without_old_name(own: dict[str, Any]) -> dict[str, Any]:
     if table is not None and own.get("coef_") is table.get("coefficient"):
         own.pop("coef_", None)
     return own
-
-
-def _defaults(kind: Any) -> dict[str, Any]:
-    """Parameters that may be left out, and their defaults."""
-    parameters: Callable[[], list[str]] = kind._get_param_names
-    signature = inspect.signature(kind.__init__).parameters
-    own = {name: signature[name].default for name in parameters() if name in signature}
-    return {k: v for k, v in own.items() if v is not inspect.Parameter.empty}

@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator
 
 from cgboost.exceptions import PersistenceError
 from cgboost.persistence.arrays import describe, describe_dtype
-from cgboost.persistence.classes import function_name, is_ours, name_of, plain_type_name
+from cgboost.persistence.attributes import names_in_files
+from cgboost.persistence.classes import function_name, is_ours, plain_type_name
 from cgboost.persistence.foreign import foreign_parts
 
 CAN_BE_COMPLETED = ("list", "dict", "object", "instance", "learner", "objects", "ordered")
@@ -90,17 +91,13 @@ def described(what: Any) -> ObjectNode:
         return known(what)
     if isinstance(what, type):
         name = plain_type_name(what)
-        return (
-            ObjectNode("class", (name_of(what),), ())
-            if name is None
-            else ObjectNode("type", (name,), ())
-        )
+        return ObjectNode("class" if name is None else "type", (name or what.__name__,), ())
     if (name := function_name(what)) is not None:
         return ObjectNode("function", (name,), ())
     if isinstance(what, np.dtype):
         return ObjectNode("dtype", (describe_dtype(what),), ())
     if isinstance(what, np.generic):
-        return _scalar(what)
+        return ObjectNode("scalar", (), (), np.asarray(what))
     if isinstance(what, np.memmap):
         return _array(np.asarray(what))
     parts = foreign_parts(what)
@@ -131,16 +128,11 @@ def _array(what: NDArray[Any]) -> ObjectNode:
     return ObjectNode("array", (), (), what)
 
 
-def _scalar(what: Any) -> ObjectNode:
-    if isinstance(what, np.str_ | np.bytes_):
-        return (
-            ObjectNode("text", (), (what.item(),)) if isinstance(what, np.str_) else _np_bytes(what)
-        )
-    return ObjectNode("scalar", (), (), np.asarray(what))
-
-
-def _np_bytes(what: Any) -> ObjectNode:
-    return ObjectNode("np_bytes", (), (), np.frombuffer(bytes(what), dtype=np.uint8))
+def _slice(what: slice) -> ObjectNode:
+    ends = (what.start, what.stop, what.step)
+    if not all(end is None or isinstance(end, int | np.integer) for end in ends):
+        raise PersistenceError("it is a slice between other things than integers")
+    return ObjectNode("slice", (), ends)
 
 
 PLAIN: dict[type, Callable[[Any], ObjectNode]] = {
@@ -155,28 +147,23 @@ PLAIN: dict[type, Callable[[Any], ObjectNode]] = {
     bytes: _bytes,
     bytearray: _bytes,
     complex: lambda what: ObjectNode("complex", (), (what.real, what.imag)),
-    slice: lambda what: _slice(what),
+    slice: _slice,
     range: lambda what: ObjectNode("range", (), (what.start, what.stop, what.step)),
     type(Ellipsis): lambda what: ObjectNode("ellipsis", (), ()),
     functools.partial: lambda what: ObjectNode(
         "partial", (), (what.func, what.args, what.keywords)
     ),
     np.ndarray: _array,
+    np.str_: lambda what: ObjectNode("text", (), (what.item(),)),
+    np.bytes_: lambda what: ObjectNode("np_bytes", (), (), np.frombuffer(what, dtype=np.uint8)),
 }
-
-
-def _slice(what: slice) -> ObjectNode:
-    ends = (what.start, what.stop, what.step)
-    if not all(end is None or isinstance(end, int | np.integer) for end in ends):
-        raise PersistenceError("it is a slice between other things than integers")
-    return ObjectNode("slice", (), ends)
 
 
 def _object(what: Any) -> ObjectNode:
     """An object of one of our classes, or of one of the user's with plain attributes."""
     kind = type(what)
     ours = is_ours(kind)
-    name = name_of(kind)
+    name = kind.__name__
     if isinstance(what, BaseException):
         return _exception(what, ours)
     if isinstance(what, Enum) and ours:
@@ -184,7 +171,7 @@ def _object(what: Any) -> ObjectNode:
     if isinstance(what, tuple) and hasattr(kind, "_fields") and ours:
         return ObjectNode("named", (name,), tuple(what))
     if ours and has_own(kind, "__reduce__"):
-        return _call(what)
+        return _made(what)
     if ours and hasattr(kind, "__setstate__") and not _is_estimator(kind):
         return ObjectNode("state", (name,), (what.__getstate__(),))
     if not ours and _has_own_ways(kind):
@@ -209,10 +196,8 @@ def _has_own_ways(kind: type) -> bool:
 
 def _is_estimator(kind: type) -> bool:
     """Whether its state is that of scikit-learn's base class."""
-    own: Any = kind
-    setter = getattr(own, "__setstate__", None)
-    known = ("sklearn.base", "cgboost.estimators.common.fitted_methods")
-    return issubclass(kind, BaseEstimator) and getattr(setter, "__module__", "") in known
+    owner = next((own for own in kind.__mro__ if "__setstate__" in vars(own)), object)
+    return owner is BaseEstimator or (is_ours(owner) and issubclass(owner, BaseEstimator))
 
 
 def has_own(kind: type, name: str) -> bool:
@@ -220,29 +205,25 @@ def has_own(kind: type, name: str) -> bool:
     return getattr(kind, name, None) is not getattr(object, name, None)
 
 
-def _call(what: Any) -> ObjectNode:
-    parts = what.__reduce__()
-    function, arguments, state = (*parts, None)[:3]
-    if isinstance(function, type):
-        if function is not type(what):
-            raise PersistenceError(f"{type(what).__qualname__} is made by another class")
-        return ObjectNode("made", (name_of(function),), (arguments, state))
-    name = function_name(function)
-    if name is None:
-        raise PersistenceError(f"{type(what).__qualname__} is made by a function that is not known")
-    return ObjectNode("called", (name,), (arguments, state))
+def _made(what: Any) -> ObjectNode:
+    """An object that its own class makes of some arguments and a state."""
+    function, arguments, state = (*what.__reduce__(), None)[:3]
+    if function is not type(what):
+        raise PersistenceError(f"{type(what).__qualname__} is made by something else")
+    return ObjectNode("made", (function.__name__,), (arguments, state))
 
 
 def _exception(what: BaseException, ours: bool) -> ObjectNode:
     kind = type(what)
     if not ours and kind.__module__ != "builtins":
         kind = next(own for own in kind.__mro__ if own.__module__ == "builtins")
-    return ObjectNode("exception", (name_of(kind),), (what.args, dict(vars(what)) if ours else {}))
+    name = kind.__name__ if ours else f"builtins:{kind.__name__}"
+    return ObjectNode("exception", (name,), (what.args, dict(vars(what)) if ours else {}))
 
 
 def _state(what: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    """Names and values of the attributes of an object; derived ones are left out."""
-    kind = type(what)
+    """Names in files and values of the attributes of an object; derived ones are left out."""
+    kind: Any = type(what)
     own = is_ours(kind) and _is_estimator(kind)  # whose state is made for pickle and skops
     state = BaseEstimator.__getstate__(what) if own else what.__getstate__()
     if isinstance(state, tuple) and len(state) == 2:
@@ -257,4 +238,5 @@ def _state(what: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         if not isinstance(getattr(kind, name, None), functools.cached_property)
         and name not in VERSIONS
     }
-    return tuple(kept), tuple(kept.values())
+    names = names_in_files(kind)
+    return tuple(names.get(name, name) for name in kept), tuple(kept.values())

@@ -7,24 +7,7 @@ its own.
 
 from __future__ import annotations
 
-import importlib
-from functools import cache
-
-from cgboost.persistence.classes import our_modules
-
-ROOMS = (
-    "cgboost.additive",
-    "cgboost.constraints",
-    "cgboost.estimators",
-    "cgboost.generation",
-    "cgboost.kernels",
-    "cgboost.linear",
-    "cgboost.losses",
-    "cgboost.penalties",
-    "cgboost.pricing",
-    "cgboost.tables",
-)
-"""Whose classes models are made of."""
+from cgboost.persistence.classes import MODEL_ROOMS, classes_in
 
 OTHERS = (
     "builtins.frozenset",
@@ -49,17 +32,6 @@ OTHERS = (
 """Plain types that models hold too, and skops does not know."""
 
 
-@cache
-def _names() -> tuple[str, ...]:
-    found = []
-    for module in sorted(our_modules()):
-        if module.startswith(ROOMS):
-            own = vars(importlib.import_module(module)).values()
-            kinds = (kind for kind in own if isinstance(kind, type) and kind.__module__ == module)
-            found += [f"{module}.{kind.__name__}" for kind in kinds]
-    return (*found, *OTHERS)
-
-
 def trusted_types() -> list[str]:
     """The types that a model of cgboost may be made of, for ``skops.io.load(…, trusted=…)``.
 
@@ -77,4 +49,4 @@ def trusted_types() -> list[str]:
         skops.io.dump(model, "model.skops")
         model = skops.io.load("model.skops", trusted=cgboost.persistence.trusted_types())
     """
-    return list(_names())
+    return [f"{module}.{name}" for module, name in classes_in(MODEL_ROOMS)] + list(OTHERS)

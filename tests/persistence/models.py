@@ -148,7 +148,7 @@ OTHERS: dict[str, Fit] = {
     ),
     "early stopping": on_rows(LPBoostClassifier(max_columns=9, early_stopping=True), LABELS),
     "frame with words": on_rows(TransformRegressor(), Y, FRAME),
-    "transform, classes": on_rows(TransformClassifier(), THREE, FRAME[["a", "b"]]),
+    "transform, classes": on_rows(TransformClassifier(n_holdouts=2), THREE, FRAME[["a", "b"]]),
     "additive": on_rows(AdditiveRegressor(), Y, FRAME),
     "latent, classes": on_rows(BLFClassifier(), THREE),
     "not fitted": lambda: (LPBoostClassifier(C=3.0, random_state=np.random.default_rng(0)), X),

@@ -35,7 +35,8 @@ from cgboost.exceptions import (
 )
 from cgboost.persistence import models, read_manifest, save, write
 from tests.inspection.report.models import SMALL
-from tests.persistence.make_files import FOLDER, NAMES, file_name
+from tests.persistence.forging import members
+from tests.persistence.make_files import FOLDER, file_name
 from tests.persistence.models import LABELS, MODELS, X, Y, covered, estimators, fitted, outputs
 
 
@@ -46,9 +47,15 @@ def shown(model: Any) -> str:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_loaded_models_predict_bit_by_bit(tmp_path: Path, name: str) -> None:
-    """All outputs, parameters and fitted attributes are those of the model that was saved."""
+    """All outputs, parameters and fitted attributes are those of the model that was saved.
+
+    The file names no module of cgboost and no private attribute.
+    """
     model, rows = fitted(name)
     path = model.save(tmp_path / "model.cgb")
+    for tag, *static in members(path)["graph.json"]["shapes"]:
+        assert "cgboost." not in str(static)
+        assert tag != "object" or not [own for own in static[1] if own.startswith("_")]
     same = cgboost.load(path)
     assert type(same) is type(model)
     assert shown(same) == shown(model)
@@ -182,20 +189,25 @@ def test_pickles_say_which_version_wrote_them() -> None:
     np.testing.assert_array_equal(old.predict(X), model.predict(X))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("version", sorted(path.name for path in FOLDER.glob("format_*")))
-def test_files_of_all_versions_are_read(version: str, name: str) -> None:
+SAID = {
+    (path.parent, name): said
+    for path in sorted(FOLDER.glob("format_*/outputs.json"))
+    for name, said in json.loads(path.read_text(encoding="utf-8"))["outputs"].items()
+}
+
+
+@pytest.mark.parametrize(("folder", "name"), SAID, ids=lambda own: getattr(own, "name", own))
+def test_files_of_all_versions_are_read(folder: Path, name: str) -> None:
     """Those that are in the repository: the models predict what they did when they were written.
 
     Up to rounding, as linear algebra is not the same everywhere.
     """
-    said = json.loads((FOLDER / version / "outputs.json").read_text(encoding="utf-8"))["outputs"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VersionWarning)  # trees of another scikit-learn
-        model = cgboost.load(FOLDER / version / file_name(name))
+        model = cgboost.load(folder / file_name(name))
         assert type(clone(model)) is type(model)
         assert type(model).__name__ in repr(model)
-    method, values = said[name]
+    method, values = SAID[folder, name]
     own = np.asarray(getattr(model, method)(fitted(name)[1]))[:5]
     if own.dtype.kind == "f":
         np.testing.assert_allclose(own, values, rtol=1e-9, atol=1e-12)

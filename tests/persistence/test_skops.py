@@ -1,11 +1,8 @@
 """skops stores all models, and loads them with the types that are listed for it."""
 
 import datetime
-import subprocess
-import sys
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from uuid import UUID
 
 import numpy as np
@@ -57,11 +54,3 @@ def test_the_list_has_classes_that_models_are_made_of() -> None:
     assert len(names) == len(set(names)) > 100
     shut = ("cgboost.parallel", "cgboost.studies", "cgboost.inspection", "cgboost.additive.sql")
     assert [name for name in names if name.startswith(shut)] == []
-
-
-def test_it_is_told_what_skops_is_given_in_another_process(tmp_path: Path) -> None:
-    """The list does not depend on what has been imported before."""
-    fitted("Matern")
-    code = "import cgboost.persistence as p; print(len(p.trusted_types()))"
-    own = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(own.stdout) == len(trusted_types())
