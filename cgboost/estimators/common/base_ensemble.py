@@ -68,11 +68,31 @@ from cgboost.estimators.common.training_rows import (
     check_eval_set,
     named_sets,
 )
-from cgboost.estimators.common.wording import Wording
 from cgboost.generation.callbacks import EarlyStopping, ValidationMonitor
 from cgboost.generation.history import Round
 from cgboost.generation.resuming import RunRecord
 from cgboost.parallel.sharing import SharesExecutor
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The class and the parameters that messages name where one estimator calls the fit of another.
+
+    Attributes
+    ----------
+    name : str
+        The class that the user has called.
+    trade_off, remedy : str or None
+        The parameter that weighs loss against penalty, with its value, and what may make more of a
+        model without columns; None: those of the objective.
+    time_limit : str
+        The parameter that limits the time.
+    """
+
+    name: str
+    trade_off: str | None = None
+    remedy: str | None = None
+    time_limit: str = "time_limit"
 
 
 @dataclass(eq=False, repr=False)
@@ -326,8 +346,14 @@ class BaseEnsemble(SharesExecutor, RowReader):
         """The training rows of a fold, and the X of those that it holds out."""
         return rows.take(train), rows.X[test]
 
-    _wording: ClassVar[Wording | None] = None
-    """The words of messages where another estimator calls this fit."""
+    _wording: Wording | None = None
+
+    def _speaking_as(self, wording: Wording | None) -> Self:
+        """The estimator itself, with messages in the words of one that calls its fit."""
+        vars(self).pop("_wording", None)
+        if wording is not None:
+            self._wording = wording
+        return self
 
     @property
     def _called(self) -> str:

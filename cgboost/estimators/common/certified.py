@@ -222,9 +222,11 @@ class BaseBoost(BaseEnsemble):
                 proved &= run.stop_reason is not StopReason.GAP
         predicted = self._target.of_constants(self._runs, self.intercept_)
         name, objective, called = self._called, self._objective, "time_limit"
-        if self._wording is not None:
-            objective = self._wording.of(objective)
-            called = self._wording.time_limit
+        if (wording := self._wording) is not None:
+            trade_off = wording.trade_off or objective.trade_off
+            remedy = wording.remedy or objective.remedy
+            objective = replace(objective, trade_off=trade_off, remedy=remedy)
+            called = wording.time_limit
         if cut_short:
             limit = "" if self.time_limit is None else f" within {called}={self.time_limit:g}"
             warn_caller(

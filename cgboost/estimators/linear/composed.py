@@ -15,11 +15,11 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
 
+from cgboost.estimators.common.base_ensemble import Wording
 from cgboost.estimators.common.fitted_runs import unchanged_on_failure
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMixin
 from cgboost.estimators.common.targets import Labels
 from cgboost.estimators.common.training_rows import Matrix, TrainingRows, Vector, is_source
-from cgboost.estimators.common.wording import Wording
 from cgboost.estimators.linear.base_sparse_linear import LinearOutputs
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
 
@@ -99,9 +99,8 @@ class BaseLinear(LinearOutputs):
         price : float
             What one unit of its objective is in that of this estimator.
         """
-        model._wording = self._wording
-        model.fit(X, y, weights)
-        del model._wording
+        model._speaking_as(self._wording).fit(X, y, weights)
+        model._speaking_as(None)
         if hasattr(self, "feature_names_in_"):
             model.feature_names_in_ = self.feature_names_in_
         self.model_ = model

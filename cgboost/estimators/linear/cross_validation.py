@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 
+from cgboost.estimators.common.base_ensemble import Wording
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
 from cgboost.estimators.common.training_rows import Matrix, Vector
-from cgboost.estimators.common.wording import Wording
 from cgboost.estimators.linear.base_sparse_linear import PenaltyName
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
 from cgboost.estimators.linear.linear_path import values_of_path
@@ -107,9 +107,7 @@ class SelectsStrength(BaseLinear):
         """The sparse linear model of these parameters."""
         known, mine = self._kind._get_param_names(), self.get_params(deep=False)
         shared = {name: mine[name] for name in known if name in mine and name != "scoring"}
-        model = self._kind(**shared | own)
-        model._wording = self._wording
-        return model
+        return self._kind(**shared | own)._speaking_as(self._wording)
 
     @property
     def _wording(self) -> Wording:
