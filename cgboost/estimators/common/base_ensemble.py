@@ -346,13 +346,13 @@ class BaseEnsemble(SharesExecutor, RowReader):
         """The training rows of a fold, and the X of those that it holds out."""
         return rows.take(train), rows.X[test]
 
-    _wording: Wording | None = None
+    _wording: ClassVar[Wording | None] = None
 
     def _speaking_as(self, wording: Wording | None) -> Self:
         """The estimator itself, with messages in the words of one that calls its fit."""
         vars(self).pop("_wording", None)
         if wording is not None:
-            self._wording = wording
+            vars(self)["_wording"] = wording  # no field, which would be a parameter
         return self
 
     @property
