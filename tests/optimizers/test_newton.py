@@ -18,10 +18,9 @@ from cgboost.masters.support_vector.support_vector_master import SupportVectorMa
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.newton import quadratic_model
 from cgboost.optimizers.newton.homotopy import ActiveInverse, follow
-from cgboost.optimizers.newton.quadratic_model import minimise
+from cgboost.optimizers.newton.quadratic_model import LITTLE, WeightedProducts, minimise
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
-from cgboost.optimizers.newton.weighted_products import LITTLE, WeightedProducts
 from cgboost.penalties import L1, L2
 from cgboost.penalties.penalty import DualForm
 from cgboost.pricing import FeaturePricer

@@ -31,13 +31,13 @@ from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.newton.homotopy import check_time
 from cgboost.optimizers.newton.quadratic_model import (
+    WeightedProducts,
     minimise_by_program,
     minimise_to_limit,
     solved_over_rows,
     without_first,
 )
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss, SmoothLoss, balancing_shift
-from cgboost.optimizers.newton.weighted_products import WeightedProducts
 from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.penalties.penalty import DualForm
 
