@@ -3,8 +3,6 @@
 A *column* is a basis function on the training rows: one number per row. The *basis function*
 (:class:`Hypothesis`) can be evaluated on new rows. Basis functions that can be evaluated together,
 such as all centres of one kernel, share a *family*.
-
-Pricers bound reduced costs by one number, or by one per convexity row.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class EntryRule(Protocol):
         ...
 
     def excess(self, scores: Vector) -> Vector:
-        """Contribution of each score ``r·h`` to the relative gap; 0 for a priced-out column."""
+        """What each score ``r·h`` adds to the relative gap; 0 where it does not price out."""
         ...
 
     def settled(self, score: float) -> float:

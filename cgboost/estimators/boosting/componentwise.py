@@ -37,7 +37,7 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, Stop, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise
@@ -293,7 +293,7 @@ class L2BoostRegressor(BaseComponentwise):
         return super()._usable(rows)
 
     def _plan(self, rows: TrainingRows) -> Plan:
-        return Rounds(self._target, self._stop(), None, partial(self._tasks, rows))
+        return Rounds(self._target, self._stop_rule(), None, partial(self._tasks, rows))
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         criterion = self._chosen_by(rows)
@@ -434,7 +434,7 @@ class OrthogonalGreedyRegressor(BaseComponentwise):
             most = min(most, max(1, math.floor(STEPS * math.sqrt(n_rows / math.log(n_features)))))
         return _Greedy(
             self._target,
-            Stop(max_rounds=most + 1),  # the first has no column yet
+            StopRule(max_rounds=most + 1),  # the first has no column yet
             self._features(rows),
             master=OrthogonalMaster(SquaredError().on(rows.y, rows.weights), offset=self._offset),
             criterion=None if self.criterion is None else self._hdic(self.criterion, rows),

@@ -7,13 +7,30 @@ columns where an optimum is certified (objective.py, certified.py), else of mast
 
 ::
 
-    BaseEnsemble          parameters of every fit, the fit, staged outputs, tables
-    ├── Classification    labels, and outputs that decide between them
-    ├── Regression        numbers, and an output that predicts them
-    ├── BaseBoost         an optimum with a certificate (certified.py)
-    └── BaseLearnerBoost, BaseGradientBoosting, BaseComponentwise, BaseTransform,
-        BaseLinearTreeBoosting
-                          a number of rounds, no certificate (stagewise.py)
+    BaseEnsemble                    fit, keep, outputs; rows are read by RowReader (reading.py)
+    ├── Classification              labels (predictors.py)
+    │   ├── ProbabilisticClassification   outputs are log-odds: predict_proba
+    │   └── CalibratedClassification      probability=…: calibrated (calibration.py)
+    ├── Regression                  numbers (predictors.py)
+    ├── BaseBoost                   a loss, a penalty and a family, certified (certified.py)
+    │   ├── BoostOverCosts          path over C or ν: BaseKernelBoost, BaseLPBoost
+    │   ├── CostByRows              C=None: BaseLPBoost, BaseConstrainedBoost
+    │   └── BaseSparseLinear, BaseRuleSet
+    ├── BaseStagewise               a number of rounds, no certificate (stagewise.py)
+    │   ├── BaseLearnerStages       BaseLearnerBoost, BaseGradientBoosting
+    │   └── BaseComponentwise, BaseTableStages (BaseTransform, BaseLinearTreeBoosting)
+    └── BaseBLF                     latent factors
+
+What a subclass may say, and who says it:
+
+======================  ==========================================================================
+``_validated``          how X and y are read: kernels, linear models, tables, constraints, BLF
+``_learn``, ``_target``  labels or numbers; quantiles, several responses, rows without a y
+``_plan``               the problems: Certified for BaseBoost, else Rounds of master and pricer
+``_pool``               what certified columns are made of; linear models learn their units
+``_solve``              more than one solution of the plan: rules, constraints, holdouts, trimming
+``_keep``               fitted attributes, each class those that it documents
+======================  ==========================================================================
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
-from cgboost.estimators.common.plan import Plan, Stop, Subproblem
+from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.training_rows import (
     EvalSets,
@@ -139,7 +139,7 @@ class BaseBoost(BaseEnsemble):
         """The plan, for columns from a pool; the units of the objective may follow from it."""
         return Certified(
             self._target,
-            Stop(self._tol, self.max_columns),
+            StopRule(self._tol, self.max_columns),
             pool,
             targets=self._target.of_runs(rows.y),
             weights=rows.weights,
@@ -258,7 +258,11 @@ class BaseBoost(BaseEnsemble):
         sample_weight: ArrayLike | None,
         eval_set: EvalSets | None,
     ) -> RegularizationPath:
-        """Fit a model for every value of a parameter.
+        """Fit a model for every value of a parameter, as :meth:`fit` does for one.
+
+        The models share what is read and prepared of the rows, the pool of columns with what it has
+        computed, and the columns in their masters (``Certified.carried``). A path cannot be
+        resumed, and this estimator is left as it is.
 
         Parameters
         ----------
@@ -391,7 +395,7 @@ class Certified(Plan):
     neighbours : bool
         Whether a run starts from the columns of the one before it.
     carried : dict of int to WarmStart, or None
-        By number of the run, where it starts from; then where it has ended. For paths.
+        By number of the run, where it starts from; written anew when the run has ended. For paths.
     """
 
     targets: list[Vector] = field(repr=False)
@@ -427,9 +431,8 @@ class Certified(Plan):
             start = (self.carried or {}).get(number)
             if start is None and self.stop.max_columns is None:
                 start = last or family.warm_start(pool, master.loss, make_master)
-            master, pricer = family.prepared(
-                pool, master, pricer, partial(make_master, objective.loss(target, weights))
-            )
+            again = partial(_another_master, make_master, objective, target, weights)
+            master, pricer = family.prepared(pool, master, pricer, again)
             if start is not None:
                 if self.stop.max_columns is not None:  # only the columns in use count
                     start = replace(start, loss=None, live=None)
@@ -447,6 +450,13 @@ class Certified(Plan):
             if self.neighbours:  # the vertex stays with the run, for its next problem
                 last = replace(master.warm_start, loss=None, live=None)
             del master, pricer  # their matrices go before there are those of another run
+
+
+def _another_master(
+    make_master: Callable[[Any], Any], objective: Objective, target: Vector, weights: Vector
+) -> Any:
+    """A second master of a run."""
+    return make_master(objective.loss(target, weights))
 
 
 def _level_of(loss: Any) -> Callable[[Vector], float] | None:

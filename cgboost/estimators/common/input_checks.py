@@ -17,10 +17,6 @@ from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.tables.frames import TIMES, check_frame, check_no_times, frame_of, is_frame, objects_of
 from cgboost.tables.row_blocks import RowsElsewhere
 from cgboost.tables.table_columns import DATES, check_unmasked, is_missing
-from cgboost.tolerances import LARGEST_COST
-
-LEAST_COST = 1e-100
-"""Squares and products of smaller costs are 0: a wrong constant would be certified."""
 
 THESE_TAKE = "transform regression, boosted linear trees and rule sets take"
 
@@ -363,24 +359,6 @@ def warn_of_weights(called: str, weights: NDArray[np.float64], what: str) -> Non
 
 FAR_FROM_ONE = 10.0
 """A mean weight of 1/10 to 10 may be meant: rows that were drawn, or counted, several times."""
-
-
-def costs(C: float, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What an error of each row costs, C·w.
-
-    Raises
-    ------
-    ValueError
-        If C·Σw is below 1e-100 or above 1e300: products of such numbers have no digits in float64.
-    """
-    total, C = float(weights.sum()), float(C)
-    if not LEAST_COST / total <= C <= LARGEST_COST / total:
-        raise ValueError(
-            f"C times the sum of the sample weights must be from {LEAST_COST:g} to "
-            f"{LARGEST_COST:g}, got C={C:g} and a sum of {total:g}: choose another C, for example "
-            f"from 1e-6 to 1e6{see('input-data')}"
-        )
-    return C * weights
 
 
 def _are_times(values: NDArray[Any]) -> bool:

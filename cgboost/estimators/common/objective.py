@@ -1,8 +1,7 @@
-"""Objective (loss and penalty) and column family of a certified model.
+"""What certified estimators minimise: a loss and the master of it with a penalty, over a family.
 
-Families of columns that certified estimators make their models of.
-
-Objectives of certified estimators: a loss, and the master of it with a penalty.
+The formulations of boosting (Akkerman, Ferry, Artigues, Hebrard, Vidal, *Boosting Revisited*, TMLR
+2025, arXiv 2507.18242, compare them)::
 
     lp     hinge + Σ|α|            with ν: hinge with its own margin, Σ|α| ≤ 1
     qp     hinge + ½Σα²            with ν: hinge with its own margin + ½Σα²
@@ -11,10 +10,8 @@ Objectives of certified estimators: a loss, and the master of it with a penalty.
     md     squared margin error, Σ|α| ≤ C
     nm     shortfall of the margins against C times their sum, Σ|α| ≤ 1
 
-"lp" and "qp" take any other loss that has a dual box or a conjugate.
-
-Akkerman, Ferry, Artigues, Hebrard, Vidal, *Boosting Revisited*, TMLR 2025
-(arXiv 2507.18242), compare these formulations of boosting.
+"lp" and "qp" take any other loss that has a dual box or a conjugate. C and the sample weights w are
+the cost C·w of a row (:func:`row_costs`), with which a loss is bound to data: the ends of its box.
 """
 
 from __future__ import annotations
@@ -30,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.input_checks import costs
 from cgboost.estimators.common.parameters import check_choice, check_nu, check_number
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.exceptions import see
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import (
     EpsilonInsensitive,
@@ -51,7 +48,7 @@ from cgboost.losses.registry import LOSSES, check_task, get_loss
 from cgboost.masters.support_vector.formulations import VERTICES, BudgetMaster, EntropyMaster
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
 from cgboost.penalties import L1, L2, RKHS, GroupNorm, L1Ball, Penalty, SquaredGroupNorm
-from cgboost.tolerances import UNIT_ROUNDOFF
+from cgboost.tolerances import LARGEST_COST, UNIT_ROUNDOFF
 
 DEFAULT_SHARE = 0.02
 """Columns a round as a share of the training rows, measured best at 1 to 2 %."""
@@ -160,6 +157,9 @@ FormulationName = Literal["lp", "qp", "erlp", "qrlp", "md", "nm"]
 
 MasterLossMaker = Callable[[Vector, Vector], Any]
 
+LEAST_COST = 1e-100
+"""Squares and products of smaller costs are 0: a wrong constant would be certified."""
+
 MARGIN_COST = 0.01
 """Twice the soft margin that regularisation may cost by default (columns between −1 and 1)."""
 
@@ -246,7 +246,7 @@ class Margins:
     C: float
     nu: float | None
     balanced: bool
-    cost: Loss = field(default_factory=Hinge)
+    loss: Loss = field(default_factory=Hinge)
     eta: float | None = None
     margin: float = 0.0
 
@@ -272,7 +272,7 @@ class Margins:
     def soft(self, labels: Vector, weights: Vector) -> Any:
         """A loss with C, or the hinge with ν (Demiriz, Bennett, Shawe-Taylor 2002)."""
         if self.nu is None:
-            return self.cost.on(labels, costs(self.C, weights))
+            return self.loss.on(labels, row_costs(self.C, weights))
         return nu_hinge(labels, weights, self.nu, balanced=self.balanced)
 
     def entropic(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
@@ -292,14 +292,32 @@ class Margins:
 
     def shortfall(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
         """The loss of NM-Boost."""
-        costs(self.C, weights)
+        row_costs(self.C, weights)
         return negative_margin(labels, weights, margin=self.margin, trade_off=self.C)
+
+
+def row_costs(C: float, weights: Vector) -> Vector:
+    """What a unit of loss of each row costs, C·w: the ends of its box in the dual.
+
+    Raises
+    ------
+    ValueError
+        If C·Σw is below 1e-100 or above 1e300: products of such numbers have no digits in float64.
+    """
+    total, C = float(weights.sum()), float(C)
+    if not LEAST_COST / total <= C <= LARGEST_COST / total:
+        raise ValueError(
+            f"C times the sum of the sample weights must be from {LEAST_COST:g} to "
+            f"{LARGEST_COST:g}, got C={C:g} and a sum of {total:g}: choose another C, for example "
+            f"from 1e-6 to 1e6{see('input-data')}"
+        )
+    return C * weights
 
 
 def margin_objective(formulation: str | Penalty, margins: Margins) -> Objective:
     """The objective of a formulation of boosting, or of a penalty with the soft margin."""
     if isinstance(penalty := PENALTIES_OF.get(formulation, formulation), Penalty):
-        program, master = program_of(margins.cost, penalty), penalized(penalty)
+        program, master = program_of(margins.loss, penalty), penalized(penalty)
         return Objective(
             margins.soft, master, program, margins.trade_off, level="margin_", level_sign=-1.0
         )
@@ -318,7 +336,9 @@ def program_of(loss: Loss, penalty: Penalty) -> str:
     return "qp" if penalty.quadratic or "hessian_diag" in loss.abilities else "lp"
 
 
-def check_cost(estimator: Any, names: Sequence[str], natural: type[Loss], **own: str) -> None:
+def check_loss_and_nu(
+    estimator: Any, names: Sequence[str], natural: type[Loss], **own: str
+) -> None:
     """Check the parameter loss of a certified estimator, and what goes with it: ν and its own."""
     check_task_and_loss(estimator, names)
     check_own(estimator, **own)
@@ -407,30 +427,30 @@ def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVec
     return SupportVectorMaster(loss, penalty, **options)
 
 
-def residual_objective(penalty: Penalty, *, C: float, cost: Loss, nu: float | None) -> Objective:
+def residual_objective(penalty: Penalty, *, C: float, loss: Loss, nu: float | None) -> Objective:
     """The objective of a loss of the residuals; that of ε-insensitive loss may learn its ε."""
 
-    def loss(target: Vector, weights: Vector) -> Any:
+    def bound(target: Vector, weights: Vector) -> Any:
         if nu is None:
-            return cost.on(target, costs(C, weights))
-        return nu_insensitive(target, costs(C, weights), nu)
+            return loss.on(target, row_costs(C, weights))
+        return nu_insensitive(target, row_costs(C, weights), nu)
 
-    epsilon = cost.epsilon if isinstance(cost, EpsilonInsensitive) else None
+    epsilon = loss.epsilon if isinstance(loss, EpsilonInsensitive) else None
     at_zero = "every y is met by a constant"
     if nu is None and epsilon:
         within = f"every y lies within epsilon={epsilon:g} of a constant"
         at_zero = f"{within}: unless all are equal, try a smaller one, or {SCALE_Y}"
-    has_tube = isinstance(cost, (EpsilonInsensitive, SquaredEpsilonInsensitive)) and nu is None
+    has_tube = isinstance(loss, (EpsilonInsensitive, SquaredEpsilonInsensitive)) and nu is None
     return Objective(
-        loss,
+        bound,
         penalized(penalty),
-        program_of(cost, penalty),
+        program_of(loss, penalty),
         f"C={C:g}",
         level=None if epsilon is None else "epsilon_",
         default_level=epsilon,
         remedy=f"{LARGER}, or {SCALE_Y}",
         remedy_at_zero=at_zero,
-        tube=getattr(cost, "epsilon", 0.0) if has_tube else 0.0,
+        tube=getattr(loss, "epsilon", 0.0) if has_tube else 0.0,
     )
 
 

@@ -44,7 +44,7 @@ class Subproblem:
 
 
 @dataclass(frozen=True)
-class Stop:
+class StopRule:
     """When the runs of a fit end, besides the time.
 
     Attributes
@@ -76,13 +76,13 @@ class Plan(ABC):
     ----------
     target : Target
         What y is.
-    stop : Stop
+    stop : StopRule
     pool : object
         What the runs share to make columns.
     """
 
     target: Target
-    stop: Stop
+    stop: StopRule
     pool: Any = field(repr=False)
 
     @abstractmethod

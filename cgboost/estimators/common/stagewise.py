@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.plan import Plan, Rounds, Stop, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
@@ -35,8 +35,8 @@ class BaseStagewise(BaseEnsemble):
 
     n_estimators: Any
 
-    def _stop(self) -> Stop:
-        return Stop(max_rounds=self.n_estimators + 1)  # the first has no column yet
+    def _stop_rule(self) -> StopRule:
+        return StopRule(max_rounds=self.n_estimators + 1)  # the first has no column yet
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         """Fitted attributes; ``n_iter_`` counts the rounds in the model."""
@@ -67,7 +67,7 @@ class BaseLearnerStages(BaseStagewise):
     """Stages whose columns are fitted learners."""
 
     def _plan(self, rows: TrainingRows) -> Plan:
-        return Rounds(self._target, self._stop(), None, partial(self._tasks, rows))
+        return Rounds(self._target, self._stop_rule(), None, partial(self._tasks, rows))
 
     @abstractmethod
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:

@@ -35,7 +35,7 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.plan import Plan, Stop, Subproblem
+from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
 from cgboost.estimators.common.predictors import Classification, Regression
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.targets import ClassWeight, Labels
@@ -219,7 +219,7 @@ class BaseConstrainedBoost(CostByRows):
 
     @property
     @abstractmethod
-    def _cost(self) -> Loss:
+    def _loss(self) -> Loss:
         """The loss."""
 
     @property
@@ -287,8 +287,8 @@ class BaseConstrainedBoost(CostByRows):
 
     def _cost_by_rows(self, rows: TrainingRows) -> float:
         if self._y_numeric or isinstance(self._family, ObeyingKernels):
-            return self._family.usual_cost(rows, self._cost)
-        return cost_of_labels(self._target.of_runs(rows.y), rows.weights, self._cost)
+            return self._family.usual_cost(rows, self._loss)
+        return cost_of_labels(self._target.of_runs(rows.y), rows.weights, self._loss)
 
     # ------------------------------------------------------------------ the runs
 
@@ -308,7 +308,7 @@ class BaseConstrainedBoost(CostByRows):
             family=family,
             pool=family.pool(rows),
             objective=self._objective,
-            cost=self._cost,
+            cost=self._loss,
             C=self._chosen_cost,
             free_offset=self._free_offset,
             is_classifier=not self._y_numeric,
@@ -324,7 +324,7 @@ class BaseConstrainedBoost(CostByRows):
             at_once = self._family.columns_per_round(pool.pool, len(rows.weights))
             if self.max_columns is not None:
                 at_once = max(at_once, self.max_columns // ROUNDS_TO_THE_LIMIT)
-        stop = Stop(self._tol, self.max_columns)
+        stop = StopRule(self._tol, self.max_columns)
         return Obeying(self._target, stop, pool, self._target.of_runs(rows.y), at_once)
 
     def _solve(
@@ -367,7 +367,7 @@ class BaseConstrainedBoost(CostByRows):
         """The model on some rows, as constraints measure it."""
         output = self._runs[0].outputs[0].values(X)
         return MeasuredModel(
-            output, target, weights, groups, self._cost, self._features, self.columns_
+            output, target, weights, groups, self._loss, self._features, self.columns_
         )
 
     def _seen_on(self, X: Any, encoded: NDArray[Any], values: Mapping[Any, Any]) -> MeasuredModel:
@@ -500,11 +500,11 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
 
     @property
     def _objective(self) -> Objective:
-        margins = Margins(self._chosen_cost, None, balanced=False, cost=get_loss(self.loss))
+        margins = Margins(self._chosen_cost, None, balanced=False, loss=get_loss(self.loss))
         return margin_objective(L1(), margins)
 
     @property
-    def _cost(self) -> Loss:
+    def _loss(self) -> Loss:
         return get_loss(self.loss)
 
     @property
@@ -579,15 +579,15 @@ feature_names_in_
 
     @property
     def _objective(self) -> Objective:
-        return residual_objective(L1(), C=self._chosen_cost, cost=self._cost, nu=None)
+        return residual_objective(L1(), C=self._chosen_cost, loss=self._loss, nu=None)
 
     @property
-    def _cost(self) -> Loss:
+    def _loss(self) -> Loss:
         return loss_of(self, epsilon="epsilon")
 
     @property
     def _known_loss(self) -> Loss:
-        return self._cost
+        return self._loss
 
     @property
     def _free_offset(self) -> bool:

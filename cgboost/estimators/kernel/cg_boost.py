@@ -12,7 +12,7 @@ from cgboost.estimators.common.calibration import CalibratedClassification
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,
-    check_cost,
+    check_loss_and_nu,
     check_trade_off,
     loss_of,
     margin_objective,
@@ -269,13 +269,13 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
     executor: Any = field(default=None, kw_only=True)
 
     def _check_parameters(self) -> None:
-        check_cost(self, CLASSIFICATION, Hinge)
+        check_loss_and_nu(self, CLASSIFICATION, Hinge)
         check_trade_off(self)
         super()._check_parameters()
 
     @property
     def _objective(self) -> Objective:
-        margins = Margins(self.C, self.nu, balanced=self.offset == "free", cost=get_loss(self.loss))
+        margins = Margins(self.C, self.nu, balanced=self.offset == "free", loss=get_loss(self.loss))
         return margin_objective(get_penalty(self.penalty), margins)
 
     def _master_options(self) -> dict[str, Any]:
@@ -360,22 +360,22 @@ feature_names_in_
 
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
-        check_cost(self, REGRESSION, EpsilonInsensitive, epsilon="epsilon")
+        check_loss_and_nu(self, REGRESSION, EpsilonInsensitive, epsilon="epsilon")
         check_trade_off(self)
         super()._check_parameters()
 
     @property
     def _objective(self) -> Objective:
         penalty = get_penalty(self.penalty)
-        return residual_objective(penalty, C=self.C, cost=self._cost, nu=self.nu)
+        return residual_objective(penalty, C=self.C, loss=self._loss, nu=self.nu)
 
     @property
-    def _cost(self) -> Loss:
+    def _loss(self) -> Loss:
         return loss_of(self, epsilon="epsilon")
 
     @property
     def _known_loss(self) -> Loss:
-        return self._cost
+        return self._loss
 
     def _master_options(self) -> dict[str, Any]:
         return super()._master_options() | {"offset": self.offset}

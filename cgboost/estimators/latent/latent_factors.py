@@ -35,7 +35,7 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, Stop, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem
 from cgboost.estimators.common.sklearn_bases import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -331,7 +331,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
 
     def _plan(self, rows: TrainingRows) -> Plan:
         pool = self._pool(rows)
-        stop = Stop(max_columns=self.n_components_ * max(1, self._n_shared))
+        stop = StopRule(max_columns=self.n_components_ * max(1, self._n_shared))
         return Rounds(self._target, stop, pool, partial(self._tasks, pool, rows))
 
     def _solve(

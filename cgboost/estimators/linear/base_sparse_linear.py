@@ -146,7 +146,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     # ------------------------------------------------------------------ what a subclass says
 
     @property
-    def _cost(self) -> Loss:
+    def _loss(self) -> Loss:
         """The loss of the parameters."""
         raise NotImplementedError
 
@@ -162,7 +162,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
     def _losses_of_runs(self, y: NDArray[Any]) -> list[tuple[Loss, Vector]]:
         """The loss and the target of every run, from y."""
-        return [(self._cost, target) for target in self._target.of_runs(y)]
+        return [(self._loss, target) for target in self._target.of_runs(y)]
 
     # ------------------------------------------------------------------ parameters
 
@@ -267,7 +267,11 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         return FeatureColumns.of(self)
 
     def _pool(self, rows: TrainingRows) -> FeaturePool:
-        """The columns of all masters, in the units of the run with the largest α_max."""
+        """The columns of all masters, in the units of the run with the largest α_max.
+
+        It learns these units (``_scaling``) and the features without a penalty from the rows:
+        target, objective and α follow from them, and are asked for afterwards.
+        """
         check_size("y", np.abs(rows.y).max() if self._y_numeric else 1.0)
         check_size("X", np.abs(matrix_of(rows.X).extremes()).max())
         family = self._family
@@ -275,7 +279,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         n_features = pool.size(0)
         self._deviations = family.deviations(pool)
         self._free = np.arange(n_features) if self._is_unpenalized else family.free(n_features)
-        self._scaling = UnitScaling(unit_of(self._cost, rows.y, rows.weights))  # targets ask for it
+        self._scaling = UnitScaling(unit_of(self._loss, rows.y, rows.weights))  # targets ask for it
         self._scaling = UnitScaling.of(
             pool,
             self._losses_of_runs(rows.y),

@@ -175,7 +175,7 @@ scoring, callbacks, verbose, random_state
         return [Quantile(float(q)) for q in self.quantiles]
 
     @property
-    def _cost(self) -> Loss:
+    def _loss(self) -> Loss:
         return self._losses[0]
 
     @property

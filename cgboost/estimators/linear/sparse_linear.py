@@ -157,25 +157,25 @@ feature_names_in_
         super()._check_parameters()
 
     @property
-    def _cost(self) -> Loss:
+    def _loss(self) -> Loss:
         return loss_of(self, **OWN)
 
     @property
     def _known_loss(self) -> Loss:
-        return self._cost
+        return self._loss
 
     @property
     def _objective(self) -> Objective:
-        return self._objective_of_mean(self._cost)
+        return self._objective_of_mean(self._loss)
 
     @property
     def _target(self) -> Numbers:
-        return Numbers(self._cost, self._scaling.unit)
+        return Numbers(self._loss, self._scaling.unit)
 
     def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
         """−Σ_i w_i ℓ(y_i, f(x_i)) / Σ_i w_i."""
         target = np.asarray(y, dtype=np.float64)
-        losses = self._cost.value(target, self._outputs(X)[:, 0])
+        losses = self._loss.value(target, self._outputs(X)[:, 0])
         return -float(np.average(losses, weights=weights))
 
 
@@ -276,13 +276,13 @@ stop_reason_, n_features_in_, feature_names_in_
         super()._check_parameters()
 
     @property
-    def _cost(self) -> Loss:
+    def _loss(self) -> Loss:
         return get_loss(self.loss)
 
     @property
     def _objective(self) -> Objective:
         return self._objective_in_units(
-            self._cost, per_row=False, price=float(self.C), trade_off=f"C={self.C:g}"
+            self._loss, per_row=False, price=float(self.C), trade_off=f"C={self.C:g}"
         )
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
@@ -332,7 +332,7 @@ stop_reason_, n_features_in_, feature_names_in_
         against = classes[1:] if len(classes) == 2 else classes
         signs = np.where(labels[:, None] == against, 1.0, -1.0)
         pairs = zip(signs.T, outputs.T / self._scaling.unit, strict=True)
-        losses = sum(self._cost.value(*pair) for pair in pairs)
+        losses = sum(self._loss.value(*pair) for pair in pairs)
         own = np.append(self.class_weight_, 1.0)  # of a label that the fold did not have
         places = np.where(labels[:, None] == classes, np.arange(len(classes)), len(classes))
         shares = own[places.min(axis=1)] * (1.0 if weights is None else weights)

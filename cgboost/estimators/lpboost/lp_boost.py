@@ -28,7 +28,7 @@ from cgboost.estimators.common.objective import (
     FormulationName,
     Margins,
     Objective,
-    check_cost,
+    check_loss_and_nu,
     check_trade_off,
     cost_of_labels,
     loss_of,
@@ -301,7 +301,7 @@ feature_names_in_
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
 
     def _check_parameters(self) -> None:
-        check_cost(self, CLASSIFICATION, Hinge)
+        check_loss_and_nu(self, CLASSIFICATION, Hinge)
         check_trade_off(self, is_optional=True)
         check_choice("formulation", self.formulation, FORMULATIONS)
         check_number("eta", self.eta, above=0, optional=True)
@@ -344,7 +344,7 @@ feature_names_in_
             balanced=self.offset == "free",
             eta=self.eta,
             margin=DEFAULT_MARGIN if self.margin is None else self.margin,
-            cost=get_loss(self.loss),
+            loss=get_loss(self.loss),
         )
         return margin_objective(self.formulation, margins)
 
@@ -411,23 +411,23 @@ n_features_in_, feature_names_in_
 
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
-        check_cost(self, REGRESSION, EpsilonInsensitive, epsilon="epsilon")
+        check_loss_and_nu(self, REGRESSION, EpsilonInsensitive, epsilon="epsilon")
         check_trade_off(self, is_optional=True)
         check_choice("formulation", self.formulation, ("lp", "qp"))
         super()._check_parameters()
 
     def _cost_by_rows(self, rows: TrainingRows) -> float:
-        return self._family.usual_cost(rows, self._cost) if self.formulation == "lp" else 1.0
+        return self._family.usual_cost(rows, self._loss) if self.formulation == "lp" else 1.0
 
     @property
     def _objective(self) -> Objective:
         penalty, C = PENALTIES_OF[self.formulation], self._chosen_cost
-        return residual_objective(penalty, C=C, cost=self._cost, nu=self.nu)
+        return residual_objective(penalty, C=C, loss=self._loss, nu=self.nu)
 
     @property
-    def _cost(self) -> Loss:
+    def _loss(self) -> Loss:
         return loss_of(self, epsilon="epsilon")
 
     @property
     def _known_loss(self) -> Loss:
-        return self._cost
+        return self._loss

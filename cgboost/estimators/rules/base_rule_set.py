@@ -252,7 +252,7 @@ default="duckdb"
 
     @property
     def _objective(self) -> Objective:
-        objective = self._objective_with(L2() if self._budget else L1(), self._cost)
+        objective = self._objective_with(L2() if self._budget else L1(), self._chosen_cost)
         if vars(self).get("_n_literals") == 0:
             advice = (
                 f"no condition holds for some rows and not for others, with min_support="
@@ -262,7 +262,7 @@ default="duckdb"
         return objective if self._budget else replace(objective, remedy=FEWER_COSTS)
 
     @property
-    def _cost(self) -> float:
+    def _chosen_cost(self) -> float:
         return float(getattr(self, "C_", SHRUNK_COST))
 
     def _check_parameters(self) -> None:
@@ -312,7 +312,7 @@ default="duckdb"
                 plan.family,
                 plan.pool,
                 partial(self._master, target, plan.weights),
-                self._cost,
+                self._chosen_cost,
                 plan.stop.tol,
                 self.columns_per_round,
                 watch.verbose,

@@ -176,7 +176,7 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         super()._check_parameters()
 
     def _objective_with(self, penalty: Penalty, C: float) -> Objective:
-        margins = Margins(C, None, balanced=True, cost=get_loss(self.loss))
+        margins = Margins(C, None, balanced=True, loss=get_loss(self.loss))
         return margin_objective(penalty, margins)
 
     def _learn_choices(self, rows: TrainingRows) -> None:
@@ -268,7 +268,7 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
         super()._check_parameters()
 
     def _objective_with(self, penalty: Penalty, C: float) -> Objective:
-        return residual_objective(penalty, C=C, cost=get_loss(self.loss), nu=None)
+        return residual_objective(penalty, C=C, loss=get_loss(self.loss), nu=None)
 
     @property
     def _known_loss(self) -> Loss:

@@ -25,7 +25,7 @@ from cgboost.additive.trees.smoothers import (
 )
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_count
-from cgboost.estimators.common.plan import Plan, Stop, Subproblem
+from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
 from cgboost.estimators.transform.base_transform import BaseTransform
@@ -187,8 +187,8 @@ feature_names_in_
         master = StagewiseMaster(training, step=1.0, start="constant")
         yield Subproblem(master, pricer, callbacks=callbacks)
 
-    def _stop(self) -> Stop:
-        return super()._stop() if self.method == "one-pass" else Stop()
+    def _stop_rule(self) -> StopRule:
+        return super()._stop_rule() if self.method == "one-pass" else StopRule()
 
     def _warn(self) -> None:
         super()._warn()

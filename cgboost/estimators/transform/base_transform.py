@@ -360,7 +360,7 @@ class BaseTransform(BaseTableStages):
     def _plan(self, rows: TrainingRows, holdout: int = 0) -> Plan:
         place = self._place(rows, holdout)
         tasks = partial(self._tasks, place, rows)
-        return Bags(self._target, self._stop(), place, tasks, partial(self._plan, rows))
+        return Bags(self._target, self._stop_rule(), place, tasks, partial(self._plan, rows))
 
     def _place(self, rows: TrainingRows, holdout: int) -> Place:
         """Where the rows are, and which of them are held out."""

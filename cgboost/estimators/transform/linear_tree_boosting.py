@@ -162,7 +162,7 @@ class BaseLinearTreeBoosting(BaseTableStages):
         return place.prepared
 
     def _plan(self, rows: TrainingRows) -> Plan:
-        return Rounds(self._target, self._stop(), None, partial(self._tasks, rows))
+        return Rounds(self._target, self._stop_rule(), None, partial(self._tasks, rows))
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         pool = self._prepared(rows)

@@ -1,20 +1,18 @@
-"""Forward stagewise master: a step for each new column, and for the offset.
-
-The best step along a column together with the best change of the constant.
-
-    min over c, b   loss(f + c·h + b),        |c·h_i + b| ≤ most for every row
-
-A line search along h alone leaves Σr ≠ 0 where h has no constant in it that is right for f + c·h.
-c·h + b is linear in its values u, v where h is least and where it is largest, so that the bounds
-are a box in (u, v): :mod:`cgboost.optimizers.refits.descent`.
-
-The stagewise master: a coefficient is chosen when its column comes, and stays.
+"""Forward stagewise master: a coefficient is chosen when its column comes, and stays.
 
     f ← f + Σ c_k h_k     over the columns of one round, each with its own step c_k
     f ← f + c h + b       with a free offset: the constant is chosen anew with every step
 
 This is AnyBoost (Momma, Bennett 2006, Alg. 1) and forward stagewise modelling. There is no
 restricted problem to re-optimise, so there is no bound: ``solve`` only reports where f stands.
+
+The best step along a column together with the best change of the constant is
+
+    min over c, b   loss(f + c·h + b),        |c·h_i + b| ≤ most for every row
+
+A line search along h alone leaves Σr ≠ 0 where h has no constant in it that is right for f + c·h.
+c·h + b is linear in its values u, v where h is least and where it is largest, so that the bounds
+are a box in (u, v): :mod:`cgboost.optimizers.refits.descent`.
 """
 
 from __future__ import annotations

@@ -1,29 +1,30 @@
-"""Formulations by name: 1-norm, 1-norm ball, 2-norm and entropy masters.
+"""Masters of one penalty each, by name.
 
-The 1-norm master: a linear program (Bi, Zhang, Bennett, KDD 2004, eq. 4 to 6).
+**1-norm**, a linear program (Bi, Zhang, Bennett, KDD 2004, eq. 4 to 6):
 
-Primal   min Σ|α_j| [+ |b|] + loss(Hα + b)
-Dual     max gain(r)   with  |h_j·r| ≤ 1  (α free)  or  h_j·r ≤ 1  (α ≥ 0),  r feasible for the loss
+    Primal   min Σ|α_j| [+ |b|] + loss(Hα + b)
+    Dual     max gain(r)   with  |h_j·r| ≤ 1  (α free)  or  h_j·r ≤ 1  (α ≥ 0),  r feasible
 
-The master with a budget: coefficients of a given total size.
+**A budget** for the total size of the coefficients:
 
-Primal   min loss(Hα + b)   with  Σ|α_j| [+ |b|] ≤ D
-Dual     max gain(r) − D·max_j |h_j·r|   (or max(0, h_j·r) where α ≥ 0),  r feasible for the loss
+    Primal   min loss(Hα + b)   with  Σ|α_j| [+ |b|] ≤ D
+    Dual     max gain(r) − D·max_j |h_j·r|   (or max(0, h_j·r) where α ≥ 0),  r feasible
 
 This is the form of LPBoost with ν (Demiriz, Bennett, Shawe-Taylor, Machine Learning 46, 2002): with
 D = 1 the model is a convex combination of columns and its margin ρ is comparable between models.
 Σ|α| = 1 is asked for there; over columns that come with both signs that is the same. If α = 0 is
-optimal, no combination of columns has a positive margin for that ν.
+optimal, no combination of columns has a positive margin for that ν. (Estimators make it of the
+penalty ``L1Ball`` themselves.)
 
-The 2-norm master: a quadratic program (Bi, Zhang, Bennett, KDD 2004, eq. 7 to 12).
+**2-norm**, a quadratic program (Bi, Zhang, Bennett, KDD 2004, eq. 7 to 12):
 
-Primal   min ½Σα_j² [+ ½b²] + loss(Hα + b)
-Dual     max gain(r) − ½Σ φ(h_j·r)²   with  φ(s) = s  (α free)  or  max(0, s)  (α ≥ 0)
+    Primal   min ½Σα_j² [+ ½b²] + loss(Hα + b)
+    Dual     max gain(r) − ½Σ φ(h_j·r)²   with  φ(s) = s  (α free)  or  max(0, s)  (α ≥ 0)
 
-The master of entropy-regularised LPBoost (Warmuth, Glocer, Vishwanathan, ALT 2008).
+**Entropy**, entropy-regularised LPBoost (Warmuth, Glocer, Vishwanathan, ALT 2008):
 
-Primal   min F(Hα + b)   with  Σ|α_j| [+ |b|] ≤ D       (F: :mod:`cgboost.losses.dual.entropic`)
-Dual     max gain(r) − D·max_j |h_j·r|,   gain(r) = −(1/η) Σ u_i log(u_i/ū_i),  u = |r|
+    Primal   min F(Hα + b)   with  Σ|α_j| [+ |b|] ≤ D       (F: :mod:`cgboost.losses.dual.entropic`)
+    Dual     max gain(r) − D·max_j |h_j·r|,   gain(r) = −(1/η) Σ u_i log(u_i/ū_i),  u = |r|
 
 The entropy keeps the distribution over the rows from jumping between rounds: their number is of
 the order of log(1/ν)/δ² for a soft margin within δ of the best one.

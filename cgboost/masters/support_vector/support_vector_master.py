@@ -115,8 +115,10 @@ class SupportVectorMaster:
 
     Parameters
     ----------
-    loss : SupportVectorLoss, or a smooth loss bound to its data
-        With C and the sample weights already in its box or its values. A smooth loss has
+    loss : SupportVectorLoss, or a loss bound to its data (``Hinge().on(y, C * w)``)
+        With C and the sample weights already in its box or its values. One that is bound becomes
+        the box of its dual, or stays as it is where it is smooth
+        (:func:`~cgboost.optimizers.newton.smooth_loss.as_master_loss`). A smooth loss has
         ``value(output)``, ``pseudo_response(output)``, ``curvature(output)``, ``gain(response)``,
         ``feasible(response)`` and ``n_rows``; every row's set of r must contain 0.
     penalty : Penalty

@@ -216,7 +216,7 @@ def balancing_shift(loss: RowwiseLoss, output: Vector) -> float:
 
 
 def as_master_loss(loss: Any) -> Any:
-    """A bound loss with all that a master asks for.
+    """A bound loss as a master takes it: a SupportVectorLoss, its dual box, or a RowwiseLoss.
 
     A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
     else as a smooth loss, for which it needs a Hessian and a conjugate. One that has both is taken

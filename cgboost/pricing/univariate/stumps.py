@@ -1,19 +1,15 @@
-"""Decision stumps: the exact pool, and the pricer over bins.
+"""Decision stumps h(x) = 1 if x_f > t, else −1: every threshold, or those between bins.
 
-Decision stumps as an exact pool of columns: every threshold of every feature, and the constant.
-
-A stump is h(x) = 1 if x_f > t, else −1. On given rows only thresholds between neighbouring values
-of a feature differ, so sorting every feature once makes the family finite, and one cumulative sum
-over the sorted pseudo-response scores all of it:
+**The exact pool** has every threshold of every feature, and the constant. On given rows only
+thresholds between neighbouring values of a feature differ, so sorting every feature once makes the
+family finite, and one cumulative sum over the sorted pseudo-response scores all of it:
 
     r·h_t = Σ_{x > t} r − Σ_{x ≤ t} r = total − 2·cumsum(r in sorted order)
 
 Both signs of a stump count: with free coefficients the master takes the column with either.
 
-Decision stumps over binned features: the best of them in one pass over the training rows.
-
-Every feature is cut into at most ``max_bins`` bins, once. A stump h(x) = 1 if x_f > t, else −1,
-with t between two bins then has
+**Over binned features** the best stump is found in one pass. Every feature is cut into
+at most ``max_bins`` bins, once. A stump with t between two bins then has
 
     r·h = total − 2·(sum of r over the bins below t),
 

@@ -13,7 +13,8 @@ from cgboost import (
     SparseLinearRegressor,
     TransformRegressor,
 )
-from cgboost.estimators.common.input_checks import costs, read_weights
+from cgboost.estimators.common.input_checks import read_weights
+from cgboost.estimators.common.objective import row_costs
 from cgboost.exceptions import DataWarning
 from tests.estimators.data import two_classes
 
@@ -45,11 +46,11 @@ def test_tuples_of_numbers_are_rows():
 def test_limits_of_costs_and_weights():
     """At the limits weights and costs are taken, beyond them not."""
     ones = np.ones(4)
-    assert (costs(2.5e299, ones) == 2.5e299).all()
-    assert (costs(2.6e-101, ones) > 0.0).all()
+    assert (row_costs(2.5e299, ones) == 2.5e299).all()
+    assert (row_costs(2.6e-101, ones) > 0.0).all()
     for C in (2.6e299, 2.4e-101):
         with pytest.raises(ValueError, match="C times the sum"):
-            costs(C, ones)
+            row_costs(C, ones)
     for size in (1e-100, 1e100):
         assert (read_weights(size * ones, X[:4]) == size).all()
     for size in (0.9e-100, 1.1e100):
