@@ -25,7 +25,7 @@ from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
-from cgboost.optimizers.reductions.limited_prices import GrowingPrices, outgrows
+from cgboost.optimizers.reductions.limited_prices import GrowingPrices, may_be_limited
 from cgboost.optimizers.reductions.merged_rows import MergedRows
 from cgboost.optimizers.reductions.price_units import PriceUnits
 from cgboost.optimizers.reductions.reduction import Choice, Problem
@@ -123,7 +123,7 @@ def live_problem(
     line = next(line for line in OPTIMIZERS if line.takes(problem, solver))
     if line.session is None:
         return SmoothPrimal(loss, form, solver, options, free=free)
-    kind = GrowingPrices if outgrows(loss, form) else RestrictedDual
+    kind = GrowingPrices if may_be_limited(loss, form) else RestrictedDual
     if form.quadratic == 0:  # a row of one kink then has one variable
         loss = replace(loss, from_lower=True)
     return kind(loss, form, line.session(solver, options), solver, free=free)

@@ -14,7 +14,7 @@ from cgboost.generation.history import Result
 from cgboost.losses import hinge, nu_hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
-from cgboost.optimizers.reductions.limited_prices import GrowingPrices, outgrows
+from cgboost.optimizers.reductions.limited_prices import GrowingPrices, may_be_limited
 from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties import L1, L1Ball
 from cgboost.penalties.penalty import DualForm
@@ -101,9 +101,9 @@ def test_where_no_solver_goes_on_a_lower_limit_is_tried(monkeypatch: pytest.Monk
 def test_what_is_not_limited() -> None:
     """A margin of the loss's own, a ball, and usual prices: at C = 100 nothing changes."""
     labels, price = np.array([1.0, -1.0]), np.ones(2)
-    assert outgrows(hinge(labels, price), DualForm(L1()))
-    assert not outgrows(hinge(labels, price), DualForm(L1Ball()))
-    assert not outgrows(nu_hinge(labels, price, 0.5, balanced=False), DualForm(L1()))
+    assert may_be_limited(hinge(labels, price), DualForm(L1()))
+    assert not may_be_limited(hinge(labels, price), DualForm(L1Ball()))
+    assert not may_be_limited(nu_hinge(labels, price, 0.5, balanced=False), DualForm(L1()))
     dual = GrowingPrices(hinge(labels, np.full(2, 100.0)), DualForm(L1()), InteriorSession)
     assert not dual.is_limited
     assert dual.loss.upper.max() == 100.0

@@ -71,7 +71,7 @@ class NoncrossingMaster(SupportVectorMaster):
         super().__init__(
             loss, L1(), coef=coef, offset="free", solver=solver, solver_options=solver_options
         )
-        self._walks = False  # PrimalSimplex has kinks of single rows alone
+        self._along_paths = False  # PrimalSimplex has kinks of single rows alone
 
     def _make_dual(
         self, loss: NoncrossingLoss, solver: str, options: Mapping[str, Any]
@@ -96,7 +96,7 @@ class NoncrossingMaster(SupportVectorMaster):
             return None
         if not 0 < np.count_nonzero(coef) <= MOST_BASIS_COLUMNS:
             return None
-        coef, intercept = dual.polish(time_limit) or self._outside.start(coef, intercept)
+        coef, intercept = dual.polish(time_limit) or self._before_values.start(coef, intercept)
         with solver_errors_as_master_errors(self._advice):
             point = dual.vertex(coef, intercept + dual.columns.shift(coef), time_limit)
         return self._moved(point, point.coef)

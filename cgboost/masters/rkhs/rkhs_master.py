@@ -73,7 +73,7 @@ class RKHSMaster(SupportVectorMaster):
             solver_options=solver_options,
         )
         self._orthonormal = OrthonormalColumns(self.penalty.weight)
-        self._outside = Chain([self._orthonormal, *self._outside.parts])
+        self._before_values = Chain([self._orthonormal, *self._before_values.parts])
 
     @property
     def warm_start(self) -> WarmStart:

@@ -171,13 +171,14 @@ class SupportVectorMaster:
         self._best_bound = -np.inf
         self._setbacks, self._repriced = 0, False
         # objective, bound and the last answer are those of the problem between the two chains
-        self._outside, between = Chain.of(Problem(own, self.form), BEFORE_VALUES)
+        self._before_values, between = Chain.of(Problem(own, self.form), BEFORE_VALUES)
         self._loss = as_master_loss(between.loss)
-        self._inside, inner = Chain.of(Problem(self._loss, self.form), BEFORE_OPTIMIZER)
+        self._before_optimizer, inner = Chain.of(Problem(self._loss, self.form), BEFORE_OPTIMIZER)
         self._of_dual = inner.loss, solver, options  # a bound method would keep the master alive
         self._smooth = self._smooth_along_paths(between.loss)
-        walks = self._smooth is not None or PrimalSimplex.takes(self._loss, self.form)
-        self._walks = solver == "auto" and walks
+        # whether a next price goes on with this restricted problem: the first of a path is enough
+        able = self._smooth is not None or PrimalSimplex.takes(self._loss, self.form)
+        self._along_paths = solver == "auto" and able
 
     @cached_property
     def _dual(self) -> Any:
@@ -205,7 +206,7 @@ class SupportVectorMaster:
         for column in columns:
             self._check_shape(column)
         self.columns.extend(columns)
-        if new := self._outside.columns(columns):
+        if new := self._before_optimizer.columns(self._before_values.columns(columns)):
             self._dual.add([column.values for column in new])
 
     def _check_shape(self, column: Column) -> None:
@@ -222,7 +223,7 @@ class SupportVectorMaster:
         piecewise linear losses: not by much) it is gone on with the restricted problem itself. The
         answer does not depend on them.
         """
-        if len(self.columns) == self.form.n_free and self._goes_on(start):
+        if len(self.columns) == self.form.n_free and self._takes_over(start):
             return
         free = {column.key: j for j, column in enumerate(self.columns)}
         new = [column for column in start.columns if column.key not in free]
@@ -244,8 +245,8 @@ class SupportVectorMaster:
 
     def _expect(self, coef: Vector, intercept: Any) -> None:
         """Begin near coefficients of all columns."""
-        # units of prices do not matter: it is a hint which rows are near their margin
-        self._dual.expect(*self._outside.start(coef, intercept))
+        start = self._before_values.start(coef, intercept)
+        self._dual.expect(*self._before_optimizer.start(*start))
 
     def _smooth_along_paths(self, loss: Any) -> RowwiseLoss | None:
         """The loss by its curvatures, where that is how to go on from one price to the next.
@@ -259,13 +260,13 @@ class SupportVectorMaster:
         curved = "hessian_diag" in loss.abilities and isinstance(loss, DiagonalHessian)
         return RowwiseLoss(loss) if curved else None
 
-    def _goes_on(self, start: WarmStart) -> bool:
+    def _takes_over(self, start: WarmStart) -> bool:
         """Take over the restricted problem of another price; False if it is of another kind."""
         loss, solver, options = self._of_dual
         loss = loss if self._smooth is None else self._smooth
-        if self._walks and not is_neighbour(self._loss, start.loss):
+        if self._along_paths and not is_neighbour(self._loss, start.loss):
             return False
-        if self._walks and start.live is None:
+        if self._along_paths and start.live is None:
             if self._smooth is None:
                 self._dual = PrimalSimplex(self._loss, self.form)
             else:
@@ -278,7 +279,7 @@ class SupportVectorMaster:
                 return False
             self._repriced = True
             dual.reprice(loss)
-        elif self._walks:
+        elif self._along_paths:
             dual.reprice(self._loss)
         else:
             return False
@@ -297,11 +298,11 @@ class SupportVectorMaster:
         """The columns with a nonzero coefficient in the last answer, for a similar problem."""
         if self._best is None:
             return WarmStart()
-        best, dual = self._outside.invert(self._best), self._dual
+        best, dual = self._before_values.invert(self._best), self._dual
         used = np.flatnonzero(best.coef)
         columns = [self.columns[j] for j in used]
         live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
-        own = self._loss if self._walks else None
+        own = self._loss if self._along_paths else None
         return WarmStart(columns, best.coef[used], best.intercept, own, live)
 
     def _solved(self, time_limit: float | None) -> DualPoint:
@@ -313,7 +314,7 @@ class SupportVectorMaster:
             return dual.solve(time_limit)
         except SolverFailure as failure:
             logger.info("going on without the vertex: %s", failure)
-        self._dual, self._walks = self._make_dual(*self._of_dual), False
+        self._dual, self._along_paths = self._make_dual(*self._of_dual), False
         self._dual.add([column.values for column in self.columns])
         if self._best is not None:
             coef = np.zeros(len(self.columns))
@@ -328,7 +329,7 @@ class SupportVectorMaster:
         box, so that both bounds hold whatever the solver's accuracy.
         """
         with solver_errors_as_master_errors(self._advice):
-            point = self._inside.invert(self._solved(time_limit))
+            point = self._before_optimizer.invert(self._solved(time_limit))
         objective = self._objective(point)
         scale, limited = self._scale(objective), getattr(self._dual, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
@@ -345,7 +346,7 @@ class SupportVectorMaster:
         """What the loop sees of a point: its pseudo-response is one of the dual."""
         response = self._loss.feasible(point.response, balanced=self.offset == "free")
         level = self._loss.level(point.output) if self._loss.level_is_offset else 0.0
-        outer = self._outside.invert(point)
+        outer = self._before_values.invert(point)
         return MasterState(
             columns=tuple(self.columns),
             coef=outer.coef,
@@ -405,7 +406,7 @@ class SupportVectorMaster:
         dual = self._dual
         if not (isinstance(dual, RestrictedDual) and dual.ends_inside):
             return None
-        coef, intercept = self._outside.start(coef, intercept)
+        coef, intercept = self._before_values.start(coef, intercept)
         used = np.flatnonzero(coef)
         if dual.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
             return None
@@ -452,7 +453,7 @@ class SupportVectorMaster:
         return self._vertex(point)
 
     def _vertex(self, point: DualPoint) -> Vertex:
-        outer = self._outside.invert(point)
+        outer = self._before_values.invert(point)
         return Vertex(outer.coef, outer.intercept, self._objective(point))
 
     def _entry(self, objective: float, response: Vector) -> EntryRule:

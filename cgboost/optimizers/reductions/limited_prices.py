@@ -126,7 +126,7 @@ class LimitedPrices(Reduction):
         return self.form.value(point.coef, point.intercept) + self.loss.value(point.output)
 
 
-def outgrows(loss: object, form: DualForm) -> bool:
+def may_be_limited(loss: object, form: DualForm) -> bool:
     """Whether a loss has prices that may be limited: finite ones, of a box alone."""
     if type(loss) is not SupportVectorLoss or loss.mass is not None or form.radius is not None:
         return False
@@ -140,7 +140,7 @@ class GrowingPrices(RestrictedDual):
     Parameters
     ----------
     loss : SupportVectorLoss
-        See :func:`outgrows`.
+        See :func:`may_be_limited`.
     form, session, solver, columns, free
         As for :class:`RestrictedDual`.
 
