@@ -24,7 +24,7 @@ from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 BALANCED = ("GradientBoostingClassifier._outputs", "LogitBoostClassifier._outputs")
 """Sums whose mean over the classes is taken off."""
 SUMS = ("BaseEnsemble._outputs", *BALANCED)
-LINEAR = ("outputs", "BaseComponentwise._outputs")
+LINEAR = ("LinearOutputs._outputs", "BaseComponentwise._outputs")
 DECISIONS = ("Classification.predict", "LinearDecision.predict")
 NUMBERS = ("Regression.predict", "LinearPrediction.predict")
 
