@@ -53,6 +53,8 @@ def least(cost: Any, limits: Sequence[Any] = ()) -> float:
                 problem.solve(solver=cp.HIGHS)  # a vertex, where an interior point stops short
             if problem.status == cp.OPTIMAL:
                 break
+        if problem.value is None:  # Clarabel gives up on a few problems of norms
+            problem.solve(solver=cp.SCS, eps_abs=1e-9, eps_rel=1e-9, max_iters=200_000)
     return float(problem.value)
 
 
