@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
+import sys
 import time
 from collections.abc import Mapping
 from concurrent import futures
@@ -17,6 +19,7 @@ from cgboost._solvers import run_highs
 from cgboost.exceptions import CGBoostError, ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
+from cgboost.integer.branching.decisions import check_whole
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.detection import detect
@@ -164,8 +167,8 @@ class Decomposition:
             The file of a :class:`~cgboost.Checkpoint` among the callbacks of an earlier search of
             the same model, which goes on.
         verbose : {0, 1, 2}, default=0
-            1 writes the log of the search, or of HiGHS where nothing is decomposed, 2 a line for
-            every node.
+            1 writes the log of the search on the standard error stream, 2 a line for every node.
+            Where nothing is decomposed, HiGHS writes its log on the standard output; it minimises.
         **options
             Parameters of :class:`~cgboost.BranchAndPrice`, instead of those chosen here.
             Callbacks see objective and bound of the model.
@@ -177,8 +180,17 @@ class Decomposition:
         BlockError
             For an unbounded block that was given. Where blocks were detected, branch and cut solves
             the model.
+        TypeError
+            For an option that is no parameter of :class:`~cgboost.BranchAndPrice`.
         """
         start = time.perf_counter()
+        check_whole("verbose", verbose, 0)
+        known = inspect.signature(BranchAndPrice).parameters
+        if wrong := [name for name in options if name not in known]:
+            raise TypeError(
+                f"solve() got {wrong[0]!r}, which is no parameter of BranchAndPrice: it takes "
+                f"{', '.join(list(known)[2:])}"
+            )
         if self.structure is None:
             _check_no_resume(resume, self.why)
             return self._cut(gap, time_limit, self.why, verbose)
@@ -243,6 +255,8 @@ class Decomposition:
         if time_limit is not None:
             checked(highs.setOptionValue("time_limit", float(time_limit)), "the time limit")
         if verbose:
+            sense = ", as a minimisation" if model.maximize else ""
+            sys.stderr.write(f"not decomposed, HiGHS solves the model{sense}: {why}\n")
             checked(highs.setOptionValue("output_flag", True), "the option output_flag")
         checked(run_highs(highs), "branch and cut")
         status, info = highs.getModelStatus(), highs.getInfo()

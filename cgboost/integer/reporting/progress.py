@@ -13,7 +13,7 @@ from cgboost.generation.progress import IN_WORDS
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
 
-WIDTHS = {"time": 9, "nodes": 7, "open": 6, "columns": 8, "bound": 14, "best": 14, "gap": 8}
+WIDTHS = {"time": 9, "nodes": 6, "open": 5, "columns": 7, "bound": 15, "best": 15, "gap": 7}
 """Columns of the table of a log, and their widths."""
 
 RARER = 10
@@ -89,7 +89,7 @@ class TreeProgress(Reporter):
         """A line of the table, below its head."""
         if not self._has_head:
             self._has_head = True
-            head = "".join(f"{name:>{width}}" for name, width in WIDTHS.items())
+            head = " ".join(f"{name:>{width}}" for name, width in WIDTHS.items())
             self._write(f"{self.label}{head}  found by")
         cells = (
             duration(state.seconds) if state.seconds >= 600 else f"{state.seconds:.1f} s",
@@ -101,7 +101,7 @@ class TreeProgress(Reporter):
             gap_in_words(state.gap) if math.isfinite(state.gap) else "",
         )
         pairs = zip(cells, WIDTHS.values(), strict=True)
-        row = "".join(f"{cell:>{width}}" for cell, width in pairs)
+        row = " ".join(f"{cell:>{width}}" for cell, width in pairs)
         self._write(f"{self.label}{row}  {found_by}".rstrip())
 
     def finish(self, result: BranchAndPriceResult) -> None:

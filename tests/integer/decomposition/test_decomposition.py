@@ -274,3 +274,19 @@ def test_callbacks_see_the_models_own_values(tmp_path: Path) -> None:
     assert math.inf > stopped.bound >= best - 1e-6
     assert stopped.objective <= best + 1e-6
     assert "blocks" in stopped.summary()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"nonsense": 3}, "'nonsense', which is no parameter of BranchAndPrice"),
+        ({"verbose": "x"}, "verbose must be"),
+        ({"verbose": -1}, "verbose must be"),
+    ],
+)
+def test_options_are_checked_whoever_solves_the_model(options: dict[str, Any], words: str) -> None:
+    """An option that does not exist is refused also where branch and cut solves the model."""
+    model = cp.Variable(2, integer=True)
+    problem = cp.Problem(cp.Minimize(model[0] + model[1]), [model >= 0.5, model <= 3])
+    with pytest.raises((TypeError, ValueError), match=words):
+        decompose(problem).solve(**options)
