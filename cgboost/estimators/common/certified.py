@@ -9,9 +9,9 @@ import copy
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -406,6 +406,11 @@ class Certified(Plan):
     columns_per_round: int | Literal["all"] | None = None
     neighbours: bool = False
     carried: MutableMapping[int, WarmStart] | None = field(default=None, repr=False)
+
+    @classmethod
+    def like(cls, plan: Certified, **own: Any) -> Self:
+        """A plan of this kind for the same problem, with what such a plan has of its kind."""
+        return cls(**{known.name: getattr(plan, known.name) for known in fields(plan)}, **own)
 
     def shared(self, functions: list[Any]) -> list[Any]:
         """The basis functions of all runs, with what they have in common kept once."""

@@ -40,6 +40,9 @@ class Target(ABC):
     kind: ClassVar[str] = "class"
     """What the names of outputs are names of; the column of tables that has them."""
 
+    unit: float = 1.0
+    """One unit of the outputs of the runs, in that of y."""
+
     @property
     def names(self) -> NDArray[Any] | None:
         """What distinguishes the outputs of the model; None if there is only one."""
@@ -49,11 +52,6 @@ class Target(ABC):
     def n_runs(self) -> int:
         """How many runs the fit has."""
         return 1
-
-    @property
-    def unit(self) -> float:
-        """One unit of the outputs of the runs, in that of y."""
-        return 1.0
 
     @property
     def run_names(self) -> NDArray[Any] | None:
@@ -203,17 +201,12 @@ class Numbers(Target):
     ----------
     loss : Loss or None
         None where it is the squared error or no :class:`~cgboost.losses.Loss`.
-    scale : float
-        The unit in which they are fitted.
+    unit : float
+        That in which they are fitted.
     """
 
     loss: Loss | None = None
-    scale: float = 1.0
-
-    @property
-    def unit(self) -> float:
-        """That in which numbers are fitted."""
-        return self.scale
+    unit: float = 1.0
 
     def encode(self, y: NDArray[Any]) -> Vector:
         """The numbers themselves."""
@@ -221,7 +214,7 @@ class Numbers(Target):
 
     def of_runs(self, encoded: Vector) -> list[Vector]:
         """The numbers in their unit."""
-        return [encoded if self.scale == 1.0 else encoded / self.scale]
+        return [encoded if self.unit == 1.0 else encoded / self.unit]
 
     def predicted(self, output: Vector) -> Vector:
         """The prediction of an output, in the unit of y; e^f for the Poisson loss."""
@@ -235,7 +228,7 @@ class Numbers(Target):
         }
         if (loss := self.loss) is not None and loss.is_score:
             scores = {"loss": lambda y, f: float(np.mean(loss.value(y, f)))} | scores
-        return {name: in_unit(score, self.scale) for name, score in scores.items()}
+        return {name: in_unit(score, self.unit) for name, score in scores.items()}
 
 
 def in_unit(score: Score, unit: float) -> Score:

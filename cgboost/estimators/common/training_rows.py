@@ -102,10 +102,6 @@ class TrainingRows:
         y = self.y[places] if len(self.y) else self.y  # an outlier detector has none
         return TrainingRows(self.X[places], y, self.weights[places], numbers)
 
-    def of_target(self, y: NDArray[Any]) -> TrainingRows:
-        """The same rows with another y."""
-        return replace(self, y=y)
-
     def counting(self) -> TrainingRows:
         """The rows that cost anything: those of a positive weight."""
         places = np.flatnonzero(self.weights)

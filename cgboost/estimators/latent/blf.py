@@ -47,7 +47,7 @@ class Responses(Numbers):
 
     Attributes
     ----------
-    loss, scale
+    loss, unit
         As of :class:`Numbers`.
     count : int
         Columns of y; 0 where y has one dimension.

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
@@ -146,9 +147,9 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     # ------------------------------------------------------------------ what a subclass says
 
     @property
+    @abstractmethod
     def _loss(self) -> Loss:
         """The loss of the parameters."""
-        raise NotImplementedError
 
     @property
     def _penalty_price(self) -> float:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -207,7 +207,7 @@ scoring, callbacks, verbose, random_state
 
     def _certified(self, pool: Any, rows: TrainingRows) -> Certified:
         plan = replace(super()._certified(pool, rows), neighbours=True)
-        return Noncrossing.of(plan) if self.noncrossing else plan
+        return Noncrossing.like(plan) if self.noncrossing else plan
 
     def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
         """Minus the mean pinball loss of rows, over all quantiles."""
@@ -225,13 +225,13 @@ class Quantiles(Target):
     levels : tuple of float
     joint : bool
         Whether they are one problem; otherwise there is a run for each.
-    scale : float
-        The unit in which y is fitted.
+    unit : float
+        That in which y is fitted.
     """
 
     levels: tuple[float, ...]
     joint: bool
-    scale: float
+    unit: float
 
     kind: ClassVar[str] = "quantile"
 
@@ -245,35 +245,25 @@ class Quantiles(Target):
         """One, or one for each quantile."""
         return 1 if self.joint else len(self.levels)
 
-    @property
-    def unit(self) -> float:
-        """That in which y is fitted."""
-        return self.scale
-
     def encode(self, y: NDArray[Any]) -> Vector:
         """The numbers themselves."""
         return np.asarray(y, dtype=np.float64)
 
     def of_runs(self, encoded: NDArray[Any]) -> list[Vector]:
         """Y in its unit, for every quantile."""
-        target, count = encoded / self.scale, len(self.levels)
+        target, count = encoded / self.unit, len(self.levels)
         return [np.tile(target[:, None], count)] if self.joint else [target] * count
 
     def scores(self, run: int | None = None) -> dict[str, Score]:
         """The mean pinball loss, of all quantiles where they are one problem."""
         own = self.levels if self.joint or run is None else self.levels[run : run + 1]
         score = partial(mean_pinball_loss, [Quantile(float(q)) for q in own])
-        return {"loss": in_unit(score, self.scale)}
+        return {"loss": in_unit(score, self.unit)}
 
 
 @dataclass(frozen=True)
 class Noncrossing(Certified):
     """One problem of all quantiles, whose outputs must not cross on the training rows."""
-
-    @classmethod
-    def of(cls, plan: Certified) -> Self:
-        """The problem of the same rows, features and penalty."""
-        return cls(**{field_.name: getattr(plan, field_.name) for field_ in fields(plan)})
 
     def subproblems(self) -> Iterator[Subproblem]:
         """The one run."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -291,8 +291,8 @@ default="duckdb"
         plan = super()._certified(pool, rows)
         if not self._budget:
             return plan
-        return WithinBudget.of(
-            plan, lambda master, y: self._selection(pool, master, rows.of_target(y))
+        return WithinBudget.like(
+            plan, selection=lambda master, y: self._selection(pool, master, replace(rows, y=y))
         )
 
     def _solve(
@@ -342,12 +342,6 @@ class WithinBudget(Certified):
     """
 
     selection: Callable[[Any, Vector], Pricer] = field(kw_only=True, repr=False)
-
-    @classmethod
-    def of(cls, plan: Certified, selection: Callable[[Any, Vector], Pricer]) -> Self:
-        """The plan, with other pricers."""
-        own = {field_.name: getattr(plan, field_.name) for field_ in fields(plan)}
-        return cls(**own, selection=selection)
 
     def subproblems(self) -> Iterator[Subproblem]:
         """Those of the loss and the penalty, each with its search."""

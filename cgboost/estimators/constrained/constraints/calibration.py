@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cgboost.estimators.constrained.constraints.constraint import Constraint, Measure, check_limit
+from cgboost.estimators.constrained.constraints.constraint import (
+    Constraint,
+    Measure,
+    check_limit,
+    means_of_groups,
+)
 from cgboost.estimators.constrained.data import Declarations, MeasuredModel, mean_of
 
 
@@ -29,11 +34,6 @@ class MeanCalibration(Constraint):
         """A limit of at least 0."""
         check_limit(self, "limit", self.limit)
 
-    @property
-    def groups_of(self) -> Any:
-        """The grouping."""
-        return self.groups
-
     def declare(self, problem: Declarations) -> None:
         """Limits on the mean of each group."""
         grouping = problem.groups[self.groups]
@@ -45,8 +45,4 @@ class MeanCalibration(Constraint):
 
     def measured(self, seen: MeasuredModel) -> list[Measure]:
         """Mean output minus mean target."""
-        grouping, error = seen.groups[self.groups], seen.output - seen.y
-        return [
-            Measure(grouping.part(k), seen.mean(error, grouping.members(k)), self.limit)
-            for k in range(len(grouping.labels))
-        ]
+        return means_of_groups(seen, self.groups, seen.output - seen.y, self.limit)

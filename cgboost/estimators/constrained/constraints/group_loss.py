@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.estimators.constrained.constraints.constraint import Constraint, Measure, check_limit
+from cgboost.estimators.constrained.constraints.constraint import (
+    Constraint,
+    Measure,
+    check_limit,
+    means_of_groups,
+)
 from cgboost.estimators.constrained.data import ConvexLimit, Declarations, MeasuredModel, mean_of
 
 
@@ -30,11 +35,6 @@ class GroupLoss(Constraint):
         """A limit of at least 0."""
         check_limit(self, "limit", self.limit)
 
-    @property
-    def groups_of(self) -> Any:
-        """The grouping."""
-        return self.groups
-
     def declare(self, problem: Declarations) -> None:
         """A convex limit for each group."""
         grouping = problem.groups[self.groups]
@@ -50,11 +50,8 @@ class GroupLoss(Constraint):
 
     def measured(self, seen: MeasuredModel) -> list[Measure]:
         """The mean loss of each group."""
-        grouping, loss = seen.groups[self.groups], seen.loss.value(seen.y, seen.output)
-        return [
-            Measure(grouping.part(k), seen.mean(loss, grouping.members(k)), self.limit)
-            for k in range(len(grouping.labels))
-        ]
+        losses = seen.loss.value(seen.y, seen.output)
+        return means_of_groups(seen, self.groups, losses, self.limit)
 
 
 @dataclass(frozen=True)
@@ -75,11 +72,6 @@ class MinimaxLoss(Constraint):
     def check(self) -> None:
         """There is nothing to check."""
 
-    @property
-    def groups_of(self) -> Any:
-        """The grouping."""
-        return self.groups
-
     def declare(self, problem: Declarations) -> None:
         """Another objective."""
         if problem.minimax:
@@ -91,8 +83,5 @@ class MinimaxLoss(Constraint):
 
     def measured(self, seen: MeasuredModel) -> list[Measure]:
         """The mean loss of each group."""
-        grouping, loss = seen.groups[self.groups], seen.loss.value(seen.y, seen.output)
-        return [
-            Measure(grouping.part(k), seen.mean(loss, grouping.members(k)), np.nan)
-            for k in range(len(grouping.labels))
-        ]
+        losses = seen.loss.value(seen.y, seen.output)
+        return means_of_groups(seen, self.groups, losses, np.nan)

@@ -58,11 +58,6 @@ class ParityGap(Constraint):
             )
 
     @property
-    def groups_of(self) -> Any:
-        """The grouping."""
-        return self.groups
-
-    @property
     def of_rates(self) -> bool:
         """Whether it limits rates."""
         return self.of == "rate"
