@@ -127,6 +127,8 @@ default="duckdb"
 
         Raises
         ------
+        ImportError
+            Without the package sqlglot (extra "sql").
         ValueError
             If the dialect is unknown, or names, categories or labels cannot be written in SQL.
 

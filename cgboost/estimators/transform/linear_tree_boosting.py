@@ -373,6 +373,8 @@ n_features_in_, feature_names_in_
 
         Raises
         ------
+        ImportError
+            Without the package sqlglot (extra "sql").
         ValueError
             As in :meth:`TransformRegressor.to_sql`; also if the loss is your own and has a link:
             only the link of the Poisson loss is available in SQL.
@@ -459,6 +461,8 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
 
         Raises
         ------
+        ImportError
+            Without the package sqlglot (extra "sql").
         ValueError
             If there are more than two classes and ``label`` is not one of them, or two and it is
             not the second; as in :meth:`TransformRegressor.to_sql`.

@@ -305,6 +305,8 @@ default="duckdb"
 
         Raises
         ------
+        ImportError
+            Without the package sqlglot (extra "sql").
         ValueError
             If the dialect is unknown; as :func:`cgboost.additive.export.sql.select_statement`.
 
@@ -395,6 +397,8 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
 
         Raises
         ------
+        ImportError
+            Without the package sqlglot (extra "sql").
         ValueError
             If ``label`` is not one of the classes; as in :meth:`TransformRegressor.to_sql`.
         """
