@@ -5,11 +5,11 @@
     python benchmarks/users --data DATA --today CHECKOUT
     python benchmarks/users --data DATA --memory
 
-One thread, one process; every entrant gets the same rows, the entrants in turn, medians. A peer that
-is not installed is left out. ``--rows`` takes the rows whose name has this text. ``--today`` also
-runs the cgboost of another checkout, in a process of its own. ``--memory`` measures, each in a new
-process, by how much one run raises the peak of the memory, in MB. With ``--docs FOLDER`` the figures
-are written to users.csv there.
+One thread, one process; every entrant gets the same rows, the entrants in turn, medians. A peer
+that is not installed is left out. ``--rows`` takes the rows whose name has this text. ``--today``
+also runs the cgboost of another checkout, in a process of its own. ``--memory`` measures, each in a
+new process, by how much one run raises the peak of the memory, in MB. With ``--docs FOLDER`` the
+figures are written to users.csv there.
 """
 
 from __future__ import annotations
