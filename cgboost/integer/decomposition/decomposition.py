@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent import futures
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -358,17 +358,22 @@ def _check_no_resume(resume: Any, why: str) -> None:
 
 
 def decompose(
-    model: Any, blocks: str | Path | Mapping[str, object] | Structure | None = None
+    model: Any,
+    blocks: str | Path | Mapping[str, object] | Callable[[str], object] | Structure | None = None,
 ) -> Decomposition:
     """Divide a mixed-integer linear model into blocks, for branch-and-price.
 
     Parameters
     ----------
-    model : str, Path, Program, highspy.Highs, cvxpy.Problem or Model
-        The path of an MPS or LP file, or a model.
-    blocks : str, Path, mapping or None
+    model : str, Path, Program, highspy.Highs, cvxpy.Problem, Model, or of a modelling tool
+        The path of an MPS or LP file, or a model: of HiGHS, CVXPY, PuLP, Pyomo, linopy, python-mip,
+        OR-Tools (MathOpt, ``model_builder``, ``pywraplp``), PySCIPOpt or gurobipy. It is read once:
+        what happens to it later changes nothing.
+    blocks : str, Path, mapping, callable or None
         A ``.dec`` or ``.blk`` file; or a mapping from names of rows to blocks (any hashable values;
-        rows that are not listed, or have None, are in the master). None: detect blocks.
+        rows that are not listed, or have None, are in the master); or a function of the name of a
+        row that returns its block or None, such as ``lambda row: re.search(r"\\d+", row)[0]``.
+        None: detect blocks.
 
     Returns
     -------
@@ -390,10 +395,12 @@ def decompose(
             return Decomposition(own, None, "no blocks were found")
         why = f"{found.structure.n_blocks} blocks were found, linked by {found.why}"
         return Decomposition(own, found.structure, why, detected=True)
+    if callable(blocks):
+        blocks = {row: blocks(row) for row in own.row_names}
     if not isinstance(blocks, Mapping | str | Path):
         raise TypeError(
-            "blocks must be a mapping from names of rows to blocks, the path of a .dec or .blk "
-            f"file, or None, got {type(blocks).__name__}"
+            "blocks must be a mapping from names of rows to blocks, a function of a name, the path "
+            f"of a .dec or .blk file, or None, got {type(blocks).__name__}"
         )
     if isinstance(blocks, Mapping):
         structure, why = structure_of(own, blocks), "blocks as given"

@@ -3,7 +3,8 @@
     min or max c'x + constant  with  row_lower ≤ Ax ≤ row_upper,  lower ≤ x ≤ upper,
                                      x_j whole for some j
 
-Sources are MPS and LP files, a :class:`solvers.Program`, a model of HiGHS, or a problem of CVXPY.
+Sources are MPS and LP files, a :class:`solvers.Program`, and objects of HiGHS, CVXPY and of the
+modelling tools of ``modelling/``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +24,24 @@ from cgboost._solvers import Program, ProgramError, load_highs
 from cgboost.exceptions import without_hint
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.lp_text import LP_COMMENT, read_lp
-from cgboost.integer.decomposition.model_text import ModelError, ModelText, text_of
+from cgboost.integer.decomposition.model_parts import ModelError, ModelParts
+from cgboost.integer.decomposition.model_text import ModelText, text_of
 from cgboost.integer.decomposition.mps_text import MPS_COMMENT, read_mps
 from cgboost.tolerances import LP_FEASIBILITY
 
 if TYPE_CHECKING:
     import highspy
+
+TOOLS = {
+    "pulp": "pulp_model",
+    "pyomo": "pyomo_model",
+    "linopy": "linopy_model",
+    "mip": "mip_model",
+    "ortools": "ortools_model",
+    "pyscipopt": "scip_model",
+    "gurobipy": "gurobi_model",
+}
+"""Modelling tools, and the module of ``modelling/`` that reads what is theirs."""
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -110,8 +124,10 @@ def as_model(source: Any) -> Model:
 
     Parameters
     ----------
-    source : str or Path, Program, highspy.Highs, cvxpy.Problem or Model
-        A file has the end ``.mps`` or ``.lp``, either with ``.gz``.
+    source : str or Path, Program, highspy.Highs, cvxpy.Problem, Model, or of a modelling tool
+        A file has the end ``.mps`` or ``.lp``, either with ``.gz``. Modelling tools are PuLP,
+        Pyomo, linopy, python-mip, OR-Tools (MathOpt, ``model_builder``, ``pywraplp``), PySCIPOpt
+        and gurobipy. What is read is the object, not a file that the tool writes of it.
 
     Raises
     ------
@@ -124,15 +140,27 @@ def as_model(source: Any) -> Model:
         return read_model(source)
     if isinstance(source, Program):
         return Model(source, _numbered("r", source.n_rows), _numbered("x", source.n_columns))
-    origin = type(source).__module__.split(".")[0]
-    if origin == "highspy":
-        return from_highs(source)
-    if origin == "cvxpy":
-        return from_cvxpy(source)
+    for kind in type(source).__mro__:  # of a class of the user's, the tool is further up
+        origin = kind.__module__.split(".")[0]
+        if origin == "highspy":
+            return from_highs(source)
+        if origin == "cvxpy":
+            return from_cvxpy(source)
+        if origin in TOOLS:
+            return _of_tool(origin, source)
     raise TypeError(
-        "a model must be the path of an MPS or LP file, a solvers.Program, a highspy.Highs or a "
-        f"cvxpy.Problem, got {type(source).__name__}"
+        "a model must be the path of an MPS or LP file, a solvers.Program, or a model of highspy, "
+        f"cvxpy, {', '.join(TOOLS)}; got {type(source).__name__}"
     )
+
+
+def _of_tool(tool: str, source: Any) -> Model:
+    """What the reader of a modelling tool makes of its object."""
+    reader = import_module(f"cgboost.integer.decomposition.modelling.{TOOLS[tool]}")
+    try:
+        return model_of(reader.read(source))
+    except ProgramError as error:
+        raise ModelError(f"the model of {tool}: {without_hint(error)}") from error
 
 
 def read_model(path: str | Path) -> Model:
@@ -145,20 +173,31 @@ def read_model(path: str | Path) -> Model:
     readers = {".lp": (read_lp, LP_COMMENT), ".mps": of_mps, ".qps": of_mps}
     if kind.lower() not in readers:
         raise ModelError(f"the name of {str(path)!r} must end in .mps or .lp, or with .gz after it")
-    text = ModelText(path)
+    text = ModelText(path=path)
     read, comment = readers[kind.lower()]
     read(text_of(path, comment), text)
     if not text.names:
         raise ModelError(f"the model in {str(path)!r} has no variables: the file may be damaged")
     try:
-        for what, names, ends in (
-            ("row", text.rows, text.sides),
-            ("variable", text.names, text.bounds),
-        ):
-            _require_order(what, list(names), *np.array(ends, dtype=np.float64).reshape(-1, 2).T)
-        return Model(text.program(), tuple(text.rows), tuple(text.names), text.maximize)
+        return model_of(text)
     except (ModelError, ProgramError) as error:
         raise ModelError(f"{str(path)!r}: {without_hint(error)}") from error
+
+
+def model_of(parts: ModelParts) -> Model:
+    """The model of parts that a reader has filled in.
+
+    Raises
+    ------
+    ModelError
+        For bounds and sides that leave no number.
+    """
+    for what, names, ends in (
+        ("row", parts.rows, parts.sides),
+        ("variable", parts.names, parts.bounds),
+    ):
+        _require_order(what, list(names), *np.array(ends, dtype=np.float64).reshape(-1, 2).T)
+    return Model(parts.program(), tuple(parts.rows), tuple(parts.names), parts.maximize)
 
 
 def quiet_highs() -> highspy.Highs:

@@ -10,54 +10,25 @@ import gzip
 import math
 import re
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import scipy.sparse as sp
-
-from cgboost._solvers import Program
-from cgboost.exceptions import CGBoostError
+from cgboost.integer.decomposition.model_parts import ModelError, ModelParts
 
 INFINITY = re.compile(r"inf(inity)?", re.IGNORECASE)
 
 
-class ModelError(CGBoostError, ValueError):
-    """A model or a file of one cannot be read, or is no mixed-integer linear program."""
-
-    section = "models-with-blocks"
-
-
 @dataclass
-class ModelText:
+class ModelText(ModelParts):
     """A model while its text is read: rows and variables have their numbers in the order of names.
 
     Attributes
     ----------
     path : Path
         The file, for messages.
-    names, rows : dict of str to int
-        The numbers of variables and rows.
-    cost : dict of int to float
-    entries : list of (int, int, float)
-        Row, variable and value of each coefficient.
-    sides, bounds : list of two floats for each row and variable
-        Ends of the interval.
-    integer : set of int
-    constant : float
-    maximize : bool
     """
 
-    path: Path
-    names: dict[str, int] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)
-    cost: dict[int, float] = field(default_factory=dict)
-    entries: list[tuple[int, int, float]] = field(default_factory=list)
-    sides: list[list[float]] = field(default_factory=list)
-    bounds: list[list[float]] = field(default_factory=list)
-    integer: set[int] = field(default_factory=set)
-    constant: float = 0.0
-    maximize: bool = False
+    path: Path = Path()
 
     def error(self, line: int, what: str) -> ModelError:
         """An error with the file and the line."""
@@ -77,28 +48,6 @@ class ModelText:
         self.rows[name] = len(self.sides)
         self.sides.append([-math.inf, math.inf])
         return self.rows[name]
-
-    def program(self) -> Program:
-        """The program, to be minimised."""
-        sign, n = -1.0 if self.maximize else 1.0, len(self.bounds)
-        cost = np.zeros(n)
-        cost[list(self.cost)] = [sign * value for value in self.cost.values()]
-        rows, columns, values = zip(*self.entries, strict=True) if self.entries else ((), (), ())
-        matrix = sp.csr_array((values, (rows, columns)), shape=(len(self.sides), n))
-        matrix.eliminate_zeros()
-        sides, bounds = (np.array(each).reshape(-1, 2) for each in (self.sides, self.bounds))
-        whole = np.zeros(n, dtype=np.bool_)
-        whole[list(self.integer)] = True
-        return Program(
-            cost=cost,
-            matrix=matrix,
-            row_lower=sides[:, 0],
-            row_upper=sides[:, 1],
-            lower=bounds[:, 0],
-            upper=bounds[:, 1],
-            integrality=whole if self.integer else None,
-            constant=sign * self.constant,
-        )
 
 
 def text_of(path: Path, comment: re.Pattern[bytes]) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from cgboost.exceptions import without_hint
-from cgboost.integer.decomposition.model_text import INFINITY, ModelError, ModelText
+from cgboost.integer.decomposition.model_parts import ModelError
+from cgboost.integer.decomposition.model_text import INFINITY, ModelText
 
 NumberedLines = list[tuple[int, list[str]]]
 
@@ -67,7 +68,7 @@ def read_mps(text: str, model: ModelText) -> None:
     except ModelError as error:
         if by_place:
             raise ModelError(f"{without_hint(error)} ({BY_PLACE})") from error
-        again = ModelText(model.path)
+        again = ModelText(path=model.path)
         try:
             _fill(_sections(text, again, fixed=True)[0], again)
         except (ModelError, IndexError):

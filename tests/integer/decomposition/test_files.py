@@ -9,7 +9,7 @@ import pytest
 from cgboost import decompose
 from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import as_model, quiet_highs
-from cgboost.integer.decomposition.model_text import ModelError
+from cgboost.integer.decomposition.model_parts import ModelError
 
 
 def optimum(text: str | bytes, folder: Path, name: str) -> float:

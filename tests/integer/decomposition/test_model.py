@@ -10,7 +10,7 @@ import pytest
 
 from cgboost import decompose
 from cgboost.integer.decomposition.model import as_model, quiet_highs
-from cgboost.integer.decomposition.model_text import ModelError
+from cgboost.integer.decomposition.model_parts import ModelError
 from solvers import Program, ProgramError
 
 from .cases import BLOCKS, program

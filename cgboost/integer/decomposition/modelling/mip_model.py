@@ -1,0 +1,35 @@
+"""Models of python-mip."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cgboost.integer.decomposition.model_parts import ModelError, ModelParts
+
+
+def read(model: Any) -> ModelParts:
+    """The parts of a ``mip.Model``.
+
+    Python-mip itself writes ``x + x`` for two terms of one variable object as ``x``: use ``2 * x``
+    or ``xsum``.
+    """
+    if not hasattr(model, "constrs"):
+        raise TypeError(f"expected a mip.Model, got {type(model).__name__}")
+    objective = model.objective
+    parts = ModelParts(maximize=model.sense == "MAX", constant=float(objective.const))
+    number: dict[int, int] = {}
+    for variable in model.vars:
+        if variable.var_type not in ("C", "I", "B"):
+            raise ModelError(f"variable {variable.name!r} is of the kind {variable.var_type!r}")
+        number[variable.idx] = parts.add_variable(
+            variable.name, variable.lb, variable.ub, whole=variable.var_type != "C"
+        )
+    for variable, value in objective.expr.items():
+        parts.cost[number[variable.idx]] = float(value)
+    for row in model.constrs:
+        expression, side = row.expr, float(row.rhs)
+        terms = [(number[variable.idx], value) for variable, value in expression.expr.items()]
+        lower = None if expression.sense == "<" else side
+        upper = None if expression.sense == ">" else side
+        parts.add_row(row.name, terms, lower, upper)
+    return parts

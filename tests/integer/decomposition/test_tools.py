@@ -1,0 +1,98 @@
+"""Models of other modelling tools: what is read is what was written, whatever the tool."""
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cgboost import decompose
+from cgboost.integer.decomposition.model_parts import ModelError, ModelParts
+from tests.integer.decomposition.tool_models import REFUSED, TOOLS
+
+ROOT = Path(__file__).parents[3]
+PACKAGE = {"mathopt": "ortools", "model_builder": "ortools", "pywraplp": "ortools"}
+INFINITY = float("inf")
+
+ROWS = {
+    "[('x', 1.0), ('y', 1.0)]": [-INFINITY, 7.0],
+    "[('x', 2.0), ('z', -1.0)]": [3.0, INFINITY],
+    "[('u', -1.0), ('y', 1.0)]": [0.5, 0.5],
+    "[('u', 1.0), ('x', 1.0)]": [1.0, 8.0],
+}
+VARIABLES = {
+    "x": [0.0, 4.0, True],
+    "y": [-1.0, INFINITY, False],
+    "z": [0.0, 1.0, True],
+    "u": [-INFINITY, INFINITY, False],
+    "w": [-3.0, 2.0, True],
+}
+LEAST_OPTIMUM = 3 * 4 + 2 * 3.0
+"""x = 4, y = 3 by the row of the total, z = 0: the best without the constant."""
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_tools_say_the_same(tool: str) -> None:
+    """Names, bounds, rows, costs, constant, sense, optimum and refusals are those of the model."""
+    package = PACKAGE.get(tool, tool)
+    if find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: it is in the extra of peers")
+    own = [sys.executable, "-m", "tests.integer.decomposition.tool_models", tool]
+    answer = subprocess.run(own, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert not answer.returncode, answer.stderr
+    found: dict[str, Any] = json.loads(answer.stdout.splitlines()[-1])
+    constant = 0.0 if tool == "linopy" else 5.0
+    assert found["rows"] == ROWS
+    assert found["variables"] == VARIABLES
+    assert found["cost"] == {"x": 3.0, "y": 2.0, "z": -1.0}
+    assert found["constant"] == constant
+    assert found["maximize"]
+    assert found["row_names"] in (
+        ["equal", "high", "least", "low", "total"],
+        ["equal", "least", "low", "total"],
+        ["equal", "high[a]", "least[a]", "low[a]", "total[a]"],
+    )
+    assert found["optimum"] == pytest.approx(LEAST_OPTIMUM + constant)
+    assert ("refusal" in found) == (tool in REFUSED)
+
+
+def test_blocks_by_a_function_of_names() -> None:
+    """A function of the names of rows gives the blocks that the mapping of its values gives."""
+    parts = ModelParts()
+    for i in range(2):
+        for j in range(3):
+            parts.add_variable(f"x_{i}_{j}", 0, 1, whole=True, cost=1.0 + i + j)
+    for j in range(3):
+        parts.add_row(f"job_{j}", [(j, 1.0), (3 + j, 1.0)], 1.0, 1.0)
+    for i in range(2):
+        parts.add_row(f"agent_{i}", [(3 * i + j, 1.0) for j in range(3)], None, 2.0)
+    from cgboost.integer.decomposition.model import model_of
+
+    model = model_of(parts)
+    found = decompose(model, lambda row: row if row.startswith("agent") else None)
+    same = decompose(model, {"agent_0": "agent_0", "agent_1": "agent_1"})
+    assert found.structure is not None
+    assert same.structure is not None
+    assert found.structure.block_of_row.tolist() == same.structure.block_of_row.tolist()
+    assert found.solve().objective == same.solve().objective == pytest.approx(7.0)
+
+
+def test_parts_refuse_names_that_are_not_unique() -> None:
+    """Two variables, or two rows, of one name are refused with the name."""
+    parts = ModelParts()
+    parts.add_variable("a b", 0, None)
+    with pytest.raises(ModelError, match="two variables have the name 'a b'"):
+        parts.add_variable("a b", 0, 1)
+    parts.add_row("r", [(0, 1.0)], None, 1.0)
+    with pytest.raises(ModelError, match="two rows have the name 'r'"):
+        parts.add_row("r", [(0, 1.0)], None, 1.0)
+
+
+def test_other_objects_are_refused() -> None:
+    """What is no model is refused with a list of what is one."""
+    with pytest.raises(TypeError, match="pulp.*pyomo.*got SimpleNamespace"):
+        decompose(SimpleNamespace())
