@@ -114,13 +114,13 @@ if TYPE_CHECKING:
         get_backend as get_backend,
     )
     from solvers import (
-        load_highs as load_highs,
-    )
-    from solvers import (
         open_session as open_session,
     )
     from solvers import (
         put_back as put_back,
+    )
+    from solvers import (
+        quiet_highs as quiet_highs,
     )
     from solvers import (
         run_highs as run_highs,

@@ -7,7 +7,7 @@ solver's word for optimality. Importing this package loads no solver.
 
 from .api import BACKENDS as BACKENDS
 from .api import available_backends, check_options, get_backend, open_session, solve
-from .backends.highs import load_highs as load_highs
+from .backends.highs import quiet_highs as quiet_highs
 from .backends.highs import run_highs as run_highs
 from .program.errors import (
     InfeasibleError,

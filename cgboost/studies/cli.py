@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import cgboost
-from cgboost._solvers import SolverError, load_highs
+from cgboost._solvers import SolverError
 from cgboost.estimators.kernel.cg_boost import CGBoostClassifier
 from cgboost.exceptions import CGBoostError
 from cgboost.explain import explanation, sections
@@ -193,23 +193,7 @@ def _add_odd_even(commands: Any) -> None:
     add("--out", type=Path, metavar="DIR", help="folder for tables, picture and report")
 
 
-def _let_highs_introduce_itself() -> None:
-    """Let the first model of HiGHS print what it prints from 1.16 on to the standard error.
-
-    No option prevents it; what a program reads from this command is without it.
-    """
-    sys.stdout.flush()
-    output = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        load_highs().Highs()
-    finally:
-        os.dup2(output, 1)
-        os.close(output)
-
-
 def _odd_even(options: argparse.Namespace) -> int:
-    _let_highs_introduce_itself()
     with _at_work("reading the digits"):
         split = odd_even_split(
             options.data,

@@ -76,6 +76,31 @@ def load_highs() -> ModuleType:
     return highspy
 
 
+def quiet_highs() -> Any:
+    """An empty model of HiGHS that prints nothing, not even who made it."""
+    return _quiet_class()()
+
+
+@cache
+def _quiet_class() -> type:
+    """HiGHS, quiet before it says a word.
+
+    From 1.16 on the first model of a process prints two lines when it turns its callbacks on, which
+    is before a user of the class can set an option.
+    """
+    highs: Any = load_highs().Highs
+
+    class QuietHighs(highs):
+        """HiGHS with its output off from the start."""
+
+        def enableCallbacks(self) -> Any:  # noqa: N802
+            """Turn the output off, then the callbacks on."""
+            self.setOptionValue("output_flag", False)
+            return super().enableCallbacks()
+
+    return QuietHighs
+
+
 @cache
 def _version() -> str:
     try:
@@ -127,7 +152,7 @@ class HighsModel:
 
     def __init__(self) -> None:
         highspy = load_highs()
-        self.native: Any = highspy.Highs()
+        self.native: Any = quiet_highs()
         self._error = highspy.HighsStatus.kError
         self._integer = int(highspy.HighsVarType.kInteger)
 

@@ -1,13 +1,11 @@
 """The command line, called as a function and as a program."""
 
 import csv
-import os
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -15,23 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 import cgboost
 from cgboost.generation import ProgressLine
 from cgboost.generation.history import Round
-from cgboost.studies import cli
 from cgboost.studies.cli import COMPARISON, EXAMPLES, FILES, _parser, main
 
 SMALL = ["odd-even", "--train", "120", "--validation", "80", "--test", "100"]
-
-
-def test_what_highs_says_of_itself_is_not_in_the_output(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """The lines that the first model of HiGHS writes by itself go to the standard error."""
-    spoken = SimpleNamespace(Highs=lambda: os.write(1, b"Running HiGHS 1.16.0\n"))
-    monkeypatch.setattr(cli, "load_highs", lambda: spoken)
-    sys.stdout.write("before\n")
-    cli._let_highs_introduce_itself()
-    sys.stdout.write("after\n")
-    printed = capfd.readouterr()
-    assert (printed.out, printed.err) == ("before\nafter\n", "Running HiGHS 1.16.0\n")
 
 
 def test_prints_table_one_and_writes_everything(

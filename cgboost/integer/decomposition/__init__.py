@@ -3,7 +3,9 @@
 ::
 
     model.py            a mixed-integer model with names; files, HiGHS, CVXPY
-    model_text.py       what readers of files fill in
+    model_parts.py      what readers fill in
+    modelling/          readers of modelling tools: PuLP, Pyomo, linopy, python-mip, OR-Tools, …
+    model_text.py       what readers of files have besides
     lp_text.py          LP files
     mps_text.py         MPS files
     structure_files.py  GCG's .dec and .blk files

@@ -23,7 +23,13 @@ from cgboost.integer.branching.decisions import check_whole
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.detection import detect
-from cgboost.integer.decomposition.model import Model, Vector, as_model, checked, quiet_highs
+from cgboost.integer.decomposition.model import (
+    Model,
+    Vector,
+    as_model,
+    checked,
+    one_threaded_highs,
+)
 from cgboost.integer.decomposition.own_sense import in_own_sense
 from cgboost.integer.decomposition.pricing.block import BlockError
 from cgboost.integer.decomposition.reformulation import (
@@ -241,7 +247,7 @@ class Decomposition:
         """Plain branch and cut, and the linear program of its integers."""
         import highspy
 
-        model, program, highs = self.model, self.model.program, quiet_highs()
+        model, program, highs = self.model, self.model.program, one_threaded_highs()
         matrix, n = model.matrix, len(model.names)
         empty, nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
         columns = (n, program.cost, program.lower, program.upper, 0, empty, empty, nothing)
@@ -372,7 +378,7 @@ def decompose(
     blocks : str, Path, mapping, callable or None
         A ``.dec`` or ``.blk`` file; or a mapping from names of rows to blocks (any hashable values;
         rows that are not listed, or have None, are in the master); or a function of the name of a
-        row that returns its block or None, such as ``lambda row: re.search(r"\\d+", row)[0]``.
+        row that returns its block or None, such as ``lambda row: row.partition("_")[2]``.
         None: detect blocks.
 
     Returns

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cgboost._solvers import Program, ProgramError, load_highs
+from cgboost._solvers import Program, ProgramError, quiet_highs
 from cgboost.exceptions import without_hint
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.lp_text import LP_COMMENT, read_lp
@@ -200,11 +200,10 @@ def model_of(parts: ModelParts) -> Model:
     return Model(parts.program(), tuple(parts.rows), tuple(parts.names), parts.maximize)
 
 
-def quiet_highs() -> highspy.Highs:
+def one_threaded_highs() -> highspy.Highs:
     """A model of HiGHS that prints nothing and runs in one thread."""
-    highs: highspy.Highs = load_highs().Highs()
-    for name, value in (("output_flag", False), ("threads", 1)):
-        checked(highs.setOptionValue(name, value), f"the option {name}")
+    highs: highspy.Highs = quiet_highs()
+    checked(highs.setOptionValue("threads", 1), "the option threads")
     return highs
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 
 def pulp() -> Any:
+    """The model in PuLP."""
     import pulp
 
     model = pulp.LpProblem("model", pulp.LpMaximize)
@@ -36,12 +37,14 @@ def pulp() -> Any:
 
 
 def pulp_refused() -> Any:
+    """The model of PuLP with something that is not linear."""
     model = pulp()
     model.sos1["set"] = {model.variables()[0]: 1}
     return model
 
 
 def pyomo() -> Any:
+    """The model in Pyomo."""
     import pyomo.environ as pe
 
     model = pe.ConcreteModel()
@@ -63,6 +66,7 @@ def pyomo() -> Any:
 
 
 def pyomo_refused() -> Any:
+    """The model of Pyomo with something that is not linear."""
     import pyomo.environ as pe
 
     model = pyomo()
@@ -71,6 +75,7 @@ def pyomo_refused() -> Any:
 
 
 def linopy() -> Any:
+    """The model in linopy."""
     import linopy
     import pandas as pd
 
@@ -90,6 +95,7 @@ def linopy() -> Any:
 
 
 def linopy_refused() -> Any:
+    """The model of linopy with something that is not linear."""
     model = linopy()
     y = model.variables["y"]
     model.add_objective(y * y, overwrite=True)
@@ -97,6 +103,7 @@ def linopy_refused() -> Any:
 
 
 def mip() -> Any:
+    """The model in python-mip."""
     import mip
 
     model = mip.Model(sense=mip.MAXIMIZE, solver_name=mip.CBC)
@@ -113,6 +120,7 @@ def mip() -> Any:
 
 
 def mathopt() -> Any:
+    """The model in MathOpt."""
     from ortools.math_opt.python import mathopt as tool
 
     model = tool.Model()
@@ -128,6 +136,7 @@ def mathopt() -> Any:
 
 
 def mathopt_refused() -> Any:
+    """The model of MathOpt with something that is not linear."""
     model = mathopt()
     x, *_ = model.variables()
     model.minimize(x * x)
@@ -135,6 +144,7 @@ def mathopt_refused() -> Any:
 
 
 def model_builder() -> Any:
+    """The model in model_builder."""
     from ortools.linear_solver.python import model_builder as tool
 
     model = tool.Model()
@@ -150,6 +160,7 @@ def model_builder() -> Any:
 
 
 def pywraplp() -> Any:
+    """The model in pywraplp."""
     from ortools.linear_solver import pywraplp as tool
 
     model = tool.Solver.CreateSolver("SCIP")
@@ -167,6 +178,7 @@ def pywraplp() -> Any:
 
 
 def pyscipopt() -> Any:
+    """The model in PySCIPOpt."""
     import pyscipopt as tool
 
     model = tool.Model()
@@ -182,6 +194,7 @@ def pyscipopt() -> Any:
 
 
 def pyscipopt_refused() -> Any:
+    """The model of PySCIPOpt with something that is not linear."""
     model = pyscipopt()
     x, y, *_ = model.getVars()
     model.addCons(x * y <= 3, "curved")
@@ -189,6 +202,7 @@ def pyscipopt_refused() -> Any:
 
 
 def gurobipy() -> Any:
+    """The model in gurobipy."""
     import gurobipy as tool
 
     environment = tool.Env(params={"OutputFlag": 0})
@@ -206,6 +220,7 @@ def gurobipy() -> Any:
 
 
 def gurobipy_refused() -> Any:
+    """The model of gurobipy with something that is not linear."""
     model = gurobipy()
     model.update()
     x, z, *_ = model.getVars()

@@ -14,7 +14,7 @@ from cgboost._solvers import Program, SolverError, run_highs, solve
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.model import Vector, checked, quiet_highs
+from cgboost.integer.decomposition.model import Vector, checked, one_threaded_highs
 from cgboost.integer.decomposition.pricing.block import (
     NO_POINT,
     Block,
@@ -62,7 +62,7 @@ class HighsBlock:
         self._extra: tuple[Any, ...] = ()
         self._counts: list[Any] = []
         self._places: list[int] = []
-        self._highs = quiet_highs()
+        self._highs = one_threaded_highs()
         empty, nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
         sizes = (self._n, block.cost, block.lower, block.upper, 0)
         self._call("addCols", *sizes, empty, empty, nothing)
