@@ -259,6 +259,9 @@ def told(model: Any) -> dict[str, Any]:
         names = [model.names[j][0] for j in matrix.indices[part]]
         terms = sorted(zip(names, matrix.data[part].tolist(), strict=True))
         lower, upper = float(program.row_lower[row]), float(program.row_upper[row])
+        if terms[0][1] < 0:  # some tools keep a row, others its opposite
+            terms = [(name, -value) for name, value in terms]
+            lower, upper = -upper, -lower
         before = rows.get(str(terms), [-float("inf"), float("inf")])
         rows[str(terms)] = [max(lower, before[0]), min(upper, before[1])]
     variables = {
