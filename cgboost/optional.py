@@ -9,8 +9,10 @@ from typing import Any
 EXTRAS = {
     "jinja2": "report",
     "matplotlib": "plots",
+    "numba": "fast",
     "onnx": "onnx",
     "rich": "progress",
+    "vrplib": "routing",
     "sqlglot": "sql",
 }
 """The extra that each package comes with."""

@@ -25,7 +25,7 @@ FACES = (
     *("cgboost", "cgboost.constraints", "cgboost.generation", "cgboost.inspection"),
     *("cgboost.integer", "cgboost.integer.decomposition", "cgboost.kernels", "cgboost.linear"),
     *("cgboost.losses", "cgboost.masters", "cgboost.parallel", "cgboost.penalties"),
-    *("cgboost.persistence", "cgboost.pricing", "cgboost.sources", "solvers"),
+    *("cgboost.persistence", "cgboost.pricing", "cgboost.routing", "cgboost.sources", "solvers"),
 )
 """Packages and modules of which every name is public; of others, the names in the reference."""
 

@@ -14,7 +14,7 @@ TOPS = ("cgboost", "solvers")
 
 Graph = dict[str, set[str]]
 
-GROUND = {"exceptions", "tolerances", "forks", "optional", "_version"}
+GROUND = {"exceptions", "tolerances", "forks", "optional", "compiled", "_version"}
 """Modules that every room may import; they import each other at most."""
 
 ALLOWED = {
@@ -36,6 +36,7 @@ ALLOWED = {
     },
     "constraints": {"estimators"},
     "linear": {"estimators"},
+    "routing": {"integer"},
     "sources": {"additive"},
     "persistence": {"generation"},
     "inspection": {

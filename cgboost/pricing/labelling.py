@@ -6,7 +6,8 @@ Baldacci, Mingozzi, Roberti (Operations Research 59, 2011): ng-paths. Righini, S
 
 A label is a path from the source to a node: its cost, its resources, and the nodes that it cannot
 go to. Labels are taken in steps of the first resource, so short that no label of a step comes from
-another of the same step: all labels of a step are compared and extended at once.
+another of the same step: all labels of a step are compared and extended at once. Where numba is
+installed a compiled loop takes them one after another (:mod:`cgboost.pricing.label_loop`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from cgboost.compiled import compiled
+from cgboost.pricing.label_loop import label_paths, least_onward
 
 Vector = NDArray[np.float64]
 NodeBits = NDArray[np.uint64]
@@ -143,7 +147,7 @@ class ElementaryPaths:
         below : float
         """
         found = _Labelling(self, cost, below, remember=False).run()
-        return FoundPaths(*_elementary(found, limit), -np.inf)
+        return FoundPaths(*found.elementary(limit), -np.inf)
 
     def shortest(self, cost: Vector, limit: int, below: float = 0.0) -> FoundPaths:
         """The cheapest elementary path, and some more that cost less than ``below``.
@@ -158,14 +162,12 @@ class ElementaryPaths:
         """
         while True:
             found = _Labelling(self, cost, below, remember=True).run()
-            if not found or not self._extend_memory(found[0][1]):
-                bound = found[0][0] if found else below
-                return FoundPaths(*_elementary(found, limit), bound)
+            if not len(found) or not self._extend_memory(found.path(0)):
+                return FoundPaths(*found.elementary(limit), found.least(below))
 
     def relaxed_bound(self, cost: Vector, below: float = np.inf) -> float:
         """Cost of the cheapest ng-path, or ``below``: a bound on elementary paths."""
-        found = _Labelling(self, cost, below, remember=True).run()
-        return found[0][0] if found else below
+        return _Labelling(self, cost, below, remember=True).run().least(below)
 
     def _extend_memory(self, path: Sequence[int]) -> bool:
         """Have all nodes of each circle remember its first node; whether there is any circle."""
@@ -216,6 +218,43 @@ class _Labels:
         )
 
 
+class _Ends:
+    """Paths that have reached the sink, the cheapest first."""
+
+    def __init__(self, sink: int, nodes: Index, parents: Index, costs: Vector, ends: Index) -> None:
+        order = np.argsort(costs, kind="stable")
+        self._sink, self._nodes, self._parents = sink, nodes, parents
+        self.costs, self._ends = costs[order], ends[order]
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+    def least(self, otherwise: float) -> float:
+        """The cost of the cheapest, or the other number where there is none."""
+        return float(self.costs[0]) if len(self) else otherwise
+
+    def path(self, number: int) -> tuple[int, ...]:
+        """The nodes of one, from source to sink."""
+        path, end = [self._sink], int(self._ends[number])
+        while end >= 0:
+            path.append(int(self._nodes[end]))
+            end = int(self._parents[end])
+        return tuple(reversed(path))
+
+    def elementary(self, limit: int) -> tuple[list[tuple[int, ...]], list[float]]:
+        """The first elementary paths, and their costs."""
+        paths: list[tuple[int, ...]] = []
+        costs: list[float] = []
+        for number in range(len(self)):
+            if len(paths) == limit:
+                break
+            path = self.path(number)
+            if len(set(path)) == len(path):
+                paths.append(path)
+                costs.append(float(self.costs[number]))
+        return paths, costs
+
+
 class _Labelling:
     """One search; ``closed`` are the nodes that a label remembers, or cannot reach any more."""
 
@@ -232,24 +271,34 @@ class _Labelling:
         self.n_kept = 0
         self.ends: list[tuple[float, int]] = []
 
-    def run(self) -> list[tuple[float, tuple[int, ...]]]:
-        """Costs and nodes of the paths below the limit, the cheapest first."""
-        graph = self.graph
+    def run(self) -> _Ends:
+        """The paths below the limit."""
+        graph, loop = self.graph, compiled(label_paths)
+        if loop is not None:
+            found = loop(
+                self.cost, graph.consumption, graph.lower, graph.upper, graph._nearest,
+                np.ascontiguousarray(self.near.T), np.ascontiguousarray(graph._bit.T),
+                self._bounds_onward, graph._step, float(CELLS), graph.source, graph.sink,
+                self.below, self.remember,
+            )  # fmt: skip
+            return _Ends(graph.sink, *found)
         start = graph.lower[:, [graph.source]]
         source = np.array([graph.source], dtype=np.intp)
         closed = self._unreachable(source, start) | graph._bit[:, source]
         self._extend(_Labels(source, np.array([-1]), np.zeros(1), start, closed))
         while self.steps:
             self._extend(self._undominated(_Labels.joined(self.steps.pop(min(self.steps)))))
-        nodes, parents = np.concatenate(self.nodes).tolist(), np.concatenate(self.parents).tolist()
-        return [(cost, self._path(end, nodes, parents)) for cost, end in sorted(self.ends)]
-
-    def _path(self, end: int, nodes: list[int], parents: list[int]) -> tuple[int, ...]:
-        path = [self.graph.sink]
-        while end >= 0:
-            path.append(nodes[end])
-            end = parents[end]
-        return tuple(reversed(path))
+        costs, ends = (
+            (np.array(own) for own in zip(*self.ends, strict=True))
+            if self.ends
+            else (
+                np.zeros(0),
+                np.zeros(0, dtype=np.intp),
+            )
+        )
+        return _Ends(
+            graph.sink, np.concatenate(self.nodes), np.concatenate(self.parents), costs, ends
+        )
 
     def _extend(self, labels: _Labels) -> None:
         """Extend labels of one step to all nodes."""
@@ -297,6 +346,12 @@ class _Labelling:
         graph = self.graph
         lower, upper = graph.lower[0], graph.upper[0]
         n_cells = max(0, int(self._cell(upper.max(keepdims=True))[0])) + 1
+        if (loop := compiled(least_onward)) is not None:
+            found: Vector = loop(
+                self.cost, graph.consumption[0], lower, upper, graph._step, float(CELLS), n_cells,
+                CELL_ROUNDING, graph.source, graph.sink,
+            )  # fmt: skip
+            return found
         onward = np.full((graph.n_nodes, n_cells), np.inf)
         onward[graph.sink] = 0.0
         inner = np.setdiff1d(np.arange(graph.n_nodes), [graph.source, graph.sink])
@@ -382,11 +437,3 @@ def _unpacked(bits: NodeBits, n: int) -> NDArray[np.bool_]:
     """Truth values of shape (n_rows, n) from bitsets."""
     packed = np.ascontiguousarray(bits.T).astype("<u8").view(np.uint8)
     return np.unpackbits(packed, axis=1, count=n, bitorder="little").astype(np.bool_)
-
-
-def _elementary(
-    found: Sequence[tuple[float, tuple[int, ...]]], limit: int
-) -> tuple[list[tuple[int, ...]], list[float]]:
-    """The first elementary paths, and their costs."""
-    paths = [(cost, path) for cost, path in found if len(set(path)) == len(path)][:limit]
-    return [path for _, path in paths], [cost for cost, _ in paths]

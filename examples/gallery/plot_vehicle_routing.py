@@ -12,57 +12,26 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 
-from cgboost import BranchAndPrice
-from cgboost.generation import Column
 from cgboost.inspection import plot_search
-from cgboost.integer import CountRow, VariableBound, VariableRow, respects
-from cgboost.masters import LinearMaster
-from cgboost.pricing import ElementaryPaths
+from cgboost.routing import RoutingPricer
 
 rng = np.random.default_rng(11)
 n, capacity, service, day = 16, 40, 10, 400  # minutes
-depot = n + 1  # at the end of a route; 0 at its beginning
-places = rng.integers(0, 100, size=(n + 2, 2))
-places[[0, depot]] = 50
-demand = np.concatenate([[0], rng.integers(4, 16, size=n), [0]])
-opens = np.concatenate([[0], rng.integers(30, 250, size=n), [0]])
-closes = np.concatenate([[day], opens[1:-1] + rng.integers(40, 110, size=n), [day]])
+places = rng.integers(0, 100, size=(n + 2, 2))[:-1]
+places[0] = 50  # the depot
+demand = np.append(0, rng.integers(4, 16, size=n))
+opens = np.append(0, rng.integers(30, 250, size=n))
+closes = np.append(day, opens[1:] + rng.integers(40, 110, size=n))
 distance = np.round(np.linalg.norm(places[:, None] - places, axis=2)) + 1
 
-load, empty = np.broadcast_to(demand, distance.shape), np.zeros(n + 2)
-paths = ElementaryPaths(
-    consumption=[distance + service, load],
-    lower=[opens, empty],
-    upper=[closes, empty + capacity],
-    source=0,
-    sink=depot,
+pricer = RoutingPricer(
+    distance,
+    demand=demand,
+    capacity=capacity,
+    windows=np.column_stack([opens, closes]),
+    service=np.append(0, np.full(n, service)),
 )
-
-
-def route(path):
-    """A column: the customers of a path from the depot back to it."""
-    length = float(sum(distance[arc] for arc in pairwise(path)))
-    values = np.isin(range(1, depot), path).astype(float)
-    return Column(values, path, cost=length, variables=dict.fromkeys(pairwise(path), 1.0))
-
-
-@respects(CountRow, VariableRow, VariableBound)
-def price(duals):
-    """Routes of negative reduced cost, and the least there is."""
-    cost = distance.copy()
-    cost[1:depot] -= np.asarray(duals)[:, None]
-    cost[0] -= duals.constant()
-    for arc, dual in duals.prices.items():
-        cost[arc] -= dual
-    for decision in duals.restrictions:
-        cost[decision.variable] = np.inf
-    cost[0, depot] = np.inf
-    found = paths.shortest(cost, 20, below=-1e-6)
-    return [route(path) for path in found.paths], found.bound
-
-
-master = LinearMaster(range(1, depot), "==", 1.0, copies=n)
-result = BranchAndPrice(master, price, objective_step=1.0).run()
+result = pricer.search().run()
 print(result.summary())
 
 # %%

@@ -1,0 +1,1 @@
+"""Vehicle routing: a pricer of routes, and readers of instances."""

@@ -1,0 +1,207 @@
+"""Instances of vehicle routing in files, read by the package vrplib and checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.integer.decomposition.model_parts import ModelError
+from cgboost.integer.routing.routing_pricer import RoutingPricer
+from cgboost.optional import require
+
+Vector = NDArray[np.float64]
+Rounding = Literal["nearest", "tenths", "none"]
+
+NUMBERED = ("NODE_COORD_SECTION", "DEMAND_SECTION", "SERVICE_TIME_SECTION", "TIME_WINDOW_SECTION")
+"""Sections whose lines begin with the number of a node, which vrplib does not look at."""
+
+TRUNCATED = 1e-9
+"""What is added before a distance is cut after its first decimal, which may be rounded."""
+
+
+@dataclass(frozen=True, eq=False)
+class RoutingData:
+    """An instance of vehicle routing.
+
+    Attributes
+    ----------
+    name : str
+    cost : ndarray of shape (n_nodes, n_nodes)
+        Distances.
+    depots : tuple of int
+    demand : ndarray of shape (n_nodes,)
+    capacity : float
+    windows : ndarray of shape (n_nodes, 2) or None
+    service : ndarray of shape (n_nodes,) or None
+    coordinates : ndarray of shape (n_nodes, 2) or None
+    n_vehicles : int or None
+        Where the file has a number.
+    """
+
+    name: str
+    cost: Vector = field(repr=False)
+    depots: tuple[int, ...]
+    demand: Vector = field(repr=False)
+    capacity: float
+    windows: Vector | None = field(default=None, repr=False)
+    service: Vector | None = field(default=None, repr=False)
+    coordinates: Vector | None = field(default=None, repr=False)
+    n_vehicles: int | None = None
+
+    def first(self, n_customers: int) -> RoutingData:
+        """The instance of its first customers, as Solomon's of 25 and 50 are made."""
+        nodes = slice(n_customers + 1)
+        return RoutingData(
+            f"{self.name}, {n_customers} customers",
+            self.cost[nodes, nodes],
+            self.depots,
+            self.demand[nodes],
+            self.capacity,
+            None if self.windows is None else self.windows[nodes],
+            None if self.service is None else self.service[nodes],
+            None if self.coordinates is None else self.coordinates[nodes],
+            self.n_vehicles,
+        )
+
+    def pricer(self, **options: Any) -> RoutingPricer:
+        """The pricer of its routes; options are those of :class:`RoutingPricer`."""
+        own: dict[str, Any] = {
+            "depots": self.depots,
+            "demand": self.demand,
+            "capacity": self.capacity,
+            "windows": self.windows,
+            "service": 0.0 if self.service is None else self.service,
+        }
+        return RoutingPricer(self.cost, **{**own, **options})
+
+
+def read_routes(path: str | Path, rounding: Rounding | None = None) -> RoutingData:
+    """Read an instance of vehicle routing in the form of VRPLIB (TSPLIB) or of Solomon.
+
+    Parameters
+    ----------
+    path : str or Path
+        A name that ends in ``.txt`` has Solomon's form.
+    rounding : {"nearest", "tenths", "none"} or None
+        Of distances between coordinates: to the nearest whole number, as TSPLIB defines
+        ``EUC_2D``; truncated after one decimal, as published optima of Solomon's instances are; or
+        not. None: as the form is used.
+
+    Raises
+    ------
+    ImportError
+        Without the package vrplib, in the extra ``routing``.
+    ModelError
+        For a file that is missing or damaged, or an instance of another kind of problem.
+    """
+    require("vrplib", "read_routes")
+    import vrplib
+
+    path = Path(path)
+    if not path.is_file():
+        raise ModelError(f"there is no file {str(path)!r}")
+    solomon = path.suffix.lower() == ".txt"
+    try:
+        own = vrplib.read_instance(path, instance_format="solomon" if solomon else "vrplib")
+    except (ValueError, KeyError, IndexError, TypeError, RuntimeError) as error:
+        raise ModelError(f"{str(path)!r} cannot be read: vrplib says {error}") from error
+    try:
+        return _solomon(path, own, rounding) if solomon else _tsplib(path, own, rounding)
+    except (KeyError, IndexError, TypeError) as error:
+        raise ModelError(f"{str(path)!r} has no {error}: the file may be damaged") from error
+
+
+def _solomon(path: Path, own: dict[str, Any], rounding: Rounding | None) -> RoutingData:
+    places = np.asarray(own["node_coord"], dtype=np.float64)
+    return RoutingData(
+        str(own.get("name", path.stem)),
+        _distances(places, rounding or "tenths"),
+        (0,),
+        np.asarray(own["demand"], dtype=np.float64),
+        float(own["capacity"]),
+        np.asarray(own["time_window"], dtype=np.float64),
+        np.asarray(own["service_time"], dtype=np.float64),
+        places,
+        int(own["vehicles"]),
+    )
+
+
+def _tsplib(path: Path, own: dict[str, Any], rounding: Rounding | None) -> RoutingData:
+    n = int(own["dimension"])
+    _check_numbers(path, n)
+    kind = own.get("edge_weight_type", "EUC_2D")
+    places = own.get("node_coord")
+    places = None if places is None else np.asarray(places, dtype=np.float64)
+    if kind == "EUC_2D" and places is not None:
+        cost = _distances(places, rounding or "nearest")
+    else:
+        cost = np.asarray(own["edge_weight"], dtype=np.float64)
+    demand = np.asarray(own["demand"], dtype=np.float64)
+    if cost.shape != (n, n) or demand.shape != (n,):
+        raise ModelError(
+            f"{str(path)!r} has DIMENSION {n}, but distances of shape {cost.shape} and "
+            f"{demand.size} demands"
+        )
+    depots = [int(depot) for depot in np.ravel(own.get("depot", [0]))]
+    if not all(0 <= depot < n for depot in depots):
+        raise ModelError(
+            f"{str(path)!r} has the depots {[depot + 1 for depot in depots]}, of nodes 1 to {n}: a "
+            "list of depots ends with -1 on a line of its own"
+        )
+    windows, service = own.get("time_window"), own.get("service_time")
+    return RoutingData(
+        str(own.get("name", path.stem)),
+        cost,
+        tuple(depots),
+        demand,
+        float(own["capacity"]),
+        None if windows is None else np.asarray(windows, dtype=np.float64),
+        None if service is None else np.broadcast_to(np.asarray(service, dtype=float), (n,)),
+        places,
+        int(own["vehicles"]) if "vehicles" in own else None,
+    )
+
+
+def _distances(places: Vector, rounding: Rounding) -> Vector:
+    """Euclidean distances."""
+    exact = np.hypot(*(places[:, None] - places).T)
+    if rounding == "nearest":
+        return np.floor(exact + 0.5)
+    if rounding == "tenths":
+        return np.floor(10.0 * exact + TRUNCATED) / 10.0
+    if rounding == "none":
+        return np.asarray(exact, dtype=np.float64)
+    raise ValueError(f'rounding must be "nearest", "tenths", "none" or None, got {rounding!r}')
+
+
+def _check_numbers(path: Path, n: int) -> None:
+    """Raise a ModelError where the lines of a section are not of the nodes 1 to n in order."""
+    for section, lines in _sections(path.read_text(encoding="utf-8").splitlines()):
+        if section not in NUMBERED:
+            continue
+        numbers = [line.split()[0] for line in lines if line.strip()]
+        if numbers != [str(node) for node in range(1, n + 1)]:
+            raise ModelError(
+                f"{str(path)!r}: the lines of {section} must be of the nodes 1 to {n} in this "
+                f"order, got {', '.join(numbers[:5])}, …"
+            )
+
+
+def _sections(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Names of sections with their lines."""
+    found: list[tuple[str, list[str]]] = []
+    for line in lines:
+        word = line.strip().rstrip(":").strip()
+        if re.fullmatch(r"[A-Z_]+_SECTION", word):
+            found.append((word, []))
+        elif re.match(r"\s*[A-Z]", line):
+            found.append(("", []))
+        elif found:
+            found[-1][1].append(line)
+    return found

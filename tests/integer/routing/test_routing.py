@@ -1,0 +1,249 @@
+"""Routes by branch-and-price: against all routes there are, published optima, and bad input."""
+
+import os
+from itertools import pairwise, permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cgboost import ColumnGeneration
+from cgboost.integer.decomposition import ModelError
+from cgboost.optional import is_installed
+from cgboost.pricing import labelling
+from cgboost.routing import RoutingPricer, read_routes
+from solvers import Program, solve
+
+needs_vrplib = pytest.mark.skipif(not is_installed("vrplib"), reason="vrplib is not installed")
+
+
+def instance(seed: int, n_depots: int, n_customers: int = 6) -> dict[str, Any]:
+    """A few customers and depots in a square, with loads, windows and a limit on stops."""
+    rng = np.random.default_rng(seed)
+    n = n_depots + n_customers
+    places = rng.integers(0, 30, (n, 2)).astype(float)
+    cost = np.round(np.hypot(*(places[:, None] - places).T)) + 1.0
+    demand = np.append(np.zeros(n_depots), rng.integers(1, 5, n_customers))
+    opens = np.append(np.zeros(n_depots), rng.integers(30, 80, n_customers))
+    closes = opens + np.append(np.full(n_depots, 250.0), rng.integers(30, 90, n_customers))
+    return {
+        "cost": cost,
+        "depots": tuple(range(n_depots)),
+        "demand": demand,
+        "capacity": [8.0 + depot for depot in range(n_depots)],
+        "windows": np.column_stack([opens, closes]),
+        "service": 5.0,
+        "resources": [(np.ones((n, n)), np.zeros(n), np.full(n, 5.0))],
+    }
+
+
+def is_kept(case: dict[str, Any], path: tuple[int, ...]) -> bool:
+    """Whether a route keeps to load, windows and four customers."""
+    load = sum(case["demand"][list(path)])
+    time, windows = case["windows"][path[0], 0], case["windows"]
+    for tail, head in pairwise(path):
+        time = max(time + case["service"] + case["cost"][tail, head], windows[head, 0])
+        if time > windows[head, 1]:
+            return False
+    return bool(load <= case["capacity"][path[0]] and len(path) <= 6)
+
+
+def all_routes(case: dict[str, Any]) -> dict[tuple[int, ...], float]:
+    """Every route, and its length."""
+    k = len(case["depots"])
+    customers = range(k, len(case["cost"]))
+    routes = {}
+    for depot in case["depots"]:
+        for size in range(1, 5):
+            for stops in permutations(customers, size):
+                path = (depot, *stops, depot)
+                if is_kept(case, path):
+                    routes[path] = float(sum(case["cost"][arc] for arc in pairwise(path)))
+    return routes
+
+
+def least_cost(case: dict[str, Any], n_vehicles: int) -> float:
+    """The optimum over all routes, as an integer program; inf without a solution."""
+    routes, n, k = all_routes(case), len(case["cost"]), len(case["depots"])
+    matrix = np.zeros((n, len(routes)))
+    for j, path in enumerate(routes):
+        matrix[list(path[:-1]), j] = 1.0
+    lower = np.where(np.arange(n) < k, -np.inf, 1.0)
+    upper = np.where(np.arange(n) < k, float(n_vehicles), 1.0)
+    m = len(routes)
+    program = Program(list(routes.values()), matrix, lower, upper, 0.0, 1.0, None, np.ones(m, bool))
+    return float(solve(program).objective)
+
+
+@pytest.mark.parametrize(("seed", "n_depots"), [(0, 1), (1, 1), (2, 2), (3, 2), (4, 3)])
+def test_the_optimum_of_all_routes_is_found(seed: int, n_depots: int) -> None:
+    """The search ends at the optimum over all routes, with routes that keep to every limit."""
+    case = instance(seed, n_depots)
+    n_vehicles = 3 if n_depots == 1 else 2
+    cost = case.pop("cost")
+    result = RoutingPricer(cost, **case).search(n_vehicles=n_vehicles).run()
+    case["cost"] = cost
+    wanted = least_cost(case, n_vehicles)
+    assert result.objective == result.bound == pytest.approx(wanted)
+    served = [node for column in result.columns for node in column.key[1:-1]]
+    assert sorted(served) == list(range(n_depots, len(cost)))
+    assert all(is_kept(case, column.key) for column in result.columns)
+
+
+def test_names_own_routes_and_the_loop() -> None:
+    """Routes are known by the names of nodes; the loop alone gives a bound below the optimum."""
+    case = instance(3, 2)
+    names = ["north", "south", *(f"customer {j}" for j in range(6))]
+    pricer = RoutingPricer(**case, names=names)
+    master = pricer.master()
+    route = pricer.route(("north", "customer 0", "north"), master.constraints.names)
+    assert route.cost == 2.0 * case["cost"][0, 2]
+    assert route.values.tolist() == [1.0, 0, 0, 0, 0, 0, 1.0, 0]
+    master.add([route])
+    relaxed = ColumnGeneration(master, pricer, columns_per_round=20).run()
+    result = pricer.search().run()
+    assert relaxed.bound is not None
+    assert relaxed.bound <= result.objective + 1e-9
+    assert {name for column in result.columns for name in column.key} <= set(names)
+
+
+def test_customers_that_pay_are_served_where_it_is_worth_it() -> None:
+    """With rows "<=" and prizes in the costs, no customer is served at a loss."""
+    cost = np.array([[0, 5, 9.0], [5, 0, 9], [9, 9, 0]])
+    prize = np.array([0.0, 11.0, 3.0])
+    result = RoutingPricer(cost - prize[:, None]).search("<=").run()
+    assert [column.key for column in result.columns] == [(0, 1, 0)]
+    assert result.objective == result.bound == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("remember", [True, False])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_compiled_loop_finds_what_numpy_finds(
+    seed: int, remember: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Costs of all paths below a limit are the same with numba and without it."""
+    if not is_installed("numba"):
+        pytest.skip("numba is not installed")
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 70)) if seed == 7 else int(rng.integers(4, 12))
+    places = rng.uniform(0, 100, (n, 2))
+    drive = np.round(np.hypot(*(places[:, None] - places).T), 1)
+    load = rng.integers(1, 9, n).astype(float)
+    opens = rng.uniform(0, 80, n)
+    closes = opens + rng.uniform(20, 200, n)
+    opens[0], closes[-1] = 0.0, 500.0
+    cost = drive - rng.uniform(0, 60, n)[:, None]
+    cost[rng.random((n, n)) < 0.1] = np.inf
+
+    def found() -> list[Any]:
+        graph = labelling.ElementaryPaths(
+            [drive + 5.0, np.tile(load, (n, 1))],
+            [opens, np.zeros(n)],
+            [closes, np.full(n, 20.0)],
+            0,
+            n - 1,
+            memory=3,
+        )
+        if not remember:
+            return [graph.heuristic(cost, 1000).costs]
+        paths = graph.shortest(cost, 1000)
+        return [paths.costs, paths.bound, graph.relaxed_bound(cost)]
+
+    fast = found()
+    monkeypatch.setattr(labelling, "compiled", lambda function: None)
+    for one, other in zip(fast, found(), strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+SQUARE: NDArray[np.float64] = np.ones((3, 3))
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"cost": np.ones((2, 3))}, r"square matrix.*\(2, 3\)"),
+    ({"cost": np.full((3, 3), np.nan)}, "with nan"),
+    ({"cost": SQUARE, "depots": (3,)}, "nodes from 0 to 2"),
+    ({"cost": SQUARE, "depots": ()}, "nodes from 0 to 2"),
+    ({"cost": SQUARE, "demand": [0, 1, 1]}, "go together"),
+    ({"cost": SQUARE, "demand": [0, 1], "capacity": 2}, r"demand must have the shape \(3,\)"),
+    ({"cost": SQUARE, "demand": [0, 5, 1], "capacity": 2}, "customer 1 cannot be served"),
+    ({"cost": SQUARE, "windows": [[0, 9], [0, 0.5], [0, 9]]}, "customer 1 cannot be served"),
+    ({"cost": SQUARE, "names": ["a", "a", "b"]}, "3 different ones, got 2"),
+    ({"cost": SQUARE, "resources": [(SQUARE, [0, 0], [1, 1, 1])]}, r"lower ends of resources\[0\]"),
+]
+
+
+@pytest.mark.parametrize(("given", "words"), BAD)
+def test_bad_input_is_named(given: dict[str, Any], words: str) -> None:
+    """What does not fit is refused with its name and value."""
+    with pytest.raises(ValueError, match=words):
+        RoutingPricer(**given)
+
+
+TSPLIB = """NAME : small
+DIMENSION : 3
+EDGE_WEIGHT_TYPE : EUC_2D
+CAPACITY : 10
+NODE_COORD_SECTION
+1 0 0
+2 0 3
+3 4 0
+DEMAND_SECTION
+1 0
+2 7
+3 5
+DEPOT_SECTION
+ 1
+ -1
+EOF
+"""
+
+
+@needs_vrplib
+def test_a_file_is_read_and_solved(tmp_path: Path) -> None:
+    """Distances are rounded as asked, and the routes of a small file are the cheapest."""
+    path = tmp_path / "small.vrp"
+    path.write_text(TSPLIB)
+    routes = read_routes(path)
+    assert routes.cost.tolist() == [[0, 3, 4], [3, 0, 5], [4, 5, 0]]
+    assert (routes.demand.tolist(), routes.capacity, routes.depots) == ([0, 7, 5], 10.0, (0,))
+    assert routes.pricer().search().run().objective == 14.0
+    assert routes.pricer(capacity=12).search().run().objective == 12.0
+    assert routes.first(1).pricer().search().run().objective == 6.0
+
+
+@needs_vrplib
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("2 7\n3 5", "3 5\n2 7", "DEMAND_SECTION must be of the nodes 1 to 3"),
+        ("2 0 3\n", "4 0 3\n", "NODE_COORD_SECTION must be of the nodes 1 to 3"),
+        (" 1\n -1", " 7\n -1", "depots .7., of nodes 1 to 3"),
+        ("CAPACITY : 10\n", "", "has no 'capacity'"),
+        ("DIMENSION : 3\n", "DIMENSION : 4\n", "nodes 1 to 4"),
+    ],
+)
+def test_files_that_say_something_else_are_refused(
+    before: str, after: str, words: str, tmp_path: Path
+) -> None:
+    """Node numbers, depots and sizes that a reader would take for others are errors."""
+    path = tmp_path / "small.vrp"
+    assert before in TSPLIB
+    path.write_text(TSPLIB.replace(before, after))
+    with pytest.raises(ModelError, match=words):
+        read_routes(path)
+    with pytest.raises(ModelError, match="there is no file"):
+        read_routes(tmp_path / "none.vrp")
+
+
+@needs_vrplib
+@pytest.mark.parametrize(
+    ("name", "n_customers", "optimum"), [("R101", 25, 617.1), ("C101", 25, 191.3)]
+)
+def test_published_optima(name: str, n_customers: int, optimum: float) -> None:
+    """Solomon's instances end proven at the published optimum."""
+    folder = Path(os.environ.get("CGBOOST_DATA", "")) / "vrptw"
+    if not folder.is_dir():
+        pytest.skip("the data are not here")
+    routes = read_routes(folder / f"{name}.txt").first(n_customers)
+    result = routes.pricer().search().run()
+    assert result.objective == result.bound == pytest.approx(optimum)
