@@ -7,25 +7,28 @@ import math
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent import futures
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from cgboost._solvers import run_highs
 from cgboost.exceptions import CGBoostError, ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.branching.decisions import check_whole
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
+from cgboost.integer.decomposition.branch_and_cut import (
+    BranchAndCut,
+    CutOutcome,
+    DecompositionError,
+    InTurns,
+    relative,
+)
 from cgboost.integer.decomposition.detection import detect
-from cgboost.integer.decomposition.model import Model, Vector, as_model, checked, quiet_highs
+from cgboost.integer.decomposition.model import Model, Vector, as_model
 from cgboost.integer.decomposition.own_sense import in_own_sense
-from cgboost.integer.decomposition.pricing.block import BlockError
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,
     obstacle,
@@ -37,16 +40,7 @@ from cgboost.integer.result import BranchAndPriceResult
 from cgboost.parallel.executors import Executor
 
 if TYPE_CHECKING:
-    import highspy
-
-WHOLE_FEASIBILITY = 1e-9
-"""What rows and bounds may be missed by with the integers of a solution given."""
-
-
-class DecompositionError(CGBoostError):
-    """A result of branch-and-price does not hold in the original model."""
-
-    section = "models-with-blocks"
+    pass
 
 
 @dataclass(frozen=True)
@@ -69,7 +63,8 @@ class DecompositionResult:
     structure : Structure or None
         The blocks; None if the model was solved by plain branch and cut.
     tree : BranchAndPriceResult or None
-        The tree search in terms of columns: minimised, without the constant.
+        The tree search in terms of columns: minimised, without the constant. If branch and cut was
+        faster, as far as it had come.
     maximize : bool
         The sense of the model.
     constant : float
@@ -215,95 +210,65 @@ class Decomposition:
         if verbose:
             told.append(TreeProgress(every_node=verbose > 1))
         own["callbacks"] = [in_own_sense(each, value) for each in told]
+        turns = InTurns(BranchAndCut(self.model), made, gap)
+        if self.detected:
+            own["callbacks"].append(turns)
+            own["heuristics"] = [turns.heuristic, *made.heuristics]
         try:
             search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
             tree = search.run(gap, time_limit, resume=resume)
-            if self.detected and isinstance(tree.error, BlockError):
+            if self.detected and tree.error is not None:
                 raise tree.error
-        except BlockError as error:
+        except CGBoostError as error:
             if not self.detected:
                 raise
             left = None if time_limit is None else time_limit - (time.perf_counter() - start)
             return self._cut(gap, left and max(0.0, left), f"{self.why}; {error}", verbose)
         finally:
             made.pricer.close()
-        x = made.point(tree) if math.isfinite(tree.objective) else None
-        message = f"{tree.message}; {self.why}" if tree.message else self.why
-        return self._result(
-            tree.objective + constant,
-            None if tree.bound is None else tree.bound + constant,
-            x, tree.stop_reason, message, self.structure, tree, constant,
-        )  # fmt: skip
+        if turns.outcome is not None and turns.outcome.is_conclusive:
+            message = f"solved by branch and cut in HiGHS, in turns with a tree search: {self.why}"
+            return self._of_cut(turns.outcome, message, self.structure, tree, constant)
+        return self._best_of(tree, turns, made.point, constant, gap)
+
+    def _best_of(
+        self,
+        tree: BranchAndPriceResult,
+        turns: InTurns,
+        point: Callable[[BranchAndPriceResult], Vector],
+        constant: float,
+        gap: float,
+    ) -> DecompositionResult:
+        """The better solution and the better bound of the tree search and of branch and cut."""
+        reason, message = tree.stop_reason, f"{tree.message}; {self.why}".removeprefix("; ")
+        objective = tree.objective + constant
+        x = point(tree) if math.isfinite(objective) else None
+        if turns.x is not None and turns.objective < objective:
+            x, objective = turns.x, turns.objective
+        bounds = [turns.bound] + ([] if tree.bound is None else [tree.bound + constant])
+        bound = min(max(bounds), objective)
+        if reason in (StopReason.CALLBACK, StopReason.TIME) and relative(objective, bound) <= gap:
+            reason = StopReason.GAP
+            message = f"bounds of the tree search and of branch and cut together; {self.why}"
+        known = None if bound == -math.inf else bound
+        return self._result(objective, known, x, reason, message, self.structure, tree, constant)
 
     def _cut(
         self, gap: float, time_limit: float | None, why: str, verbose: int
     ) -> DecompositionResult:
-        """Plain branch and cut, and the linear program of its integers."""
-        import highspy
-
-        model, program, highs = self.model, self.model.program, quiet_highs()
-        matrix, n = model.matrix, len(model.names)
-        empty, nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
-        columns = (n, program.cost, program.lower, program.upper, 0, empty, empty, nothing)
-        checked(highs.addCols(*columns), "the variables")
-        rows = (len(model.row_names), program.row_lower, program.row_upper, matrix.nnz)
-        entries = (matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32))
-        checked(highs.addRows(*rows, *entries, matrix.data), "the rows")
-        whole = (n, np.arange(n, dtype=np.int32), model.integer.astype(np.uint8))
-        checked(highs.changeColsIntegrality(*whole), "the integrality")
-        checked(highs.setOptionValue("mip_rel_gap", gap), "the option mip_rel_gap")
-        if time_limit is not None:
-            checked(highs.setOptionValue("time_limit", float(time_limit)), "the time limit")
+        """Branch and cut alone."""
         if verbose:
-            sense = ", as a minimisation" if model.maximize else ""
+            sense = ", as a minimisation" if self.model.maximize else ""
             sys.stderr.write(f"not decomposed, HiGHS solves the model{sense}: {why}\n")
-            checked(highs.setOptionValue("output_flag", True), "the option output_flag")
-        checked(run_highs(highs), "branch and cut")
-        status, info = highs.getModelStatus(), highs.getInfo()
-        kinds = highspy.HighsModelStatus
-        reasons = {
-            kinds.kOptimal: StopReason.OPTIMAL,
-            kinds.kTimeLimit: StopReason.TIME,
-            kinds.kInfeasible: StopReason.INFEASIBLE,
-            kinds.kUnbounded: StopReason.UNBOUNDED,
-            kinds.kUnboundedOrInfeasible: StopReason.UNBOUNDED,
-            kinds.kModelEmpty: StopReason.OPTIMAL,
-        }
-        if status not in reasons:
-            raise DecompositionError(f"HiGHS ends the model with {status.name}")
-        has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-        known = has_point and reasons[status] is not StopReason.UNBOUNDED
-        own = info.mip_dual_bound if model.integer.any() else info.objective_function_value
-        x = np.array(highs.getSolution().col_value) if known else None
-        if x is not None and model.integer.any() and reasons[status] is not StopReason.TIME:
-            x = self._cleaned(highs, x)
-        objective = math.inf if x is None else program.objective_value(x)
-        lower = own + program.constant
-        bound: float | None = min(lower, objective) if math.isfinite(lower) else None
-        if reasons[status] is StopReason.INFEASIBLE:
-            bound = math.inf
-        message = f"solved by branch and cut in HiGHS, without a decomposition: {why}"
-        return self._result(objective, bound, x, reasons[status], message)
+        found = BranchAndCut(self.model).run(gap, time_limit, log=verbose > 0)
+        return self._of_cut(
+            found, f"solved by branch and cut in HiGHS, without a decomposition: {why}"
+        )
 
-    def _cleaned(self, highs: highspy.Highs, x: Vector) -> Vector:
-        """The best point with these integers made whole; the point as it is where none is there.
-
-        Branch and cut accepts integers and rows that are off by 1e-6, a linear program less.
-        """
-        model, n = self.model, len(self.model.names)
-        checked(highs.setOptionValue("output_flag", False), "the option output_flag")
-        whole = np.round(x) + 0.0
-        lower, upper = model.program.lower, model.program.upper
-        ends = [np.where(model.integer, whole, own) for own in (lower, upper)]
-        every = np.arange(n, dtype=np.int32)
-        checked(highs.changeColsBounds(n, every, *ends), "the bounds of whole variables")
-        checked(highs.changeColsIntegrality(n, every, np.zeros(n, np.uint8)), "the integrality")
-        for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            checked(highs.setOptionValue(name, WHOLE_FEASIBILITY), f"the option {name}")
-        checked(run_highs(highs), "the linear program of whole variables")
-        if highs.getModelStatus().name != "kOptimal":
-            return x
-        return np.where(model.integer, whole, np.array(highs.getSolution().col_value))
+    def _of_cut(self, found: CutOutcome, message: str, *tree: Any) -> DecompositionResult:
+        return self._result(
+            found.objective, found.bound, found.x, found.stop_reason, message, *tree
+        )
 
     def _result(
         self,

@@ -141,6 +141,22 @@ class Reformulation:
                 x[structure.variables(block)[at]] += share * values
         return x
 
+    def columns_of(self, x: Vector) -> tuple[list[Column], list[float]]:
+        """Columns and their coefficients of a point of the model: the way back of :meth:`point`."""
+        structure, columns, counts = self.structure, [], []
+        for group, problem in zip(self.groups, self.pricer.problems, strict=True):
+            for block in group:
+                columns.append(problem.block.column(x[structure.variables(block)]))
+                counts.append(1.0)
+        steps = {column.key: column for column in self.master.columns}
+        away = x - self.base
+        for j in structure.master_variables.tolist():
+            sign = math.copysign(1.0, away[j])
+            if away[j]:
+                columns.append(steps["variable", structure.model.names[j], sign])
+                counts.append(abs(float(away[j])))
+        return columns, counts
+
 
 def reformulated(
     structure: Structure, executor: Executor | futures.Executor | None = None
