@@ -46,7 +46,7 @@ def colour(graph, **options):
 
     def exact(duals):
         groups, weight = weighted(duals)
-        found, total, bound = heaviest_independent_set(groups, weight)
+        found, total, bound = heaviest_independent_set(groups, weight, above=1.0)
         return [column(found)] if total > 1 + 1e-6 else [], min(0.0, 1 - bound)
 
     colour_of = nx.greedy_color(graph, "DSATUR")

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cgboost._solvers import run_highs, run_interruptible
-from cgboost.exceptions import CGBoostError
+from cgboost.exceptions import BoundError, CGBoostError
 from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import StopReason
+from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.model import Model, Vector, checked, quiet_highs
 from cgboost.integer.decomposition.reformulation import Reformulation
 from cgboost.integer.node_selection import Node
 from cgboost.integer.reporting.callbacks import TreeState
+from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.search_state import Relaxation, Search
 
 if TYPE_CHECKING:
@@ -33,6 +35,15 @@ WHOLE_FEASIBILITY = 1e-9
 TURN = 0.1
 """Seconds of the tree search before branch and cut begins, and of a turn of either. Of the models
 that come with GCG most are solved by one of the two in less."""
+
+
+SMALL_COST, LARGE_COST = 1e-2, 1e3
+"""Where all costs are smaller, or larger, they get another unit. Where some are larger and others
+are not, small ones count as well."""
+
+
+LAST_WAIT = 1.0
+"""Seconds for which the end of branch and cut is waited for: it ends when HiGHS next asks."""
 
 
 class DecompositionError(CGBoostError):
@@ -109,7 +120,8 @@ class BranchAndCut:
         checked(highs.changeObjectiveOffset(program.constant), "the constant")
         whole = (n, np.arange(n, dtype=np.int32), model.integer.astype(np.uint8))
         checked(highs.changeColsIntegrality(*whole), "the integrality")
-        checked(highs.setOptionValue("mip_rel_gap", gap), "the option mip_rel_gap")
+        for name, value in (("mip_rel_gap", gap), ("mip_abs_gap", 0.0)):
+            checked(highs.setOptionValue(name, value), f"the option {name}")
         return highs
 
     def outcome(self, highs: highspy.Highs, *, was_interrupted: bool = False) -> CutOutcome:
@@ -205,11 +217,15 @@ class PausedCut:
         kinds = cb.HighsCallbackType
         self.bound, self.objective, self._cut = -math.inf, math.inf, cut
         self.x: Vector | None = None
-        self._is_cancelled, self._error = False, ""
+        self._is_cancelled = False
         self._may_go, self._is_over = threading.Event(), threading.Event()
-        self._highs, self._solution = cut.loaded(gap), kinds.kCallbackMipImprovingSolution
+        self._highs = cut.loaded(gap)
+        self._node, self._solution = (
+            kinds.kCallbackMipInterrupt,
+            kinds.kCallbackMipImprovingSolution,
+        )
         checked(self._highs.setCallback(self._called, None), "callbacks")
-        for kind in (kinds.kCallbackMipInterrupt, kinds.kCallbackSimplexInterrupt, self._solution):
+        for kind in (self._node, kinds.kCallbackSimplexInterrupt, self._solution):
             checked(self._highs.startCallback(kind), "callbacks")
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -218,16 +234,17 @@ class PausedCut:
         self._may_go.set()
         if not self._thread.is_alive() and not self._is_over.is_set():
             self._thread.start()
-        is_over = self._is_over.wait(seconds)
-        self._may_go.clear()
-        return self._cut.outcome(self._highs) if is_over else None
+        if not self._is_over.wait(seconds):
+            self._may_go.clear()
+            return None
+        return self._cut.outcome(self._highs)  # solves a linear program, which asks as well
 
     def close(self) -> None:
         """End it."""
         self._is_cancelled = True
         self._may_go.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(LAST_WAIT)
 
     def _run(self) -> None:
         try:
@@ -243,7 +260,7 @@ class PausedCut:
             self.x = np.array(out.mip_solution)
             self.objective = self._cut.model.program.objective_value(self.x)
             return
-        if self._cut.model.integer.any():
+        if kind == self._node:  # linear programs have no such bound
             self.bound = max(self.bound, float(out.mip_dual_bound))
         self._may_go.wait()
         back.user_interrupt = self._is_cancelled
@@ -323,12 +340,39 @@ class InTurns(Callback):
             taken[number] = taken.get(number, 0.0) + count
         search.offer(taken, "branch and cut")
 
+    def check_bound(self, tree: BranchAndPriceResult) -> None:
+        """Raise a BoundError if the tree's bound is above a solution of branch and cut."""
+        if tree.bound is None:
+            return
+        bound = tree.bound + self._constant
+        if bound - self.objective > INTEGRAL * max(1.0, abs(self.objective)):
+            raise BoundError(
+                f"the bound {bound:.10g} of the tree search is above the objective "
+                f"{self.objective:.10g} of a solution that branch and cut has found"
+            )
+
     def close(self) -> None:
         """End branch and cut."""
         if self._running is not None:
             self._running.close()
 
 
-def relative(objective: float, bound: float) -> float:
+def cost_unit(cost: Vector) -> float:
+    """A power of two by which all costs are divided; 1 where some are of a usual size.
+
+    Tolerances of solvers are absolute. HiGHS stops within 1e-6 of the optimum, which is the whole
+    objective where costs are 1e-8, and with costs of 1e12 one unit of a row that is missed costs
+    less than any column.
+    """
+    sizes = np.abs(cost[cost != 0])
+    if not sizes.size or (sizes.max() >= SMALL_COST and sizes.min() <= LARGE_COST):
+        return 1.0
+    own = sizes.max() if sizes.max() < SMALL_COST else sizes.min()
+    return float(2.0 ** np.floor(np.log2(own)))
+
+
+def relative(objective: float, bound: float | None) -> float:
     r"""The gap between an objective and a bound on it, relative to max(1, \|objective\|)."""
+    if bound is None or not (math.isfinite(objective) and math.isfinite(bound)):
+        return math.inf
     return max(0.0, objective - bound) / max(1.0, abs(objective))

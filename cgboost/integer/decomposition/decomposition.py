@@ -9,14 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent import futures
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cgboost.exceptions import CGBoostError, ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
-from cgboost.integer.branching.decisions import check_whole
+from cgboost.integer.branching.decisions import check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import (
@@ -24,6 +24,7 @@ from cgboost.integer.decomposition.branch_and_cut import (
     CutOutcome,
     DecompositionError,
     InTurns,
+    cost_unit,
     relative,
 )
 from cgboost.integer.decomposition.detection import detect
@@ -86,6 +87,18 @@ class DecompositionResult:
         """The summary."""
         return self.summary()
 
+    def times(self, unit: float) -> DecompositionResult:
+        """The same result with costs in another unit."""
+        objective = unit * self.objective
+        bound = None if self.bound is None else unit * self.bound
+        sign = -1.0 if self.maximize else 1.0
+        gap = relative(sign * objective, None if bound is None else sign * bound)
+        tree = None if self.tree is None else self.tree.times(unit)
+        constant = unit * self.constant
+        return replace(
+            self, objective=objective, bound=bound, gap=gap, tree=tree, constant=constant
+        )
+
     def summary(self) -> str:
         """A short summary as text."""
         bound = "none" if self.bound is None else f"{self.bound:.8g}"
@@ -130,6 +143,7 @@ class Decomposition:
         self.model, self.structure, self.detected = model, structure, detected
         self.obstacle = "" if structure is None else obstacle(structure)
         self.why = f"{why}; not decomposed: {self.obstacle}" if self.obstacle else why
+        self._unit = 1.0
 
     def __repr__(self) -> str:
         n_rows, n = self.model.matrix.shape
@@ -178,19 +192,49 @@ class Decomposition:
         TypeError
             For an option that is no parameter of :class:`~cgboost.BranchAndPrice`.
         """
-        start = time.perf_counter()
         check_whole("verbose", verbose, 0)
+        check_number("gap", gap, 0.0)
+        if time_limit is not None:
+            check_number("time_limit", time_limit, 0.0)
         known = inspect.signature(BranchAndPrice).parameters
         if wrong := [name for name in options if name not in known]:
             raise TypeError(
                 f"solve() got {wrong[0]!r}, which is no parameter of BranchAndPrice: it takes "
                 f"{', '.join(list(known)[2:])}"
             )
+        unit = cost_unit(self.model.program.cost)
+        if unit == 1.0:
+            return self._solve(gap, time_limit, block_executor, resume, verbose, options)
+        scaled = self._divided_by(unit)
+        result = scaled._solve(gap, time_limit, block_executor, resume, verbose, options)
+        return result.times(unit)
+
+    def _divided_by(self, unit: float) -> Decomposition:
+        """The same with costs in another unit."""
+        program = self.model.program
+        program = replace(program, cost=program.cost / unit, constant=program.constant / unit)
+        model = replace(self.model, program=program)
+        structure = self.structure and replace(self.structure, model=model)
+        result = Decomposition(model, structure, self.why, detected=self.detected)
+        result.why, result._unit = self.why, unit
+        return result
+
+    def _solve(
+        self,
+        gap: float,
+        time_limit: float | None,
+        block_executor: Executor | futures.Executor | None,
+        resume: str | os.PathLike[str] | None,
+        verbose: int,
+        options: dict[str, Any],
+    ) -> DecompositionResult:
+        """Solve in the unit of costs that the model has."""
+        start = time.perf_counter()
         if self.structure is None:
             _check_no_resume(resume, self.why)
             return self._cut(gap, time_limit, self.why, verbose)
         try:
-            made = reformulated(self.structure, block_executor)
+            made = reformulated(self.structure, block_executor, unit=self._unit)
         except NotDecomposableError as error:
             _check_no_resume(resume, str(error))
             return self._cut(gap, time_limit, str(error), verbose)
@@ -204,7 +248,7 @@ class Decomposition:
         constant = self.model.program.constant + made.constant
 
         def value(cost: float) -> float:
-            return self.model.in_own_sense(cost + constant)
+            return self._unit * self.model.in_own_sense(cost + constant)
 
         told = [*options.pop("callbacks", ())]
         if verbose:
@@ -219,6 +263,7 @@ class Decomposition:
             tree = search.run(gap, time_limit, resume=resume)
             if self.detected and tree.error is not None:
                 raise tree.error
+            turns.check_bound(tree)
         except CGBoostError as error:
             if not self.detected:
                 raise
@@ -285,12 +330,10 @@ class Decomposition:
         if x is not None:
             self._check(x, objective)
             objective = model.program.objective_value(x)
-        known = bound is not None and math.isfinite(bound) and math.isfinite(objective)
-        gap = max(0.0, objective - float(bound or 0.0)) if known else math.inf
         return DecompositionResult(
             objective=model.in_own_sense(objective),
             bound=None if bound is None else model.in_own_sense(bound),
-            gap=gap / max(1.0, abs(objective)) if known else math.inf,
+            gap=relative(objective, bound),
             x={} if x is None else dict(zip(model.names, x.tolist(), strict=True)),
             stop_reason=reason,
             message=message,
