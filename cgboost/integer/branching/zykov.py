@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-MOST_KEPT = 8
+LAST_GRAPHS = 8
 """Graphs that are kept: that of a node is asked for in every round of its relaxation."""
 
 
@@ -63,7 +63,7 @@ class ZykovBranching:
             }
             for each in asked:
                 pairs[type(each)].append((each.first, each.second))
-            while len(self._groups) >= MOST_KEPT:
+            while len(self._groups) >= LAST_GRAPHS:
                 del self._groups[next(iter(self._groups))]
             self._groups[asked] = contracted_graph(self.graph, pairs[Together], pairs[Apart])
         return self._groups[asked]
