@@ -227,7 +227,7 @@ class PausedCut:
         checked(self._highs.setCallback(self._called, None), "callbacks")
         for kind in (self._node, kinds.kCallbackSimplexInterrupt, self._solution):
             checked(self._highs.startCallback(kind), "callbacks")
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread = threading.Thread(target=self._run)  # its end is waited for at exit
 
     def go_on(self, seconds: float) -> CutOutcome | None:
         """Go on for some seconds; the outcome once there is one."""
@@ -308,6 +308,14 @@ class InTurns(Callback):
     def objective(self) -> float:
         """See the class."""
         return math.inf if self._running is None else self._running.objective
+
+    @property
+    def known(self) -> CutOutcome | None:
+        """What branch and cut knows where it is interrupted; None if that is nothing."""
+        if self.x is None and self.bound == -math.inf:
+            return None
+        bound = None if self.bound == -math.inf else min(self.bound, self.objective)
+        return CutOutcome(StopReason.INTERRUPTED, self.objective, bound, self.x)
 
     def __call__(self, current: TreeState) -> bool:
         """After a node; whether the model is solved."""

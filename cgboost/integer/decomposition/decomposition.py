@@ -269,6 +269,10 @@ class Decomposition:
                 raise
             left = None if time_limit is None else time_limit - (time.perf_counter() - start)
             return self._cut(gap, left and max(0.0, left), f"{self.why}; {error}", verbose)
+        except KeyboardInterrupt:  # the tree search has neither solution nor bound
+            if turns.known is None:
+                raise
+            return self._of_cut(turns.known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             made.pricer.close()
         if turns.outcome is not None and turns.outcome.is_conclusive:
