@@ -104,7 +104,8 @@ def test_a_bound_above_a_solution_is_no_bound(monkeypatch: pytest.MonkeyPatch) -
         turns.check_bound(tree)
     monkeypatch.setattr(InTurns, "check_bound", _refused)
     result = divided(structure).solve()
-    assert result.objective == result.bound == decompose(model, blocks).solve().objective
+    alone = Decomposition(model, None, "").solve()
+    assert result.objective == result.bound == alone.objective
     assert "wrong" in result.message
 
 
