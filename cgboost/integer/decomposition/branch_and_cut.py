@@ -191,7 +191,7 @@ def _is_undecided(highs: highspy.Highs) -> bool:
 
 
 class PausedCut:
-    """Branch and cut that goes on only for some seconds at a time, in a thread of its own.
+    """Branch and cut that goes on only for some seconds at a time, in another thread.
 
     It stops where HiGHS asks whether it should be interrupted: between the nodes of its tree, and
     between some iterations of its linear programs.
