@@ -126,6 +126,9 @@ if TYPE_CHECKING:
         run_highs as run_highs,
     )
     from solvers import (
+        run_interruptible as run_interruptible,
+    )
+    from solvers import (
         solve as solve,
     )
 else:

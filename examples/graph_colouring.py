@@ -36,16 +36,26 @@ def colour(graph, **options):
 
     def greedy(duals):
         groups, weight = weighted(duals)
-        found, total = greedy_independent_set(groups, weight)
-        return [column(found)] if total > 1 + 1e-6 else []
+        columns = []
+        while True:  # each set has no node of those before
+            found, total = greedy_independent_set(groups, weight)
+            if total <= 1 + 1e-6:
+                return columns
+            columns.append(column(found))
+            weight.update(dict.fromkeys(found, -1.0))
 
     def exact(duals):
         groups, weight = weighted(duals)
-        found, total, bound = heaviest_independent_set(groups, weight)
+        found, total, bound = heaviest_independent_set(groups, weight, above=1.0)
         return [column(found)] if total > 1 + 1e-6 else [], min(0.0, 1 - bound)
 
+    colour_of = nx.greedy_color(graph, "DSATUR")
+    start = [
+        column([{node for node in nodes if colour_of[node] == number}])
+        for number in sorted(set(colour_of.values()))
+    ]
     pricer = respects(Together, Apart)(PricerSequence([greedy, exact]))
-    options = {"branching": rule, "objective_step": 1.0, **options}
+    options = {"branching": rule, "objective_step": 1.0, "start": start, **options}
     return BranchAndPrice(master, pricer, **options)
 
 

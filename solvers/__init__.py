@@ -9,6 +9,7 @@ from .api import BACKENDS as BACKENDS
 from .api import available_backends, check_options, get_backend, open_session, solve
 from .backends.highs import quiet_highs as quiet_highs
 from .backends.highs import run_highs as run_highs
+from .backends.highs import run_interruptible as run_interruptible
 from .program.errors import (
     InfeasibleError,
     InfeasibleOrUnboundedError,

@@ -75,8 +75,8 @@ class Callback:
     def __call__(self, current: Any) -> Any:
         """A round, or a node, is done; a true value stops the run."""
 
-    def waiting(self, state: Any) -> None:
-        """A round of a node of a tree is done, which may have many."""
+    def waiting(self, state: Any) -> Any:
+        """A round of a node of a tree is done, which may have many; a true value stops the run."""
 
     def save(self, record: Callable[[], Any], *, ended: bool) -> None:
         """A round, or a node, is complete, or all has ended; ``record()`` is where to go on.

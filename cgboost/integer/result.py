@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,18 @@ class BranchAndPriceResult:
             for variable, amount in column.variables.items():
                 amounts[variable] = amounts.get(variable, 0.0) + amount * x
         return {variable: amount for variable, amount in amounts.items() if amount != 0}
+
+    def times(self, unit: float) -> BranchAndPriceResult:
+        """The same result with costs in another unit."""
+        costs = ("bound", "incumbent", "global_bound")
+        tree = {name: own * unit if name in costs else own for name, own in self.tree.items()}
+        return replace(
+            self,
+            objective=unit * self.objective,
+            bound=None if self.bound is None else unit * self.bound,
+            columns=tuple(replace(column, cost=unit * column.cost) for column in self.columns),
+            tree=tree,
+        )
 
     def __str__(self) -> str:
         return self.summary()

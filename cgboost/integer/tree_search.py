@@ -122,7 +122,7 @@ def _ending(where: str = "") -> Iterator[None]:
     """What the master or the pricer raises ends the search, but for what shows a wrong claim."""
     try:
         yield
-    except (BoundError, ObjectiveStepError):
+    except (BoundError, ObjectiveStepError, SearchEnd):
         raise
     except MasterError as error:
         if error.timed_out:
@@ -584,8 +584,10 @@ class TreeSearch:
         self._save()
         search = self.search
         bound = min(max(self._bound(), search.rounded(search.root_bound)), search.objective)
-        for callback in self.what.callbacks:
-            callback.waiting(self._state(bound))
+        state = self._state(bound)
+        asked = [callback.waiting(state) for callback in self.what.callbacks]
+        if any(asked):
+            raise SearchEnd(StopReason.CALLBACK, f"asked to stop after {state.n_nodes} nodes")
 
     @property
     def _saving(self) -> list[Callback]:

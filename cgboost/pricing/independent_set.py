@@ -1,21 +1,21 @@
 """Independent sets of large weight: the pricing problem of colourings.
 
-A heaviest independent set is a heaviest clique of the complement. At a node of a tree nodes that
-are coloured alike are one, and nodes that differ are joined: Mehrotra and Trick, *A Column
-Generation Approach for Graph Coloring*, INFORMS J. on Computing 8, 1996.
+At a node of a tree nodes that are coloured alike are one, and nodes that differ are joined:
+Mehrotra and Trick, *A Column Generation Approach for Graph Coloring*, INFORMS J. on Computing 8,
+1996. Sets of nodes are the bits of whole numbers: neighbours of all nodes of a set are joined or
+taken out by one operation of the processor for every 64 nodes.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import networkx as nx
 
-WEIGHT_STEPS = 10**6
-"""The exact search has weights in whole multiples of the largest, divided by this."""
+ROUNDING = 1e-12
+"""Share of the sum of all weights by which sums of some of them may be off."""
 
 
 def greedy_independent_set(
@@ -36,36 +36,44 @@ def greedy_independent_set(
     weight : float
         Of all of them.
     """
-    left = {node for node in graph if weights[node] >= 0}
+    nodes, joined = _bits(graph)
+    own = [weights[node] for node in nodes]
+    left = sum(1 << v for v, weight in enumerate(own) if weight >= 0)
     chosen: list[Hashable] = []
     while left:
-        share = {v: weights[v] / (1 + len(left & set(graph[v]))) for v in graph if v in left}
-        best = max(share, key=share.__getitem__)
-        chosen.append(best)
-        left -= {best, *graph[best]}
+        best = max(_members(left), key=lambda v: own[v] / (1 + (left & joined[v]).bit_count()))
+        chosen.append(nodes[best])
+        left &= ~(joined[best] | 1 << best)
     return chosen, sum(weights[node] for node in chosen)
 
 
 def heaviest_independent_set(
-    graph: nx.Graph, weights: Mapping[Hashable, float]
+    graph: nx.Graph, weights: Mapping[Hashable, float], *, above: float = 0.0
 ) -> tuple[list[Hashable], float, float]:
     """Heaviest independent set, and an upper bound on the weight of all of them.
+
+    Branch-and-bound: an independent set has one node of a clique at most, so that cliques that
+    cover some nodes bound the weight of the sets among these (Held, Cook, Sewell, *Maximum-Weight
+    Stable Sets and Safe Lower Bounds for Graph Coloring*, Math. Prog. Computation 4, 2012).
 
     Parameters
     ----------
     graph : networkx.Graph
     weights : mapping of node to float
         Nodes of a negative weight are left out.
+    above : float, default=0.0
+        Only a heavier set is looked for, which takes less time: a column prices out if the set
+        weighs more than the column costs.
 
     Returns
     -------
     nodes : list
-        No two of them are joined.
+        No two of them are joined; empty where no set weighs more than ``above``.
     weight : float
         Of all of them.
     bound : float
-        No independent set weighs more: the search (branch-and-bound of networkx, for cliques of the
-        complement) has whole numbers, and weights are rounded up to millionths of the largest.
+        No independent set weighs more: the weight or ``above``, and what sums may be off by
+        rounding.
 
     Examples
     --------
@@ -76,15 +84,79 @@ def heaviest_independent_set(
     >>> sorted(nodes), weight, round(bound, 4)
     ([1, 3], 5.0, 5.0)
     """
-    import networkx as nx
+    nodes, joined = _bits(graph)
+    useful = [v for v, node in enumerate(nodes) if weights[node] > 0]
+    useful.sort(key=lambda v: -weights[nodes[v]])
+    place = {v: k for k, v in enumerate(useful)}
+    inside = [sum(1 << place[u] for u in _members(joined[v]) if u in place) for v in useful]
+    own = [float(weights[nodes[v]]) for v in useful]
+    chosen = _heaviest(inside, own, above)
+    weight = sum(weights[nodes[useful[k]]] for k in chosen)
+    bound = max(weight, above) + 2 * ROUNDING * sum(own)
+    return [nodes[useful[k]] for k in chosen], weight, bound
 
-    useful = [node for node in graph if weights[node] >= 0]
-    unit = max((weights[node] for node in useful), default=0.0) / WEIGHT_STEPS or 1.0
-    complement = nx.complement(graph.subgraph(useful))
-    units = {node: math.ceil(weights[node] / unit) for node in useful}
-    nx.set_node_attributes(complement, units, "units")
-    chosen, total = nx.max_weight_clique(complement, "units")
-    return list(chosen), sum(weights[node] for node in chosen), total * unit
+
+def _heaviest(joined: list[int], weights: list[float], above: float) -> list[int]:
+    """The heaviest independent set of nodes 0, 1, … of falling weights."""
+    allowed = ROUNDING * sum(weights)
+    best, best_set = above, 0
+    stack = [((1 << len(weights)) - 1, 0.0, 0)]
+    while stack:
+        left, weight, taken = stack.pop()
+        if weight > best:
+            best, best_set = weight, taken
+        covered, loose = _covered(left, joined, weights, best - weight + allowed)
+        below = []
+        for v in loose:
+            below.append((covered & ~joined[v], weight + weights[v], taken | 1 << v))
+            covered |= 1 << v
+        stack += below
+    return list(_members(best_set))
+
+
+def _covered(
+    left: int, joined: list[int], weights: list[float], room: float
+) -> tuple[int, list[int]]:
+    """Nodes whose independent sets weigh no more than ``room``, and the others.
+
+    Cliques cover them; one counts as much as its heaviest node.
+    """
+    covered = 0
+    while left:
+        v = (left & -left).bit_length() - 1  # the heaviest
+        room -= weights[v]
+        if room < 0:
+            break
+        left ^= 1 << v
+        covered |= 1 << v
+        clique = left & joined[v]
+        while clique:
+            v = (clique & -clique).bit_length() - 1
+            left ^= 1 << v
+            covered |= 1 << v
+            clique &= joined[v]
+    return covered, list(_members(left))
+
+
+def _members(bits: int) -> Iterator[int]:
+    """The places of the ones of a number, the lowest first."""
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low
+
+
+def _bits(graph: nx.Graph) -> tuple[list[Any], list[int]]:
+    """Nodes, and the neighbours of each as bits; a frozen graph keeps them."""
+    known: tuple[list[Any], list[int]] | None = getattr(graph, "_bits", None)
+    if known is not None:
+        return known
+    nodes = list(graph)
+    places = {node: k for k, node in enumerate(nodes)}
+    joined = [sum(1 << places[other] for other in graph[node] if other != node) for node in nodes]
+    if getattr(graph, "frozen", False):
+        graph._bits = nodes, joined
+    return nodes, joined
 
 
 def contracted_graph(
@@ -104,7 +176,8 @@ def contracted_graph(
     -------
     networkx.Graph
         Its nodes are frozensets of nodes. Groups with an edge or a pair that differs between them
-        are joined; a group with one inside itself cannot be coloured and is left out.
+        are joined; a group with one inside itself cannot be coloured and is left out. The graph is
+        frozen (``networkx.freeze``): a copy can be changed.
     """
     import networkx as nx
 
@@ -116,7 +189,7 @@ def contracted_graph(
     result = nx.empty_graph(groups)
     result.add_edges_from((of[a], of[b]) for a, b in apart.edges)
     result.remove_nodes_from([group for group in groups if result.has_edge(group, group)])
-    return result
+    return nx.freeze(result)
 
 
 def dominated_nodes(graph: nx.Graph) -> list[tuple[Any, Any]]:
@@ -125,19 +198,20 @@ def dominated_nodes(graph: nx.Graph) -> list[tuple[Any, Any]]:
     All neighbours of a are neighbours of b among the nodes that are left when those before a in the
     list are taken out. No colouring needs more colours if all pairs are coloured alike.
     """
-    joined = {node: set(graph[node]) for node in graph}
+    nodes, neighbours = _bits(graph)
+    joined, left = list(neighbours), (1 << len(nodes)) - 1
     found: list[tuple[Any, Any]] = []
     is_new = True
     while is_new:
         is_new = False
-        for a in list(joined):
-            b = next(
-                (b for b in joined if a != b and b not in joined[a] and joined[a] <= joined[b]),
-                None,
-            )
-            if b is not None:
-                found.append((a, b))
-                for other in joined.pop(a):
-                    joined[other].discard(a)
+        for a in _members(left):
+            others = left & ~(joined[a] | 1 << a)
+            for c in _members(joined[a]):  # b has to be a neighbour of each
+                others &= joined[c]
+            if others:
+                found.append((nodes[a], nodes[(others & -others).bit_length() - 1]))
+                left ^= 1 << a
+                for c in _members(joined[a]):
+                    joined[c] ^= 1 << a
                 is_new = True
     return found

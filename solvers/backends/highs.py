@@ -131,6 +131,23 @@ def run_highs(native: Any) -> Any:
     return code
 
 
+def run_interruptible(native: Any) -> bool:
+    """Run a model in a thread while listening for Ctrl-C; whether it came."""
+    native.HandleKeyboardInterrupt = True
+    is_done = was_interrupted = False
+    try:
+        native.startSolve()
+        while not is_done:
+            try:
+                is_done, _ = native.wait(0.1)
+            except KeyboardInterrupt:
+                was_interrupted = True
+                native.cancelSolve()
+    finally:
+        native.HandleKeyboardInterrupt = False
+    return was_interrupted
+
+
 def leave_no_scheduler() -> None:
     """End the scheduler that somebody's use of HiGHS has started in this thread."""
     if not _is_inside_highs():
@@ -344,28 +361,11 @@ class HighsSession(CheckedSession):
         self._set("time_limit", used + max(0.0, self._end - time.perf_counter()))
         is_long = self._is_mip or self._last_seconds > LONG_SOLVE_SECONDS
         if is_long or native.getNumNz() > LARGE_MODEL_NONZEROS:
-            if self._run_in_thread():
+            if run_interruptible(native):
                 return "kInterrupt"
         else:
             run_highs(native)
         return str(native.getModelStatus().name)
-
-    def _run_in_thread(self) -> bool:
-        """Run HiGHS while listening for Ctrl-C; return whether it came."""
-        native = self._model.native
-        native.HandleKeyboardInterrupt = True
-        is_done = was_interrupted = False
-        try:
-            native.startSolve()
-            while not is_done:
-                try:
-                    is_done, _ = native.wait(0.1)
-                except KeyboardInterrupt:
-                    was_interrupted = True
-                    native.cancelSolve()
-        finally:
-            native.HandleKeyboardInterrupt = False
-        return was_interrupted
 
     def _match_simplex_to_move(self) -> None:
         if not self._is_mip:

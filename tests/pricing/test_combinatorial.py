@@ -42,6 +42,20 @@ def test_no_other_amounts_are_worth_more(
     )
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_items_that_the_relaxation_decides(seed: int) -> None:
+    """Of 40 items most are never looked at again; the value is that of the whole table."""
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(1, 30, 40)
+    values = rng.permutation([weights, rng.uniform(0, 30, 40), np.full(40, 3.0)])[0] * 10.0**seed
+    best = np.zeros(201)
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        best[weight:] = np.maximum(best[weight:], best[: 201 - weight] + value)
+    amounts, value = solve_knapsack(values, weights, 200)
+    assert value == pytest.approx(best[-1])
+    assert weights @ amounts <= 200
+
+
 def test_each_item_is_there_once_by_default() -> None:
     """And nothing is taken where nothing fits or helps."""
     amounts, value = solve_knapsack([5.0, 4.0, 3.0], [4, 3, 2], 7)
@@ -227,6 +241,11 @@ def test_no_other_independent_set_is_heavier(seed: int) -> None:
     assert best <= bound <= best + 9 * 3e-6
     assert weight == pytest.approx(sum(weights[v] for v in nodes))
     assert weight == pytest.approx(best, abs=9 * 3e-6)
+    for above in (0.9 * best, best, best + 1.0):
+        nodes, weight, bound = heaviest_independent_set(graph, weights, above=above)
+        assert bound == pytest.approx(max(best, above))
+        assert bound >= best
+        assert (weight == pytest.approx(best)) if nodes else above >= best - 1e-9
     quick, quick_weight = greedy_independent_set(graph, weights)
     assert independent(graph, quick)
     assert quick_weight == pytest.approx(sum(weights[v] for v in quick))

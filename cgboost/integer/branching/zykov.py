@@ -13,12 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cgboost.forks import cached_property
 from cgboost.integer.branching.decisions import Apart, Decision, Together
 from cgboost.integer.branching.rules import Branch, NodeSolution
 from cgboost.pricing.independent_set import contracted_graph, dominated_nodes
 
 if TYPE_CHECKING:
     import networkx as nx
+
+
+LAST_GRAPHS = 8
+"""Graphs that are kept: that of a node is asked for in every round of its relaxation."""
 
 
 class ZykovBranching:
@@ -39,23 +44,37 @@ class ZykovBranching:
     def __init__(self, graph: nx.Graph) -> None:
         self.graph = graph
         self._places = {node: place for place, node in enumerate(graph)}
+        self._groups: dict[tuple[Any, ...], nx.Graph] = {}
+
+    @cached_property
+    def _dominated(self) -> list[tuple[Hashable, Hashable]]:
+        return dominated_nodes(self.graph)
 
     def groups(self, decisions: Iterable[Any]) -> nx.Graph:
         """The graph of the groups of nodes that are together; see :func:`contracted_graph`.
 
         Its independent sets, taken together, are the columns that the decisions allow.
         """
-        pairs: dict[type, list[tuple[Hashable, Hashable]]] = {Together: [], Apart: []}
-        for decision in decisions:
-            if type(decision) in pairs:
-                pairs[type(decision)].append((decision.first, decision.second))
-        return contracted_graph(self.graph, pairs[Together], pairs[Apart])
+        asked = tuple(each for each in decisions if isinstance(each, Together | Apart))
+        if asked not in self._groups:
+            pairs: dict[type, list[tuple[Hashable, Hashable]]] = {
+                Together: [*self._dominated],
+                Apart: [],
+            }
+            for each in asked:
+                pairs[type(each)].append((each.first, each.second))
+            while len(self._groups) >= LAST_GRAPHS:
+                del self._groups[next(iter(self._groups))]
+            self._groups[asked] = contracted_graph(self.graph, pairs[Together], pairs[Apart])
+        return self._groups[asked]
 
     def branches(self, solution: NodeSolution, most: int) -> Sequence[Branch]:
         """See :class:`BranchingRule`."""
+        import networkx as nx
+
         groups = self.groups(solution.decisions)
         names = list(groups)
-        joined = np.array([[b in groups[a] for b in names] for a in names], dtype=np.float64)
+        joined = nx.to_numpy_array(groups, names)
         together = self._together(solution, names)
         either = joined.sum(axis=1)[:, None] + joined.sum(axis=1) - joined @ joined.T
         score = np.minimum(together, 1.0 - together) * either

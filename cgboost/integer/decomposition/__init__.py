@@ -13,6 +13,7 @@
     detection.py        blocks of a model that names none
     pricing/            pricing problems of blocks: special algorithms, or a live model in HiGHS
     reformulation.py    master, pricers and branching rules of a structure
+    branch_and_cut.py   branch and cut in HiGHS, alone or in turns with a tree search
     decomposition.py    branch-and-price on a model, and the way back
     own_sense.py        callbacks that see values of the model
 """

@@ -9,29 +9,27 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent import futures
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from cgboost._solvers import run_highs
 from cgboost.exceptions import CGBoostError, ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
-from cgboost.integer.branching.decisions import check_whole
+from cgboost.integer.branching.decisions import check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
-from cgboost.integer.decomposition.detection import detect
-from cgboost.integer.decomposition.model import (
-    Model,
-    Vector,
-    as_model,
-    checked,
-    one_threaded_highs,
+from cgboost.integer.decomposition.branch_and_cut import (
+    BranchAndCut,
+    CutOutcome,
+    DecompositionError,
+    InTurns,
+    cost_unit,
+    relative,
 )
+from cgboost.integer.decomposition.detection import detect
+from cgboost.integer.decomposition.model import Model, Vector, as_model
 from cgboost.integer.decomposition.own_sense import in_own_sense
-from cgboost.integer.decomposition.pricing.block import BlockError
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,
     obstacle,
@@ -43,16 +41,7 @@ from cgboost.integer.result import BranchAndPriceResult
 from cgboost.parallel.executors import Executor
 
 if TYPE_CHECKING:
-    import highspy
-
-WHOLE_FEASIBILITY = 1e-9
-"""What rows and bounds may be missed by with the integers of a solution given."""
-
-
-class DecompositionError(CGBoostError):
-    """A result of branch-and-price does not hold in the original model."""
-
-    section = "models-with-blocks"
+    pass
 
 
 @dataclass(frozen=True)
@@ -75,7 +64,8 @@ class DecompositionResult:
     structure : Structure or None
         The blocks; None if the model was solved by plain branch and cut.
     tree : BranchAndPriceResult or None
-        The tree search in terms of columns: minimised, without the constant.
+        The tree search in terms of columns: minimised, without the constant. If branch and cut was
+        faster, as far as it had come.
     maximize : bool
         The sense of the model.
     constant : float
@@ -96,6 +86,18 @@ class DecompositionResult:
     def __str__(self) -> str:
         """The summary."""
         return self.summary()
+
+    def times(self, unit: float) -> DecompositionResult:
+        """The same result with costs in another unit."""
+        objective = unit * self.objective
+        bound = None if self.bound is None else unit * self.bound
+        sign = -1.0 if self.maximize else 1.0
+        gap = relative(sign * objective, None if bound is None else sign * bound)
+        tree = None if self.tree is None else self.tree.times(unit)
+        constant = unit * self.constant
+        return replace(
+            self, objective=objective, bound=bound, gap=gap, tree=tree, constant=constant
+        )
 
     def summary(self) -> str:
         """A short summary as text."""
@@ -141,6 +143,7 @@ class Decomposition:
         self.model, self.structure, self.detected = model, structure, detected
         self.obstacle = "" if structure is None else obstacle(structure)
         self.why = f"{why}; not decomposed: {self.obstacle}" if self.obstacle else why
+        self._unit = 1.0
 
     def __repr__(self) -> str:
         n_rows, n = self.model.matrix.shape
@@ -189,19 +192,49 @@ class Decomposition:
         TypeError
             For an option that is no parameter of :class:`~cgboost.BranchAndPrice`.
         """
-        start = time.perf_counter()
         check_whole("verbose", verbose, 0)
+        check_number("gap", gap, 0.0)
+        if time_limit is not None:
+            check_number("time_limit", time_limit, 0.0)
         known = inspect.signature(BranchAndPrice).parameters
         if wrong := [name for name in options if name not in known]:
             raise TypeError(
                 f"solve() got {wrong[0]!r}, which is no parameter of BranchAndPrice: it takes "
                 f"{', '.join(list(known)[2:])}"
             )
+        unit = cost_unit(self.model.program.cost)
+        if unit == 1.0:
+            return self._solve(gap, time_limit, block_executor, resume, verbose, options)
+        scaled = self._divided_by(unit)
+        result = scaled._solve(gap, time_limit, block_executor, resume, verbose, options)
+        return result.times(unit)
+
+    def _divided_by(self, unit: float) -> Decomposition:
+        """The same with costs in another unit."""
+        program = self.model.program
+        program = replace(program, cost=program.cost / unit, constant=program.constant / unit)
+        model = replace(self.model, program=program)
+        structure = self.structure and replace(self.structure, model=model)
+        result = Decomposition(model, structure, self.why, detected=self.detected)
+        result.why, result._unit = self.why, unit
+        return result
+
+    def _solve(
+        self,
+        gap: float,
+        time_limit: float | None,
+        block_executor: Executor | futures.Executor | None,
+        resume: str | os.PathLike[str] | None,
+        verbose: int,
+        options: dict[str, Any],
+    ) -> DecompositionResult:
+        """Solve in the unit of costs that the model has."""
+        start = time.perf_counter()
         if self.structure is None:
             _check_no_resume(resume, self.why)
             return self._cut(gap, time_limit, self.why, verbose)
         try:
-            made = reformulated(self.structure, block_executor)
+            made = reformulated(self.structure, block_executor, unit=self._unit)
         except NotDecomposableError as error:
             _check_no_resume(resume, str(error))
             return self._cut(gap, time_limit, str(error), verbose)
@@ -215,101 +248,76 @@ class Decomposition:
         constant = self.model.program.constant + made.constant
 
         def value(cost: float) -> float:
-            return self.model.in_own_sense(cost + constant)
+            return self._unit * self.model.in_own_sense(cost + constant)
 
         told = [*options.pop("callbacks", ())]
         if verbose:
             told.append(TreeProgress(every_node=verbose > 1))
         own["callbacks"] = [in_own_sense(each, value) for each in told]
+        turns = InTurns(BranchAndCut(self.model), made, gap)
+        if self.detected:
+            own["callbacks"].append(turns)
+            own["heuristics"] = [turns.heuristic, *made.heuristics]
         try:
             search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
             tree = search.run(gap, time_limit, resume=resume)
-            if self.detected and isinstance(tree.error, BlockError):
+            if self.detected and tree.error is not None:
                 raise tree.error
-        except BlockError as error:
+            turns.check_bound(tree)
+        except CGBoostError as error:
             if not self.detected:
                 raise
             left = None if time_limit is None else time_limit - (time.perf_counter() - start)
             return self._cut(gap, left and max(0.0, left), f"{self.why}; {error}", verbose)
+        except KeyboardInterrupt:  # the tree search has neither solution nor bound
+            if turns.known is None:
+                raise
+            return self._of_cut(turns.known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             made.pricer.close()
-        x = made.point(tree) if math.isfinite(tree.objective) else None
-        message = f"{tree.message}; {self.why}" if tree.message else self.why
-        return self._result(
-            tree.objective + constant,
-            None if tree.bound is None else tree.bound + constant,
-            x, tree.stop_reason, message, self.structure, tree, constant,
-        )  # fmt: skip
+        if turns.outcome is not None and turns.outcome.is_conclusive:
+            message = f"solved by branch and cut in HiGHS, in turns with a tree search: {self.why}"
+            return self._of_cut(turns.outcome, message, self.structure, tree, constant)
+        return self._best_of(tree, turns, made.point, constant, gap)
+
+    def _best_of(
+        self,
+        tree: BranchAndPriceResult,
+        turns: InTurns,
+        point: Callable[[BranchAndPriceResult], Vector],
+        constant: float,
+        gap: float,
+    ) -> DecompositionResult:
+        """The better solution and the better bound of the tree search and of branch and cut."""
+        reason, message = tree.stop_reason, f"{tree.message}; {self.why}".removeprefix("; ")
+        objective = tree.objective + constant
+        x = point(tree) if math.isfinite(objective) else None
+        if turns.x is not None and turns.objective < objective:
+            x, objective = turns.x, turns.objective
+        bounds = [turns.bound] + ([] if tree.bound is None else [tree.bound + constant])
+        bound = min(max(bounds), objective)
+        if reason in (StopReason.CALLBACK, StopReason.TIME) and relative(objective, bound) <= gap:
+            reason = StopReason.GAP
+            message = f"bounds of the tree search and of branch and cut together; {self.why}"
+        known = None if bound == -math.inf else bound
+        return self._result(objective, known, x, reason, message, self.structure, tree, constant)
 
     def _cut(
         self, gap: float, time_limit: float | None, why: str, verbose: int
     ) -> DecompositionResult:
-        """Plain branch and cut, and the linear program of its integers."""
-        import highspy
-
-        model, program, highs = self.model, self.model.program, one_threaded_highs()
-        matrix, n = model.matrix, len(model.names)
-        empty, nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
-        columns = (n, program.cost, program.lower, program.upper, 0, empty, empty, nothing)
-        checked(highs.addCols(*columns), "the variables")
-        rows = (len(model.row_names), program.row_lower, program.row_upper, matrix.nnz)
-        entries = (matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32))
-        checked(highs.addRows(*rows, *entries, matrix.data), "the rows")
-        whole = (n, np.arange(n, dtype=np.int32), model.integer.astype(np.uint8))
-        checked(highs.changeColsIntegrality(*whole), "the integrality")
-        checked(highs.setOptionValue("mip_rel_gap", gap), "the option mip_rel_gap")
-        if time_limit is not None:
-            checked(highs.setOptionValue("time_limit", float(time_limit)), "the time limit")
+        """Branch and cut alone."""
         if verbose:
-            sense = ", as a minimisation" if model.maximize else ""
+            sense = ", as a minimisation" if self.model.maximize else ""
             sys.stderr.write(f"not decomposed, HiGHS solves the model{sense}: {why}\n")
-            checked(highs.setOptionValue("output_flag", True), "the option output_flag")
-        checked(run_highs(highs), "branch and cut")
-        status, info = highs.getModelStatus(), highs.getInfo()
-        kinds = highspy.HighsModelStatus
-        reasons = {
-            kinds.kOptimal: StopReason.OPTIMAL,
-            kinds.kTimeLimit: StopReason.TIME,
-            kinds.kInfeasible: StopReason.INFEASIBLE,
-            kinds.kUnbounded: StopReason.UNBOUNDED,
-            kinds.kUnboundedOrInfeasible: StopReason.UNBOUNDED,
-            kinds.kModelEmpty: StopReason.OPTIMAL,
-        }
-        if status not in reasons:
-            raise DecompositionError(f"HiGHS ends the model with {status.name}")
-        has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-        known = has_point and reasons[status] is not StopReason.UNBOUNDED
-        own = info.mip_dual_bound if model.integer.any() else info.objective_function_value
-        x = np.array(highs.getSolution().col_value) if known else None
-        if x is not None and model.integer.any() and reasons[status] is not StopReason.TIME:
-            x = self._cleaned(highs, x)
-        objective = math.inf if x is None else program.objective_value(x)
-        lower = own + program.constant
-        bound: float | None = min(lower, objective) if math.isfinite(lower) else None
-        if reasons[status] is StopReason.INFEASIBLE:
-            bound = math.inf
-        message = f"solved by branch and cut in HiGHS, without a decomposition: {why}"
-        return self._result(objective, bound, x, reasons[status], message)
+        found = BranchAndCut(self.model).run(gap, time_limit, log=verbose > 0)
+        return self._of_cut(
+            found, f"solved by branch and cut in HiGHS, without a decomposition: {why}"
+        )
 
-    def _cleaned(self, highs: highspy.Highs, x: Vector) -> Vector:
-        """The best point with these integers made whole; the point as it is where none is there.
-
-        Branch and cut accepts integers and rows that are off by 1e-6, a linear program less.
-        """
-        model, n = self.model, len(self.model.names)
-        checked(highs.setOptionValue("output_flag", False), "the option output_flag")
-        whole = np.round(x) + 0.0
-        lower, upper = model.program.lower, model.program.upper
-        ends = [np.where(model.integer, whole, own) for own in (lower, upper)]
-        every = np.arange(n, dtype=np.int32)
-        checked(highs.changeColsBounds(n, every, *ends), "the bounds of whole variables")
-        checked(highs.changeColsIntegrality(n, every, np.zeros(n, np.uint8)), "the integrality")
-        for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            checked(highs.setOptionValue(name, WHOLE_FEASIBILITY), f"the option {name}")
-        checked(run_highs(highs), "the linear program of whole variables")
-        if highs.getModelStatus().name != "kOptimal":
-            return x
-        return np.where(model.integer, whole, np.array(highs.getSolution().col_value))
+    def _of_cut(self, found: CutOutcome, message: str, *tree: Any) -> DecompositionResult:
+        return self._result(
+            found.objective, found.bound, found.x, found.stop_reason, message, *tree
+        )
 
     def _result(
         self,
@@ -326,12 +334,10 @@ class Decomposition:
         if x is not None:
             self._check(x, objective)
             objective = model.program.objective_value(x)
-        known = bound is not None and math.isfinite(bound) and math.isfinite(objective)
-        gap = max(0.0, objective - float(bound or 0.0)) if known else math.inf
         return DecompositionResult(
             objective=model.in_own_sense(objective),
             bound=None if bound is None else model.in_own_sense(bound),
-            gap=gap / max(1.0, abs(objective)) if known else math.inf,
+            gap=relative(objective, bound),
             x={} if x is None else dict(zip(model.names, x.tolist(), strict=True)),
             stop_reason=reason,
             message=message,

@@ -37,9 +37,9 @@ class OwnSense(Callback):
         """A node is done."""
         return self.callback(self._translated(current))
 
-    def waiting(self, state: TreeState) -> None:
+    def waiting(self, state: TreeState) -> Any:
         """A round of a node is done."""
-        self.callback.waiting(self._translated(state))
+        return self.callback.waiting(self._translated(state))
 
     def finish(self, result: BranchAndPriceResult) -> None:
         """The search has ended."""

@@ -141,13 +141,33 @@ class Reformulation:
                 x[structure.variables(block)[at]] += share * values
         return x
 
+    def columns_of(self, x: Vector) -> tuple[list[Column], list[float]]:
+        """Columns and their coefficients of a point of the model: the way back of :meth:`point`."""
+        structure, columns, counts = self.structure, [], []
+        for group, problem in zip(self.groups, self.pricer.problems, strict=True):
+            for block in group:
+                columns.append(problem.block.column(x[structure.variables(block)]))
+                counts.append(1.0)
+        steps = {column.key: column for column in self.master.columns}
+        away = x - self.base
+        for j in structure.master_variables.tolist():
+            sign = math.copysign(1.0, away[j])
+            if away[j]:
+                columns.append(steps["variable", structure.model.names[j], sign])
+                counts.append(abs(float(away[j])))
+        return columns, counts
+
 
 def reformulated(
-    structure: Structure, executor: Executor | futures.Executor | None = None
+    structure: Structure,
+    executor: Executor | futures.Executor | None = None,
+    *,
+    unit: float = 1.0,
 ) -> Reformulation:
     """Master, pricer and branching rules of a structure.
 
-    Blocks are priced on the executor, if there is one.
+    Blocks are priced on the executor, if there is one. The costs are those of the model divided by
+    ``unit``, a power of two.
 
     Raises
     ------
@@ -204,7 +224,7 @@ def reformulated(
         branching.append(ComponentBranching())
     once = [name for name, group in zip(blocks, groups, strict=True) if len(group) == 1]
     heuristics: list[Heuristic] = [IntegralPoint(subproblems, once), Diving(), RestrictedMaster()]
-    step = _step(structure)
+    step = _step(structure, unit)
     return Reformulation(structure, groups, master, pricer, branching, heuristics, step, base)
 
 
@@ -360,13 +380,17 @@ def _is_monotone(structure: Structure, coefficients: sp.csc_array) -> bool:
     return True
 
 
-def _step(structure: Structure) -> float | None:
-    """The greatest number of which all costs are multiples, if variables with costs are whole."""
+def _step(structure: Structure, unit: float) -> float | None:
+    """The greatest number of which all costs are multiples, if variables with costs are whole.
+
+    Costs are looked at in the unit of the model, and above 2⁵³ all of them are whole.
+    """
     program = structure.model.program
-    used = program.cost != 0
-    if not used.any() or not structure.model.integer[used].all() or not _is_whole(program.cost):
+    used, cost = program.cost != 0, unit * program.cost
+    whole = used.any() and structure.model.integer[used].all() and _is_whole(cost)
+    if not whole or np.abs(cost).max() >= 2.0**53:
         return None
-    return float(math.gcd(*(round(c) for c in program.cost[used].tolist())))
+    return float(math.gcd(*(round(c) for c in cost[used].tolist()))) / unit
 
 
 def _is_whole(values: Vector) -> bool:

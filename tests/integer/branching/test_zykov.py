@@ -71,17 +71,18 @@ def test_mycielskis_graphs_need_small_trees() -> None:
 
 
 def test_dominated_nodes_are_decided_at_once() -> None:
-    """Of a path all is decided by one pair: what is left has two nodes."""
-    graph = nx.path_graph(7)
-    rule = ZykovBranching(graph)
-    columns = [Column(np.array([1.0, 0, 1, 0, 1, 0, 1]), "odd"), Column(np.eye(7)[1], "one")]
-    rows = {node: node for node in graph}
+    """Of a path all is decided at the root; of a cycle of seven by one pair: a triangle is left."""
+    assert len(ZykovBranching(nx.path_graph(7)).groups(())) == 2
+    rule = ZykovBranching(nx.cycle_graph(7))
+    columns = [Column(np.array([1.0, 0, 1, 0, 1, 0, 0]), "odd"), Column(np.eye(7)[1], "one")]
+    rows = {node: node for node in range(7)}
     solution = NodeSolution(
         columns, np.array([0.5, 0.5]), rows, np.full(7, ">="), np.ones(7), (), frozenset(), 0,
         frozenset(), np.zeros(7, dtype=np.bool_),
     )  # fmt: skip
     (branch,) = rule.branches(solution, 1)
-    assert len(rule.groups(branch.children[0])) == 2
+    assert len(rule.groups(branch.children[0])) == 3
+    assert nx.is_frozen(rule.groups(()))
 
 
 def test_a_clique_has_nothing_to_divide() -> None:

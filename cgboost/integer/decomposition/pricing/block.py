@@ -11,9 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from cgboost.exceptions import CGBoostError
+from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together, VariableBound
 from cgboost.integer.branching.rules import INTEGRAL
+from cgboost.integer.decomposition.blocks import Positions
 from cgboost.integer.decomposition.model import Mask, Vector
 
 
@@ -83,6 +85,28 @@ class Block:
             block=self.name,
         )
 
+    def point(self, column: Column) -> Vector:
+        """The point of a column, shape (n_variables,)."""
+        z = np.zeros(len(self.variables))
+        for name, amount in column.variables.items():
+            if name in self.places:
+                z[self.places[str(name)]] = amount
+        return z
+
+    def prices(self, duals: Vector) -> Vector:
+        """What the variables earn in the rows of the master, ``linkingᵀ · duals``."""
+        return np.asarray(self._transposed @ duals)
+
+    @cached_property
+    def _transposed(self) -> sp.csr_array:
+        return sp.csr_array(self.linking.T)
+
+    @cached_property
+    def _entries(self) -> tuple[Positions, Positions, Vector]:
+        """Rows, variables and values of the entries of ``linking``."""
+        entries = self.linking.tocoo()
+        return entries.row, entries.col, entries.data
+
     def bounds(
         self, restrictions: Sequence[Any], left: Vector | None = None
     ) -> tuple[Vector, Vector]:
@@ -93,9 +117,9 @@ class Block:
         """
         lower, upper = self.lower.copy(), self.upper.copy()
         if left is not None:
-            entries = self.linking.tocoo()
-            room = np.maximum(left[entries.row], 0.0) / entries.data
-            np.minimum.at(upper, entries.col, np.floor(room + INTEGRAL))
+            rows, variables, values = self._entries
+            room = np.maximum(left[rows], 0.0) / values
+            np.minimum.at(upper, variables, np.floor(room + INTEGRAL))
         for each in restrictions:
             mine = isinstance(each, VariableBound) and each.block in (None, self.name)
             j = self.places.get(each.variable) if mine else None

@@ -95,16 +95,17 @@ class BlockPricer:
     def _is_refuted(self, bounds: Mapping[Hashable, float], state: MasterState) -> bool:
         """Whether a column in use that a pricing problem allows costs less than its bound."""
         duals = Duals.of_state(state)
-        requests = {
-            problem.block.name: (problem.block, *self._work.request(problem.block, duals))
-            for problem in self.problems
-        }
+        blocks = {problem.block.name: problem.block for problem in self.problems}
+        requests: dict[Hashable, tuple[BlockRequest, float]] = {}
         for number in np.flatnonzero(state.coef > INTEGRAL).tolist():
             column = state.columns[number]
-            if column.block not in requests:
+            block = blocks.get(column.block)
+            if block is None:
                 continue
-            block, request, constant = requests[column.block]
-            z = np.array([column.variables.get(name, 0.0) for name in block.variables])
+            if block.name not in requests:
+                requests[block.name] = self._work.request(block, duals)
+            request, constant = requests[block.name]
+            z = block.point(column)
             if (z < request.lower).any() or (z > request.upper).any():
                 continue
             terms = np.array([*(request.cost * z), -constant, *self._work.counted(column, duals)])
@@ -168,7 +169,7 @@ class _Work:
     ) -> tuple[BlockRequest, float]:
         """The pricing problem of a block, and what every column earns."""
         values = np.asarray(duals)
-        cost = np.asarray(block.cost - block.linking.T @ values)
+        cost = block.cost - block.prices(values)
         for variable, price in duals.prices.items():
             if variable in block.places:
                 cost[block.places[variable]] -= price

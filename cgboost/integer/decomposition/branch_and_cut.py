@@ -1,0 +1,386 @@
+"""Branch and cut in HiGHS on a whole model: alone, or in turns with a tree search.
+
+Which of the two is faster is seen only when they run. In turns of equal lengths both together take
+twice as long as the faster one alone would, whichever that is.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cgboost._solvers import run_highs, run_interruptible
+from cgboost.exceptions import BoundError, CGBoostError
+from cgboost.generation.callbacks import Callback
+from cgboost.generation.history import StopReason
+from cgboost.integer.branching.rules import INTEGRAL
+from cgboost.integer.decomposition.model import Model, Vector, checked, one_threaded_highs
+from cgboost.integer.decomposition.reformulation import Reformulation
+from cgboost.integer.node_selection import Node
+from cgboost.integer.reporting.callbacks import TreeState
+from cgboost.integer.result import BranchAndPriceResult
+from cgboost.integer.search_state import Relaxation, Search
+
+if TYPE_CHECKING:
+    import highspy
+
+WHOLE_FEASIBILITY = 1e-9
+"""What rows and bounds may be missed by with the integers of a solution given."""
+
+TURN = 0.1
+"""Seconds of the tree search before branch and cut begins, and of a turn of either. Of the models
+that come with GCG most are solved by one of the two in less."""
+
+
+SMALL_COST, LARGE_COST = 1e-2, 1e3
+"""Where all costs are smaller, or larger, they get another unit. Where some are larger and others
+are not, small ones count as well."""
+
+
+LAST_WAIT = 1.0
+"""Seconds for which the end of branch and cut is waited for: it ends when HiGHS next asks."""
+
+
+class DecompositionError(CGBoostError):
+    """A result does not hold in the original model, or HiGHS ends without one."""
+
+    section = "models-with-blocks"
+
+
+@dataclass(frozen=True)
+class CutOutcome:
+    """What branch and cut found, as a minimisation.
+
+    Attributes
+    ----------
+    stop_reason : StopReason
+    objective : float
+        With the constant of the model; inf without a solution.
+    bound : float or None
+    x : ndarray of shape (n_variables,) or None
+    """
+
+    stop_reason: StopReason
+    objective: float
+    bound: float | None
+    x: Vector | None
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Whether no more time is needed."""
+        return self.stop_reason not in (StopReason.TIME, StopReason.INTERRUPTED)
+
+
+class BranchAndCut:
+    """Branch and cut in HiGHS, and the linear program of its integers.
+
+    Parameters
+    ----------
+    model : Model
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def run(self, gap: float, time_limit: float | None, *, log: bool = False) -> CutOutcome:
+        """Solve the model; what is known when the time is up, or after Ctrl-C.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If nothing is known by then.
+        """
+        highs = self.loaded(gap)
+        checked(highs.setOptionValue("output_flag", log), "the option output_flag")
+        if time_limit is not None:
+            checked(highs.setOptionValue("time_limit", float(time_limit)), "the time limit")
+        was_interrupted = run_interruptible(highs)
+        if _is_undecided(highs):
+            was_interrupted = run_interruptible(highs)
+        found = self.outcome(highs, was_interrupted=was_interrupted)
+        if was_interrupted and found.x is None and found.bound is None:
+            raise KeyboardInterrupt
+        return found
+
+    def loaded(self, gap: float) -> highspy.Highs:
+        """The model in HiGHS."""
+        model, program, highs = self.model, self.model.program, one_threaded_highs()
+        matrix, n = model.matrix, len(model.names)
+        empty, nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
+        columns = (n, program.cost, program.lower, program.upper, 0, empty, empty, nothing)
+        checked(highs.addCols(*columns), "the variables")
+        rows = (len(model.row_names), program.row_lower, program.row_upper, matrix.nnz)
+        entries = (matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32))
+        checked(highs.addRows(*rows, *entries, matrix.data), "the rows")
+        checked(highs.changeObjectiveOffset(program.constant), "the constant")
+        whole = (n, np.arange(n, dtype=np.int32), model.integer.astype(np.uint8))
+        checked(highs.changeColsIntegrality(*whole), "the integrality")
+        for name, value in (("mip_rel_gap", gap), ("mip_abs_gap", 0.0)):
+            checked(highs.setOptionValue(name, value), f"the option {name}")
+        return highs
+
+    def outcome(self, highs: highspy.Highs, *, was_interrupted: bool = False) -> CutOutcome:
+        """What a run has found.
+
+        Raises
+        ------
+        DecompositionError
+            If it has ended without saying anything about the model.
+        """
+        import highspy
+
+        model, program = self.model, self.model.program
+        status, info = highs.getModelStatus(), highs.getInfo()
+        kinds = highspy.HighsModelStatus
+        reasons = {
+            kinds.kOptimal: StopReason.OPTIMAL,
+            kinds.kTimeLimit: StopReason.TIME,
+            kinds.kInterrupt: StopReason.INTERRUPTED,
+            kinds.kInfeasible: StopReason.INFEASIBLE,
+            kinds.kUnbounded: StopReason.UNBOUNDED,
+            kinds.kUnboundedOrInfeasible: StopReason.UNBOUNDED,
+            kinds.kModelEmpty: StopReason.OPTIMAL,
+        }
+        reason = StopReason.INTERRUPTED if was_interrupted else reasons.get(status)
+        if reason is None:
+            raise DecompositionError(f"HiGHS ends the model with {status.name}")
+        has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        known = has_point and reason is not StopReason.UNBOUNDED
+        own = info.mip_dual_bound if model.integer.any() else info.objective_function_value
+        x = np.array(highs.getSolution().col_value) if known else None
+        if x is not None and model.integer.any() and reason is StopReason.OPTIMAL:
+            x = self._cleaned(highs, x)
+        objective = math.inf if x is None else program.objective_value(x)
+        bound: float | None = min(own, objective) if math.isfinite(own) else None
+        if reason is StopReason.INFEASIBLE:
+            bound = math.inf
+        return CutOutcome(reason, objective, bound, x)
+
+    def _cleaned(self, highs: highspy.Highs, x: Vector) -> Vector:
+        """The best point with these integers made whole; the point as it is where none is there.
+
+        Branch and cut accepts integers and rows that are off by 1e-6, a linear program less.
+        """
+        model, n = self.model, len(self.model.names)
+        checked(highs.setOptionValue("output_flag", False), "the option output_flag")
+        whole = np.round(x) + 0.0
+        lower, upper = model.program.lower, model.program.upper
+        ends = [np.where(model.integer, whole, own) for own in (lower, upper)]
+        every = np.arange(n, dtype=np.int32)
+        checked(highs.changeColsBounds(n, every, *ends), "the bounds of whole variables")
+        checked(highs.changeColsIntegrality(n, every, np.zeros(n, np.uint8)), "the integrality")
+        for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+            checked(highs.setOptionValue(name, WHOLE_FEASIBILITY), f"the option {name}")
+        checked(run_highs(highs), "the linear program of whole variables")
+        if highs.getModelStatus().name != "kOptimal":
+            return x
+        return np.where(model.integer, whole, np.array(highs.getSolution().col_value))
+
+
+def _is_undecided(highs: highspy.Highs) -> bool:
+    """Whether HiGHS found a model infeasible or unbounded; it is made ready to say which."""
+    if highs.getModelStatus().name != "kUnboundedOrInfeasible":
+        return False
+    checked(highs.setOptionValue("presolve", "off"), "the option presolve")
+    return True
+
+
+class PausedCut:
+    """Branch and cut that goes on only for some seconds at a time, in another thread.
+
+    It stops where HiGHS asks whether it should be interrupted: between the nodes of its tree, and
+    between some iterations of its linear programs.
+
+    Parameters
+    ----------
+    cut : BranchAndCut
+    gap : float
+
+    Attributes
+    ----------
+    bound : float
+        On the objective, so far.
+    x : ndarray of shape (n_variables,) or None
+        The best solution so far.
+    objective : float
+        Of this solution.
+    """
+
+    def __init__(self, cut: BranchAndCut, gap: float) -> None:
+        from highspy import cb
+
+        kinds = cb.HighsCallbackType
+        self.bound, self.objective, self._cut = -math.inf, math.inf, cut
+        self.x: Vector | None = None
+        self._is_cancelled = False
+        self._may_go, self._is_over = threading.Event(), threading.Event()
+        self._highs = cut.loaded(gap)
+        self._node, self._solution = (
+            kinds.kCallbackMipInterrupt,
+            kinds.kCallbackMipImprovingSolution,
+        )
+        checked(self._highs.setCallback(self._called, None), "callbacks")
+        for kind in (self._node, kinds.kCallbackSimplexInterrupt, self._solution):
+            checked(self._highs.startCallback(kind), "callbacks")
+        self._thread = threading.Thread(target=self._run)  # its end is waited for at exit
+
+    def go_on(self, seconds: float) -> CutOutcome | None:
+        """Go on for some seconds; the outcome once there is one."""
+        self._may_go.set()
+        if not self._thread.is_alive() and not self._is_over.is_set():
+            self._thread.start()
+        if not self._is_over.wait(seconds):
+            self._may_go.clear()
+            return None
+        return self._cut.outcome(self._highs)  # solves a linear program, which asks as well
+
+    def close(self) -> None:
+        """End it."""
+        self._is_cancelled = True
+        self._may_go.set()
+        if self._thread.is_alive():
+            self._thread.join(LAST_WAIT)
+
+    def _run(self) -> None:
+        try:
+            run_highs(self._highs)
+            if not self._is_cancelled and _is_undecided(self._highs):
+                run_highs(self._highs)
+        finally:
+            self._is_over.set()
+
+    def _called(self, kind: Any, message: str, out: Any, back: Any, data: Any) -> None:
+        """HiGHS has a solution, or asks whether to go on."""
+        if kind == self._solution:
+            self.x = np.array(out.mip_solution)
+            self.objective = self._cut.model.program.objective_value(self.x)
+            return
+        if kind == self._node:  # linear programs have no such bound
+            self.bound = max(self.bound, float(out.mip_dual_bound))
+        self._may_go.wait()
+        back.user_interrupt = self._is_cancelled
+
+
+class InTurns(Callback):
+    """Branch and cut in turns with a tree search, which stops when both have solved the model.
+
+    A callback of the search, and a heuristic that gives it the solutions of branch and cut.
+
+    Parameters
+    ----------
+    cut : BranchAndCut
+    made : Reformulation
+        What the tree search solves.
+    gap : float
+        Relative gap that ends the search.
+
+    Attributes
+    ----------
+    outcome : CutOutcome or None
+        That of branch and cut, once it has ended.
+    bound : float
+        That of branch and cut.
+    """
+
+    def __init__(self, cut: BranchAndCut, made: Reformulation, gap: float) -> None:
+        self._cut, self._made, self._gap = cut, made, gap
+        self._constant = cut.model.program.constant + made.constant
+        self._spent, self._offered = 0.0, math.inf
+        self._running: PausedCut | None = None
+        self.outcome: CutOutcome | None = None
+
+    @property
+    def bound(self) -> float:
+        """See the class."""
+        return -math.inf if self._running is None else self._running.bound
+
+    @property
+    def x(self) -> Vector | None:
+        """See the class."""
+        return None if self._running is None else self._running.x
+
+    @property
+    def objective(self) -> float:
+        """See the class."""
+        return math.inf if self._running is None else self._running.objective
+
+    @property
+    def known(self) -> CutOutcome | None:
+        """What branch and cut knows where it is interrupted; None if that is nothing."""
+        if self.x is None and self.bound == -math.inf:
+            return None
+        bound = None if self.bound == -math.inf else min(self.bound, self.objective)
+        return CutOutcome(StopReason.INTERRUPTED, self.objective, bound, self.x)
+
+    def __call__(self, current: TreeState) -> bool:
+        """After a node; whether the model is solved."""
+        return self.waiting(current)
+
+    def waiting(self, state: TreeState) -> bool:
+        """Between two rounds of a node; whether the model is solved."""
+        behind = state.seconds - 2.0 * self._spent  # state.seconds has the time of both
+        if self.outcome is not None or behind < TURN:
+            return False
+        started = time.perf_counter()
+        if self._running is None:
+            self._running = PausedCut(self._cut, self._gap)
+        self.outcome = self._running.go_on(behind)
+        self._spent += time.perf_counter() - started
+        if self.outcome is not None:
+            return self.outcome.is_conclusive
+        objective = min(self.objective, state.objective + self._constant)
+        return relative(objective, max(self.bound, state.bound + self._constant)) <= self._gap
+
+    def heuristic(self, search: Search, node: Node, relaxation: Relaxation) -> None:
+        """Offer the last solution to the search; see :class:`~cgboost.integer.heuristics`."""
+        x = self.x
+        if x is None or self.objective >= self._offered:
+            return
+        self._offered = self.objective
+        columns, counts = self._made.columns_of(x)
+        taken: dict[int, float] = {}
+        for number, count in zip(search.pool.add(columns).tolist(), counts, strict=True):
+            taken[number] = taken.get(number, 0.0) + count
+        search.offer(taken, "branch and cut")
+
+    def check_bound(self, tree: BranchAndPriceResult) -> None:
+        """Raise a BoundError if the tree's bound is above a solution of branch and cut."""
+        if tree.bound is None:
+            return
+        bound = tree.bound + self._constant
+        if bound - self.objective > INTEGRAL * max(1.0, abs(self.objective)):
+            raise BoundError(
+                f"the bound {bound:.10g} of the tree search is above the objective "
+                f"{self.objective:.10g} of a solution that branch and cut has found"
+            )
+
+    def close(self) -> None:
+        """End branch and cut."""
+        if self._running is not None:
+            self._running.close()
+
+
+def cost_unit(cost: Vector) -> float:
+    """A power of two by which all costs are divided; 1 where some are of a usual size.
+
+    Tolerances of solvers are absolute. HiGHS stops within 1e-6 of the optimum, which is the whole
+    objective where costs are 1e-8, and with costs of 1e12 one unit of a row that is missed costs
+    less than any column.
+    """
+    sizes = np.abs(cost[cost != 0])
+    if not sizes.size or (sizes.max() >= SMALL_COST and sizes.min() <= LARGE_COST):
+        return 1.0
+    own = sizes.max() if sizes.max() < SMALL_COST else sizes.min()
+    return float(2.0 ** np.floor(np.log2(own)))
+
+
+def relative(objective: float, bound: float | None) -> float:
+    r"""The gap between an objective and a bound on it, relative to max(1, \|objective\|)."""
+    if bound is None or not (math.isfinite(objective) and math.isfinite(bound)):
+        return math.inf
+    return max(0.0, objective - bound) / max(1.0, abs(objective))

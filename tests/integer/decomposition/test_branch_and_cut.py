@@ -1,0 +1,175 @@
+"""Branch and cut on whole models, alone and in turns with a tree search; units of costs."""
+
+import math
+import threading
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cgboost import decompose
+from cgboost.exceptions import BoundError
+from cgboost.generation.history import StopReason
+from cgboost.integer.decomposition import branch_and_cut
+from cgboost.integer.decomposition.blocks import Structure, structure_of
+from cgboost.integer.decomposition.branch_and_cut import BranchAndCut, InTurns, PausedCut
+from cgboost.integer.decomposition.decomposition import Decomposition
+from cgboost.integer.decomposition.reformulation import reformulated
+from cgboost.integer.reporting.callbacks import TreeState
+from cgboost.integer.result import BranchAndPriceResult
+from solvers import Program
+from tests.cases import law
+
+from .cases import MODELS, ModelCase, assignment, packing
+
+INF = math.inf
+
+
+def divided(structure: Structure) -> Decomposition:
+    """A structure as if it had been detected."""
+    return Decomposition(structure.model, structure, "found", detected=True)
+
+
+@law(MODELS)
+def test_in_turns_both_have_the_optimum(case: ModelCase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However short the turns are: end, optimum and bound are those of branch and cut alone."""
+    monkeypatch.setattr(branch_and_cut, "TURN", 1e-4)
+    model, blocks = case.make(0)
+    result = divided(structure_of(model, blocks)).solve()
+    expected = Decomposition(model, None, "").solve(gap=1e-9)
+    assert result.objective == pytest.approx(expected.objective, rel=1e-6)
+    assert result.bound == pytest.approx(expected.objective, rel=1e-6)
+    assert (result.stop_reason is StopReason.INFEASIBLE) == (
+        expected.stop_reason is StopReason.INFEASIBLE
+    )
+
+
+@pytest.mark.parametrize("make", [assignment, packing])
+def test_a_point_of_the_model_has_its_columns(make: Any) -> None:
+    """Columns of the solution of branch and cut, of equal blocks too, are this solution again."""
+    model, blocks = make(1)
+    made = reformulated(structure_of(model, blocks))
+    found = BranchAndCut(model).run(0.0, None)
+    assert found.x is not None
+    columns, counts = made.columns_of(found.x)
+    as_result: Any = replace(
+        BranchAndPriceResult(0.0, None, INF, (), np.zeros(0), 0, 0, StopReason.TIME, "", {}),
+        columns=tuple(columns),
+        coef=np.array(counts),
+    )
+    back = made.point(as_result)
+    assert model.is_feasible(back)
+    assert model.program.objective_value(back) == pytest.approx(found.objective)
+    cost = sum(count * column.cost for column, count in zip(columns, counts, strict=True))
+    assert cost + made.constant + model.program.constant == pytest.approx(found.objective)
+
+
+def test_bounds_between_turns_hold() -> None:
+    """After every pause the optimum is between bound and objective; nothing runs in the end."""
+    rng = np.random.default_rng(0)
+    weights, n = rng.integers(10, 40, size=(5, 40)).astype(float), 40
+    program = Program(
+        -rng.integers(10, 40, n).astype(float), weights, -INF, weights.sum(axis=1) / 3,
+        0, 1, None, np.ones(n), constant=1000.0,
+    )  # fmt: skip
+    model = Decomposition(decompose(program).model, None, "").model
+    optimum = BranchAndCut(model).run(0.0, None).objective
+    run, ends, n_threads = PausedCut(BranchAndCut(model), 0.0), [], threading.active_count()
+    outcome = None
+    while outcome is None:
+        outcome = run.go_on(0.01)
+        ends.append((run.bound, run.objective))
+    run.close()
+    assert threading.active_count() <= n_threads
+    assert all(bound <= optimum + 1e-6 <= objective + 2e-6 for bound, objective in ends)
+    assert (outcome.stop_reason, outcome.objective) == (StopReason.OPTIMAL, optimum)
+    other = PausedCut(BranchAndCut(model), 0.0)
+    other.go_on(0.0)
+    other.close()
+    assert threading.active_count() <= n_threads
+
+
+def test_a_bound_above_a_solution_is_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree search with a wrong bound loses: branch and cut solves the model."""
+    model, blocks = assignment(0)
+    structure = structure_of(model, blocks)
+    turns = InTurns(BranchAndCut(model), reformulated(structure), 0.0)
+    turns.waiting(TreeState(1, 1, -INF, INF, INF, 0, 1e9))
+    assert turns.outcome is not None
+    turns.close()
+    too_high = turns.objective + 100.0
+    tree = BranchAndPriceResult(INF, too_high, INF, (), np.zeros(0), 1, 0, StopReason.TIME, "", {})
+    with pytest.raises(BoundError, match="above the objective"):
+        turns.check_bound(tree)
+    monkeypatch.setattr(InTurns, "check_bound", _refused)
+    result = divided(structure).solve()
+    alone = Decomposition(model, None, "").solve()
+    assert result.objective == result.bound == alone.objective
+    assert "wrong" in result.message
+
+
+def _refused(self: InTurns, tree: BranchAndPriceResult) -> None:
+    raise BoundError("a wrong bound")
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("blocks", ["given", "found", "none"])
+def test_costs_in_any_unit(blocks: str, maximize: bool) -> None:
+    """A model with costs of 1e-12 to 1e15 has the solution and 1e-12 to 1e15 times the value."""
+    model, given = assignment(3)
+    program = replace(model.program, constant=0.0)
+    if not maximize:
+        program = replace(program, cost=-program.cost)
+    best = None
+    for unit in (1.0, 1e-12, 1e-8, 1e8, 1e12, 1e15):
+        own = replace(model, program=replace(program, cost=unit * program.cost), maximize=maximize)
+        structure = structure_of(own, given)
+        problem = {
+            "given": Decomposition(own, structure, ""),
+            "found": divided(structure),
+            "none": Decomposition(own, None, ""),
+        }[blocks]
+        seen: list[TreeState] = []
+        result = problem.solve(callbacks=[seen.append])
+        best = result.objective if best is None else best
+        assert result.stop_reason in (StopReason.OPTIMAL, StopReason.GAP)
+        assert result.objective / unit == pytest.approx(best)
+        assert result.bound is not None
+        assert result.bound / unit == pytest.approx(best)
+        sign = -1.0 if maximize else 1.0
+        if blocks == "given":
+            assert result.tree is not None
+            assert result.tree.objective / unit == pytest.approx(sign * best)
+            assert seen[-1].objective / unit == pytest.approx(best)
+
+
+@pytest.mark.parametrize("blocks", [{}, None])
+def test_options_are_checked_whoever_solves(blocks: Any) -> None:
+    """A negative time and a gap that is no number, before anything is solved."""
+    model, _ = assignment(0)
+    for options, words in (({"time_limit": -1.0}, "time_limit"), ({"gap": "x"}, "gap")):
+        with pytest.raises(ValueError, match=f"{words} must be a number of at least 0"):
+            decompose(model, blocks).solve(**options)
+
+
+@pytest.mark.parametrize(
+    ("low", "reason"), [(0.5, StopReason.INFEASIBLE), (0.0, StopReason.UNBOUNDED)]
+)
+def test_unbounded_and_infeasible_models_are_called_that(low: float, reason: StopReason) -> None:
+    """Also where presolving says only that one of them is so."""
+    rows = [[1.0, -1.0, 0.0], [0.0, 0.0, 2.0]]
+    model = Program(
+        [-1.0, 0.0, 0.0], rows, [0.0, low], [0.0, 0.5 + low / 2], 0, [INF, INF, 1], None,
+        np.ones(3),
+    )  # fmt: skip
+    assert decompose(model, {}).solve().stop_reason is reason
+
+
+def test_the_gap_counts_the_constant() -> None:
+    """Branch and cut may stop at a gap that is relative to the objective of the model."""
+    model, _ = assignment(2)
+    far = replace(model, program=replace(model.program, constant=1e9))
+    result = decompose(far, {}).solve(gap=1e-2)
+    assert result.gap <= 1e-2
+    assert result.objective == pytest.approx(-1e9, rel=1e-2)
