@@ -15,13 +15,12 @@ from cgboost.masters.stagewise.stagewise import DescentEntry
 from cgboost.pricing.learners.class_learners import ClassStumps
 from cgboost.pricing.univariate.stumps import (
     CONSTANT_STUMP,
-    BinnedFeatures,
     BinnedStumpPricer,
     Stump,
     StumpPool,
     StumpPricer,
-    thresholds,
 )
+from cgboost.tables.histograms import BinnedFeatures, thresholds
 from tests.effort import examples
 from tests.pricing import cases
 
@@ -246,8 +245,8 @@ def test_class_stumps_may_be_constant():
 def test_more_entries_than_codes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entries beyond the largest code would be taken for others; up to it they are taken."""
     X = np.arange(8.0).reshape(4, 2)
-    monkeypatch.setattr("cgboost.pricing.univariate.stumps.LARGEST_CODE", 8)
+    monkeypatch.setattr("cgboost.tables.histograms.LARGEST_CODE", 8)
     assert BinnedFeatures(X, 2).thresholds.shape == (2, 2)
-    monkeypatch.setattr("cgboost.pricing.univariate.stumps.LARGEST_CODE", 7)
+    monkeypatch.setattr("cgboost.tables.histograms.LARGEST_CODE", 7)
     with pytest.raises(ValueError, match="too large for 2 bins a feature"):
         BinnedFeatures(X, 2)
