@@ -21,6 +21,27 @@ Indices = NDArray[np.integer[Any]]
 BinNumbers = NDArray[np.int32]
 
 
+def ones_for(n_rows: int, n_features: int) -> Vector:
+    """The entries of a matrix (bin, row); one array serves all matrices of no more entries."""
+    return np.ones(n_rows * n_features)
+
+
+def bin_matrix(numbers: BinNumbers, n_bins: int, ones: Vector) -> csc_array:
+    """The matrix (bin, row): its product with columns has their sums over the rows of each bin.
+
+    Parameters
+    ----------
+    numbers : ndarray of int32, shape (n_rows, n_features)
+        Of the bins of every row, over all features.
+    n_bins : int
+    ones : ndarray
+        See :func:`ones_for`.
+    """
+    n_rows, width = numbers.shape
+    ends = np.arange(0, n_rows * width + 1, width, dtype=np.int32)
+    return csc_array((ones[: numbers.size], numbers.ravel(), ends), shape=(n_bins, n_rows))
+
+
 class RowBins:
     """Rows and the bins that they are in, for sums of ever other numbers.
 
@@ -32,11 +53,9 @@ class RowBins:
     """
 
     def __init__(self, numbers: BinNumbers, n_bins: int) -> None:
-        n_rows, width = numbers.shape
-        ends = np.arange(0, n_rows * width + 1, width, dtype=np.int32)
-        entries = (np.ones(n_rows * width), numbers.ravel(), ends)
         self.numbers, self.n_bins = numbers, n_bins
-        self._matrix = csc_array(entries, shape=(n_bins, n_rows))
+        self._ones = ones_for(*numbers.shape)
+        self._matrix = bin_matrix(numbers, n_bins, self._ones)
 
     def sums(self, columns: Vector) -> Vector:
         """Sums over all rows: shape (n_bins,) or, of several columns, (n_bins, n_columns)."""
@@ -57,9 +76,7 @@ class RowBins:
         numbers = self.numbers.take(rows, axis=0)
         if n_parts > 1:
             numbers += (part * np.int32(self.n_bins))[:, None]
-        ones, ends = self._matrix.data, self._matrix.indptr  # of all rows: no need of others
-        entries = (ones[: numbers.size], numbers.ravel(), ends[: len(rows) + 1])
-        matrix = csc_array(entries, shape=(n_parts * self.n_bins, len(rows)))
+        matrix = bin_matrix(numbers, n_parts * self.n_bins, self._ones)
         return np.asarray(matrix @ columns).reshape(n_parts, self.n_bins, -1)
 
 

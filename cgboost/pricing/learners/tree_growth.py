@@ -8,9 +8,8 @@ off Σ w (t − mean)², for the targets t and weights w; of several targets, th
 the bins of the rows of a node give S_L and W_L of every cut between two bins. Of two children only
 the smaller one is summed: the other has what is left of the parent's sums.
 
-The trees are scikit-learn's, as if it had grown them: with all values in bins of their own, the
-splits are those of ``DecisionTreeRegressor``, and thresholds lie in the middle between the values
-that are in the node.
+Trees are stored as scikit-learn's. Where each value has a bin to itself, the splits are those of
+``DecisionTreeRegressor``; thresholds lie in the middle between the values that are in the node.
 """
 
 from __future__ import annotations
