@@ -20,6 +20,9 @@ Vector = NDArray[np.float64]
 Indices = NDArray[np.integer[Any]]
 BinNumbers = NDArray[np.int32]
 
+ROWS_AT_ONCE = 2**15
+"""Rows summed at a time: what they have stays in the cache, and entries of a matrix are few."""
+
 
 def ones_for(n_rows: int, n_features: int) -> Vector:
     """The entries of a matrix (bin, row); one array serves all matrices of no more entries."""
@@ -54,12 +57,14 @@ class RowBins:
 
     def __init__(self, numbers: BinNumbers, n_bins: int) -> None:
         self.numbers, self.n_bins = numbers, n_bins
-        self._ones = ones_for(*numbers.shape)
-        self._matrix = bin_matrix(numbers, n_bins, self._ones)
+        self._ones = ones_for(min(len(numbers), ROWS_AT_ONCE), numbers.shape[1])
+        parts = [numbers[block] for block in _blocks(len(numbers))]
+        self._matrices = [bin_matrix(part, n_bins, self._ones) for part in parts]  # no copies
 
     def sums(self, columns: Vector) -> Vector:
         """Sums over all rows: shape (n_bins,) or, of several columns, (n_bins, n_columns)."""
-        return np.asarray(self._matrix @ columns)
+        blocks = zip(self._matrices, _blocks(len(columns)), strict=True)
+        return np.asarray(sum(matrix @ columns[block] for matrix, block in blocks))
 
     def sums_by_part(
         self, rows: Indices, part: BinNumbers, n_parts: int, columns: Vector
@@ -73,11 +78,18 @@ class RowBins:
         n_parts : int
         columns : ndarray of shape (n_chosen, n_columns)
         """
-        numbers = self.numbers.take(rows, axis=0)
-        if n_parts > 1:
-            numbers += (part * np.int32(self.n_bins))[:, None]
-        matrix = bin_matrix(numbers, n_parts * self.n_bins, self._ones)
-        return np.asarray(matrix @ columns).reshape(n_parts, self.n_bins, -1)
+        total = np.zeros((n_parts * self.n_bins, columns.shape[1]))
+        for block in _blocks(len(rows)):
+            numbers = self.numbers.take(rows[block], axis=0)
+            if n_parts > 1:
+                numbers += (part[block] * np.int32(self.n_bins))[:, None]
+            total += bin_matrix(numbers, n_parts * self.n_bins, self._ones) @ columns[block]
+        return total.reshape(n_parts, self.n_bins, -1)
+
+
+def _blocks(n_rows: int) -> list[slice]:
+    """Rows that are summed at a time."""
+    return [slice(start, start + ROWS_AT_ONCE) for start in range(0, n_rows, ROWS_AT_ONCE)]
 
 
 LARGEST_CODE = np.iinfo(np.int32).max
@@ -159,7 +171,7 @@ class BinnedFeatures:
         self.thresholds = np.full((n_features, width), np.inf)
         self.n_groups = n_groups
         n_sums = n_features * width * n_groups
-        if max(n_sums, X.size) > LARGEST_CODE:
+        if n_sums > LARGEST_CODE:
             raise ValueError(f"X of shape {X.shape} is too large for {width} bins a feature")
         codes = np.empty(X.shape, dtype=np.int32)
         for feature, (below, above) in enumerate(cuts):

@@ -257,14 +257,15 @@ class TreePricer:
 
     def _drawn(self) -> Indices:
         """The rows that this round's trees see: those with weights, or some of them."""
-        n_rows = len(self.X)
+        rows = np.flatnonzero(self.weights)
         if self.subsample == 1.0:
-            return np.flatnonzero(self.weights)
-        count = int(self.subsample * n_rows)
+            return rows
+        count = int(self.subsample * len(rows))
         if count < 1:
-            raise ValueError(f"subsample={self.subsample:g} of {n_rows} rows is less than one row")
-        drawn = np.sort(self._random.permutation(n_rows)[:count])
-        return drawn[self.weights[drawn] > 0]
+            raise ValueError(
+                f"subsample={self.subsample:g} of {len(rows)} rows is less than one row"
+            )
+        return rows[np.sort(self._random.permutation(len(rows))[:count])]
 
     def _tree(
         self, rows: Indices, state: MasterState, outputs: Indices, random: np.random.RandomState
