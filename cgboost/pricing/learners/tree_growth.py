@@ -91,6 +91,8 @@ class GrowingNode:
     depth : int
     totals : ndarray of shape (n_sums,)
         Of the rows: their number, S of every target, and W unless it is their number.
+    weight, fitted : float
+        W, and S²/W, what the means take off Σ w·t².
     squares : float
         Σ w·t² over the rows and targets.
     sums : ndarray of shape (n_sums, n_features, n_bins) or None
@@ -107,6 +109,8 @@ class GrowingNode:
 
     depth: int
     totals: Vector
+    weight: float
+    fitted: float
     squares: float = 0.0
     sums: Vector | None = None
     worth: float = -np.inf
@@ -125,18 +129,12 @@ class GrownTree:
     ----------
     nodes : list of GrowingNode
         Parents before children.
-    weight : ndarray of shape (n_nodes,)
-        W.
-    fitted : ndarray of shape (n_nodes,)
-        S²/W, what the means of a node take off Σ w·t².
     place : ndarray of int, shape (n_rows_seen,)
         The leaf of each row.
     n_targets : int
     """
 
     nodes: Sequence[GrowingNode]
-    weight: Vector
-    fitted: Vector
     place: Indices
     n_targets: int
 
@@ -149,17 +147,18 @@ class GrownTree:
 
         tree = Tree(n_features, np.ones(self.n_targets, dtype=np.intp), self.n_targets)
         state, nodes = tree.__getstate__(), self.nodes
-        squares = np.array([node.squares for node in nodes])
+        weight = np.array([node.weight for node in nodes])
+        left_over = np.array([node.squares - node.fitted for node in nodes])
         first = np.array([node.first for node in nodes])
         inner = first != LEAF
         table = np.zeros(len(nodes), dtype=state["nodes"].dtype)
         table["left_child"], table["right_child"] = first, np.where(inner, first + 1, LEAF)
         table["feature"] = np.where(inner, [node.feature for node in nodes], UNDEFINED)
         table["threshold"] = np.where(inner, [node.threshold for node in nodes], UNDEFINED)
-        variance = np.maximum(squares - self.fitted, 0.0) / self.weight
+        variance = np.maximum(left_over, 0.0) / weight
         table["impurity"] = unit**2 * variance / self.n_targets
         table["n_node_samples"] = [node.totals[0] for node in nodes]
-        table["weighted_n_node_samples"] = weight_unit * self.weight
+        table["weighted_n_node_samples"] = weight_unit * weight
         tree.__setstate__(
             state
             | {
@@ -209,7 +208,7 @@ class TreeGrower:
         first : int, default=0
             Of splits that are the same, that of this feature is taken, or of the next after it.
         """
-        self._order = (first + np.arange(self.n_features)) % self.n_features
+        self._first = first
         weighted = targets if self.weights is None else self.weights[:, None] * targets
         columns = [self._ones, *weighted.T] + ([] if self.weights is None else [self.weights])
         self._columns = np.column_stack(columns)
@@ -221,16 +220,15 @@ class TreeGrower:
         best, most = self.limits.max_leaf_nodes is not None, self.limits.max_leaf_nodes or len(rows)
         place = np.zeros(len(rows), dtype=np.intp)
         sums = self._all_sums()
-        nodes = [GrowingNode(0, sums[0, :, 0].sum(axis=1), float(self._squares.sum()))]
+        nodes = [self._node(0, sums[0, :, 0].sum(axis=1))]
+        nodes[0].squares = float(self._squares.sum())
         ready = self._searched(nodes, [0], sums)
         n_leaves = 1
         while ready and n_leaves < most:
             chosen = self._next(nodes, ready, best=best)
             n_leaves += len(chosen)
             ready += self._divided(nodes, chosen, place)
-        totals = np.array([node.totals for node in nodes])
-        fitted = np.array([self._fitted(node) for node in nodes])
-        return GrownTree(nodes, self._weight(totals.T), fitted, place, targets.shape[1])
+        return GrownTree(nodes, place, targets.shape[1])
 
     # ------------------------------------------------------------------ nodes
 
@@ -239,22 +237,20 @@ class TreeGrower:
         weight: Vector = sums[0 if self.weights is None else -1]
         return weight
 
-    def _fitted(self, node: GrowingNode) -> float:
-        """S²/W, what the means of a node take off Σ w·t²."""
-        sums = node.totals[self._targets]
-        return float(sums @ sums / self._weight(node.totals))
+    def _node(self, depth: int, totals: Vector) -> GrowingNode:
+        weight, sums = float(self._weight(totals)), totals[self._targets]
+        return GrowingNode(depth, totals, weight, float(sums @ sums) / weight)
 
     def _splits(self, node: GrowingNode) -> bool:
         """Whether it may be split: deep enough, enough rows, and something to explain."""
         if node.totals[0] < self._to_split or node.depth == self.limits.max_depth:
             return False
-        left_over = node.squares - self._fitted(node)
-        return left_over > self._flat * float(self._weight(node.totals))
+        return node.squares - node.fitted > self._flat * node.weight
 
     def _next(self, nodes: list[GrowingNode], ready: list[int], *, best: bool) -> list[int]:
         """Take the nodes to divide: the best split, or the last ones, as many as fit in memory."""
         if best:
-            gains = [nodes[number].worth - self._fitted(nodes[number]) for number in ready]
+            gains = [nodes[number].worth - nodes[number].fitted for number in ready]
             return [ready.pop(int(np.argmax(gains)))]
         size = self.n_features * self.n_bins * self._columns.shape[1]
         chosen = ready[-max(1, NODES_AT_ONCE // size) :]
@@ -269,7 +265,7 @@ class TreeGrower:
             assert node.left is not None
             node.first = len(nodes)
             for totals in (node.left, node.totals - node.left):
-                nodes.append(GrowingNode(node.depth + 1, totals))
+                nodes.append(self._node(node.depth + 1, totals))
         moved = self._move(nodes, chosen, place)
         squares = np.bincount(place[moved], self._squares[moved], minlength=len(nodes))
         for child in range(start, len(nodes)):
@@ -352,23 +348,24 @@ class TreeGrower:
         if self.n_looked_at < self.n_features:
             allowed &= self._looked_at(allowed.any(axis=2))[:, :, None]
         worths = np.where(allowed, worth, -np.inf).reshape(len(numbers), -1)
-        found = []
+        found, ends = [], []
         for k, (number, own) in enumerate(zip(numbers, worths, strict=True)):
             node, best = nodes[number], float(own.max(initial=-np.inf))
             if best == -np.inf or not self._splits(node):
                 continue
-            enough = best - SAME_WORTH * node.squares
-            same = np.asarray(own >= enough).reshape(self.n_features, -1)
-            offered = np.flatnonzero(same[self._order].any(axis=1))
-            node.feature = int(self._order[offered[0]])
-            node.cut = int(same[node.feature].argmax())
+            same = np.flatnonzero(own >= best - SAME_WORTH * node.squares)
+            turn = (same // (self.n_bins - 1) - self._first) % self.n_features
+            node.feature, node.cut = divmod(int(same[turn.argmin()]), self.n_bins - 1)
             node.worth, node.sums = best, sums[:, k]
             node.left = below[:, k, node.feature, node.cut]
             after = sums[0, k, node.feature, node.cut + 1 :] > 0  # the next bin that has rows
-            low = self.bins.highest[node.feature, node.cut]
-            high = self.bins.lowest[node.feature, node.cut + int(after.argmax())]
-            node.threshold = float(midpoints(low, high))
+            ends.append((node.feature, node.cut, node.cut + int(after.argmax())))
             found.append(number)
+        if found:
+            feature, low, high = np.array(ends).T
+            cuts = midpoints(self.bins.highest[feature, low], self.bins.lowest[feature, high])
+            for number, cut in zip(found, cuts.tolist(), strict=True):
+                nodes[number].threshold = cut
         return found
 
     def _looked_at(self, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:

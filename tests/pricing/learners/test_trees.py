@@ -129,10 +129,9 @@ def test_a_tree_for_every_output() -> None:
     assert (priced.n_evaluated, priced.exact) == (3, False)
     for k, column in enumerate(priced.columns):
         tree = column.hypothesis.estimator
-        own = DecisionTreeRegressor(max_depth=2)
-        own.fit(X.astype(np.float32), (labels == k) - 1 / 3)
-        leaves = np.column_stack([own.apply(X), tree.apply(X)])  # their numbers differ
-        assert len(np.unique(leaves, axis=0)) == own.get_n_leaves() == tree.get_n_leaves()
+        own = reference_tree(X, (labels[:, None] == k) - 1 / 3, np.ones(N_ROWS), 2)(X)
+        leaves = np.column_stack([own, tree.apply(X)])  # their numbers differ
+        assert len(np.unique(leaves, axis=0)) == len(np.unique(own)) == tree.get_n_leaves()
         np.testing.assert_array_equal(evaluate([column.hypothesis], X)[:, 0], column.values)
         np.testing.assert_array_equal(tree.predict(X), column.values)
     assert [column.output for column in grown.price(state, 2).columns] == [0, 1]
