@@ -20,7 +20,7 @@ Vector = NDArray[np.float64]
 Indices = NDArray[np.integer[Any]]
 BinNumbers = NDArray[np.int32]
 
-ROWS_AT_ONCE = 2**15
+ROWS_SUMMED = 2**15
 """Rows summed at a time: what they have stays in the cache, and entries of a matrix are few."""
 
 
@@ -57,7 +57,7 @@ class RowBins:
 
     def __init__(self, numbers: BinNumbers, n_bins: int) -> None:
         self.numbers, self.n_bins = numbers, n_bins
-        self._ones = ones_for(min(len(numbers), ROWS_AT_ONCE), numbers.shape[1])
+        self._ones = ones_for(min(len(numbers), ROWS_SUMMED), numbers.shape[1])
         parts = [numbers[block] for block in _blocks(len(numbers))]
         self._matrices = [bin_matrix(part, n_bins, self._ones) for part in parts]  # no copies
 
@@ -89,7 +89,7 @@ class RowBins:
 
 def _blocks(n_rows: int) -> list[slice]:
     """Rows that are summed at a time."""
-    return [slice(start, start + ROWS_AT_ONCE) for start in range(0, n_rows, ROWS_AT_ONCE)]
+    return [slice(start, start + ROWS_SUMMED) for start in range(0, n_rows, ROWS_SUMMED)]
 
 
 LARGEST_CODE = np.iinfo(np.int32).max

@@ -258,7 +258,7 @@ def test_sums_over_blocks_are_those_over_all_rows(monkeypatch: pytest.MonkeyPatc
     X, columns = rng.normal(size=(50, 3)), rng.integers(0, 9, (50, 2)).astype(float)
     rows, part = np.arange(0, 50, 2), np.arange(25, dtype=np.int32) % 2
     for at_once in (2**15, 7):
-        monkeypatch.setattr("cgboost.tables.histograms.ROWS_AT_ONCE", at_once)
+        monkeypatch.setattr("cgboost.tables.histograms.ROWS_SUMMED", at_once)
         bins = BinnedFeatures(X, 4).rows
         wanted = np.zeros((3, bins.n_bins, 2))
         for feature in range(3):
