@@ -83,7 +83,7 @@ def _count(wanted: float, n_rows: int) -> int:
 
 
 @dataclass(eq=False)
-class GrowingNode:
+class BinnedTreeNode:
     """A node while the tree is grown.
 
     Attributes
@@ -122,19 +122,19 @@ class GrowingNode:
 
 
 @dataclass(frozen=True)
-class GrownTree:
+class GrownBinnedTree:
     """A tree without values, and the node of every row that it was grown on.
 
     Attributes
     ----------
-    nodes : list of GrowingNode
+    nodes : list of BinnedTreeNode
         Parents before children.
     place : ndarray of int, shape (n_rows_seen,)
         The leaf of each row.
     n_targets : int
     """
 
-    nodes: Sequence[GrowingNode]
+    nodes: Sequence[BinnedTreeNode]
     place: Indices
     n_targets: int
 
@@ -174,7 +174,7 @@ class GrownTree:
         return found
 
 
-class TreeGrower:
+class BinnedTreeGrower:
     """Grows one tree after another on the same rows.
 
     Parameters
@@ -195,7 +195,7 @@ class TreeGrower:
 
     def grown(
         self, targets: Vector, rows: Indices, random: np.random.RandomState, first: int = 0
-    ) -> GrownTree:
+    ) -> GrownBinnedTree:
         """The tree of some targets.
 
         Parameters
@@ -228,7 +228,7 @@ class TreeGrower:
             chosen = self._next(nodes, ready, best=best)
             n_leaves += len(chosen)
             ready += self._divided(nodes, chosen, place)
-        return GrownTree(nodes, place, targets.shape[1])
+        return GrownBinnedTree(nodes, place, targets.shape[1])
 
     # ------------------------------------------------------------------ nodes
 
@@ -237,17 +237,17 @@ class TreeGrower:
         weight: Vector = sums[0 if self.weights is None else -1]
         return weight
 
-    def _node(self, depth: int, totals: Vector) -> GrowingNode:
+    def _node(self, depth: int, totals: Vector) -> BinnedTreeNode:
         weight, sums = float(self._weight(totals)), totals[self._targets]
-        return GrowingNode(depth, totals, weight, float(sums @ sums) / weight)
+        return BinnedTreeNode(depth, totals, weight, float(sums @ sums) / weight)
 
-    def _splits(self, node: GrowingNode) -> bool:
+    def _splits(self, node: BinnedTreeNode) -> bool:
         """Whether it may be split: deep enough, enough rows, and something to explain."""
         if node.totals[0] < self._to_split or node.depth == self.limits.max_depth:
             return False
         return node.squares - node.fitted > self._flat * node.weight
 
-    def _next(self, nodes: list[GrowingNode], ready: list[int], *, best: bool) -> list[int]:
+    def _next(self, nodes: list[BinnedTreeNode], ready: list[int], *, best: bool) -> list[int]:
         """Take the nodes to divide: the best split, or the last ones, as many as fit in memory."""
         if best:
             gains = [nodes[number].worth - nodes[number].fitted for number in ready]
@@ -257,7 +257,7 @@ class TreeGrower:
         del ready[-len(chosen) :]
         return chosen
 
-    def _divided(self, nodes: list[GrowingNode], chosen: list[int], place: Indices) -> list[int]:
+    def _divided(self, nodes: list[BinnedTreeNode], chosen: list[int], place: Indices) -> list[int]:
         """Give nodes their children and move their rows on; the children that have a split."""
         start = len(nodes)
         for number in chosen:
@@ -291,11 +291,11 @@ class TreeGrower:
         return self._searched(nodes, order, np.array(found)) if order else []
 
     @staticmethod
-    def _children(nodes: list[GrowingNode], number: int) -> list[GrowingNode]:
+    def _children(nodes: list[BinnedTreeNode], number: int) -> list[BinnedTreeNode]:
         first = nodes[number].first
         return nodes[first : first + 2]
 
-    def _move(self, nodes: list[GrowingNode], chosen: list[int], place: Indices) -> Indices:
+    def _move(self, nodes: list[BinnedTreeNode], chosen: list[int], place: Indices) -> Indices:
         """Move the rows of nodes on to their children; which rows these are, among those seen."""
         feature, last, first = np.zeros((3, len(nodes)), dtype=np.intp)
         for number in chosen:
@@ -333,7 +333,7 @@ class TreeGrower:
         shape = (len(numbers), -1, self.n_features, self.n_bins)
         return np.ascontiguousarray(sums.swapaxes(1, 2)).reshape(shape)
 
-    def _searched(self, nodes: list[GrowingNode], numbers: list[int], sums: Vector) -> list[int]:
+    def _searched(self, nodes: list[BinnedTreeNode], numbers: list[int], sums: Vector) -> list[int]:
         """Find the best split of nodes with the given sums; those that have one."""
         sums = sums.swapaxes(0, 1)  # first of what they are
         below = sums.cumsum(axis=3)

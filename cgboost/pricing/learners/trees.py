@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError, WeightedLoss
-from cgboost.pricing.learners.tree_growth import GrownTree, TreeGrower, TreeLimits
+from cgboost.pricing.learners.tree_growth import BinnedTreeGrower, GrownBinnedTree, TreeLimits
 from cgboost.tables.histograms import BinnedFeatures
 from cgboost.tolerances import LARGEST_SEED
 
@@ -220,7 +220,7 @@ class TreePricer:
         # a power of 2 leaves every split as it is, and squares of sums of weights are finite
         self._unit = heaviest if even else float(np.ldexp(1.0, int(np.frexp(heaviest)[1])))
         bins = BinnedFeatures(self.X, max_bins, weights=weights)
-        self._grower = TreeGrower(bins, None if even else weights / self._unit, self.limits)
+        self._grower = BinnedTreeGrower(bins, None if even else weights / self._unit, self.limits)
 
     def memory(self) -> Any:
         """The state of its randomness."""
@@ -269,7 +269,7 @@ class TreePricer:
 
     def _tree(
         self, rows: Indices, state: MasterState, outputs: Indices, random: np.random.RandomState
-    ) -> tuple[GrownTree, float]:
+    ) -> tuple[GrownBinnedTree, float]:
         """A tree for some outputs, and the unit of its targets r/w."""
         target = state.pseudo_response.reshape(len(self.X), -1)[:, outputs]
         if self._grower.weights is None:
