@@ -14,6 +14,7 @@ from .learners.joint_pricer import JointPricer as JointPricer
 from .learners.joint_pricer import Pairs as Pairs
 from .learners.joint_pricer import VoteColumn as VoteColumn
 from .learners.learners import LearnerPricer as LearnerPricer
+from .learners.tree_growth import TreeLimits as TreeLimits
 from .learners.trees import TreePricer as TreePricer
 from .pricer_check import check_pricer as check_pricer
 from .rkhs.rkhs_pricer import RKHSPricer as RKHSPricer

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from cgboost.additive.trees.model_tree import Regressors
 from cgboost.tables.binning import FeatureGroups, Intervals
@@ -97,19 +96,3 @@ class WorkingResponse(NamedTuple):
     response: Vector
     weights: Vector
     counts: Vector
-
-
-def sums_by_group(numbers: NDArray[np.int32], columns: Vector, n_groups: int) -> Vector:
-    """Sums of the columns by group, shape (n_groups, n_columns), where a row is in several groups.
-
-    Parameters
-    ----------
-    numbers : ndarray of int, shape (n_rows, n_numbers)
-        Of the groups of every row.
-    columns : ndarray of shape (n_rows, n_columns)
-    n_groups : int
-    """
-    n_rows, width = numbers.shape
-    ends = np.arange(0, n_rows * width + 1, width, dtype=np.int32)
-    entries = (np.ones(n_rows * width), numbers.ravel(), ends)
-    return np.asarray(sparse.csc_array(entries, shape=(n_groups, n_rows)) @ columns)

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
-from cgboost.additive.trees.boosted_rows import CodedRows, WorkingResponse, sums_by_group
+from cgboost.additive.trees.boosted_rows import CodedRows, WorkingResponse
 from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode
 from cgboost.additive.trees.split_search import BinarySplit, Interactions, Mask, SplitSearch
 from cgboost.parallel.threads import Mapped
+from cgboost.tables.histograms import bin_matrix, ones_for
 from cgboost.tables.row_blocks import BLOCK
 from cgboost.tolerances import RESIDUE, SMALLEST
 
@@ -137,6 +138,8 @@ class TreeGrower:
         self._blocks = [
             slice(start, min(start + BLOCK, rows.n_rows)) for start in range(0, rows.n_rows, BLOCK)
         ]
+        self._ones = ones_for(min(rows.n_rows, BLOCK), n_features)
+        self._sums_of_z = _SumsOfRegressors(rows.z)
         weights = training / max(float(training.sum()), SMALLEST)
         self._mean = rows.z @ weights
         self._variance = np.maximum((rows.z**2) @ weights - self._mean**2, 0.0)
@@ -177,11 +180,12 @@ class TreeGrower:
 
     def _best_regressors(self, working: WorkingResponse) -> Indices:
         """Numbers of those that alone explain most of the response; ties in favour of the first."""
-        z, h = self.rows.z, working.weights
+        h = working.weights
         total = max(float(h.sum()), SMALLEST)
-        mean = z @ h / total
-        slope = z @ (h * working.response) - mean * float(h @ working.response)
-        spread = np.maximum((z**2) @ h - mean**2 * total, 0.0) + self.ridge * self._variance
+        sums, squares = self._sums_of_z(h)
+        mean = sums / total
+        slope = self.rows.z @ (h * working.response) - mean * float(h @ working.response)
+        spread = np.maximum(squares - mean**2 * total, 0.0) + self.ridge * self._variance
         worth = np.divide(slope**2, spread, out=np.zeros_like(slope), where=self._variance > 0.0)
         rounded = np.round(worth / (float(worth.max(initial=0.0)) * BETTER or 1.0))
         return np.sort(np.argsort(-rounded, kind="stable")[: self.most])
@@ -194,13 +198,9 @@ class TreeGrower:
         def work(block: slice) -> list[Moments]:
             found = []
             for number in new:
-                chosen = nodes[number].chosen
-                rows = np.flatnonzero(place[block] == number) + block.start
-                values = np.empty((len(chosen) + 1, len(rows)))
-                for k, column in zip(chosen, values, strict=False):
-                    self.rows.z[k].take(rows, out=column)
-                working.response.take(rows, out=values[-1])
-                found.append(Moments.of(values.T, working.weights.take(rows)))
+                chosen, rows = nodes[number].chosen, _some(place[block] == number, block)
+                values = [*(self.rows.z[k][rows] for k in chosen), working.response[rows]]
+                found.append(Moments.from_rows(np.array(values).T, working.weights[rows]))
             return found
 
         total: list[Moments] = []
@@ -283,7 +283,8 @@ class TreeGrower:
         for k, j in enumerate(self.rows.regressors.features):
             codes = self.rows.codes[:, [j]].astype(np.int32)
             columns = np.column_stack([training, training * self.rows.z[k]])
-            count, total = sums_by_group(codes, columns, self.rows.groups[j].n_groups).T
+            ones = ones_for(*codes.shape)
+            count, total = (bin_matrix(codes, self.rows.groups[j].n_groups, ones) @ columns).T
             own = np.divide(total, count, out=np.zeros_like(total), where=count > 0)
             means[self._starts[j] : self._starts[j + 1]] = own
         return means
@@ -313,24 +314,26 @@ class TreeGrower:
 
         def work(block: slice) -> Vector:
             slot = slots[place[block]]
-            rows = np.flatnonzero(slot >= 0)
-            slot, rows = slot[rows], rows + block.start
-            left = working.response[rows] - levels[slot]
+            rows = _some(slot >= 0, block)
+            if n_open > 1:
+                slot = slot[slot >= 0]
+            left = working.response[rows] - (levels[slot] if n_open > 1 else levels)
             for k in used:
-                left -= coef[:, k].take(slot) * self.rows.z[k].take(rows)
-            columns = np.empty((len(rows), 3 + len(best)))
+                left -= (coef[:, k][slot] if n_open > 1 else coef[:, k]) * self.rows.z[k][rows]
+            columns = np.empty((len(left), 3 + len(best)))
             columns[:, 0], columns[:, 1] = working.counts[rows], working.weights[rows]
-            columns[:, 2] = columns[:, 1] * left
+            np.multiply(columns[:, 1], left, out=columns[:, 2])
             for place_of_k, k in enumerate(best):
-                own = (self.rows.z[k].take(rows) - self._mean[k]) * scale[place_of_k]
-                columns[:, 3 + place_of_k] = columns[:, 2] * own
+                np.multiply(columns[:, 2], self.rows.z[k][rows], out=columns[:, 3 + place_of_k])
             numbers = np.add(self.rows.codes[rows], self._starts[:-1], dtype=np.int32)
-            numbers += (slot * np.int32(n_groups))[:, None]
-            return sums_by_group(numbers, columns, n_open * n_groups)
+            if n_open > 1:
+                numbers += (slot * np.int32(n_groups))[:, None]
+            return np.asarray(bin_matrix(numbers, n_open * n_groups, self._ones) @ columns)
 
         total = np.zeros((n_open * n_groups, 3 + len(best)))
         for found in self._mapped(work, self._blocks):
             total += found
+        total[:, 3:] = (total[:, 3:] - total[:, 2:3] * self._mean[best]) * scale  # Σ h r (z − z̄)/σ
         return total.reshape(n_open, n_groups, -1).transpose(0, 2, 1)
 
     def _divide(
@@ -347,3 +350,22 @@ class TreeGrower:
         child = np.where(split.child < 0, number, split.child + first).astype(np.int32)
         place[rows] = child.take(self.rows.codes[rows, split.feature])
         return node.children
+
+
+class _SumsOfRegressors:
+    """Σ h z and Σ h z², kept while the weights h stay the same, as those of squared errors do."""
+
+    def __init__(self, z: Vector) -> None:
+        self.z = z
+        self._known: tuple[Vector, Vector, Vector] | None = None
+
+    def __call__(self, weights: Vector) -> tuple[Vector, Vector]:
+        if self._known is None or not np.array_equal(self._known[0], weights):
+            squares = np.einsum("kn,kn,n->k", self.z, self.z, weights)
+            self._known = weights, self.z @ weights, squares
+        return self._known[1:]
+
+
+def _some(mask: Mask, block: slice) -> slice | Indices:
+    """The rows of a block where a mask holds; as a slice where it always does."""
+    return block if mask.all() else np.flatnonzero(mask) + block.start

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.parameters import check_count, check_learning_rate
+from cgboost.estimators.common.parameters import check_bins, check_learning_rate
 from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.stagewise import BaseStagewise
@@ -105,9 +105,7 @@ n_iter_, n_features_in_, feature_names_in_
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_learning_rate(self.learning_rate)
-        check_count("max_bins", self.max_bins)
-        if self.max_bins < 2:
-            raise ValueError(f"max_bins must be at least 2, got {self.max_bins}")
+        check_bins(self.max_bins)
 
     def _check_estimator(self) -> None:
         super()._check_estimator()

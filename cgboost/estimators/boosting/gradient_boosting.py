@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.estimators.boosting.tree_importances import importances, shares
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.parameters import (
+    check_bins,
     check_choice,
     check_count,
     check_learning_rate,
@@ -44,6 +46,7 @@ from cgboost.losses.registry import (
 )
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
+from cgboost.pricing.learners.tree_growth import TreeLimits
 from cgboost.pricing.learners.trees import LeafRule, TreePricer, newton_leaves, search_leaves
 
 
@@ -59,7 +62,13 @@ class BaseGradientBoosting(BaseLearnerStages):
     min_samples_leaf: int | float = field(default=1, kw_only=True)
     max_features: int | float | str | None = field(default=None, kw_only=True)
     max_leaf_nodes: int | None = field(default=None, kw_only=True)
+    max_bins: int = field(default=255, kw_only=True)
     start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
+
+    @property
+    def _joint(self) -> bool:
+        """Whether a round grows one tree for all outputs."""
+        return False
 
     @property
     def feature_importances_(self) -> Vector:
@@ -73,8 +82,29 @@ class BaseGradientBoosting(BaseLearnerStages):
         check_learning_rate(self.learning_rate)
         check_number("subsample", self.subsample, above=0)
         check_choice("start", self.start, ("constant", "zero"))
+        self._check_limits()
         if self.subsample > 1:
             raise ValueError(f"subsample must be a number > 0 and ≤ 1, got {self.subsample!r}")
+
+    def _check_limits(self) -> None:
+        """Limits of the trees, as scikit-learn has them, and the bins."""
+        for name in ("max_depth", "max_leaf_nodes"):
+            check_count(name, getattr(self, name), optional=True)
+        for name, most in (("min_samples_split", 1.0), ("min_samples_leaf", 0.5)):
+            value = getattr(self, name)
+            if isinstance(value, Integral):
+                check_count(name, value)
+                continue
+            check_number(name, value, above=0)
+            if value > most:
+                raise ValueError(f"{name} must be a count, or a share ≤ {most:g}, got {value!r}")
+        if isinstance(self.max_features, str):
+            check_choice("max_features", self.max_features, ("sqrt", "log2"))
+        elif isinstance(self.max_features, Integral):
+            check_count("max_features", self.max_features)
+        else:
+            check_number("max_features", self.max_features, above=0, optional=True)
+        check_bins(self.max_bins)
 
     @abstractmethod
     def _loss(self, rows: TrainingRows) -> tuple[DifferentiableLoss, LeafRule]:
@@ -86,14 +116,16 @@ class BaseGradientBoosting(BaseLearnerStages):
             rows.X,
             rows.weights,
             leaves,
+            joint=self._joint,
             subsample=self.subsample,
-            parameters={
-                "max_depth": self.max_depth,
-                "min_samples_split": self.min_samples_split,
-                "min_samples_leaf": self.min_samples_leaf,
-                "max_features": self.max_features,
-                "max_leaf_nodes": self.max_leaf_nodes,
-            },
+            max_bins=self.max_bins,
+            limits=TreeLimits(
+                max_depth=self.max_depth,
+                min_samples_split=self.min_samples_split,
+                min_samples_leaf=self.min_samples_leaf,
+                max_features=self.max_features,
+                max_leaf_nodes=self.max_leaf_nodes,
+            ),
             random_state=self.random_state,
         )
         master = StagewiseMaster(loss, step=float(self.learning_rate), start=self.start)
@@ -132,8 +164,14 @@ class GradientBoostingClassifier(ProbabilisticClassification, BaseGradientBoosti
     subsample : float, default=1.0
         Share of the rows, drawn again in every round, on which its trees are grown.
     max_depth, min_samples_split, min_samples_leaf, max_features, max_leaf_nodes
-        Parameters of the trees, as in :class:`~sklearn.tree.DecisionTreeRegressor`;
+        Limits of the trees, as in :class:`~sklearn.tree.DecisionTreeRegressor`;
         ``max_depth=3``.
+    max_bins : int, default=255
+        Features with more distinct values are cut into so many bins of about equally many rows;
+        splits lie between bins. For other features all thresholds are tried.
+    leaves : {"class", "joint"}, default="class"
+        With more than two classes, a round grows one tree for each class, or one tree for all,
+        with a value for each class in every leaf: faster, the larger the number of classes.
     start : {"constant", "zero"}, default="constant"
         f before the first round: from the shares of the classes (a mean or median in regression),
         or 0, exactly as in the algorithm.
@@ -143,14 +181,15 @@ class GradientBoostingClassifier(ProbabilisticClassification, BaseGradientBoosti
     validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
-        Determines the rows that early stopping holds out, the rows of subsamples, and ties between
-        splits.
+        Determines the rows that early stopping holds out, the rows of subsamples, and the features
+        that are looked at with ``max_features``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     estimators_ : list of DecisionTreeRegressor
-        In the order of ``columns_``, with the final values of the leaves.
+        In the order of ``columns_``, with the final values of the leaves; a joint tree stands there
+        once for each class.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in I²_l = Σ_k I²_lk / K.
     class_importances_ : ndarray of shape (n_classes, n_features)
@@ -179,7 +218,13 @@ n_features_in_, feature_names_in_
         default="log_loss", kw_only=True
     )
 
+    leaves: Literal["class", "joint"] = field(default="class", kw_only=True)
+
     _fitted_jointly = True
+
+    @property
+    def _joint(self) -> bool:
+        return self.leaves == "joint"
 
     @property
     def class_importances_(self) -> Vector:
@@ -193,6 +238,7 @@ n_features_in_, feature_names_in_
         super()._check_parameters()
         if not isinstance(self.loss, (LogLoss, Exponential)):
             check_choice("loss", self.loss, ("log_loss", "exponential"))
+        check_choice("leaves", self.leaves, ("class", "joint"))
 
     def _loss(self, rows: TrainingRows) -> tuple[DifferentiableLoss, LeafRule]:
         n_classes = len(self.classes_)
@@ -232,8 +278,8 @@ default="squared_error"
         :class:`~cgboost.losses.loss.DifferentiableLoss`. With "poisson", f is the log of the mean,
         and the mean is predicted.
     n_estimators, learning_rate, subsample, max_depth, min_samples_split, min_samples_leaf, \
-max_features, max_leaf_nodes, start, early_stopping, validation_fraction, n_iter_no_change, \
-scoring, callbacks, verbose, time_limit, random_state
+max_features, max_leaf_nodes, max_bins, start, early_stopping, validation_fraction, \
+n_iter_no_change, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`GradientBoostingClassifier`; early stopping watches the mean absolute error,
         or the loss for quantiles and counts.
 

@@ -45,7 +45,7 @@ from cgboost.losses import (
 )
 from cgboost.losses.loss import PROOF, require
 from cgboost.losses.registry import LOSSES, check_task, get_loss
-from cgboost.masters.support_vector.formulations import VERTICES, BudgetMaster, EntropyMaster
+from cgboost.masters.support_vector.formulations import BudgetMaster, EntropyMaster
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
 from cgboost.penalties import L1, L2, RKHS, GroupNorm, L1Ball, Penalty, SquaredGroupNorm
 from cgboost.tolerances import LARGEST_COST, UNIT_ROUNDOFF
@@ -502,9 +502,3 @@ def cost_of_labels(targets: Sequence[Vector], weights: Vector, loss: Loss) -> fl
         noise.append(pairs * float(weights @ g**2))
     mean = float(np.mean(noise))
     return LEVEL_OF_LABELS / math.sqrt(mean if mean > 0 else weights.sum())
-
-
-def simplex_if_linear(estimator: Any) -> str:
-    """The solver; with "auto" and a linear program a simplex: columns repeat each other."""
-    is_linear = estimator._objective.program == "lp"
-    return VERTICES if estimator.solver == "auto" and is_linear else str(estimator.solver)

@@ -119,6 +119,13 @@ def check_count(
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
 
+def check_bins(value: Any) -> None:
+    """``max_bins`` must be a whole number of at least 2."""
+    check_count("max_bins", value)
+    if value < 2:
+        raise ValueError(f"max_bins must be at least 2, got {value}")
+
+
 def check_jobs(name: str, value: Any) -> None:
     """``value`` must be a number of threads, or negative as scikit-learn has it."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value == 0:

@@ -34,7 +34,6 @@ from cgboost.estimators.common.objective import (
     loss_of,
     margin_objective,
     residual_objective,
-    simplex_if_linear,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.predictors import Regression
@@ -167,7 +166,7 @@ class BaseLPBoost(CostByRows, BoostOverCosts):
         return LearnerColumns(self.estimator, self.random_state, self._tol)
 
     def _master_options(self) -> dict[str, Any]:
-        return {"offset": self.offset, "solver": simplex_if_linear(self)}
+        return {"offset": self.offset, "solver": self.solver}
 
 
 @dataclass(eq=False, repr=False)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.certified import BaseBoost, Certified
 from cgboost.estimators.common.fitted_runs import FittedRun
-from cgboost.estimators.common.objective import Objective, simplex_if_linear
+from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_count, check_number
 from cgboost.estimators.common.plan import Plan, Subproblem
 from cgboost.estimators.common.solve import Watch
@@ -274,7 +274,7 @@ default="duckdb"
         super()._check_parameters()
 
     def _master_options(self) -> dict[str, Any]:
-        return {"offset": "free", "solver": simplex_if_linear(self)}
+        return {"offset": "free", "solver": self.solver}
 
     # ------------------------------------------------------------------ the runs
 

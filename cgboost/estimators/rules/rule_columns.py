@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cgboost.estimators.common.fitted_runs import Table
 from cgboost.estimators.common.objective import ColumnFamily
-from cgboost.estimators.common.parameters import check_choice, check_count, check_number
+from cgboost.estimators.common.parameters import check_bins, check_choice, check_count, check_number
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.protocols import Pricer
@@ -48,9 +48,7 @@ class RuleColumns(ColumnFamily):
     def check(self) -> None:
         """Check the parameters of rules; raise ValueError for one that is wrong."""
         check_count("max_conditions", self.max_conditions)
-        check_count("max_bins", self.max_bins)
-        if self.max_bins < 2:
-            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
+        check_bins(self.max_bins)
         check_support("min_support", self.min_support)
         check_number("rule_cost", self.rule_cost, at_least=0)
         check_number("condition_cost", self.condition_cost, at_least=0)

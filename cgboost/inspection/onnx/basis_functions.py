@@ -185,8 +185,7 @@ def _tree(hypothesis: Any) -> tuple[Any, Vector] | None:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     if isinstance(hypothesis, TreeHypothesis):
-        tree = hypothesis.estimator.tree_
-        return tree, tree.value[:, 0, 0]
+        return hypothesis.estimator.tree_, hypothesis.node_values
     if isinstance(hypothesis, LearnerHypothesis):
         own, scale = hypothesis.estimator, hypothesis.scale
         if type(own) is DecisionTreeRegressor and own.n_outputs_ == 1:

@@ -34,7 +34,8 @@ from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import RememberingPricer
 from cgboost.kernels import Matrix
 from cgboost.pricing.learners.learners import Seeded
-from cgboost.pricing.univariate.stumps import CONSTANT_STUMP, STUMPS, BinnedFeatures, Stump
+from cgboost.pricing.univariate.stumps import CONSTANT_STUMP, STUMPS, Stump, stump_at
+from cgboost.tables.histograms import BinnedFeatures
 
 Vector = NDArray[np.float64]
 
@@ -130,7 +131,7 @@ class ClassStumps:
         above = below[:, -1:] - below
         place = int((below.max(axis=2) + above.max(axis=2)).argmax())
         feature, cut = divmod(place, below.shape[1])
-        stump, low = self.bins.stump(place), int(below[feature, cut].argmax())
+        stump, low = stump_at(self.bins, place), int(below[feature, cut].argmax())
         if stump.feature == CONSTANT_STUMP:
             return ClassStump(stump, low, low)
         return ClassStump(stump, int(above[feature, cut].argmax()), low)

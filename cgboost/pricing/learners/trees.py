@@ -1,7 +1,9 @@
 """Regression trees whose leaves are chosen for the loss: the weak learners of gradient boosting.
 
 A tree is grown by least squares on the residuals r/w, and then only its regions R_j matter: the
-value of each is chosen for the loss itself. With several outputs there is a tree for each.
+value of each is chosen for the loss itself. With several outputs there is a tree for each, or one
+whose leaves have a value for each (Si, Zhang, Keerthi, Mahajan, Dhillon, Hsieh, *Gradient Boosted
+Decision Trees for High Dimensional Sparse Output*, ICML 2017).
 
 Friedman, *Greedy Function Approximation: A Gradient Boosting Machine*, Annals of Statistics 29,
 2001; the sampling of rows is his *Stochastic Gradient Boosting*, CSDA 38, 2002.
@@ -9,7 +11,7 @@ Friedman, *Greedy Function Approximation: A Gradient Boosting Machine*, Annals o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,8 @@ from sklearn.utils import check_random_state
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError, WeightedLoss
+from cgboost.pricing.learners.tree_growth import BinnedTreeGrower, GrownBinnedTree, TreeLimits
+from cgboost.tables.histograms import BinnedFeatures
 from cgboost.tolerances import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -119,9 +123,16 @@ class TreeFamily:
     """Evaluates trees together."""
 
     def outputs(self, X: Any, hypotheses: Sequence[TreeHypothesis]) -> Vector:
-        """Values of every tree, shape (len(X), n_hypotheses)."""
+        """Values of every tree, shape (len(X), n_hypotheses); each tree is asked once."""
         rows = as_single(X)
-        return np.column_stack([hypothesis.predict(rows) for hypothesis in hypotheses])
+        values = np.empty((len(rows), len(hypotheses)))
+        trees: dict[int, list[int]] = {}
+        for j, hypothesis in enumerate(hypotheses):
+            trees.setdefault(id(hypothesis.estimator), []).append(j)
+        for own in trees.values():
+            found = hypotheses[own[0]].all_values(rows)
+            values[:, own] = found[:, [hypotheses[j].place for j in own]]
+        return values
 
 
 TREES = TreeFamily()
@@ -135,39 +146,51 @@ class TreeHypothesis:
     ----------
     estimator : DecisionTreeRegressor
         With the values of the leaves in place.
+    place : int
+        Of its values, where leaves have several.
     """
 
     estimator: DecisionTreeRegressor
+    place: int = 0
 
     @property
     def family(self) -> TreeFamily:
         """All trees form one family."""
         return TREES
 
-    def predict(self, rows: Single) -> Vector:
-        """Values on rows of float32, which are not checked again."""
+    @property
+    def node_values(self) -> Vector:
+        """The value of every node; those of inner nodes are not used."""
+        return np.asarray(self.estimator.tree_.value[:, self.place, 0])
+
+    def all_values(self, rows: Single) -> Vector:
+        """All values of the leaves of rows of float32, which are not checked again."""
         tree = self.estimator.tree_
         check_width(tree, rows)
-        return np.asarray(tree.predict(rows)[:, 0], dtype=np.float64)
+        values = np.asarray(tree.predict(rows), dtype=np.float64)
+        return values.reshape(len(rows), tree.n_outputs)
 
 
 class TreePricer:
-    """A regression tree for every output, grown on the residuals of the loss.
+    """A regression tree for every output, grown on the residuals of the loss over binned features.
 
-    For stagewise masters with a constant step (the learning rate). The trees of one round are grown
-    from one seed, so that ties between splits fall alike.
+    For stagewise masters with a constant step (the learning rate).
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        Training rows; kept as float32, which is what trees are grown on.
+        Training rows; read as float32.
     weights : ndarray of shape (n_rows,)
         Sample weights: r/weights is what trees are fitted to.
     leaves : LeafRule
+    joint : bool, default=False
+        Grow one tree on the residuals of all outputs, with a value for each in every leaf.
     subsample : float, default=1.0
         Share of the rows that the trees of one round see, drawn anew without replacement.
-    parameters : mapping or None
-        Of :class:`~sklearn.tree.DecisionTreeRegressor`.
+    max_bins : int, default=255
+        Features with more distinct values are cut into so many bins; splits lie between them.
+    limits : TreeLimits or None
+        Of the growth; None: depth 3.
     random_state : int, RandomState or None
     """
 
@@ -177,8 +200,10 @@ class TreePricer:
         weights: Vector,
         leaves: LeafRule,
         *,
+        joint: bool = False,
         subsample: float = 1.0,
-        parameters: Mapping[str, Any] | None = None,
+        max_bins: int = 255,
+        limits: TreeLimits | None = None,
         random_state: Any = None,
     ) -> None:
         self.X = as_single(X)
@@ -186,10 +211,16 @@ class TreePricer:
             raise ValueError(f"X has {len(self.X)} rows, weights have {len(weights)}")
         if not 0.0 < subsample <= 1.0:
             raise ValueError(f"subsample must be a number > 0 and ≤ 1, got {subsample!r}")
-        self.weights, self.leaves, self.subsample = weights, leaves, subsample
-        self.parameters = dict(parameters or {})
+        self.weights, self.leaves = weights, leaves
+        self.joint, self.subsample = joint, subsample
+        self.limits = limits or TreeLimits()
         self._random = check_random_state(random_state)
-        self._even = bool(np.all(weights == weights[0]))
+        heaviest, seen = float(weights.max(initial=0.0)), weights > 0
+        even = bool(np.all(weights[seen] == heaviest))
+        # a power of 2 leaves every split as it is, and squares of sums of weights are finite
+        self._unit = heaviest if even else float(np.ldexp(1.0, int(np.frexp(heaviest)[1])))
+        bins = BinnedFeatures(self.X, max_bins, weights=weights)
+        self._grower = BinnedTreeGrower(bins, None if even else weights / self._unit, self.limits)
 
     def memory(self) -> Any:
         """The state of its randomness."""
@@ -207,53 +238,51 @@ class TreePricer:
         return Priced(columns=columns, n_evaluated=len(columns), stratum=STRATUM)
 
     def _grown(self, state: MasterState, limit: int) -> Iterator[Column]:
-        from sklearn.tree import DecisionTreeRegressor  # brings a good deal with it
-
-        rows = self._drawn()
-        seed = self._random.randint(LARGEST_SEED)
+        rows, seed = self._drawn(), self._random.randint(LARGEST_SEED)
         n_outputs = 1 if state.output.ndim == 1 else state.output.shape[1]
-        for output in range(min(limit, n_outputs)):
-            tree = DecisionTreeRegressor(random_state=seed, **self.parameters)
-            values = self._with_leaves(tree, rows, state, output)
-            key = (STRATUM, len(state.columns), output)  # a tree may come again
-            yield Column(values, key, TreeHypothesis(tree), STRATUM, output=output)
+        outputs = np.arange(min(limit, n_outputs))
+        for together in [outputs] if self.joint else outputs[:, None]:
+            random = np.random.RandomState(seed)  # the trees of a round look at the same features
+            grown, unit = self._tree(rows, state, together, random)
+            estimator = grown.estimator(self.limits, self.X.shape[1], unit, self._unit)
+            complete = len(rows) == len(self.X)
+            node = grown.place if complete else estimator.tree_.apply(self.X)
+            for place, output in enumerate(together.tolist()):
+                leaves = LeafAssignment(output, rows, grown.place, len(grown.nodes))
+                values = self.leaves(state, leaves)
+                estimator.tree_.value[:, place, 0] = values
+                key = (STRATUM, len(state.columns), output)  # a tree may come again
+                tree = TreeHypothesis(estimator, place)
+                yield Column(values[node], key, tree, STRATUM, output=output)
 
     def _drawn(self) -> Indices:
-        """The rows that this round's trees see."""
-        n_rows = len(self.X)
+        """The rows that this round's trees see: those with weights, or some of them."""
+        rows = np.flatnonzero(self.weights)
         if self.subsample == 1.0:
-            return np.arange(n_rows)
-        count = int(self.subsample * n_rows)
+            return rows
+        count = int(self.subsample * len(rows))
         if count < 1:
-            raise ValueError(f"subsample={self.subsample:g} of {n_rows} rows is less than one row")
-        return np.sort(self._random.permutation(n_rows)[:count])
+            raise ValueError(
+                f"subsample={self.subsample:g} of {len(rows)} rows is less than one row"
+            )
+        return rows[np.sort(self._random.permutation(len(rows))[:count])]
 
-    def _with_leaves(
-        self, tree: DecisionTreeRegressor, rows: Indices, state: MasterState, output: int
-    ) -> Vector:
-        """Grow the tree, set the values of its leaves, and return them row by row."""
-        response = state.pseudo_response
-        response = response if response.ndim == 1 else response[:, output]
-        counts = self.weights > 0
-        target = np.where(counts, response / np.where(counts, self.weights, 1.0), 0.0)
-        # trees take variances below 1e-16 for 0; a power of 2 leaves every split as it is
+    def _tree(
+        self, rows: Indices, state: MasterState, outputs: Indices, random: np.random.RandomState
+    ) -> tuple[GrownBinnedTree, float]:
+        """A tree for some outputs, and the unit of its targets r/w."""
+        target = state.pseudo_response.reshape(len(self.X), -1)[:, outputs]
+        if self._grower.weights is None:
+            target = target / self._unit  # of rows without weight, too, where r is 0
+        else:
+            there = self.weights[:, None] > 0
+            safe = np.where(there, self.weights[:, None], 1.0)
+            target = np.where(there, target / safe, 0.0)
         exponent = int(np.frexp(np.abs(target).max(initial=0.0))[1])
-        target = np.ldexp(target, -exponent)
-        tree.fit(self.X, target, sample_weight=self._seen(rows), check_input=False)
-        tree.tree_.impurity[:] = np.ldexp(tree.tree_.impurity, 2 * exponent)
-        node = tree.tree_.apply(self.X)
-        leaves = LeafAssignment(output, rows, node[rows], tree.tree_.node_count)
-        values = self.leaves(state, leaves)
-        tree.tree_.value[:, 0, 0] = values
-        return values[node]
-
-    def _seen(self, rows: Indices) -> Vector | None:
-        """Weights of the rows for the tree: 0 for those that it does not see."""
-        if self._even and len(rows) == len(self.X):
-            return None
-        seen = np.zeros(len(self.X))
-        seen[rows] = self.weights[rows]
-        return seen
+        # in small leaves many splits are the same: another feature has the first choice each round
+        turn = len(state.columns) // (1 if state.output.ndim == 1 else state.output.shape[1])
+        grown = self._grower.grown(np.ldexp(target, -exponent), rows, random, turn)
+        return grown, float(np.ldexp(1.0, exponent))
 
 
 def as_single(X: Any) -> Single:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.pricing.rules.conditions import Condition, Conjunction, Matrix, Relation
-from cgboost.pricing.univariate.stumps import thresholds
+from cgboost.tables.histograms import thresholds
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -3,46 +3,44 @@
 import numpy as np
 import pytest
 from scipy.special import softmax
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.datasets import load_iris, load_wine, make_classification
 from sklearn.ensemble import GradientBoostingClassifier as ScikitClassifier
-from sklearn.tree import DecisionTreeRegressor
 
 from cgboost import GradientBoostingClassifier, GradientBoostingRegressor
 from tests.estimators.data import curve, three_classes, two_classes
-
-LARGEST_SEED = 2**31 - 1
+from tests.pricing.learners.reference_trees import reference_tree
 
 DATA = {
     "iris": load_iris(return_X_y=True),
     "wine": load_wine(return_X_y=True),
-    "four": make_classification(200, 12, n_informative=6, n_classes=4, flip_y=0.2, random_state=0),
-    "cancer": load_breast_cancer(return_X_y=True),
+    "four": make_classification(120, 6, n_informative=6, n_redundant=0, n_classes=4, flip_y=0.2),
+    "two": make_classification(120, 5, flip_y=0.2, random_state=0),
 }
 
 
-def leaf_values(tree: DecisionTreeRegressor, X: np.ndarray, value: dict) -> np.ndarray:
+def leaf_values(regions: np.ndarray, value: dict) -> np.ndarray:
     """The value of the region of each row."""
-    return np.array([value[region] for region in tree.apply(X)])
+    return np.array([value[region] for region in regions])
 
 
-def transcription(X, y, X_new, n_rounds: int, rate: float, **tree_parameters) -> tuple[list, list]:
+def transcription(X, y, X_new, n_rounds: int, rate: float, leaf: int, joint: bool) -> tuple:
     """The pseudo-code for K classes: f of training and new rows after every round."""
-    K = y.max() + 1
-    seeds = np.random.RandomState(0)
+    K, ones = y.max() + 1, np.ones(len(X))
+    X, X_new = X.astype(np.float32).astype(float), X_new.astype(np.float32).astype(float)
     f, f_new = np.zeros((len(X), K)), np.zeros((len(X_new), K))
     path, path_new = [], []
-    for _ in range(n_rounds):
+    for turn in range(n_rounds):
         p = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
-        seed = seeds.randint(LARGEST_SEED)
+        residuals = np.eye(K)[y] - p
         for k in range(K):
-            r = (y == k) - p[:, k]
-            tree = DecisionTreeRegressor(max_depth=3, random_state=seed, **tree_parameters)
-            regions, gamma = tree.fit(X, r).apply(X), {}
+            r, own = residuals[:, k], residuals if joint else residuals[:, [k]]
+            apply = reference_tree(X, own, ones, 3, leaf, turn)
+            regions, gamma = apply(X), {}
             for R in np.unique(regions):
                 inside = np.abs(r[regions == R])
                 gamma[R] = (K - 1) / K * r[regions == R].sum() / (inside * (1 - inside)).sum()
-            f[:, k] += rate * leaf_values(tree, X, gamma)
-            f_new[:, k] += rate * leaf_values(tree, X_new, gamma)
+            f[:, k] += rate * leaf_values(regions, gamma)
+            f_new[:, k] += rate * leaf_values(apply(X_new), gamma)
         path.append(f - f.mean(axis=1, keepdims=True))
         path_new.append(f_new - f_new.mean(axis=1, keepdims=True))
     return path, path_new
@@ -56,36 +54,44 @@ def same_path(model, X, path) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("rate", "leaf"), [(0.1, 1), (1.0, 1), (0.1, 12)])
-@pytest.mark.parametrize("name", DATA)
-def test_every_round_is_that_of_the_pseudo_code(name: str, rate: float, leaf: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "rate", "leaf", "leaves"),
+    [
+        ("iris", 0.1, 1, "class"),
+        ("iris", 1.0, 12, "class"),
+        ("four", 0.1, 1, "joint"),
+        ("wine", 0.1, 12, "class"),
+        ("wine", 1.0, 1, "joint"),
+        ("two", 0.1, 1, "class"),
+    ],
+)
+def test_every_round_is_that_of_the_pseudo_code(name, rate, leaf, leaves) -> None:
     """Scores agree to 1e-10, round by round, for two classes and for more; they add up to 0.
 
-    So do those of rows that no tree has seen, where leaves are large: in small ones several splits
-    divide the rows alike, and rounding would choose between them.
+    So do those of rows that no tree has seen: in ties every round prefers another feature.
     """
-    (X, y), large = DATA[name], leaf > 1
-    X_new, X, y = (X[1::2], X[::2], y[::2]) if large else (X[:1], X, y)
+    X, y = DATA[name]
     model = GradientBoostingClassifier(
-        n_estimators=12, learning_rate=rate, min_samples_leaf=leaf, start="zero", random_state=0
-    ).fit(X, y)
-    path, path_new = transcription(X, y, X_new, 12, rate, min_samples_leaf=leaf)
-    assert same_path(model, X, path)
-    assert not large or same_path(model, X_new, path_new)
+        n_estimators=3, learning_rate=rate, min_samples_leaf=leaf, leaves=leaves, start="zero"
+    ).fit(X[::2], y[::2])
+    joint = leaves == "joint"
+    path, path_new = transcription(X[::2], y[::2], X[1::2], 3, rate, leaf, joint)
+    assert same_path(model, X[::2], path)
+    assert same_path(model, X[1::2], path_new)
 
 
 def regression(X, y, X_new, loss: str, n_rounds: int) -> list:
     """Gradient boosting of numbers: f of new rows after every round."""
     middle = np.mean if loss == "squared_error" else np.median
-    seeds = np.random.RandomState(0)
     f, f_new, path = np.full(len(X), middle(y)), np.full(len(X_new), middle(y)), []
-    for _ in range(n_rounds):
+    X, X_new = X.astype(np.float32).astype(float), X_new.astype(np.float32).astype(float)
+    for turn in range(n_rounds):
         r = y - f if loss == "squared_error" else np.sign(y - f)
-        tree = DecisionTreeRegressor(max_depth=3, random_state=seeds.randint(LARGEST_SEED))
-        regions = tree.fit(X, r).apply(X)
+        apply = reference_tree(X, r[:, None], np.ones(len(X)), 3, first=turn)
+        regions = apply(X)
         gamma = {R: middle((y - f)[regions == R]) for R in np.unique(regions)}
-        f = f + 0.1 * leaf_values(tree, X, gamma)
-        f_new = f_new + 0.1 * leaf_values(tree, X_new, gamma)
+        f = f + 0.1 * leaf_values(regions, gamma)
+        f_new = f_new + 0.1 * leaf_values(apply(X_new), gamma)
         path.append(f_new)
     return path
 
@@ -95,9 +101,9 @@ def regression(X, y, X_new, loss: str, n_rounds: int) -> list:
 def test_regression_is_that_of_the_pseudo_code(loss: str, seed: int) -> None:
     """Leaves hold means or medians of the residuals; predictions agree to 1e-10."""
     X, y = curve(120, seed=seed)
-    model = GradientBoostingRegressor(loss=loss, n_estimators=30, random_state=0)
+    model = GradientBoostingRegressor(loss=loss, n_estimators=12)
     model.fit(X[:80], y[:80])
-    wanted = regression(X[:80], y[:80], X[80:], loss, 30)
+    wanted = regression(X[:80], y[:80], X[80:], loss, 12)
     np.testing.assert_allclose(list(model.staged_predict(X[80:])), wanted, rtol=1e-10, atol=1e-10)
 
 

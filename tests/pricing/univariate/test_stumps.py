@@ -15,13 +15,12 @@ from cgboost.masters.stagewise.stagewise import DescentEntry
 from cgboost.pricing.learners.class_learners import ClassStumps
 from cgboost.pricing.univariate.stumps import (
     CONSTANT_STUMP,
-    BinnedFeatures,
     BinnedStumpPricer,
     Stump,
     StumpPool,
     StumpPricer,
-    thresholds,
 )
+from cgboost.tables.histograms import BinnedFeatures, thresholds
 from tests.effort import examples
 from tests.pricing import cases
 
@@ -243,11 +242,27 @@ def test_class_stumps_may_be_constant():
     np.testing.assert_array_equal(stump.importances(1), [0.0])
 
 
-def test_more_entries_than_codes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Entries beyond the largest code would be taken for others; up to it they are taken."""
+def test_more_bins_than_codes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bins beyond the largest code would be taken for others; up to it they are taken."""
     X = np.arange(8.0).reshape(4, 2)
-    monkeypatch.setattr("cgboost.pricing.univariate.stumps.LARGEST_CODE", 8)
+    monkeypatch.setattr("cgboost.tables.histograms.LARGEST_CODE", 4)
     assert BinnedFeatures(X, 2).thresholds.shape == (2, 2)
-    monkeypatch.setattr("cgboost.pricing.univariate.stumps.LARGEST_CODE", 7)
+    monkeypatch.setattr("cgboost.tables.histograms.LARGEST_CODE", 3)
     with pytest.raises(ValueError, match="too large for 2 bins a feature"):
         BinnedFeatures(X, 2)
+
+
+def test_sums_over_blocks_are_those_over_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all rows, and of parts of some, however many are summed at a time."""
+    rng = np.random.default_rng(0)
+    X, columns = rng.normal(size=(50, 3)), rng.integers(0, 9, (50, 2)).astype(float)
+    rows, part = np.arange(0, 50, 2), np.arange(25, dtype=np.int32) % 2
+    for at_once in (2**15, 7):
+        monkeypatch.setattr("cgboost.tables.histograms.ROWS_SUMMED", at_once)
+        bins = BinnedFeatures(X, 4).rows
+        wanted = np.zeros((3, bins.n_bins, 2))
+        for feature in range(3):
+            np.add.at(wanted[0], bins.numbers[:, feature], columns)
+            np.add.at(wanted, (1 + part, bins.numbers[rows, feature]), columns[rows])
+        np.testing.assert_array_equal(bins.sums(columns), wanted[0])
+        np.testing.assert_array_equal(bins.sums_by_part(rows, part, 2, columns[rows]), wanted[1:])
