@@ -46,7 +46,8 @@ def test_rows_that_count_have_the_optimum_of_all(kind, offset, monkeypatch):
     assert found.bound <= expected.objective + rounding
     assert expected.bound <= found.objective + rounding
     assert found.gap <= 1e-6 * expected.objective
-    assert (found.response >= loss.lower).all() and (found.response <= loss.upper).all()
+    assert (found.response >= loss.lower).all()
+    assert (found.response <= loss.upper).all()
     grams = [block.gram for block in blocks]
     norms = np.sqrt([found.response @ gram @ found.response for gram in grams])
     assert (norms <= LIMITS * (1.0 + 1e-9)).all()

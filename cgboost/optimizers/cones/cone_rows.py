@@ -4,9 +4,9 @@ A step of the interior point method costs n³/3 for n rows, yet at the optimum m
 end of their box: rows of comfortable margin have r = 0, rows in plain error their price. The first
 leave the problem. The second become one row of each sign: with the prices p_i and their sum s,
 
-    Σ p_i·max(0, t_i − f_i)  ≥  s·max(0, t − f),      t = Σ p_i t_i/s,   f = Σ p_i f_i/s     (Jensen)
+    Σ p_i·max(0, t_i − f_i)  ≥  s·max(0, t − f),      t = Σ p_i t_i/s,   f = Σ p_i f_i/s
 
-which is an equation while all of them are in error. Its kernel values are means too. What is
+by Jensen, with equality while all of them are in error. Its kernel values are means too. What is
 feasible for these rows is feasible for all, with the same gain and the same norms, so that the
 bound holds for the whole problem. All rows are checked afterwards; those that are on another side
 than they were taken for come back, until objective and bound meet over all rows.
@@ -236,6 +236,6 @@ def _ends(loss: SupportVectorLoss, output: Vector, response: Vector) -> tuple[Ve
         np.where(up, np.abs(above), np.inf), np.where(down, np.abs(below), np.inf)
     )
     size = np.abs(response)
-    usual = float(size.sum()) / max(1, np.count_nonzero(size))
+    usual = float(size.sum()) / max(1, int(np.count_nonzero(size)))
     distance[np.abs(ends - response) > AT_END * np.where(ends == 0, usual, np.abs(ends))] = 0.0
     return ends, distance

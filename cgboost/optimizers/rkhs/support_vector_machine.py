@@ -16,6 +16,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost._solvers import SolverFailure
@@ -26,8 +27,8 @@ from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.penalties.penalty import DualForm
 
 FIRST_TOL = 1.0
-"""What libsvm is asked for, relative to the gap. Its tolerance is the largest violation by a pair of
-rows, v: the gap is at most v·Σ|r|, and of a hinge Σ|r| is at most twice the objective."""
+"""What libsvm is asked for, relative to the gap. Its tolerance is the largest violation v by a pair
+of rows: the gap is at most v·Σ|r|, where a hinge has Σ|r| ≤ twice the objective, and far less."""
 
 STRICTER = 1e-2
 """The factor of that where the gap shows that it was not enough."""
@@ -142,7 +143,7 @@ class SupportVectorMachine:
         return DualPoint(coef, intercept, output, response, solved=False)
 
     def _dual_of_libsvm(self, tol: float, time_limit: float | None) -> tuple[Vector, float]:
-        """r and b, up to a violation of ``tol`` by any pair of rows."""
+        """Response and intercept, up to a violation of ``tol`` by any pair of rows."""
         from sklearn.svm import SVC, SVR
 
         loss, margin = self.loss, _margin(self.loss)
@@ -171,5 +172,7 @@ class SupportVectorMachine:
             except (ConvergenceWarning, ValueError) as reason:
                 raise SolverFailure(f"libsvm: {reason}") from reason
         response = np.zeros(loss.n_rows)
-        response[machine.support_] = (unit / share) * machine.dual_coef_[0]
+        coef: Any = machine.dual_coef_  # sparse where the rows are
+        coef = coef.toarray() if issparse(coef) else coef
+        response[machine.support_] = (unit / share) * coef[0]
         return response, unit * float(machine.intercept_[0])

@@ -108,7 +108,7 @@ class SummedKernelOfMachine:
         if (known := self._known) is not None:
             return known, self.pool.X, float(self._sum.shares[0])
         rows = np.arange(self.pool.data.n_rows)
-        return {"kernel": "precomputed"}, self._sum.values_on(np.zeros(len(rows)), rows, rows), 1.0
+        return {"kernel": "precomputed"}, self._sum.values_on(0 * rows, rows, rows), 1.0
 
     def scores(self, response: Vector) -> tuple[Vector, Vector]:
         """S r on all rows, and bounds on the errors."""
