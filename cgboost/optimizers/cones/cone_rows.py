@@ -32,13 +32,13 @@ from cgboost.optimizers.cones.cone_blocks import GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
 from cgboost.tolerances import SMALLEST
 
-FEW_ROWS = 300
+FEW_CONE_ROWS = 300
 """With no more rows than this all of them are solved as fast at once."""
 
 PART = 6
 """One row in so many takes part in the first guess, …"""
 
-COARSE = 1e-2
+COARSE_GUESS = 1e-2
 """… which is solved to this relative gap."""
 
 NEAREST = 0.2
@@ -47,7 +47,7 @@ NEAREST = 0.2
 AT_END = 0.02
 """An r is at an end of its box where it is this near, relative to its price, or to a usual r."""
 
-GROWTH = 1.25
+GROWTH_OF_KEPT = 1.25
 """What is kept after an answer to which some rows were on another side than they were taken for,
 for each row that was kept before."""
 
@@ -148,7 +148,7 @@ class RowsSession:
         loss = self.loss
         plain = loss.mass is None and loss.curvature is None and loss.shrinks
         finite = np.isfinite(loss.lower).all() and np.isfinite(loss.upper).all()
-        return loss.n_rows <= FEW_ROWS or not (plain and finite and self._blocks)
+        return loss.n_rows <= FEW_CONE_ROWS or not (plain and finite and self._blocks)
 
     def solve(self, time_limit: float | None = None, accuracy: float = 0.0) -> ConeSolution:
         """The optimum over the blocks in the session; see :meth:`ConeSession.solve`."""
@@ -194,7 +194,7 @@ class RowsSession:
                     response=response,
                     objective=answer.objective + missed,
                 )
-            ends, share = now, GROWTH * share
+            ends, share = now, GROWTH_OF_KEPT * share
             distance[wrong] = 0.0  # besides those that are inside their box
 
     def _guess(self, deadline: float | None) -> tuple[Vector, Vector]:
@@ -204,7 +204,7 @@ class RowsSession:
         session = RowsSession(self.loss.on_part(part), offset=self._offset, squared=self._squared)
         grams = [PackedMatrix.of(PackedMatrix.of(own.gram).part(part)) for own in self._blocks]
         session.add([GramBlock(gram) for gram in grams], np.array(self._limits))
-        answer = session.solve(_left(deadline), COARSE)
+        answer = session.solve(_left(deadline), COARSE_GUESS)
         response = np.zeros(n_rows)
         response[part] = answer.response
         output = self._output_of(answer.weights, response, answer.intercept)
