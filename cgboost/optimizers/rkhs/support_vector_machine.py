@@ -36,6 +36,9 @@ STRICTER = 1e-2
 LEAST_TOL = 1e-7
 """libsvm keeps kernel values in float32: a smaller violation it cannot see."""
 
+INDEFINITE = 1e-6
+"""rᵀK r below 0 by this share of its terms is no rounding; columns show where it comes from."""
+
 STEPS_A_ROW = 100
 """So many steps for each row, of two rows each, are enough or lead nowhere: rows of very different
 sizes, or prices far too large, would take days."""
@@ -129,7 +132,10 @@ class SupportVectorMachine:
             response, intercept = self._dual_of_libsvm(max(tol, LEAST_TOL), time_limit)
             response = self.loss.feasible(response, balanced=True)
             values = self.kernel.sums(response)
-            square = max(0.0, float(response @ values))
+            square = float(response @ values)
+            if square < -INDEFINITE * float(np.abs(response) @ np.abs(values)):
+                raise SolverFailure("the kernel is not positive semi-definite")
+            square = max(0.0, square)
             output = values + intercept
             objective = 0.5 * square + self.loss.value(output)
             gap = objective - (self.loss.gain(response) - 0.5 * square)
