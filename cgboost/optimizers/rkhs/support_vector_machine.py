@@ -36,7 +36,7 @@ STRICTER = 1e-2
 LEAST_TOL = 1e-7
 """libsvm keeps kernel values in float32: a smaller violation it cannot see."""
 
-INDEFINITE = 1e-6
+INDEFINITE_SHARE = 1e-6
 """rᵀK r below 0 by this share of its terms is no rounding; columns show where it comes from."""
 
 STEPS_A_ROW = 100
@@ -133,7 +133,7 @@ class SupportVectorMachine:
             response = self.loss.feasible(response, balanced=True)
             values = self.kernel.sums(response)
             square = float(response @ values)
-            if square < -INDEFINITE * float(np.abs(response) @ np.abs(values)):
+            if square < -INDEFINITE_SHARE * float(np.abs(response) @ np.abs(values)):
                 raise SolverFailure("the kernel is not positive semi-definite")
             square = max(0.0, square)
             output = values + intercept
