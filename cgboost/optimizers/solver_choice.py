@@ -3,7 +3,8 @@
 Both are tables, read from above. Other problems have one optimizer each::
 
     a path over C of a piecewise linear loss        simplex/primal_simplex.py
-    norms of whole functions                        cones/cone_interior_point.py, newton/
+    a support vector machine over a whole RKHS      rkhs/support_vector_machine.py
+    norms of whole functions                        cones/cone_rows.py, newton/
     several quantiles                               quantiles/joint_session.py
     rows of any sense (linear masters)              linear/restricted_primal.py: any backend
     all coefficients of a stagewise model           refits/refits.py

@@ -33,7 +33,8 @@ class Classification(ClassifierMixin, BaseEnsemble):
 
     @property
     def _target(self) -> Labels:
-        check_is_fitted(self, "classes_")
+        if "classes_" not in vars(self):
+            check_is_fitted(self, "classes_")  # which makes the tags of an estimator first
         return Labels(self.classes_, self._is_joint, self._has_log_odds)
 
     @property

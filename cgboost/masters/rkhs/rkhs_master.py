@@ -23,6 +23,7 @@ from cgboost.masters.support_vector.support_vector_master import (
 from cgboost.optimizers.reductions.orthonormal_columns import OrthonormalColumns
 from cgboost.optimizers.reductions.reduction import Chain
 from cgboost.optimizers.rkhs.orthonormal_basis import OrthonormalBasis
+from cgboost.optimizers.rkhs.support_vector_machine import is_of_machine
 from cgboost.penalties.function_norm import NO_SIGN_RULE
 from cgboost.penalties.rkhs import RKHS
 
@@ -74,6 +75,12 @@ class RKHSMaster(SupportVectorMaster):
         )
         self._orthonormal = OrthonormalColumns(self.penalty.weight)
         self._before_values = Chain([self._orthonormal, *self._before_values.parts])
+
+    @property
+    def is_of_machine(self) -> bool:
+        """Whether it is the problem of a support vector machine, with no solver named."""
+        loss, solver, _ = self._of_dual
+        return solver == "auto" and is_of_machine(loss, self.form)
 
     @property
     def warm_start(self) -> WarmStart:

@@ -24,6 +24,8 @@ class StagedMaster:
     ----------
     make : callable
         ``make()`` is a master without columns.
+    first : SupportVectorMaster, optional
+        That of the first stage, where it is another one.
 
     Attributes
     ----------
@@ -31,9 +33,11 @@ class StagedMaster:
         Those that have left come first.
     """
 
-    def __init__(self, make: Callable[[], SupportVectorMaster]) -> None:
+    def __init__(
+        self, make: Callable[[], SupportVectorMaster], first: SupportVectorMaster | None = None
+    ) -> None:
         self._make = make
-        self._stage = make()
+        self._stage = make() if first is None else first
         self._left: list[Column] = []
         self.accuracy = 0.0
 

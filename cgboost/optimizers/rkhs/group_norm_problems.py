@@ -28,6 +28,7 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Vector
 from cgboost.optimizers.cones.cone_blocks import GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
+from cgboost.optimizers.cones.cone_rows import RowsSession
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import (
     NEAR_SCORE,
@@ -170,7 +171,7 @@ class WholeKernelDual(WholeKernelProblem):
         if aim <= accuracy:
             important = np.flatnonzero(weights > UNIMPORTANT * weights.max(initial=0.0))
             if len(important) < np.count_nonzero(weights):
-                self._session = self._opened(important.tolist())
+                self._session = self._opened(important.tolist(), self._session.last)
                 answer, weights, scores = self._solved(deadline, aim)
         vectors, intercept = self._at_margins(weights, answer)
         inside = self._inside_by_rounding(answer, deadline, aim)
@@ -193,7 +194,8 @@ class WholeKernelDual(WholeKernelProblem):
         if self._squared or not max(2.0 * aim, SCORE_ROUNDING) < largest < 1.0 / ROOM_FOR_ROUNDING:
             return answer.response
         offset: Any = self.form.offset
-        session = ConeSession(self.loss, offset=offset)
+        session = RowsSession(self.loss, offset=offset)
+        session.last = self._session.last
         spaces = [self.spaces[p] for p in self._inside]
         shares = np.sqrt(1.0 - ROOM_FOR_ROUNDING * errors)
         limits = shares * np.array([space.weight for space in spaces])
@@ -219,7 +221,8 @@ class WholeKernelDual(WholeKernelProblem):
             self._blocks.pop(self.spaces[p].name, None)
             self.spaces[p].release()
         self.spaces = [self.spaces[p] for p in stay]
-        self._session = self._opened(np.searchsorted(stay, near).tolist())
+        near_of_stay = np.searchsorted(stay, near).tolist()
+        self._session = self._opened(near_of_stay, self._session.last)
 
     def _solved(self, deadline: float | None, aim: float) -> tuple[ConeSolution, Vector, Vector]:
         """An answer that no kernel of the master refutes, and the weights and scores of all."""
@@ -305,10 +308,11 @@ class WholeKernelDual(WholeKernelProblem):
                 output += space.gram @ own
         return self.form.value(np.array(sizes), intercept) + self.loss.value(output)
 
-    def _opened(self, inside: list[int]) -> ConeSession:
+    def _opened(self, inside: list[int], last: Any = None) -> RowsSession:
         """A session with some of the kernels."""
         offset: Any = self.form.offset
-        self._session = ConeSession(self.loss, offset=offset, squared=self._squared)
+        self._session = RowsSession(self.loss, offset=offset, squared=self._squared)
+        self._session.last = last
         self._inside = []
         self._activate(inside)
         return self._session

@@ -15,6 +15,7 @@ The pool outlives one run of the loop: one-vs-rest classes share it.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from concurrent import futures
 from dataclasses import replace
@@ -162,6 +163,15 @@ class KernelPool:
         self._references = [Reference()] * len(self.families)
         self._states = self._bare()
         self._refinements = 0  # centres scored in float64 while the pool is in float32
+
+    def without_memory(self) -> KernelPool:
+        """The same pool in float64, which makes all values again that a pass needs."""
+        other = copy.copy(self)
+        other._plan = PassPlan(self._data, self._executor, 0.0)
+        other._precision, other._refinements = DOUBLE, 0
+        other._references = [Reference()] * len(self.families)
+        other._states = other._bare()
+        return other
 
     def _bare(self) -> list[Any]:
         return [

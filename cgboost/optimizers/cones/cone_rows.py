@@ -1,0 +1,241 @@
+"""A cone program over the rows that count: those near their margin, and two that stand for others.
+
+A step of the interior point method costs n³/3 for n rows, yet at the optimum most of them are at an
+end of their box: rows of comfortable margin have r = 0, rows in plain error their price. The first
+leave the problem. The second become one row of each sign: with the prices p_i and their sum s,
+
+    Σ p_i·max(0, t_i − f_i)  ≥  s·max(0, t − f),      t = Σ p_i t_i/s,   f = Σ p_i f_i/s
+
+by Jensen, with equality while all of them are in error. Its kernel values are means too. What is
+feasible for these rows is feasible for all, with the same gain and the same norms, so that the
+bound holds for the whole problem. All rows are checked afterwards; those that are on another side
+than they were taken for come back, until objective and bound meet over all rows.
+
+The first guess comes from a part of the rows, at prices that make up for the others. (Column and
+constraint generation: Dedieu, Mazumder, Wang, JMLR 2022.)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cgboost.generation.packed import PackedMatrix
+from cgboost.losses import SupportVectorLoss
+from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.optimizers.cones.cone_blocks import GramBlock
+from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
+from cgboost.tolerances import SMALLEST
+
+FEW_CONE_ROWS = 300
+"""With no more rows than this all of them are solved as fast at once."""
+
+PART = 6
+"""One row in so many takes part in the first guess, …"""
+
+COARSE_GUESS = 1e-2
+"""… which is solved to this relative gap."""
+
+NEAREST = 0.2
+"""The share of the rows, nearest to their margin, that is kept at least."""
+
+AT_END = 0.02
+"""An r is at an end of its box where it is this near, relative to its price, or to a usual r."""
+
+GROWTH_OF_KEPT = 1.25
+"""What is kept after an answer to which some rows were on another side than they were taken for,
+for each row that was kept before."""
+
+MOST = 0.7
+"""From this share on the whole problem costs less than another part of it."""
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of the smaller problem.
+
+    Attributes
+    ----------
+    kept : ndarray of int
+    ends : ndarray of shape (n_rows,)
+        What r is of the others.
+    means : ndarray of shape (n_rows, at most 2)
+        With what share each of the others counts in the row that stands for it.
+    sums : ndarray of shape (at most 2,)
+        The r of those rows.
+    """
+
+    kept: Indices
+    ends: Vector
+    means: Vector
+    sums: Vector
+
+    @classmethod
+    def of(cls, kept: NDArray[np.bool_], ends: Vector) -> _Rows:
+        others = np.where(kept, 0.0, ends)
+        sides = [np.where(sign * others > 0, others, 0.0) for sign in (1.0, -1.0)]
+        sides = [side for side in sides if side.any()]
+        sums = np.array([side.sum() for side in sides])
+        means = np.array([side / side.sum() for side in sides]).reshape(-1, len(ends)).T
+        return cls(np.flatnonzero(kept), others, means, sums)
+
+    def loss(self, loss: SupportVectorLoss) -> SupportVectorLoss:
+        """That of the smaller problem."""
+        return replace(
+            loss,
+            target=self.of_rows(loss.target),
+            lower=np.append(loss.lower[self.kept], np.minimum(self.sums, 0.0)),
+            upper=np.append(loss.upper[self.kept], np.maximum(self.sums, 0.0)),
+        )
+
+    def of_rows(self, values: Vector) -> Vector:
+        """What the rows of the smaller problem have of values of all rows."""
+        return np.append(values[self.kept], self.means.T @ values)
+
+    def of_gram(self, gram: PackedMatrix) -> PackedMatrix:
+        """Kernel values of the smaller problem."""
+        count, mixed = len(self.kept), [gram @ mean for mean in self.means.T]
+        small = np.empty((count + len(mixed), count + len(mixed)))
+        small[:count, :count] = gram.part(self.kept)
+        for place, values in enumerate(mixed, start=count):
+            small[place] = small[:, place] = self.of_rows(values)
+        return PackedMatrix.of(small)
+
+    def all_of(self, response: Vector) -> Vector:
+        """The r of all rows for one of the smaller problem."""
+        whole = self.means @ response[len(self.kept) :]
+        whole[self.kept] = response[: len(self.kept)]
+        return whole
+
+
+class RowsSession:
+    """A :class:`ConeSession` that solves over the rows that count; blocks are Gram matrices.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+    offset : {"none", "penalized", "free"}
+    squared : bool
+        As for :class:`ConeSession`.
+    """
+
+    def __init__(
+        self,
+        loss: SupportVectorLoss,
+        *,
+        offset: Literal["none", "penalized", "free"],
+        squared: bool = False,
+    ) -> None:
+        self.loss, self._offset, self._squared = loss, offset, squared
+        self._blocks: list[GramBlock] = []
+        self._limits: list[float] = []
+        self.last: tuple[Vector, Vector] | None = None
+        """Output and r on all rows, of the last answer or one to a similar problem."""
+
+    def add(self, blocks: Sequence[GramBlock], limits: Vector) -> None:
+        """Put more blocks into the session, with the limits of their cones."""
+        self._blocks.extend(blocks)
+        self._limits.extend(np.asarray(limits).tolist())
+
+    @property
+    def _whole(self) -> bool:
+        """Whether all rows are best solved at once."""
+        loss = self.loss
+        plain = loss.mass is None and loss.curvature is None and loss.shrinks
+        finite = np.isfinite(loss.lower).all() and np.isfinite(loss.upper).all()
+        return loss.n_rows <= FEW_CONE_ROWS or not (plain and finite and self._blocks)
+
+    def solve(self, time_limit: float | None = None, accuracy: float = 0.0) -> ConeSolution:
+        """The optimum over the blocks in the session; see :meth:`ConeSession.solve`."""
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        answer = None if self._whole else self._by_rows(deadline, accuracy)
+        if answer is None:
+            session = self._opened(self.loss, self._blocks)
+            answer = session.solve(_left(deadline), accuracy)
+            output = self._output_of(answer.weights, answer.response, answer.intercept)
+            if self._blocks:
+                self.last = output, answer.response
+        return answer
+
+    def _opened(self, loss: SupportVectorLoss, blocks: Sequence[GramBlock]) -> ConeSession:
+        session = ConeSession(loss, offset=self._offset, squared=self._squared)
+        session.add(blocks, np.array(self._limits))
+        return session
+
+    def _by_rows(self, deadline: float | None, accuracy: float) -> ConeSolution | None:
+        """The optimum over all rows from problems over some; None where too many are needed."""
+        loss, share = self.loss, NEAREST
+        output, response = self._guess(deadline) if self.last is None else self.last
+        ends, distance = _ends(loss, output, response)
+        while True:
+            kept = distance <= np.quantile(distance, share)
+            if np.count_nonzero(kept) > MOST * loss.n_rows:
+                return None
+            rows = _Rows.of(kept, ends)
+            small = rows.loss(loss)
+            blocks = [GramBlock(rows.of_gram(PackedMatrix.of(own.gram))) for own in self._blocks]
+            answer = self._opened(small, blocks).solve(_left(deadline), accuracy)
+            response = np.clip(rows.all_of(answer.response), loss.lower, loss.upper)
+            output = self._output_of(answer.weights, response, answer.intercept)
+            self.last = output, response
+            missed = loss.value(output) - small.value(rows.of_rows(output))
+            scale = max(abs(answer.objective), abs(answer.bound), SMALLEST)
+            now, distance = _ends(loss, output, response)
+            wrong = ~kept & (now != ends)
+            if not wrong.any() or missed + answer.gap <= accuracy * scale:
+                return replace(
+                    answer,
+                    u=loss.variables.values(response),
+                    response=response,
+                    objective=answer.objective + missed,
+                )
+            ends, share = now, GROWTH_OF_KEPT * share
+            distance[wrong] = 0.0  # besides those that are inside their box
+
+    def _guess(self, deadline: float | None) -> tuple[Vector, Vector]:
+        """Like :attr:`last`, from a part of the rows."""
+        n_rows = self.loss.n_rows
+        part = np.sort(np.random.default_rng(0).permutation(n_rows)[: n_rows // PART])
+        session = RowsSession(self.loss.on_part(part), offset=self._offset, squared=self._squared)
+        grams = [PackedMatrix.of(PackedMatrix.of(own.gram).part(part)) for own in self._blocks]
+        session.add([GramBlock(gram) for gram in grams], np.array(self._limits))
+        answer = session.solve(_left(deadline), COARSE_GUESS)
+        response = np.zeros(n_rows)
+        response[part] = answer.response
+        output = self._output_of(answer.weights, response, answer.intercept)
+        return output, np.zeros(n_rows)  # no row is known to be at its price
+
+    def _output_of(self, weights: Vector, response: Vector, intercept: float) -> Vector:
+        output = np.full(self.loss.n_rows, intercept)
+        for weight, block in zip(weights, self._blocks, strict=True):
+            if weight:
+                output += weight * (PackedMatrix.of(block.gram) @ response)
+        return output
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.01, deadline - time.perf_counter())
+
+
+def _ends(loss: SupportVectorLoss, output: Vector, response: Vector) -> tuple[Vector, Vector]:
+    """The end of its box where each r is, and how far the row is from its margin.
+
+    A row whose r is not at that end is at no distance: it is inside its box, or in error for the
+    first time. If many are taken to pay their price which need not, the row that stands for them
+    pays almost nothing.
+    """
+    above, below = loss.target - output - loss.epsilon, output - loss.target - loss.epsilon
+    up, down = loss.upper > 0, loss.lower < 0
+    ends = np.where(up & (above > 0), loss.upper, np.where(down & (below > 0), loss.lower, 0.0))
+    distance = np.minimum(
+        np.where(up, np.abs(above), np.inf), np.where(down, np.abs(below), np.inf)
+    )
+    size = np.abs(response)
+    usual = float(size.sum()) / max(1, int(np.count_nonzero(size)))
+    distance[np.abs(ends - response) > AT_END * np.where(ends == 0, usual, np.abs(ends))] = 0.0
+    return ends, distance
