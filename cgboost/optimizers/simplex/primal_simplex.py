@@ -27,10 +27,10 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.restricted_dual import DualPoint
-from cgboost.optimizers.simplex.crossover import COEFFICIENT_ROUNDING
 from cgboost.optimizers.simplex.tableau import Tableau, exchanged
 from cgboost.optimizers.simplex.vertex import KinkedVertex, StepOutcome
 from cgboost.penalties.penalty import DualForm
+from cgboost.tolerances import COEFFICIENT_ROUNDING
 
 PERTURBATION = 1e-11
 """Kinks are moved by up to this, relative to the largest target, so that no two are in one place
