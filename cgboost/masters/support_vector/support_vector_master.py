@@ -35,7 +35,6 @@ from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.newton.smooth_loss import (
-    DiagonalHessian,
     RowwiseLoss,
     as_master_loss,
 )
@@ -257,7 +256,7 @@ class SupportVectorMaster:
         sparse = self.form.threshold > 0 and self.form.radius is None
         if not (sparse and isinstance(self.loss, SupportVectorLoss) and hasattr(loss, "abilities")):
             return None
-        curved = "hessian_diag" in loss.abilities and isinstance(loss, DiagonalHessian)
+        curved = "hessian_diag" in loss.abilities and hasattr(loss, "curvature")
         return RowwiseLoss(loss) if curved else None
 
     def _takes_over(self, start: WarmStart) -> bool:
