@@ -38,7 +38,6 @@ from cgboost.generation.protocols import (
     completed,
 )
 from cgboost.generation.resuming import (
-    RememberingPricer,
     RunRecord,
     check_resumable,
     fingerprint_of,
@@ -263,8 +262,7 @@ class ColumnGeneration:
                 trace, stop = self._resumed(resume, trace)
                 ended_before = stop is not None
             if hasattr(self.pricer, "recall"):
-                own = cast(RememberingPricer, self.pricer)
-                self._remembered = remembered(own, self.smoothing)
+                self._remembered = remembered(self.pricer, self.smoothing)
             while stop is None:
                 stop = self._round(trace)
             reason, message = stop
