@@ -39,7 +39,7 @@ LiveProblem = RestrictedDual | SmoothPrimal | PrimalSimplex
 AT_ONCE = 20_000
 """Rows times columns up to which a problem is solved at once: all columns of a family that is as
 small are there from the start, and linear programs go to the vertex method. At 150 × 10 the
-quantile loss takes a fifth of the time of the loop with an interior point, at 200 × 100 and 400 × 50
+quantile loss takes a fifth of the time of a loop with an interior point, at 200 × 100, 400 × 50
 0.4 to 0.9 with all losses; at 1000 × 100 the hinge takes twice as long."""
 
 BEFORE_VALUES: tuple[Choice, ...] = (CentredTargets.of,)
