@@ -32,13 +32,13 @@ squared hinge 0.2 instead of 0.8 s at 300 × 200. At 150 × 60 direct fits are t
 fast, at 1000 × 400 some are and some are not."""
 
 STEP = 2.5
-"""Prices grow by this factor. Of 60 fits from 150 × 100 to 200 × 5000, at a tenth to a thousandth
-of the largest α, it took less time than 1.7 in 44, at most 1.2 times as much in the others; 3.5 is
-quicker in most, but takes five times as long with the squared hinge at 500 × 600."""
+"""Prices grow by this factor. Of 44 fits from 300 × 200 to 200 × 5000, at a tenth to a thousandth
+of the largest α, 36 took less time than with 1.7, the others up to 1.3 times as much; with 3.5 most
+are quicker still, but one of the squared hinge at 500 × 600 takes four times as long."""
 
 NEAR = 12.0
-"""A price up to so many times t₀ is fitted directly: for one ten times as large that took 0.5 to
-0.9 of the time with a step between."""
+"""A price up to so many times t₀ is fitted directly: one ten times as large took 0.5 to 1.2 of the
+time with a step between, the median 0.75."""
 
 CONTINUATION_GAP = 1e-2
 """The relative gap of problems on the way: the next one changes more."""
