@@ -25,6 +25,10 @@ LP_FEASIBILITY = 1e-7
 """What solvers of linear programs by default allow a row to be missed by, relative to its terms. A
 bound, a reduced cost or a sum over a row that comes from their answers is no more exact."""
 
+COEFFICIENT_ROUNDING = 1e-9
+"""Coefficients below this share of the largest, of columns scaled alike, are 0 up to rounding. The
+basis of a degenerate vertex has such columns."""
+
 LARGE_ENTRY = 1e3
 """Columns of this size, or of its inverse, are out of scale with margins of 1."""
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,6 @@ from cgboost.generation.protocols import (
     completed,
 )
 from cgboost.generation.resuming import (
-    RememberingPricer,
     RunRecord,
     check_resumable,
     fingerprint_of,
@@ -163,8 +162,11 @@ class ColumnGeneration:
         self.master = master
         self._able = completed(master, Abilities())
         self._adjusts = hasattr(master, "columns") and hasattr(master, "accuracy")
-        self.pricer = pricer if isinstance(pricer, Pricer) else FunctionPricer(pricer)
-        self._timed = self.pricer if isinstance(self.pricer, TimedPricer) else None
+        # by name: asking a protocol takes as long as a round of a small problem
+        own = pricer if hasattr(pricer, "price") else FunctionPricer(pricer)
+        self.pricer = cast(Pricer, own)
+        timed = hasattr(own, "seconds_left")
+        self._timed = cast(TimedPricer, own) if timed else None
         self.tol = tol
         self.columns_per_round = columns_per_round
         self.max_columns, self.columns_reason = max_columns, columns_reason
@@ -259,7 +261,7 @@ class ColumnGeneration:
             else:
                 trace, stop = self._resumed(resume, trace)
                 ended_before = stop is not None
-            if isinstance(self.pricer, RememberingPricer):
+            if hasattr(self.pricer, "recall"):
                 self._remembered = remembered(self.pricer, self.smoothing)
             while stop is None:
                 stop = self._round(trace)

@@ -19,6 +19,7 @@ of scikit-learn.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection
@@ -254,10 +255,7 @@ class Loss(ABC):
     @property
     def abilities(self) -> frozenset[Ability]:
         """The available methods: those that the class overrides, and those based on them."""
-        own = {name for name in get_args(Ability) if _overrides(self, name)}
-        if "dual_box" in own:
-            own.add("conjugate")
-        return frozenset(own | {"best_constant"})
+        return _abilities(type(self))
 
     def check_target(self, y: Vector) -> None:  # noqa: B027 (most losses take any number)
         """Raise ValueError if the loss is not defined for a target."""
@@ -465,6 +463,17 @@ class WeightedLoss(DifferentiableLoss):
 def import_cvxpy() -> Any:
     """CVXPY, which is only imported where a loss is written in it."""
     return importlib.import_module("cvxpy")
+
+
+@functools.cache
+def _abilities(kind: type[Loss]) -> frozenset[Ability]:
+    """The methods that a class of losses has."""
+    own: set[Ability] = {
+        name for name in get_args(Ability) if getattr(kind, name) is not getattr(Loss, name)
+    }
+    if "dual_box" in own:
+        own.add("conjugate")
+    return frozenset(own | {"best_constant"})
 
 
 def _overrides(loss: Loss, name: str) -> bool:

@@ -30,7 +30,8 @@ NUMBERS = "fiub"
 
 def is_frame(X: Any) -> TypeGuard[Any]:
     """Whether X is a data frame whose rows are in memory."""
-    return bool(nw.dependencies.is_into_dataframe(X))
+    # an array is none: narwhals would look for that in every library
+    return not isinstance(X, np.ndarray) and bool(nw.dependencies.is_into_dataframe(X))
 
 
 def frame_of(X: Any) -> Frame:

@@ -60,7 +60,7 @@ class FittedOutput:
             sizes[stratum] = sizes.get(stratum, 0.0) + abs(coefficient)
         whole = cls(hypotheses, np.array(strata, dtype=str), path, sizes)
         kinds = {type(h): h for h in hypotheses}.values()  # to ask each takes long
-        return whole._resolved() if any(isinstance(h, Combination) for h in kinds) else whole
+        return whole._resolved() if any(hasattr(h, "terms") for h in kinds) else whole
 
     def _resolved(self) -> FittedOutput:
         """The same output, with the basis functions of combinations instead of these."""

@@ -16,6 +16,7 @@ the cost C·w of a row (:func:`row_costs`), with which a loss is bound to data: 
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -392,10 +393,15 @@ def check_own(estimator: Any, **own: str) -> None:
             )
 
 
-def _parameters(loss: Any) -> set[str]:
+def _parameters(loss: Any) -> frozenset[str]:
     """What a loss of this name may be given; nothing for a loss, which has its own."""
-    kind: Any = LOSSES.get(loss) if isinstance(loss, str) else None
-    return set() if kind is None else {own.name for own in fields(kind)}
+    return _parameters_of(loss) if isinstance(loss, str) else frozenset()
+
+
+@functools.cache
+def _parameters_of(name: str) -> frozenset[str]:
+    kind: Any = LOSSES.get(name)
+    return frozenset() if kind is None else frozenset(own.name for own in fields(kind))
 
 
 FORMULATIONS: tuple[str, ...] = ("lp", "qp", "erlp", "qrlp", "md", "nm")

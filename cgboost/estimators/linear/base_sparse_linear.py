@@ -265,7 +265,8 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
     @property
     def _family(self) -> FeatureColumns:
-        return FeatureColumns.of(self)
+        as_ever = self.columns_per_round is None and not self.early_stopping
+        return FeatureColumns.of(self, at_once=as_ever)
 
     def _pool(self, rows: TrainingRows) -> FeaturePool:
         """The columns of all masters, in the units of the run with the largest α_max.

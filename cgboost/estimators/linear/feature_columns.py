@@ -17,6 +17,8 @@ from cgboost.estimators.linear.continuation import warm_start_by_continuation
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Pricer
 from cgboost.masters import FreeColumns, MatrixColumns
+from cgboost.masters.support_vector.support_vector_master import WarmStart
+from cgboost.optimizers.solver_choice import AT_ONCE
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePool
 from cgboost.pricing.univariate.matrices import BlockFeatures, Indices, matrix_of
@@ -34,12 +36,21 @@ FEATURES_TO_ONE = 400
 
 @dataclass(frozen=True)
 class FeatureColumns(ColumnFamily):
-    """The features themselves, divided by what their coefficients cost."""
+    """The features themselves, divided by what their coefficients cost.
+
+    Attributes
+    ----------
+    standardize, penalty_weights, fit_intercept, time_limit
+        As in the estimators.
+    at_once : bool
+        Whether all features may be there from the first round on, where they are few.
+    """
 
     standardize: bool = False
     penalty_weights: ArrayLike | None = None
     fit_intercept: bool = True
     time_limit: float | None = None
+    at_once: bool = True
 
     accept_sparse = ("csc", "csr")
     paths_begin_trivial = True
@@ -115,7 +126,10 @@ class FeatureColumns(ColumnFamily):
         return max(FEWEST_FEATURES, by_rows, by_features)
 
     def warm_start(self, pool: FeaturePool, loss: Any, make_master: Callable[[Any], Any]) -> Any:
-        """By continuation."""
+        """All features where they are few numbers, else by continuation."""
+        count, n_rows = pool.size(0), loss.n_rows
+        if self.at_once and count <= FEWEST_FEATURES and count * n_rows <= AT_ONCE:
+            return WarmStart(pool.columns([0] * count, range(count)), np.zeros(count))
         own = pool, loss, make_master, self.columns_per_round(pool, loss.n_rows)
         return warm_start_by_continuation(*own, self.time_limit)
 

@@ -35,7 +35,6 @@ from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.newton.smooth_loss import (
-    DiagonalHessian,
     RowwiseLoss,
     as_master_loss,
 )
@@ -44,7 +43,6 @@ from cgboost.optimizers.reductions.reduction import Chain, Problem
 from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.optimizers.simplex.crossover import (
     COEFFICIENT_NOISE,
-    COEFFICIENT_ROUNDING,
     MOST_BASIS_COLUMNS,
     crossover,
     unique_vertex,
@@ -58,7 +56,7 @@ from cgboost.optimizers.solver_options import (
 )
 from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties.penalty import DualForm, Penalty
-from cgboost.tolerances import LP_FEASIBILITY, UNMOVED
+from cgboost.tolerances import COEFFICIENT_ROUNDING, LP_FEASIBILITY, UNMOVED
 
 logger = logging.getLogger(__name__)
 
@@ -187,7 +185,8 @@ class SupportVectorMaster:
 
     def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
         """A restricted problem of a loss in its units."""
-        return live_problem(Problem(loss, self.form), solver, options, self._free)
+        known = tuple(self.columns) if self._along_paths else ()
+        return live_problem(Problem(loss, self.form, known), solver, options, self._free)
 
     def _check_free_columns(self, free: FreeColumns) -> None:
         if not len(free):
@@ -232,7 +231,7 @@ class SupportVectorMaster:
         self.add(new)
         coef = np.zeros(len(self.columns))
         coef[places] = start.coef
-        if start.columns:
+        if start.coef.any():
             self._expect(coef, start.intercept)
 
     def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
@@ -257,7 +256,7 @@ class SupportVectorMaster:
         sparse = self.form.threshold > 0 and self.form.radius is None
         if not (sparse and isinstance(self.loss, SupportVectorLoss) and hasattr(loss, "abilities")):
             return None
-        curved = "hessian_diag" in loss.abilities and isinstance(loss, DiagonalHessian)
+        curved = "hessian_diag" in loss.abilities and hasattr(loss, "curvature")
         return RowwiseLoss(loss) if curved else None
 
     def _takes_over(self, start: WarmStart) -> bool:
@@ -314,7 +313,8 @@ class SupportVectorMaster:
             return dual.solve(time_limit)
         except SolverFailure as failure:
             logger.info("going on without the vertex: %s", failure)
-        self._dual, self._along_paths = self._make_dual(*self._of_dual), False
+        self._along_paths = False
+        self._dual = self._make_dual(*self._of_dual)
         self._dual.add([column.values for column in self.columns])
         if self._best is not None:
             coef = np.zeros(len(self.columns))

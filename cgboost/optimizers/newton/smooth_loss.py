@@ -238,7 +238,7 @@ def as_master_loss(loss: Any) -> Any:
                 return box
     else:
         missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]
-    if not missing and isinstance(loss, DiagonalHessian):
+    if not missing and all(hasattr(loss, name) for name in (*NEEDED, "curvature")):
         return RowwiseLoss(loss)
     raise UnsupportedLossError(
         f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "

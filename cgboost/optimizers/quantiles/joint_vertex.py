@@ -12,11 +12,11 @@ from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.quantiles.joint_columns import JointColumns
 from cgboost.optimizers.simplex.crossover import (
     A_FEW,
-    COEFFICIENT_ROUNDING,
     REPEATED,
     ROWS_TO_STOP_AT,
 )
 from cgboost.optimizers.simplex.purification import Face, purified
+from cgboost.tolerances import COEFFICIENT_ROUNDING
 
 
 def joint_vertex(

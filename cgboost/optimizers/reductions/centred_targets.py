@@ -70,4 +70,6 @@ def centre_of(loss: Any) -> float:
     targets = loss.target[counts]
     if not len(targets):
         return 0.0
-    return float(np.clip(0.0, *np.quantile(targets, MOST_TARGETS, method="nearest")))
+    # np.quantile(…, method="nearest") in a tenth of its time, which small problems notice
+    places = np.rint((len(targets) - 1) * np.array(MOST_TARGETS)).astype(np.intp)
+    return float(np.clip(0.0, *np.partition(targets, places)[places]))

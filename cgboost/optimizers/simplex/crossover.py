@@ -23,7 +23,7 @@ from cgboost.optimizers.simplex.purification import Face, purified
 from cgboost.optimizers.solver_choice import BEFORE_VERTEX
 from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties.penalty import DualForm
-from cgboost.tolerances import SMALLEST
+from cgboost.tolerances import COEFFICIENT_ROUNDING, SMALLEST
 
 logger = logging.getLogger(__name__)
 
@@ -35,10 +35,6 @@ MOST_BASIS_COLUMNS = 2000
 
 COEFFICIENT_NOISE = 0.01
 """Coefficients of a coarse answer below this share of the mean are taken for noise."""
-
-COEFFICIENT_ROUNDING = 1e-9
-"""Coefficients below this share of the largest, of columns scaled alike, are 0 up to rounding. The
-basis of a degenerate vertex has such columns."""
 
 TILT = 1e-5
 """What a column may be charged more, relative to its penalty, to choose among optimal vertices.

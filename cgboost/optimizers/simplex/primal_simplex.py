@@ -27,10 +27,10 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.restricted_dual import DualPoint
-from cgboost.optimizers.simplex.crossover import COEFFICIENT_ROUNDING
 from cgboost.optimizers.simplex.tableau import Tableau, exchanged
 from cgboost.optimizers.simplex.vertex import KinkedVertex, StepOutcome
 from cgboost.penalties.penalty import DualForm
+from cgboost.tolerances import COEFFICIENT_ROUNDING
 
 PERTURBATION = 1e-11
 """Kinks are moved by up to this, relative to the largest target, so that no two are in one place
@@ -86,8 +86,8 @@ class PrimalSimplex:
         self.variables = variables = loss.variables
         self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
         rng = np.random.default_rng(0)
-        size = PERTURBATION * max(1.0, float(np.abs(loss.target).max(initial=0.0)))
-        self._moved = size * rng.uniform(-1.0, 1.0, len(variables))
+        self._nothing = PERTURBATION * max(1.0, float(np.abs(loss.target).max(initial=0.0)))
+        self._moved = self._nothing * rng.uniform(-1.0, 1.0, len(variables))
         self._again, self._duals_known, self._reach = False, False, np.inf
         self._offset = len(variables)  # its number, if there is one
         self._first = self._offset if form.offset == "free" else self._offset + 1
@@ -403,6 +403,7 @@ class PrimalSimplex:
         free = self._offset + 1 - self._first
         scaled = z[free:]
         least = COEFFICIENT_ROUNDING * float(np.abs(scaled).max(initial=0.0))
+        least = max(least, self._nothing)  # moves no output by more than kinks were moved
         noise = (np.abs(scaled) if self.form.two_sided else scaled) < least
         output = self._output
         if scaled[noise].any():

@@ -157,6 +157,13 @@ def test_each_parameter_of_the_drop_ins_counts() -> None:
     assert not np.allclose(scaled.coef_, weighted.coef_)
 
 
+def wide_rows() -> tuple[np.ndarray, np.ndarray]:
+    """Too many features for one round."""
+    X, y = rows(6)
+    noise = np.random.default_rng(0).normal(size=(len(X), 200))
+    return np.hstack([X, noise]), y
+
+
 @pytest.mark.parametrize(
     ("model", "words"),
     [
@@ -167,7 +174,7 @@ def test_each_parameter_of_the_drop_ins_counts() -> None:
 )
 def test_a_limit_of_rounds_is_obeyed_and_said(model: Any, words: str) -> None:
     """The fit ends after so many rounds, with the gap that is proven, and a warning."""
-    X, y = rows(6)
+    X, y = wide_rows()
     with pytest.warns(ConvergenceWarning, match=f"{words} with a relative gap"):
         model.fit(X, y > 4.0 if isinstance(model, L1LinearSVC) else y)
     assert model.n_iter_ == 2
@@ -182,6 +189,7 @@ def test_options_of_the_linear_program(capsys: pytest.CaptureFixture[str]) -> No
     assert "gap" in "".join(capsys.readouterr())
     QuantileRegressor(alpha=0.01, solver_options={"presolve": True}).fit(X, y)
     assert not "".join(capsys.readouterr())
+    X, y = wide_rows()
     with pytest.warns(ConvergenceWarning, match=r"solver_options\['time_limit'\]=1e-09"):
         QuantileRegressor(alpha=0.01, solver_options={"time_limit": 1e-9}).fit(X, y)
 

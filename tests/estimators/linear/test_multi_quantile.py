@@ -207,8 +207,8 @@ def test_scores_of_rounds_are_mean_pinball_losses(noncrossing: bool) -> None:
 
 
 def test_neighbours_begin_with_each_others_features() -> None:
-    """All quantiles but the first have columns in their first round."""
-    X, y = rows(27)
+    """Where features are many, all quantiles but the first have columns in their first round."""
+    X, y = rows(27, n_features=150)
     history = MultiQuantileRegressor(QUANTILES, alpha=0.05).fit(X, y).history_
     first = history["columns"][history["round"] == 0]
     assert first[0] == 0
