@@ -119,6 +119,13 @@ def mip() -> Any:
     return model
 
 
+def mip_refused() -> Any:
+    """The model of python-mip with something that is not linear."""
+    model = mip()
+    model.add_sos([(model.vars[0], 1), (model.vars[1], 2)], 1)
+    return model
+
+
 def mathopt() -> Any:
     """The model in MathOpt."""
     from ortools.math_opt.python import mathopt as tool
@@ -243,6 +250,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "pulp": pulp_refused,
     "pyomo": pyomo_refused,
     "linopy": linopy_refused,
+    "mip": mip_refused,
     "mathopt": mathopt_refused,
     "pyscipopt": pyscipopt_refused,
     "gurobipy": gurobipy_refused,
