@@ -171,7 +171,7 @@ def _tsplib(path: Path, own: dict[str, Any], rounding: Rounding | None) -> Routi
     if not all(0 <= depot < n for depot in depots):
         raise ModelError(
             f"{str(path)!r} has the depots {[depot + 1 for depot in depots]}, of nodes 1 to {n}: a "
-            "list of depots ends with -1 on a line of its own"
+            "list of depots ends with -1 on a separate line"
         )
     windows, service = own.get("time_window"), own.get("service_time")
     return RoutingData(

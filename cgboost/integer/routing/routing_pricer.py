@@ -45,10 +45,10 @@ ON_TIME = 1e-9
 STEPS = (1.0, 0.1, 0.01)
 """Costs that are multiples of one of these have an objective that is one."""
 
-STEP_ROUNDING = 1e-9
+MULTIPLE_ROUNDING = 1e-9
 """A cost is a multiple of a step up to this share of the step: 617.1 / 0.1 is rounded."""
 
-MOST_STEPS = 10_000
+MOST_LABEL_STEPS = 10_000
 """Steps of a resource that labels are ordered by, at most; with more of them arcs are counted."""
 
 
@@ -201,7 +201,12 @@ class RoutingPricer(Memoryless):
             rounding = ON_TIME * np.maximum(np.abs(end), abs(begin[0]))
             kept.append((own, begin, end + np.where(np.isfinite(end), rounding, 0.0)))
             step, length = own[between].min(initial=np.inf), end.max() - begin[0]
-            if first is None and step > 0 and np.isfinite(length) and length <= MOST_STEPS * step:
+            if (
+                first is None
+                and step > 0
+                and np.isfinite(length)
+                and length <= MOST_LABEL_STEPS * step
+            ):
                 first = kept.pop()
         # the first resource must grow on every arc
         amounts, begins, ends = zip(counted if first is None else first, *kept, strict=True)
@@ -273,7 +278,7 @@ class RoutingPricer(Memoryless):
         sense, n_vehicles
             As of :meth:`master`.
         **options
-            Of :class:`~cgboost.BranchAndPrice`, in place of those chosen here.
+            Of :class:`~cgboost.BranchAndPrice`, instead of those chosen here.
 
         Returns
         -------
@@ -426,4 +431,4 @@ def _are_multiples(values: Vector, step: float) -> bool:
     """Whether sizes of costs are multiples of a step, up to rounding."""
     quotient = values / step
     off = np.abs(quotient - np.round(quotient))
-    return bool((off <= STEP_ROUNDING * np.minimum(1.0, quotient)).all())
+    return bool((off <= MULTIPLE_ROUNDING * np.minimum(1.0, quotient)).all())
