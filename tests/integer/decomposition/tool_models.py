@@ -191,7 +191,7 @@ def pyscipopt() -> Any:
     model = tool.Model()
     x, z = model.addVar("x", "I", 0, 4), model.addVar("z", "B")
     y, u = model.addVar("y", lb=-1), model.addVar("u", lb=None)
-    model.addVar("w", "I", -3, 2)
+    model.addVar("w", "M", -3, 2)
     model.addCons(x + y + 1 <= 8, "total")
     model.addCons(x - z >= 3 - x, "least")
     model.addCons(y - u == 0.5, "equal")
