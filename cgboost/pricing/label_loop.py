@@ -162,7 +162,8 @@ def label_paths(
                         if arrived[r] + nearest[r, k, other] > upper[r, other]:
                             closed[n_labels, other // 64] |= bit[other, other // 64]
                             break
-                at = int(np.floor(arrived[0] / step)) - base
+                # 0.5 + 0.1 in steps of 0.1 is rounded back into the step that is being extended
+                at = max(int(np.floor(arrived[0] / step)) - base, number + 1)
                 following[n_labels] = first_of_step[at]
                 first_of_step[at] = n_labels
                 n_labels += 1

@@ -12,8 +12,9 @@ installed a compiled loop takes them one after another (:mod:`cgboost.pricing.la
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +28,9 @@ Index = NDArray[np.intp]
 
 WORD = 64
 """Nodes in a word of a bitset."""
+
+MOST_CELLS = 10**8
+"""Nodes times cells of the first resource, at most: 0.8 GB of bounds."""
 
 LABELS_AT_ONCE = 256
 """Labels of a node that are compared with all others at once."""
@@ -81,7 +85,8 @@ class ElementaryPaths:
     Raises
     ------
     ValueError
-        For shapes that do not fit, or a first resource that does not grow.
+        For shapes that do not fit, or a first resource that does not grow on every arc, or by
+        very little.
     """
 
     def __init__(
@@ -108,23 +113,34 @@ class ElementaryPaths:
                 raise ValueError(f"{name} must have the shape {(n_resources, n)}, got {own.shape}")
         if source == sink:
             raise ValueError(f"source and sink must be two nodes, got {source} for both")
+        begin = self.lower[:, [source]]
+        if np.isnan(self.lower).any() or np.isnan(self.upper).any() or not np.isfinite(begin).all():
+            raise ValueError("lower and upper must be numbers, and lower finite at the source")
         if not np.isfinite(self.upper[0]).all():
             raise ValueError(
                 f"upper must be finite for the first resource, got {self.upper[0].max():g}"
             )
-        if (self.consumption < 0).any():
+        if not (self.consumption >= 0).all():
             raise ValueError(f"consumption must be at least 0, got {self.consumption.min():g}")
+        self.lower = np.maximum(self.lower, begin)  # no path has less
         self.n_nodes = n
         inner = np.setdiff1d(np.arange(n), [source, sink])
         between = self.consumption[0][np.ix_(inner, inner)][~np.eye(len(inner), dtype=np.bool_)]
         self._step = float(between.min(where=np.isfinite(between), initial=np.inf))
-        self._step = self._step if np.isfinite(self._step) else 1.0
+        length = float(self.upper[0].max() - begin[0, 0])
+        if not np.isfinite(self._step):  # no arc between inner nodes
+            self._step = max(1.0, length)
         if self._step <= 0:
             raise ValueError(
                 "the first resource must grow on every arc between inner nodes, got a consumption "
                 f"of {self._step:g}: put a resource that counts arcs in front of the others"
             )
-        self._nearest = _closure(self.consumption)
+        if n * CELLS * length > MOST_CELLS * self._step:
+            raise ValueError(
+                f"the first resource is {length / self._step:.0f} times the least consumption "
+                f"{self._step:g} between inner nodes: put one that counts arcs in front of it"
+            )
+        self._nearest = _closure(self.consumption, source, sink)
         self._bit = _packed(np.eye(n, dtype=np.bool_))
         near = np.ones((n, n), dtype=np.bool_)
         if memory is not None:
@@ -132,6 +148,13 @@ class ElementaryPaths:
             near = np.zeros((n, n), dtype=np.bool_)
             np.put_along_axis(near, order[:, : memory + 1], True, axis=1)
         self._near = near | np.eye(n, dtype=np.bool_)
+
+    def within_reach(self) -> NDArray[np.bool_]:
+        """Nodes that a path may visit as far as each resource alone tells, shape (n_nodes,)."""
+        lower, upper, sink = self.lower, self.upper, self.sink
+        there = np.maximum(lower, lower[:, [self.source]] + self._nearest[:, self.source])
+        back = np.maximum(lower[:, [sink]], there + self._nearest[:, :, sink])
+        return np.asarray(((there <= upper) & (back <= upper[:, [sink]])).all(axis=0))
 
     # ------------------------------------------------------------------ searches
 
@@ -275,8 +298,8 @@ class _Labelling:
         """The paths below the limit."""
         graph, loop = self.graph, compiled(label_paths)
         if loop is not None:
-            found = loop(
-                self.cost, graph.consumption, graph.lower, graph.upper, graph._nearest,
+            found = _interruptible(
+                loop, self.cost, graph.consumption, graph.lower, graph.upper, graph._nearest,
                 np.ascontiguousarray(self.near.T), np.ascontiguousarray(graph._bit.T),
                 self._bounds_onward, graph._step, float(CELLS), graph.source, graph.sink,
                 self.below, self.remember,
@@ -347,9 +370,9 @@ class _Labelling:
         lower, upper = graph.lower[0], graph.upper[0]
         n_cells = max(0, int(self._cell(upper.max(keepdims=True))[0])) + 1
         if (loop := compiled(least_onward)) is not None:
-            found: Vector = loop(
-                self.cost, graph.consumption[0], lower, upper, graph._step, float(CELLS), n_cells,
-                CELL_ROUNDING, graph.source, graph.sink,
+            found: Vector = _interruptible(
+                loop, self.cost, graph.consumption[0], lower, upper, graph._step, float(CELLS),
+                n_cells, CELL_ROUNDING, graph.source, graph.sink,
             )  # fmt: skip
             return found
         onward = np.full((graph.n_nodes, n_cells), np.inf)
@@ -410,14 +433,29 @@ class _Labelling:
         return better
 
 
+def _interruptible(loop: Callable[..., Any], *arguments: Any) -> Any:
+    """What a compiled loop returns, or the Ctrl-C during it.
+
+    Ctrl-C strikes where numba packs the results in Python, and comes out as a SystemError.
+    """
+    try:
+        return loop(*arguments)
+    except SystemError as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__cause__
+        raise cause or error from None
+
+
 def _none(table: NDArray[np.bool_]) -> Index:
     """Rows without a true value."""
     return np.flatnonzero(~table.any(axis=1))
 
 
-def _closure(consumption: Vector) -> Vector:
+def _closure(consumption: Vector, source: int, sink: int) -> Vector:
     """The least consumption on any way from node to node (Floyd and Warshall)."""
     nearest = consumption.copy()
+    nearest[:, sink] = nearest[:, :, source] = np.inf  # no path leaves the sink
     for k in range(nearest.shape[1]):
         np.minimum(nearest, nearest[:, :, [k]] + nearest[:, [k], :], out=nearest)
     return nearest

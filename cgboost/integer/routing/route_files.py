@@ -21,6 +21,13 @@ Rounding = Literal["nearest", "tenths", "none"]
 NUMBERED = ("NODE_COORD_SECTION", "DEMAND_SECTION", "SERVICE_TIME_SECTION", "TIME_WINDOW_SECTION")
 """Sections whose lines begin with the number of a node, which vrplib does not look at."""
 
+KNOWN = {
+    "name", "comment", "type", "dimension", "capacity", "vehicles", "edge_weight_type",
+    "edge_weight_format", "edge_weight", "node_coord", "node_coord_type", "display_data_type",
+    "display_data", "demand", "depot", "time_window", "service_time",
+}  # fmt: skip
+"""Parts of a file in the form of VRPLIB; any other may be a limit on routes."""
+
 TRUNCATED = 1e-9
 """What is added before a distance is cut after its first decimal, which may be rounded."""
 
@@ -70,13 +77,16 @@ class RoutingData:
         )
 
     def pricer(self, **options: Any) -> RoutingPricer:
-        """The pricer of its routes; options are those of :class:`RoutingPricer`."""
+        """The pricer of its routes; options are those of :class:`RoutingPricer`.
+
+        ``n_vehicles`` is for :meth:`RoutingPricer.search`: the number in a file is no limit alone.
+        """
         own: dict[str, Any] = {
             "depots": self.depots,
             "demand": self.demand,
             "capacity": self.capacity,
             "windows": self.windows,
-            "service": 0.0 if self.service is None else self.service,
+            "service": 0.0 if self.service is None or self.windows is None else self.service,
         }
         return RoutingPricer(self.cost, **{**own, **options})
 
@@ -113,8 +123,12 @@ def read_routes(path: str | Path, rounding: Rounding | None = None) -> RoutingDa
         raise ModelError(f"{str(path)!r} cannot be read: vrplib says {error}") from error
     try:
         return _solomon(path, own, rounding) if solomon else _tsplib(path, own, rounding)
-    except (KeyError, IndexError, TypeError) as error:
+    except ModelError:
+        raise
+    except (KeyError, IndexError) as error:
         raise ModelError(f"{str(path)!r} has no {error}: the file may be damaged") from error
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{str(path)!r} has what is no number: {error}") from error
 
 
 def _solomon(path: Path, own: dict[str, Any], rounding: Rounding | None) -> RoutingData:
@@ -133,6 +147,11 @@ def _solomon(path: Path, own: dict[str, Any], rounding: Rounding | None) -> Rout
 
 
 def _tsplib(path: Path, own: dict[str, Any], rounding: Rounding | None) -> RoutingData:
+    if wrong := [key for key in own if key not in KNOWN]:
+        raise ModelError(
+            f"{str(path)!r} has {wrong[0].upper()}, which read_routes does not take into account; "
+            "where it is a limit on routes, make the RoutingPricer yourself"
+        )
     n = int(own["dimension"])
     _check_numbers(path, n)
     kind = own.get("edge_weight_type", "EUC_2D")
@@ -152,7 +171,7 @@ def _tsplib(path: Path, own: dict[str, Any], rounding: Rounding | None) -> Routi
     if not all(0 <= depot < n for depot in depots):
         raise ModelError(
             f"{str(path)!r} has the depots {[depot + 1 for depot in depots]}, of nodes 1 to {n}: a "
-            "list of depots ends with -1 on a line of its own"
+            "list of depots ends with -1 on a separate line"
         )
     windows, service = own.get("time_window"), own.get("service_time")
     return RoutingData(

@@ -11,7 +11,7 @@ shortest path with resources (Desrochers, Desrosiers, Solomon, Operations Resear
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +23,12 @@ from cgboost.generation.function_pricer import Duals
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
 from cgboost.integer.branch_and_price import BranchAndPrice
-from cgboost.integer.branching.decisions import CountRow, VariableBound, VariableRow
+from cgboost.integer.branching.decisions import (
+    CountRow,
+    VariableBound,
+    VariableRow,
+    check_whole,
+)
 from cgboost.integer.branching.rules import CountBranching, VariableBranching
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.pricing.labelling import ElementaryPaths
@@ -32,13 +37,19 @@ Vector = NDArray[np.float64]
 Resource = tuple[ArrayLike, ArrayLike, ArrayLike]
 
 REDUCED = 1e-9
-"""A reduced cost is negative beyond this share of the largest cost."""
+"""A reduced cost is negative beyond this share of the numbers that it is the difference of."""
 
 ON_TIME = 1e-9
 """A window, or a capacity, is kept within this share of it: sums of tenths are rounded."""
 
 STEPS = (1.0, 0.1, 0.01)
 """Costs that are multiples of one of these have an objective that is one."""
+
+MULTIPLE_ROUNDING = 1e-9
+"""A cost is a multiple of a step up to this share of the step: 617.1 / 0.1 is rounded."""
+
+MOST_LABEL_STEPS = 10_000
+"""Steps of a resource that labels are ordered by, at most; with more of them arcs are counted."""
 
 
 class RoutingPricer(Memoryless):
@@ -50,9 +61,10 @@ class RoutingPricer(Memoryless):
     Parameters
     ----------
     cost : array-like of shape (n_nodes, n_nodes)
-        Of arcs; inf where there is none. What leads to a depot counts for the return to it.
+        Of arcs; inf where there is none. What leads to a depot counts for the return to it. The
+        diagonal of this and other matrices does not count.
     depots : sequence of int, default=(0,)
-        Nodes; a route begins and ends at one of them. All other nodes are customers.
+        Different nodes; a route begins and ends at one of them. All other nodes are customers.
     demand : array-like of shape (n_nodes,) or None
         Of customers, at least 0; with ``capacity``.
     capacity : float, sequence of float for each depot, or None
@@ -61,13 +73,13 @@ class RoutingPricer(Memoryless):
         When service may begin; a vehicle that is early waits. Those of a depot are when a vehicle
         may leave at the earliest and must be back at the latest.
     travel_time : array-like of shape (n_nodes, n_nodes) or None
-        With ``windows``; None: the costs.
+        At least 0, with ``windows``; None: the costs.
     service : array-like of shape (n_nodes,) or float, default=0.0
-        Time at a node.
+        Time at a node, with ``windows``.
     resources : sequence of (consumption, lower, upper)
         Your own, as of :class:`~cgboost.pricing.ElementaryPaths`: of shapes (n_nodes, n_nodes),
-        (n_nodes,) and (n_nodes,). Those of a depot hold at the begin (``lower``) and the end of a
-        route (``upper``).
+        (n_nodes,) and (n_nodes,), or a number for all. Those of a depot hold at the begin
+        (``lower``) and the end of a route (``upper``).
     names : sequence of hashable or None
         Of the nodes; None: their numbers.
     memory : int or None, default=8
@@ -78,7 +90,7 @@ class RoutingPricer(Memoryless):
     Raises
     ------
     ValueError
-        For shapes that do not fit, and for customers that no route can serve.
+        For shapes and values that do not fit.
     """
 
     respects = (CountRow, VariableRow, VariableBound)
@@ -99,23 +111,29 @@ class RoutingPricer(Memoryless):
         n_routes: int = 50,
     ) -> None:
         self.cost = np.array(cost, dtype=np.float64)
-        n = len(self.cost)
-        if self.cost.shape != (n, n) or n < 2 or np.isnan(self.cost).any():
+        n = len(np.atleast_1d(self.cost))
+        wrong = np.isnan(self.cost) | np.isneginf(self.cost)
+        if self.cost.shape != (n, n) or n < 2 or wrong[~np.eye(n, dtype=np.bool_)].any():
             raise ValueError(
-                f"cost must be a square matrix of numbers or inf, got shape {self.cost.shape}"
-                f"{' with nan' if np.isnan(self.cost).any() else ''}"
+                "cost must be a square matrix of at least two nodes, of numbers or inf, got shape "
+                f"{self.cost.shape}{f' with {self.cost[wrong][0]}' if wrong.any() else ''}"
             )
+        np.fill_diagonal(self.cost, np.inf)
+        if np.ndim(depots) != 1 or not set(depots) <= set(range(n)) or not len(set(depots)):
+            raise ValueError(f"depots must be a list of nodes from 0 to {n - 1}, got {depots!r}")
         self.depots = [int(depot) for depot in depots]
-        if not self.depots or not all(0 <= depot < n for depot in self.depots):
-            raise ValueError(f"depots must be nodes from 0 to {n - 1}, got {list(depots)}")
+        if len(set(self.depots)) < len(self.depots):
+            raise ValueError(f"depots must be different nodes, got {self.depots}")
         self.names: list[Hashable] = list(range(n)) if names is None else list(names)
         if len(self.names) != n or len(set(self.names)) != n:
             raise ValueError(f"names must be {n} different ones, got {len(set(self.names))}")
+        check_whole("n_routes", n_routes, 1)
+        if memory is not None:
+            check_whole("memory", memory, 0)
         self.customers = [node for node in range(n) if node not in self.depots]
         self.n_routes = n_routes
         limits = list(self._limits(n, demand, capacity, windows, travel_time, service, resources))
         self._paths = [self._of_depot(number, limits, memory) for number in range(len(self.depots))]
-        self._check_served()
 
     def _limits(
         self,
@@ -126,78 +144,86 @@ class RoutingPricer(Memoryless):
         travel_time: ArrayLike | None,
         service: ArrayLike | float,
         resources: Sequence[Resource],
-    ) -> Any:
+    ) -> Iterator[tuple[Vector, Vector, Vector]]:
         """Each resource: consumption, lower ends, and upper ends, one row for each depot."""
         k = len(self.depots)
+        stay = _shaped("service", service, (n,), least=0.0)
         if windows is not None:
             ends = _shaped("windows", windows, (n, 2))
             driven = self.cost if travel_time is None else travel_time
-            time = _shaped("travel_time", driven, (n, n))
-            stay = np.broadcast_to(np.asarray(service, dtype=np.float64), (n,))
+            what = "travel_time (the costs where none is given)"
+            time = _of_arcs(what, driven, n)
+            self._check_begins("windows", ends[:, 0])
             yield time + stay[:, None], ends[:, 0], np.tile(ends[:, 1], (k, 1))
+        elif travel_time is not None or stay.any():
+            raise ValueError("travel_time and service go with windows: give windows, or neither")
         if (demand is None) != (capacity is None):
             raise ValueError("demand and capacity go together: give both or neither")
         if demand is not None:
-            load = _shaped("demand", demand, (n,)).copy()
+            load = _shaped("demand", demand, (n,), least=0.0).copy()
             load[self.depots] = 0.0
-            most = np.broadcast_to(np.asarray(capacity, dtype=np.float64), (k,))
+            most = _shaped("capacity", capacity, (k,), least=0.0)
             yield np.tile(load, (n, 1)), np.zeros(n), np.tile(most[:, None], (1, n))
         for number, (consumption, lower, upper) in enumerate(resources):
             what = f"resources[{number}]"
+            least = _shaped(f"the lower ends of {what}", lower, (n,))
+            self._check_begins(f"the lower ends of {what}", least)
             yield (
-                _shaped(f"the consumption of {what}", consumption, (n, n)),
-                _shaped(f"the lower ends of {what}", lower, (n,)),
+                _of_arcs(f"the consumption of {what}", consumption, n),
+                least,
                 np.tile(_shaped(f"the upper ends of {what}", upper, (n,)), (k, 1)),
             )
 
-    def _of_depot(self, number: int, limits: Sequence[Any], memory: int | None) -> ElementaryPaths:
+    def _check_begins(self, name: str, lower: Vector) -> None:
+        """Raise a ValueError where a route cannot begin with a number."""
+        for depot in self.depots:
+            if not np.isfinite(lower[depot]):
+                raise ValueError(
+                    f"{name} must begin with a number at the depot {self.names[depot]!r}, got "
+                    f"{lower[depot]:g}"
+                )
+
+    def _of_depot(
+        self, number: int, limits: Sequence[tuple[Vector, Vector, Vector]], memory: int | None
+    ) -> ElementaryPaths:
         """The graph of a depot: it, all customers, and it again."""
         nodes = self._nodes(number)
         m = len(nodes)
-        consumption = [own[np.ix_(nodes, nodes)] for own, _, _ in limits]
-        lower = [own[nodes] for _, own, _ in limits]
-        upper = [
-            own[number][nodes] + ON_TIME * np.maximum(1.0, np.abs(own[number][nodes]))
-            for *_, own in limits
-        ]
-        between = ~np.eye(m - 2, dtype=np.bool_)
-        grows = [
-            bool(np.isfinite(high).all() and (own[1:-1, 1:-1][between] > 0).all())
-            for own, high in zip(consumption, upper, strict=True)
-        ]
-        if True in grows:  # the first resource must grow on every arc
-            order = [grows.index(True), *(j for j in range(len(grows)) if j != grows.index(True))]
-            consumption, lower, upper = (
-                [own[j] for j in order] for own in (consumption, lower, upper)
-            )
-        else:
-            consumption.insert(0, np.ones((m, m)))
-            lower.insert(0, np.zeros(m))
-            upper.insert(0, np.full(m, float(m)))
-        return ElementaryPaths(np.array(consumption), lower, upper, 0, m - 1, memory=memory)
+        between = ~np.eye(m, dtype=np.bool_)
+        missing = np.isinf(self.cost[np.ix_(nodes, nodes)]) & between
+        between[[0, -1]] = between[:, [0, -1]] = False
+        counted = np.where(missing, np.inf, 1.0), np.zeros(m), np.full(m, float(m))
+        kept, first = [], None
+        for consumption, lower, upper in limits:
+            own = np.where(missing, np.inf, consumption[np.ix_(nodes, nodes)])
+            begin, end = lower[nodes], upper[number][nodes]
+            # no amount is below that of the begin: sums are no larger than these two
+            rounding = ON_TIME * np.maximum(np.abs(end), abs(begin[0]))
+            kept.append((own, begin, end + np.where(np.isfinite(end), rounding, 0.0)))
+            step, length = own[between].min(initial=np.inf), end.max() - begin[0]
+            if (
+                first is None
+                and step > 0
+                and np.isfinite(length)
+                and length <= MOST_LABEL_STEPS * step
+            ):
+                first = kept.pop()
+        # the first resource must grow on every arc
+        amounts, begins, ends = zip(counted if first is None else first, *kept, strict=True)
+        return ElementaryPaths(amounts, begins, ends, 0, m - 1, memory=memory)
 
     def _nodes(self, number: int) -> list[int]:
         depot = self.depots[number]
         return [depot, *self.customers, depot]
 
     def _check_served(self) -> None:
-        """Raise a ValueError for a customer that not even a route of its own can serve."""
-        alone = np.zeros(len(self.customers), dtype=np.bool_)
-        for number, paths in enumerate(self._paths):
-            nodes = self._nodes(number)
-            cost = self.cost[np.ix_(nodes, nodes)]
-            there = np.maximum(
-                paths.lower[:, 1:-1], paths.lower[:, [0]] + paths.consumption[:, 0, 1:-1]
-            )
-            back = np.maximum(paths.lower[:, [-1]], there + paths.consumption[:, 1:-1, -1])
-            kept = (there <= paths.upper[:, 1:-1]) & (back <= paths.upper[:, [-1]])
-            finite = np.isfinite(cost[0, 1:-1]) & np.isfinite(cost[1:-1, -1])
-            alone |= kept.all(axis=0) & finite
-        if not alone.all() and not np.isinf(self.cost).any():
-            wrong = self.names[self.customers[int(np.flatnonzero(~alone)[0])]]
+        """Raise a ValueError for a customer that no route can serve."""
+        served = np.any([paths.within_reach()[1:-1] for paths in self._paths], axis=0)
+        if not served.all():
+            wrong = self.names[self.customers[int(np.flatnonzero(~served)[0])]]
             raise ValueError(
-                f"customer {wrong!r} cannot be served: a route to it alone breaks its window, the "
-                "depot's or the capacity"
+                f"customer {wrong!r} cannot be served: no way from a depot to it and back keeps to "
+                "its window, the depot's, the capacity and your own resources"
             )
 
     # ------------------------------------------------------------------ the problem
@@ -218,9 +244,18 @@ class RoutingPricer(Memoryless):
             less what a customer pays.
         n_vehicles : int, sequence of int or None
             Of each depot, at most; None: as many as there are customers.
+
+        Raises
+        ------
+        ValueError
+            For a customer that must be served and that no route can serve.
         """
+        if sense != "<=":
+            self._check_served()
         n, k = len(self.customers), len(self.depots)
-        fleet = np.broadcast_to(n if n_vehicles is None else np.asarray(n_vehicles), (k,))
+        fleet = _shaped("n_vehicles", n if n_vehicles is None else n_vehicles, (k,), least=0.0)
+        if not (np.isfinite(fleet) & (fleet == np.floor(fleet))).all():
+            raise ValueError(f"n_vehicles must be whole, got {n_vehicles}")
         rows = [self.depot_row(depot) for depot in self.depots]
         return LinearMaster(
             [*(self.names[node] for node in self.customers), *rows],
@@ -243,18 +278,17 @@ class RoutingPricer(Memoryless):
         sense, n_vehicles
             As of :meth:`master`.
         **options
-            Of :class:`~cgboost.BranchAndPrice`, in place of those chosen here.
+            Of :class:`~cgboost.BranchAndPrice`, instead of those chosen here.
 
         Returns
         -------
         BranchAndPrice
             The ``columns`` of its result have routes as keys: names of nodes, from depot to depot.
         """
-        finite = self.cost[np.isfinite(self.cost)]
-        whole = (s for s in STEPS if np.allclose(finite / s, np.round(finite / s), atol=1e-6))
+        finite = np.abs(self.cost[np.isfinite(self.cost)])
         own: dict[str, Any] = {
             "branching": [CountBranching(by_block=len(self.depots) > 1), VariableBranching()],
-            "objective_step": next(whole, None),
+            "objective_step": next((step for step in STEPS if _are_multiples(finite, step)), None),
         }
         master = self.master(sense, n_vehicles=n_vehicles)
         return BranchAndPrice(master, self, **{**own, **options})
@@ -298,10 +332,11 @@ class RoutingPricer(Memoryless):
                 "routes have there: take the one of its method master()"
             )
         costs = [self._reduced(number, duals) for number in range(len(self.depots))]
-        below = -REDUCED * float(np.abs(self.cost[np.isfinite(self.cost)]).max(initial=1.0))
-        found, bounds = self._found(costs, below, places, exact=False)
+        below = -REDUCED * self._scale(costs)
+        held = {column.key for column in state.columns}  # by rounding, some of them price out
+        found, bounds = self._found(costs, below, places, held, exact=False)
         if not found:
-            found, bounds = self._found(costs, below, places, exact=True)
+            found, bounds = self._found(costs, below, places, held, exact=True)
         found.sort(key=lambda each: each[0])
         return Priced(
             columns=[column for _, column in found[:limit]],
@@ -310,22 +345,38 @@ class RoutingPricer(Memoryless):
             n_evaluated=len(found),
         )
 
+    def _scale(self, costs: Sequence[Vector]) -> float:
+        """The size of what reduced costs are the difference of: costs of arcs, and duals.
+
+        The lesser of both: an arc dearer than all duals together is on no route that prices out.
+        """
+        largest = float(np.abs(self.cost[np.isfinite(self.cost)]).max(initial=0.0))
+        duals = 0.0
+        for number, reduced in enumerate(costs):
+            nodes, there = self._nodes(number), np.isfinite(reduced)
+            taken = self.cost[np.ix_(nodes, nodes)][there] - reduced[there]
+            duals = max(duals, float(np.abs(taken).max(initial=0.0)))
+        return min(largest, duals) if largest else 1.0
+
     def _found(
         self,
         costs: Sequence[Vector],
         below: float,
         places: Mapping[Hashable, int],
+        held: Set[Hashable],
         *,
         exact: bool,
     ) -> tuple[list[tuple[float, Column]], dict[Hashable, float]]:
-        """Routes of all depots with their reduced costs; after an exact search a bound for each."""
+        """New routes of all depots with their reduced costs, after an exact search with bounds."""
         found: list[tuple[float, Column]] = []
         bounds: dict[Hashable, float] = {}
         for number, (paths, cost) in enumerate(zip(self._paths, costs, strict=True)):
             search = paths.shortest if exact else paths.heuristic
             own, nodes = search(cost, self.n_routes, below), self._nodes(number)
             for path, reduced in zip(own.paths, own.costs, strict=True):
-                found.append((reduced, self._column([nodes[place] for place in path], places)))
+                column = self._column([nodes[place] for place in path], places)
+                if column.key not in held:
+                    found.append((reduced, column))
             if exact:
                 bounds[self.depot_row(self.depots[number])] = own.bound
         return found, bounds
@@ -354,10 +405,30 @@ class RoutingPricer(Memoryless):
         return cost
 
 
-def _shaped(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Vector:
-    own = np.asarray(values, dtype=np.float64)
-    if own.shape != shape:
+def _shaped(name: str, values: Any, shape: tuple[int, ...], *, least: float = -np.inf) -> Vector:
+    """An array of a shape, or a number for all entries of a vector."""
+    own = np.array(values, dtype=np.float64)
+    if own.shape != shape and (own.ndim or len(shape) > 1):
         raise ValueError(f"{name} must have the shape {shape}, got {own.shape}")
+    own = np.broadcast_to(own, shape)
     if np.isnan(own).any():
         raise ValueError(f"{name} has nan")
+    if own.min(initial=np.inf) < least:
+        raise ValueError(f"{name} must be at least {least:g}, got {own.min():g}")
     return own
+
+
+def _of_arcs(name: str, values: Any, n: int) -> Vector:
+    """A matrix of numbers of at least 0, or a number for all arcs; 0 on the diagonal."""
+    own = np.array(values, dtype=np.float64)
+    own = np.full((n, n), own) if own.ndim == 0 else own
+    if own.ndim == 2:
+        np.fill_diagonal(own, 0.0)
+    return _shaped(name, own, (n, n), least=0.0)
+
+
+def _are_multiples(values: Vector, step: float) -> bool:
+    """Whether sizes of costs are multiples of a step, up to rounding."""
+    quotient = values / step
+    off = np.abs(quotient - np.round(quotient))
+    return bool((off <= MULTIPLE_ROUNDING * np.minimum(1.0, quotient)).all())

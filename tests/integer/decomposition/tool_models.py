@@ -119,6 +119,13 @@ def mip() -> Any:
     return model
 
 
+def mip_refused() -> Any:
+    """The model of python-mip with something that is not linear."""
+    model = mip()
+    model.add_sos([(model.vars[0], 1), (model.vars[1], 2)], 1)
+    return model
+
+
 def mathopt() -> Any:
     """The model in MathOpt."""
     from ortools.math_opt.python import mathopt as tool
@@ -184,7 +191,7 @@ def pyscipopt() -> Any:
     model = tool.Model()
     x, z = model.addVar("x", "I", 0, 4), model.addVar("z", "B")
     y, u = model.addVar("y", lb=-1), model.addVar("u", lb=None)
-    model.addVar("w", "I", -3, 2)
+    model.addVar("w", "M", -3, 2)
     model.addCons(x + y + 1 <= 8, "total")
     model.addCons(x - z >= 3 - x, "least")
     model.addCons(y - u == 0.5, "equal")
@@ -243,6 +250,7 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "pulp": pulp_refused,
     "pyomo": pyomo_refused,
     "linopy": linopy_refused,
+    "mip": mip_refused,
     "mathopt": mathopt_refused,
     "pyscipopt": pyscipopt_refused,
     "gurobipy": gurobipy_refused,

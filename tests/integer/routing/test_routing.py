@@ -161,12 +161,25 @@ SQUARE: NDArray[np.float64] = np.ones((3, 3))
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"cost": np.ones((2, 3))}, r"square matrix.*\(2, 3\)"),
     ({"cost": np.full((3, 3), np.nan)}, "with nan"),
+    ({"cost": np.full((3, 3), -np.inf)}, "with -inf"),
+    ({"cost": [[1.0]]}, "at least two nodes"),
+    ({"cost": SQUARE, "depots": 0}, "list of nodes from 0 to 2, got 0"),
+    ({"cost": SQUARE, "depots": (0, 0)}, "different nodes"),
+    ({"cost": SQUARE, "depots": (0.5,)}, "nodes from 0 to 2"),
+    ({"cost": -SQUARE, "windows": np.ones((3, 2))}, "travel_time .the costs.* at least 0, got -1"),
+    ({"cost": SQUARE, "travel_time": SQUARE}, "go with windows"),
+    ({"cost": SQUARE, "service": 1}, "go with windows"),
+    ({"cost": SQUARE, "service": -1, "windows": np.ones((3, 2))}, "service must be at least 0"),
+    ({"cost": SQUARE, "windows": np.full((3, 2), -np.inf)}, "a number at the depot 0, got -inf"),
+    ({"cost": SQUARE, "demand": [0, -1, 1], "capacity": 2}, "demand must be at least 0, got -1"),
+    ({"cost": SQUARE, "demand": [0, 1, 1], "capacity": np.nan}, "capacity has nan"),
+    ({"cost": SQUARE, "demand": [0, 1, 1], "capacity": [2, 3]}, r"capacity must have .*\(1,\)"),
+    ({"cost": SQUARE, "n_routes": 0}, "n_routes must be a whole number"),
+    ({"cost": SQUARE, "memory": -1}, "memory must be a whole number"),
     ({"cost": SQUARE, "depots": (3,)}, "nodes from 0 to 2"),
     ({"cost": SQUARE, "depots": ()}, "nodes from 0 to 2"),
     ({"cost": SQUARE, "demand": [0, 1, 1]}, "go together"),
     ({"cost": SQUARE, "demand": [0, 1], "capacity": 2}, r"demand must have the shape \(3,\)"),
-    ({"cost": SQUARE, "demand": [0, 5, 1], "capacity": 2}, "customer 1 cannot be served"),
-    ({"cost": SQUARE, "windows": [[0, 9], [0, 0.5], [0, 9]]}, "customer 1 cannot be served"),
     ({"cost": SQUARE, "names": ["a", "a", "b"]}, "3 different ones, got 2"),
     ({"cost": SQUARE, "resources": [(SQUARE, [0, 0], [1, 1, 1])]}, r"lower ends of resources\[0\]"),
 ]
@@ -177,6 +190,95 @@ def test_bad_input_is_named(given: dict[str, Any], words: str) -> None:
     """What does not fit is refused with its name and value."""
     with pytest.raises(ValueError, match=words):
         RoutingPricer(**given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"demand": [0, 5, 1], "capacity": 2},
+        {"windows": [[0, 9], [0, 0.5], [0, 9]]},
+        {"cost": [[0, np.inf, 1], [1, 0, 1], [1, np.inf, 0]]},
+        {"resources": [([[0, 4, 1], [1, 0, 1], [1, 4, 0]], 0, 3)]},
+    ],
+)
+def test_customers_that_no_route_serves_are_named(given: dict[str, Any]) -> None:
+    """Who must be served and cannot be is named; who need not be is left alone."""
+    pricer = RoutingPricer(**{"cost": SQUARE, **given})
+    with pytest.raises(ValueError, match="customer 1 cannot be served"):
+        pricer.search()
+    assert pricer.search("<=").run().objective == 0.0
+
+
+def test_the_number_of_vehicles_is_checked() -> None:
+    """Half a vehicle, a negative number and numbers for more depots than there are are errors."""
+    pricer = RoutingPricer(SQUARE)
+    for wrong, words in ((1.5, "whole, got 1.5"), (-1, "at least 0"), ([1, 2], "the shape")):
+        with pytest.raises(ValueError, match=f"n_vehicles must .*{words}"):
+            pricer.search(n_vehicles=wrong)
+
+
+def test_a_customer_may_be_reached_by_way_of_others() -> None:
+    """A customer that a route alone would reach late is served after another."""
+    time = np.array([[0, 1, 9.0], [1, 0, 1], [1, 1, 0]])
+    windows = [[0, 5], [0, 5], [0, 5]]
+    result = RoutingPricer(SQUARE, windows=windows, travel_time=time).search().run()
+    assert [column.key for column in result.columns] == [(0, 1, 2, 0)]
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e5, 1e10])
+def test_units_of_money_load_and_time_do_not_count(unit: float) -> None:
+    """In any unit the same routes are found and proven; the depot never closes."""
+    routes = []
+    for own in (1.0, unit):
+        case = instance(1, 1)
+        case["cost"] += np.arange(49).reshape(7, 7) * np.pi / 100
+        case["windows"][0, 1] = 1e9
+        case |= {name: own * np.array(case[name]) for name in ("demand", "capacity", "windows")}
+        case |= {"cost": own * case["cost"], "service": own * 5.0}
+        result = RoutingPricer(**case).search().run()
+        assert result.bound is not None
+        assert 0.0 <= result.objective - result.bound <= 1e-6 * max(1.0, result.objective)
+        routes.append(sorted(column.key for column in result.columns))
+    assert routes[0] == routes[1]
+
+
+def test_a_big_number_is_as_good_as_no_arc() -> None:
+    """Arcs of 1e12, and any diagonal, change nothing of what is found and proven without them."""
+    case = instance(2, 1)
+    case["travel_time"] = case["cost"].copy()
+    found = []
+    for dear in (1e12, np.inf):
+        case["cost"][1, 2] = case["cost"][3, 4] = dear
+        np.fill_diagonal(case["cost"], dear)
+        result = RoutingPricer(**case).search().run()
+        assert result.objective == pytest.approx(result.bound)
+        found.append(result.objective)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("loop", [lambda function: None, lambda function: function])
+def test_sums_that_are_rounded_down_lose_no_label(
+    loop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(0.5 + 0.1) / 0.1 is 5.99…, in the step of 0.5: the path by both is found all the same."""
+    monkeypatch.setattr(labelling, "compiled", loop)
+    load = np.tile([0.0, 0.5, 0.1, 0.0], (1, 4, 1))
+    cost = np.full((4, 4), np.inf)
+    cost[[0, 1, 2], [1, 2, 3]] = -1.0
+    graph = labelling.ElementaryPaths(load, np.zeros((1, 4)), np.full((1, 4), 1.0), 0, 3)
+    assert graph.shortest(cost, 5).paths == [(0, 1, 2, 3)]
+
+
+def test_ctrl_c_in_a_compiled_loop_is_ctrl_c() -> None:
+    """The SystemError that numba makes of Ctrl-C is Ctrl-C again, any other stays what it is."""
+
+    def struck(cause: BaseException) -> None:
+        raise SystemError("returned a result with an exception set") from cause
+
+    with pytest.raises(KeyboardInterrupt):
+        labelling._interruptible(struck, KeyboardInterrupt())
+    with pytest.raises(SystemError):
+        labelling._interruptible(struck, ValueError())
 
 
 TSPLIB = """NAME : small
@@ -220,6 +322,9 @@ def test_a_file_is_read_and_solved(tmp_path: Path) -> None:
         (" 1\n -1", " 7\n -1", "depots .7., of nodes 1 to 3"),
         ("CAPACITY : 10\n", "", "has no 'capacity'"),
         ("DIMENSION : 3\n", "DIMENSION : 4\n", "nodes 1 to 4"),
+        ("CAPACITY : 10\n", "CAPACITY : 10\nDISTANCE : 7\n", "has DISTANCE, which"),
+        ("EOF", "BACKHAUL_SECTION\n1 0\n2 7\n3 0\nEOF", "has BACKHAUL, which"),
+        ("2 7\n", "2 x\n", "no number"),
     ],
 )
 def test_files_that_say_something_else_are_refused(

@@ -44,5 +44,9 @@ def read(model: Any) -> ModelParts:
 
 def _name(container: Any, label: Any) -> str:
     name, coordinates = container.get_label_position(int(label))
-    places = ",".join(str(place) for place in coordinates.values())
+    places = ",".join(
+        str(part)
+        for place in coordinates.values()
+        for part in (place if isinstance(place, tuple) else (place,))  # of a MultiIndex
+    )
     return f"{name}[{places}]" if places else str(name)

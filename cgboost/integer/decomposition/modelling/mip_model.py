@@ -15,6 +15,10 @@ def read(model: Any) -> ModelParts:
     """
     if not hasattr(model, "constrs"):
         raise TypeError(f"expected a mip.Model, got {type(model).__name__}")
+    if _has_sets(model.solver):
+        raise ModelError("special ordered sets cannot be decomposed")
+    if model.lazy_constrs_generator is not None:
+        raise ModelError("the model has lazy constraints: give all rows to decompose it")
     objective = model.objective
     parts = ModelParts(maximize=model.sense == "MAX", constant=float(objective.const))
     number: dict[int, int] = {}
@@ -33,3 +37,14 @@ def read(model: Any) -> ModelParts:
         upper = None if expression.sense == ">" else side
         parts.add_row(row.name, terms, lower, upper)
     return parts
+
+
+def _has_sets(solver: Any) -> bool:
+    """Whether special ordered sets were given; python-mip hands them on to its solver alone."""
+    if hasattr(solver, "get_int_attr"):  # Gurobi
+        return bool(solver.get_int_attr("NumSOS"))
+    if type(solver).__module__ != "mip.cbc":  # others refuse them
+        return False
+    from mip.cbc import cbclib
+
+    return bool(cbclib.Cbc_numberSOS(solver._model))

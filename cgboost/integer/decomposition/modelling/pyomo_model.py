@@ -14,8 +14,11 @@ def read(model: Any) -> ModelParts:
     """The parts of a ``pyomo.environ.ConcreteModel``: what is active in it and its blocks."""
     from pyomo.environ import Block, Constraint, Objective, Var, maximize
 
-    if not hasattr(model, "component_data_objects"):
-        raise TypeError(f"expected a ConcreteModel of Pyomo, got {type(model).__name__}")
+    if not hasattr(model, "is_constructed"):  # a model of pyomo.kernel has none
+        raise TypeError(
+            f"expected a ConcreteModel of Pyomo, got {type(model).__module__}."
+            f"{type(model).__name__}"
+        )
     if not model.is_constructed():
         raise ModelError("the Pyomo model is abstract: give what its create_instance() returns")
     for component in model.component_objects(active=True, descend_into=Block):

@@ -25,7 +25,7 @@ def read(model: Any) -> ModelParts:
             variable.name,
             end(variable.getLbOriginal()),
             end(variable.getUbOriginal()),
-            whole=variable.vtype() != "CONTINUOUS",
+            whole=_is_whole(variable),
             cost=float(variable.getObj()),
         )
     for row in model.getConss(transformed=False):
@@ -38,3 +38,10 @@ def read(model: Any) -> ModelParts:
         terms = zip(variables, model.getConsVals(row), strict=True)
         parts.add_row(row.name, terms, end(model.getLhs(row)), end(model.getRhs(row)))
     return parts
+
+
+def _is_whole(variable: Any) -> bool:
+    """Whether a variable is integer; from SCIP 10 on, implied integers have the type of others."""
+    if hasattr(variable, "isIntegral"):
+        return bool(variable.isIntegral())
+    return bool(variable.vtype() != "CONTINUOUS")
