@@ -181,7 +181,8 @@ class StrataPricer(Memoryless):
         if priority not in PRIORITIES:
             raise ValueError(f"priority must be one of {PRIORITIES}, got {priority!r}")
         self.pool = pool
-        self._searched = pool if isinstance(pool, SearchablePool) else ScoredPool(pool)
+        # asking a protocol takes as long as a round of a small problem
+        self._searched = pool if isinstance(pool, SearchablePool) else None
         self.priority = priority
         self.tol = tol
         self.certify_every = certify_every
@@ -199,7 +200,7 @@ class StrataPricer(Memoryless):
         """Best columns of the first group that has any, or of everything after a full scan."""
         many = len(self.pool.strata) >= MANY_STRATA
         most = limit if limit <= 1 else (MANY_CANDIDATES if many else CANDIDATES) * limit
-        pool = self._searched
+        pool = ScoredPool(self.pool) if self._searched is None else self._searched
         held = self._held(state, pool)
         request = PricingRequest(
             state.pseudo_response,
