@@ -1,0 +1,14 @@
+"""Optimizers are tested each by itself: few numbers do not go to the vertex method here."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from cgboost.optimizers import solver_choice
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _every_optimizer_by_itself() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(solver_choice, "AT_ONCE", 0)
+        yield
