@@ -8,7 +8,8 @@ from cgboost.optimizers import solver_choice
 
 
 @pytest.fixture(scope="package", autouse=True)
-def _every_optimizer_by_itself() -> Iterator[None]:
+def every_optimizer_by_itself() -> Iterator[None]:
+    """A table without the line of few numbers."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(solver_choice, "AT_ONCE", 0)
         yield
