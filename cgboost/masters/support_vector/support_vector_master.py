@@ -185,8 +185,8 @@ class SupportVectorMaster:
 
     def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
         """A restricted problem of a loss in its units."""
-        known = tuple(self.columns) if self._along_paths else ()
-        return live_problem(Problem(loss, self.form, known), solver, options, self._free)
+        problem = Problem(loss, self.form, tuple(self.columns))
+        return live_problem(problem, solver, options, self._free, vertex=self._along_paths)
 
     def _check_free_columns(self, free: FreeColumns) -> None:
         if not len(free):
