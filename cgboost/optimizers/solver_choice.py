@@ -37,16 +37,12 @@ from cgboost.optimizers.working_set import OpenSession, RestrictedDual
 LiveProblem = RestrictedDual | SmoothPrimal | PrimalSimplex
 """A restricted problem that columns come to, solved again and again."""
 
-AT_ONCE = 20_000
+AT_ONCE = 22_500
 """Rows times columns up to which a problem is solved at once: all columns of a family that is as
 small are there from the start, and linear programs go to the vertex method. At 150 × 10 the
 quantile loss takes a fifth of the time of a loop with an interior point, at 200 × 100, 400 × 50
-0.4 to 0.9 with all losses; at 1000 × 100 the hinge takes twice as long."""
-
-FEW_ROWS = 150
-"""Rows up to which linear programs go to the vertex method whatever columns come: kernel machines
-of 150 rows take 0.5 to 0.85 of the time of an interior point method with its crossover, of 200 rows
-0.7 to 1.6, of 600 rows 1.2."""
+0.4 to 0.9 with all losses; at 1000 × 100 the hinge takes twice as long. Kernel machines of 150 rows
+take 0.5 to 0.85 of the time, of 200 rows 0.7 to 1.6, of 600 rows 1.2."""
 
 BEFORE_VALUES: tuple[Choice, ...] = (CentredTargets.of,)
 """Reductions between what a master is given and the problem whose objective and bound it takes."""
@@ -88,11 +84,10 @@ def _is_plain_box(problem: Problem, solver: str) -> bool:
 
 
 def _is_small(problem: Problem, solver: str) -> bool:
-    """A linear program of few rows, or of few numbers, all of whose columns are there."""
-    if solver != "auto" or not PrimalSimplex.takes(problem.loss, problem.form):
-        return False
-    rows = problem.loss.n_rows
-    return rows <= FEW_ROWS or 0 < len(problem.columns) * rows <= AT_ONCE
+    """A linear program of few numbers, as many as are there or will come."""
+    numbers = max(len(problem.columns), problem.expected) * problem.loss.n_rows
+    few = solver == "auto" and 0 < numbers <= AT_ONCE
+    return few and PrimalSimplex.takes(problem.loss, problem.form)
 
 
 def _is_sparse_box(problem: Problem, solver: str) -> bool:
@@ -147,7 +142,7 @@ def _backend(solver: str, options: Mapping[str, Any] | None) -> OpenSession:
 
 OPTIMIZERS = (
     Optimizer("a smooth loss: Poisson, logistic, entropic", _is_smooth, _newton),
-    Optimizer("few rows or numbers; a box of linear losses, Σ|α|", _is_small, _vertex),
+    Optimizer("few numbers; a box of linear losses, Σ|α|", _is_small, _vertex),
     Optimizer("a box; Σ|α|, elastic net", _is_sparse_box, _own(InteriorSession)),
     Optimizer("a box; ½Σα², free columns", _is_ridge_beside_free, _own(InteriorSession)),
     Optimizer("a box; ½Σα²", _is_ridge, _own(ActiveSetSession)),

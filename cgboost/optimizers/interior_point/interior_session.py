@@ -67,6 +67,10 @@ ROUGHLY = 1e-2
 """The same where large columns take the digits that it would need. No other solver has more, and
 nothing rests on the answer."""
 
+RECALLS = 3
+"""So often variables come back that were missing, before all of them do. Of 13 solves for 10000
+digits two needed it once, and none more often; all rows at once took 16 of 39 s before."""
+
 NO_BETTER = 15
 """Steps without a smaller gap after which a solve ends where it is."""
 
@@ -246,7 +250,12 @@ class InteriorSession(LiveDual):
         self._begun = True
         before = replace(self._at), self._mu
         done = len(self.kept) > 0 and self._attempt(deadline)
-        if not (done or (self._recall(before) and self._attempt(deadline))):
+        for _ in range(RECALLS):
+            if done or not self._recall(before):
+                break
+            before = replace(self._at), self._mu
+            done = self._attempt(deadline)
+        if not done:
             self.start_anew()
             enough = ROUGHLY if len(self.columns.large) else NEARLY
             if not (self._attempt(deadline) or self._reached < enough):
