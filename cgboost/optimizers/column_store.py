@@ -20,7 +20,7 @@ from cgboost.optimizers.large_columns import LargeColumns, levelled
 TOGETHER = 128
 """Columns that are taken in at a time."""
 
-GROWTH = 2
+SPARE_PART = 2
 """One part in so many is room for further columns: with as much room as there are columns, those of
 10000 digits took a third more memory, with a quarter of it they were copied twice as often."""
 
@@ -74,7 +74,7 @@ class ColumnStore:
         """
         held = self.count - self.n_free
         if (count := held + len(values)) > self._buffer.shape[1]:
-            grown = np.empty((self._buffer.shape[0], count + count // GROWTH))
+            grown = np.empty((self._buffer.shape[0], count + count // SPARE_PART))
             grown[:, :held] = self._buffer[:, :held]
             self._buffer = grown
         for start in range(0, len(values), TOGETHER):
