@@ -132,7 +132,15 @@ class SupportVectorMaster:
     free_columns : sequence of Column, or FreeColumns
         Columns without a penalty, whose coefficients are free in sign. They are the first ones of
         every state. With :class:`~cgboost.masters.FreeColumns` they are read where they lie.
+
+    Attributes
+    ----------
+    expected : int
+        How many columns are expected in the end; 0 where that is not known. To be set before the
+        first solve.
     """
+
+    expected: int = 0
 
     def __init__(
         self,
@@ -185,8 +193,8 @@ class SupportVectorMaster:
 
     def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
         """A restricted problem of a loss in its units."""
-        known = tuple(self.columns) if self._along_paths else ()
-        return live_problem(Problem(loss, self.form, known), solver, options, self._free)
+        problem = Problem(loss, self.form, tuple(self.columns), self.expected)
+        return live_problem(problem, solver, options, self._free, vertex=self._along_paths)
 
     def _check_free_columns(self, free: FreeColumns) -> None:
         if not len(free):

@@ -67,6 +67,10 @@ ROUGHLY = 1e-2
 """The same where large columns take the digits that it would need. No other solver has more, and
 nothing rests on the answer."""
 
+RECALLS = 3
+"""So often variables come back that were missing, before all of them do. Of 13 solves for 10000
+digits two needed it once, and none more often; all rows at once took 16 of 39 s before."""
+
 NO_BETTER = 15
 """Steps without a smaller gap after which a solve ends where it is."""
 
@@ -232,7 +236,8 @@ class InteriorSession(LiveDual):
         """Go on from the last iterate until the gap is a fraction of what new columns have opened.
 
         Where that fails, which it may since the variables in the session may be too few to meet the
-        rows, all variables come back and it starts anew.
+        rows, those come back that stop the model where it has gone, and it is tried again from
+        where it began; at last all variables come back and it starts anew.
 
         Raises
         ------
@@ -243,7 +248,14 @@ class InteriorSession(LiveDual):
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         self._begun = True
-        if not (len(self.kept) and self._attempt(deadline)):
+        before = replace(self._at), self._mu
+        done = len(self.kept) > 0 and self._attempt(deadline)
+        for _ in range(RECALLS):
+            if done or not self._recall(before):
+                break
+            before = replace(self._at), self._mu
+            done = self._attempt(deadline)
+        if not done:
             self.start_anew()
             enough = ROUGHLY if len(self.columns.large) else NEARLY
             if not (self._attempt(deadline) or self._reached < enough):
@@ -255,6 +267,25 @@ class InteriorSession(LiveDual):
             variables_at_ends(data, at, self.gap + allowance),
             few_coefficients(data, at, allowance),
         )
+
+    def _recall(self, before: tuple[Iterate, float]) -> bool:
+        """Go back to an iterate, with the variables whose absence has led astray; False if none.
+
+        Too few of them leave an objective without a lower end. The coefficients of a descent along
+        it say which rows would have paid for them: those fixed at the wrong end.
+        """
+        absent = self._may_return
+        rate = self._rate(absent)
+        wrong = absent[np.where(self.at_cap[absent], rate < 0.0, rate > 0.0)]
+        self._at, self._mu = before
+        if wrong.size:
+            self.free(wrong)
+        return bool(wrong.size)
+
+    @property
+    def _may_return(self) -> Indices:
+        """The fixed variables that a solve may bring back."""
+        return self.absent
 
     def _attempt(self, deadline: float | None) -> bool:
         """One descent to the target; False if it came to nothing."""

@@ -90,6 +90,11 @@ class JointSession(InteriorSession):
     def _first_multiplier(self) -> float:
         return FIRST_MULTIPLIER * float(self.variables.cap[: self.variables.n_boxes].mean())
 
+    @property
+    def _may_return(self) -> Indices:
+        absent = self.absent
+        return absent[absent < self.variables.n_boxes]
+
     def start_anew(self) -> None:
         """All variables in the session, and the multipliers that are in it already."""
         held = self.kept >= self.variables.n_boxes

@@ -28,11 +28,14 @@ class Problem:
     form : DualForm
     columns : sequence of Column
         Those that are there; more may come.
+    expected : int
+        How many are expected in the end, as far as that is known.
     """
 
     loss: Any
     form: DualForm
     columns: Sequence[Column] = ()
+    expected: int = 0
 
 
 class Reduction:

@@ -42,6 +42,30 @@ def test_a_coarse_answer_says_so_and_gets_better_when_asked_again() -> None:
     assert np.all(np.diff(errors) <= 1e-9)
 
 
+def test_too_few_rows_call_back_those_that_stop_the_model(monkeypatch: Any) -> None:
+    """An objective without a lower end brings rows back, without a new start from all of them."""
+    H, labels = noisy(3, 600, 40)
+    master = OneNormMaster(hinge(labels, np.ones(600)))
+    master.add(columns_of(H))
+    optimum = master.solve().objective
+    few = OneNormMaster(hinge(labels, np.ones(600)))
+    few.add(columns_of(H))
+    few._dual.expect(np.random.default_rng(3).normal(size=40), 0.0, 0.05)
+    recalled = []
+    recall = InteriorSession._recall
+
+    def counting(session: InteriorSession, before: Any) -> bool:
+        n_kept, found = len(session.kept), recall(session, before)
+        recalled.append((n_kept, len(session.kept)))
+        return found
+
+    monkeypatch.setattr(InteriorSession, "_recall", counting)
+    monkeypatch.setattr(InteriorSession, "start_anew", None)
+    assert few.solve().objective == pytest.approx(optimum, rel=1e-8)
+    assert recalled
+    assert all(n_kept < n_recalled < 600 for n_kept, n_recalled in recalled)
+
+
 def test_one_new_column_among_many_opens_less_than_the_bound_says() -> None:
     """All that the objective falls by, and a small part of the gap to the bound."""
     rng = np.random.default_rng(0)
