@@ -103,6 +103,7 @@ class SearchRecord:
             )
         search.pool.add(self.columns)
         search.pool.divided[:] = self.divided
+        search.n_combined = len(search.pool)  # a limit that is used up already is one
         search.incumbent, search.objective = self.incumbent, self.objective
         search.found_by = self.found_by
         search.n_relaxations, search.n_pricings, search.n_probes = self.counts

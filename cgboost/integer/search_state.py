@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,6 +116,10 @@ class Search:
         Of the incumbent; inf while there is none.
     root_bound : float
         Bound of the root after the last round of its relaxation; −inf before there is one.
+    n_combined : int
+        So many columns of the pool, the first ones, give no better solution together.
+    dive_seconds : float
+        Time that dives have taken.
     """
 
     def __init__(
@@ -149,6 +154,8 @@ class Search:
         self.incumbent: dict[int, float] = {}
         self.objective, self.root_bound = math.inf, -math.inf
         self.found_by = ""
+        self.n_combined, self.dive_seconds = 0, 0.0
+        self._until = math.inf
         self.n_relaxations = self.n_pricings = self.n_probes = 0
         self.between_rounds: Callable[[], None] = lambda: None
 
@@ -161,8 +168,25 @@ class Search:
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the time limit."""
-        return None if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
+        """Until the time limit, or that of a dive."""
+        ends = math.inf if self.time_limit is None else self.time_limit
+        left = min(ends, self._until) - self.seconds
+        return None if math.isinf(left) else max(0.0, left)
+
+    def dive_time_left(self, share: float) -> float:
+        """Seconds for dives, which all together may take this share of the time limit."""
+        return math.inf if self.time_limit is None else share * self.time_limit - self.dive_seconds
+
+    @contextmanager
+    def diving(self, share: float) -> Iterator[None]:
+        """A dive that ends with the time that is left for dives."""
+        started = self.seconds
+        self._until = started + self.dive_time_left(share)
+        try:
+            yield
+        finally:
+            self._until = math.inf
+            self.dive_seconds += self.seconds - started
 
     @property
     def is_over(self) -> bool:

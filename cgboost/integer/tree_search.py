@@ -39,7 +39,7 @@ from cgboost.integer.branching.rules import (
 )
 from cgboost.integer.branching.strong_branching import BranchCandidate, StrongBranching
 from cgboost.integer.branching.variable_fixing import Probes, VariableFixing
-from cgboost.integer.heuristics import Heuristic
+from cgboost.integer.heuristics import Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
 from cgboost.integer.reporting.callbacks import TreeState
@@ -58,6 +58,13 @@ MOST_CUT_ROUNDS = 20
 
 PROVEN_GAP = 1e-9
 """A relative gap up to this is the rounding of sums of costs, and the solution is optimal."""
+
+FIRST_COMBINATION = 1.0
+"""Seconds after which a search that has no solution yet combines its columns, in a round of a node;
+after that, whenever it has taken twice as long."""
+
+LAST_SECONDS = 1.0
+"""What the last combination of columns may take beyond the time limit."""
 
 OUT_OF_TIME = "the time limit was reached"
 """How messages of searches and nodes that run out of time begin."""
@@ -176,6 +183,8 @@ class TreeSearch:
         self.parallel = None if what.executor is None else ParallelNodes(self.search, what.executor)
         fits = what.fixing is not None and what.fixing.fits(self.search)
         self.fixing = what.fixing if fits else None
+        self.combining = [h for h in what.heuristics if isinstance(h, RestrictedMaster)][:1]
+        self._next_combination = FIRST_COMBINATION
 
     def result(self, resume: SearchRecord | None = None) -> BranchAndPriceResult:
         """Search, and say what was found."""
@@ -211,6 +220,11 @@ class TreeSearch:
             reason, message = StopReason.INTERRUPTED, "Ctrl-C"
         if error is not None and not self.search.incumbent and not math.isfinite(self._bound()):
             raise error
+        if reason is StopReason.TIME:
+            for own in self.combining:
+                own.combine(self.search, min(LAST_SECONDS, own.time_limit))
+            if self._gap(self._bound()) <= self.gap:
+                reason, message = self._conclusion()
         if reason in (StopReason.TIME, StopReason.INTERRUPTED):
             reason, message = self._cut_short(reason, message)
         if reason is StopReason.TIME and resume is not None:
@@ -583,6 +597,11 @@ class TreeSearch:
         """Between the rounds of a relaxation."""
         self._save()
         search = self.search
+        if not search.incumbent and search.seconds > self._next_combination:
+            for own in self.combining:
+                left = math.inf if search.seconds_left is None else search.seconds_left
+                own.combine(search, min(own.time_limit, own.share * search.seconds, left))
+            self._next_combination = 2.0 * search.seconds
         bound = min(max(self._bound(), search.rounded(search.root_bound)), search.objective)
         state = self._state(bound)
         asked = [callback.waiting(state) for callback in self.what.callbacks]

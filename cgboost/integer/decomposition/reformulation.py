@@ -33,7 +33,7 @@ from cgboost.integer.decomposition.blocks import Positions, Structure
 from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing.block import Block
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
-from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
+from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster, Rounding
 from cgboost.integer.node_selection import Node
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.search_state import Relaxation, Search
@@ -223,7 +223,13 @@ def reformulated(
     if whole:
         branching.append(ComponentBranching())
     once = [name for name, group in zip(blocks, groups, strict=True) if len(group) == 1]
-    heuristics: list[Heuristic] = [IntegralPoint(subproblems, once), Diving(), RestrictedMaster()]
+    heuristics: list[Heuristic] = [
+        IntegralPoint(subproblems, once),
+        Rounding(),
+        RestrictedMaster(until_found=True),
+        Diving(),
+        RestrictedMaster(),
+    ]
     step = _step(structure, unit)
     return Reformulation(structure, groups, master, pricer, branching, heuristics, step, base)
 
