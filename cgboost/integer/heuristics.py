@@ -11,16 +11,15 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from cgboost._solvers import InfeasibleError, LimitError, Program, SolverError, solve
-from cgboost.generation.columns import Column
+from cgboost._solvers import InfeasibleError, LimitError, SolverError, solve
 from cgboost.generation.history import StopReason
 from cgboost.integer.branching.decisions import Decision, check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL, BranchingRule, declared_parts
 from cgboost.integer.node_selection import Node
 from cgboost.integer.search_state import Relaxation, Search
+from cgboost.masters.linear.integer import combination
 from cgboost.tolerances import LP_FEASIBILITY
 
 Vector = NDArray[np.float64]
@@ -77,9 +76,9 @@ class Rounding:
             if not short.any():
                 break
             more = total + column.values
-            helps = column.integer and (column.values[short] > 0).any()
-            helps = helps and counts.get(j, 0.0) + 1.0 <= column.upper
-            if helps and (more <= rows.upper + LP_FEASIBILITY).all():
+            helps = column.integer and bool((column.values[short] > 0).any())
+            fits = counts.get(j, 0.0) + 1.0 <= column.upper
+            if helps and fits and (more <= rows.upper + LP_FEASIBILITY).all():
                 counts[j] = counts.get(j, 0.0) + 1.0
                 total = more
         return total
@@ -146,7 +145,9 @@ class RestrictedMaster:
                 numbers = np.flatnonzero(pool.reduced_costs(*relaxation.near) <= above)
         if not numbers.size or n_columns == search.n_combined:
             return
-        program = _restricted(search, [pool.columns[j] for j in numbers.tolist()])
+        columns = [pool.columns[j] for j in numbers.tolist()]
+        sums = list(declared_parts(columns, search.integer).values())
+        program = combination(search.master.constraints, columns, sums)
         try:
             found = solve(program, "highs", time_limit=seconds)
             search.n_combined = n_columns
@@ -161,28 +162,6 @@ class RestrictedMaster:
             return
         counts = dict(zip(numbers.tolist(), found.x.tolist(), strict=False))
         search.offer({j: x for j, x in counts.items() if x > LP_FEASIBILITY}, "restricted master")
-
-
-def _restricted(search: Search, columns: Sequence[Column]) -> Program:
-    """The master with some columns, and after these each variable that must be integer."""
-    rows, n = search.master.constraints, len(columns)
-    declared = list(declared_parts(columns, search.integer).values())
-    amounts = sp.lil_array((len(declared), n))
-    for place, own in enumerate(declared):
-        for j, amount in own:
-            amounts[place, j] = amount
-    values = sp.csc_array(np.column_stack([column.values for column in columns]))
-    sums = -sp.eye_array(len(declared))
-    nothing, ends = np.zeros(len(declared)), np.full(len(declared), np.inf)
-    return Program(
-        cost=np.r_[[column.cost for column in columns], nothing],
-        matrix=sp.block_array([[values, None], [amounts, sums]], format="csc"),
-        row_lower=np.r_[rows.lower, nothing],
-        row_upper=np.r_[rows.upper, nothing],
-        lower=np.r_[np.zeros(n), -ends],
-        upper=np.r_[[column.upper for column in columns], ends],
-        integrality=np.r_[[column.integer for column in columns], ends > 0],
-    )
 
 
 class Diving:

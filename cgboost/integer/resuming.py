@@ -28,6 +28,8 @@ class SearchRecord:
     incumbent : dict of int to float
     objective : float
     found_by : str
+    solutions : list
+        The best ones.
     nodes : list of Node
         Open ones; the node that was being solved is one of them.
     cuts : list of Row
@@ -49,6 +51,7 @@ class SearchRecord:
     incumbent: dict[int, float]
     objective: float
     found_by: str
+    solutions: list[tuple[float, dict[int, float], str]]
     nodes: list[Node]
     cuts: list[Row]
     tree: Any
@@ -71,6 +74,7 @@ class SearchRecord:
             incumbent=search.incumbent,
             objective=search.objective,
             found_by=search.found_by,
+            solutions=search.solutions,
             nodes=nodes,
             cuts=list(own.cuts),
             tree=own.tree,
@@ -105,7 +109,7 @@ class SearchRecord:
         search.pool.divided[:] = self.divided
         search.n_combined = len(search.pool)  # a limit that is used up already is one
         search.incumbent, search.objective = self.incumbent, self.objective
-        search.found_by = self.found_by
+        search.found_by, search.solutions = self.found_by, self.solutions
         search.n_relaxations, search.n_pricings, search.n_probes = self.counts
         search.started -= self.seconds
         own.tree, own.cuts = self.tree, dict.fromkeys(self.cuts)

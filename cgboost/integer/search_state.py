@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,10 @@ to it: bounds that come from solvers' duals have errors of 1e-9."""
 
 LEAST_COEF = 1e-9
 """A coefficient up to this is 0."""
+
+
+MOST_SOLUTIONS = 10
+"""Solutions that a search keeps."""
 
 
 class ObjectiveStepError(CGBoostError, ValueError):
@@ -112,6 +117,8 @@ class Search:
         Blocks of which every solution has exactly one column.
     incumbent : dict of int to float
         Numbers of columns and how often each is taken; empty while there is none.
+    solutions : list of (float, dict, str)
+        The best ones: objective, columns as in ``incumbent``, and what has found them.
     objective : float
         Of the incumbent; inf while there is none.
     root_bound : float
@@ -152,6 +159,7 @@ class Search:
             if isinstance(copies, Mapping) and name in copies and sense == "==" and rhs == 1.0
         )
         self.incumbent: dict[int, float] = {}
+        self.solutions: list[tuple[float, dict[int, float], str]] = []
         self.objective, self.root_bound = math.inf, -math.inf
         self.found_by = ""
         self.n_combined, self.dive_seconds = 0, 0.0
@@ -383,9 +391,13 @@ class Search:
         if whole is None:
             return False
         objective = float(sum(n * self.pool.columns[j].cost for j, n in whole.items()))
+        self._check_step(objective, whole)
+        if whole not in [known for _, known, _ in self.solutions]:
+            self.solutions.append((objective, whole, by))
+            self.solutions.sort(key=itemgetter(0))
+            del self.solutions[MOST_SOLUTIONS:]
         if objective >= self.objective:
             return False
-        self._check_step(objective, whole)
         self.incumbent, self.objective, self.found_by = whole, objective, by
         return True
 

@@ -44,7 +44,7 @@ from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.undivided import missing_copies, wanted_bound, why_undivided
-from cgboost.integer.result import BranchAndPriceResult, tree_table
+from cgboost.integer.result import BranchAndPriceResult, IntegerSolution, tree_table
 from cgboost.integer.resuming import SearchRecord
 from cgboost.integer.search_state import ObjectiveStepError, Relaxation, Search, columns_of
 from cgboost.masters.linear.linear_master import LinearMaster
@@ -245,6 +245,10 @@ class TreeSearch:
         search, bound = self.search, self._bound()
         search.check_bound(self._least())
         columns, coef = columns_of(search, search.incumbent)
+        solutions = [
+            IntegerSolution(objective, *columns_of(search, counts), found_by)
+            for objective, counts, found_by in search.solutions
+        ]
         return BranchAndPriceResult(
             objective=search.objective,
             bound=None if bound == -math.inf else float(bound),
@@ -252,12 +256,14 @@ class TreeSearch:
             columns=columns,
             coef=coef,
             n_nodes=len(self.tree.rows),
-            n_generated=len(search.pool),
             stop_reason=reason,
             message=message,
             tree=tree_table(self.tree.rows),
             error=error,
             seconds=search.seconds,
+            pool=tuple(search.pool.columns),
+            solutions=solutions,
+            integer=search.integer,
         )
 
     def _cut_short(self, reason: StopReason, message: str) -> tuple[StopReason, str]:
