@@ -100,6 +100,12 @@ class BranchAndPriceResult:
         The best ten that were met, best first, each once.
     integer : frozenset of hashable
         Variables that must be integer in a solution, as branching rules say.
+    duals : dict of hashable to float
+        Duals of the rows in the relaxation of the root, by name; of cuts by the rows themselves.
+        Where the search of the root was cut short, they are those of its last restricted master,
+        and some reduced costs may be negative. Empty while no columns met the rows.
+    reduced_costs : dict of hashable to float
+        Of all columns of the pool at these duals, by key.
     stop_reason : StopReason
     message : str
     tree : dict of str to ndarray
@@ -128,6 +134,8 @@ class BranchAndPriceResult:
     pool: tuple[Column, ...] = field(default=(), repr=False)
     solutions: list[IntegerSolution] = field(default_factory=list, repr=False)
     integer: frozenset[Hashable] = field(default=frozenset(), repr=False)
+    duals: dict[Hashable, float] = field(default_factory=dict, repr=False)
+    reduced_costs: dict[Hashable, float] = field(default_factory=dict, repr=False)
 
     @property
     def n_generated(self) -> int:
@@ -155,6 +163,8 @@ class BranchAndPriceResult:
             columns=_times(unit, self.columns),
             pool=_times(unit, self.pool),
             solutions=[solution.times(unit) for solution in self.solutions],
+            duals={row: unit * dual for row, dual in self.duals.items()},
+            reduced_costs={key: unit * cost for key, cost in self.reduced_costs.items()},
             tree=tree,
         )
 

@@ -30,6 +30,7 @@ class SearchRecord:
     found_by : str
     solutions : list
         The best ones.
+    root_duals : tuple or None
     nodes : list of Node
         Open ones; the node that was being solved is one of them.
     cuts : list of Row
@@ -52,6 +53,7 @@ class SearchRecord:
     objective: float
     found_by: str
     solutions: list[tuple[float, dict[int, float], str]]
+    root_duals: Any
     nodes: list[Node]
     cuts: list[Row]
     tree: Any
@@ -75,6 +77,7 @@ class SearchRecord:
             objective=search.objective,
             found_by=search.found_by,
             solutions=search.solutions,
+            root_duals=search.root_duals,
             nodes=nodes,
             cuts=list(own.cuts),
             tree=own.tree,
@@ -110,6 +113,7 @@ class SearchRecord:
         search.n_combined = len(search.pool)  # a limit that is used up already is one
         search.incumbent, search.objective = self.incumbent, self.objective
         search.found_by, search.solutions = self.found_by, self.solutions
+        search.root_duals = self.root_duals
         search.n_relaxations, search.n_pricings, search.n_probes = self.counts
         search.started -= self.seconds
         own.tree, own.cuts = self.tree, dict.fromkeys(self.cuts)

@@ -75,6 +75,8 @@ class Relaxation:
         Those of ``numbers``.
     near : tuple or None
         Duals of the best bound, or those at the end where there is none.
+    duals : tuple or None
+        Of the rows at the end; None where no columns meet them.
     """
 
     stop_reason: StopReason
@@ -85,6 +87,7 @@ class Relaxation:
     numbers: NDArray[np.intp]
     coef: Vector
     near: Near | None
+    duals: Near | None = None
 
     @property
     def feasible(self) -> bool:
@@ -123,6 +126,8 @@ class Search:
         Of the incumbent; inf while there is none.
     root_bound : float
         Bound of the root after the last round of its relaxation; −inf before there is one.
+    root_duals : tuple or None
+        Of the rows of the root, cuts included; see :mod:`cgboost.integer.root_prices`.
     n_combined : int
         So many columns of the pool, the first ones, give no better solution together.
     dive_seconds : float
@@ -161,6 +166,7 @@ class Search:
         self.incumbent: dict[int, float] = {}
         self.solutions: list[tuple[float, dict[int, float], str]] = []
         self.objective, self.root_bound = math.inf, -math.inf
+        self.root_duals: Near | None = None
         self.found_by = ""
         self.n_combined, self.dive_seconds = 0, 0.0
         self._until = math.inf
@@ -295,6 +301,7 @@ class Search:
             numbers,
             run.coef[used],
             None if best is None else problem.duals(best),
+            problem.duals(np.array(list(run.duals.values()))) if run.duals else None,
         )
 
     def solution(

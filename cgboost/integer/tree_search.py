@@ -46,6 +46,7 @@ from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.undivided import missing_copies, wanted_bound, why_undivided
 from cgboost.integer.result import BranchAndPriceResult, IntegerSolution, tree_table
 from cgboost.integer.resuming import SearchRecord
+from cgboost.integer.root_prices import root_prices
 from cgboost.integer.search_state import ObjectiveStepError, Relaxation, Search, columns_of
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
@@ -264,7 +265,23 @@ class TreeSearch:
             pool=tuple(search.pool.columns),
             solutions=solutions,
             integer=search.integer,
+            **self._prices(),
         )
+
+    def _prices(self) -> dict[str, dict[Hashable, float]]:
+        """Duals of the root, and the reduced costs of all columns there."""
+        search = self.search
+        if search.root_duals is None:
+            return {}
+        own, extra = search.root_duals
+        reduced = search.pool.reduced_costs(own, extra).tolist()
+        keys = [column.key for column in search.pool.columns]
+        duals = dict(zip(search.master.rows, own.tolist(), strict=True))
+        duals.update({row: dual for row, dual in extra.items() if isinstance(row, Hashable)})
+        return {
+            "duals": duals,
+            "reduced_costs": dict(zip(keys, reduced, strict=True)),
+        }
 
     def _cut_short(self, reason: StopReason, message: str) -> tuple[StopReason, str]:
         """Reason and words of a search that was stopped from outside."""
@@ -437,6 +454,8 @@ class TreeSearch:
             else:
                 relaxation, first = first, None
             near = relaxation.near
+            if node.number == 0:
+                search.root_duals = root_prices(search, relaxation)
             bound = max(bound, search.rounded(relaxation.bound))
             self.current = self._at_least(node, bound)
             if relaxation.stop_reason is StopReason.INVALID_BOUND:
