@@ -24,6 +24,10 @@ from cgboost.tolerances import LP_FEASIBILITY
 
 Vector = NDArray[np.float64]
 
+NODES_FOR_ONE = 100
+"""Nodes of branch and cut where any solution will do: the same ones whatever else the machine does.
+"""
+
 FAILED = (
     StopReason.TIME,
     StopReason.MASTER_FAILED,
@@ -87,9 +91,9 @@ class Rounding:
 class RestrictedMaster:
     """The best integer combination of the columns in the pool, by branch and cut.
 
-    A search that has no solution yet calls :meth:`combine` between the rounds of a node, after a
-    second, and each time that twice as many seconds have gone by; and once more when its time is
-    up.
+    A search that has no solution yet calls :meth:`combine` between the rounds of a node, after ten
+    seconds or a quarter of its time limit, and each time that twice as many seconds have gone by;
+    and once more when its time is up.
 
     Parameters
     ----------
@@ -100,7 +104,7 @@ class RestrictedMaster:
     every : int, default=0
         Interval between calls after the root, in nodes; 0: only at the root.
     until_found : bool, default=False
-        Only while no solution is known, and without the second that it has at least.
+        Only while no solution is known, and with at most a hundred nodes of branch and cut.
     """
 
     def __init__(
@@ -121,8 +125,7 @@ class RestrictedMaster:
         """See :class:`Heuristic`."""
         if not _is_due(node, self.every) or (self.until_found and search.incumbent):
             return
-        limit = self.share * search.seconds
-        limit = min(self.time_limit, limit if self.until_found else max(1.0, limit))
+        limit = min(self.time_limit, max(1.0, self.share * search.seconds))
         left = search.seconds_left
         self.combine(search, limit if left is None else min(limit, left), relaxation)
 
@@ -149,7 +152,8 @@ class RestrictedMaster:
         sums = list(declared_parts(columns, search.integer).values())
         program = combination(search.master.constraints, columns, sums)
         try:
-            found = solve(program, "highs", time_limit=seconds)
+            options = {"mip_max_nodes": NODES_FOR_ONE} if self.until_found else {}
+            found = solve(program, "highs", time_limit=seconds, options=options)
             search.n_combined = n_columns
         except LimitError as error:
             if error.solution is None:

@@ -60,9 +60,9 @@ MOST_CUT_ROUNDS = 20
 PROVEN_GAP = 1e-9
 """A relative gap up to this is the rounding of sums of costs, and the solution is optimal."""
 
-FIRST_COMBINATION = 1.0
-"""Seconds after which a search that has no solution yet combines its columns, in a round of a node;
-after that, whenever it has taken twice as long."""
+FIRST_COMBINATION, FIRST_SHARE = 10.0, 0.25
+"""Seconds, or the share of the time limit, after which a search that has no solution yet combines
+its columns in a round of a node; after that, whenever it has taken twice as long."""
 
 LAST_SECONDS = 1.0
 """What the last combination of columns may take beyond the time limit."""
@@ -184,8 +184,9 @@ class TreeSearch:
         self.parallel = None if what.executor is None else ParallelNodes(self.search, what.executor)
         fits = what.fixing is not None and what.fixing.fits(self.search)
         self.fixing = what.fixing if fits else None
-        self.combining = [h for h in what.heuristics if isinstance(h, RestrictedMaster)][:1]
-        self._next_combination = FIRST_COMBINATION
+        self.combining = [h for h in what.heuristics if isinstance(h, RestrictedMaster)][-1:]
+        most = math.inf if time_limit is None else FIRST_SHARE * time_limit
+        self._next_combination = min(FIRST_COMBINATION, most)
 
     def result(self, resume: SearchRecord | None = None) -> BranchAndPriceResult:
         """Search, and say what was found."""
