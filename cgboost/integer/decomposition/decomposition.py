@@ -29,7 +29,7 @@ from cgboost.integer.decomposition.branch_and_cut import (
 )
 from cgboost.integer.decomposition.detection import detect
 from cgboost.integer.decomposition.model import Model, Vector, as_model
-from cgboost.integer.decomposition.own_sense import in_own_sense
+from cgboost.integer.decomposition.own_sense import in_own_sense, message_in_own_sense
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,
     obstacle,
@@ -301,7 +301,10 @@ class Decomposition:
         gap: float,
     ) -> DecompositionResult:
         """The better solution and the better bound of the tree search and of branch and cut."""
-        reason, message = tree.stop_reason, f"{tree.message}; {self.why}".removeprefix("; ")
+        own = None if tree.bound is None else self.model.in_own_sense(tree.bound + constant)
+        own = None if own is None else self._unit * own
+        words = message_in_own_sense(tree.message, own, maximize=self.model.maximize)
+        reason, message = tree.stop_reason, f"{words}; {self.why}".removeprefix("; ")
         objective = tree.objective + constant
         x = point(tree) if math.isfinite(objective) else None
         if turns.x is not None and turns.objective < objective:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Hashable, Sequence
 from concurrent import futures
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -72,6 +72,17 @@ class IntegralPoint:
             columns.append(block.column(mean))
         counts.update(dict.fromkeys(search.pool.add(columns).tolist(), 1.0))
         search.offer(counts, "whole points")
+
+
+class LinkingRow(NamedTuple):
+    """Name of a row of the master: a linking row with two sides has two of them."""
+
+    row: str
+    sense: str
+
+    def __repr__(self) -> str:
+        """As messages name it."""
+        return repr(self.row)
 
 
 class NotDecomposableError(CGBoostError, ValueError):
@@ -186,7 +197,9 @@ def reformulated(
         else:
             sides += [(k, ">=", a)] if math.isfinite(a) else []
             sides += [(k, "<=", b)] if math.isfinite(b) else []
-    names: list[Hashable] = [(model.row_names[linking[k]], sense) for k, sense, _ in sides]
+    names: list[Hashable] = [
+        LinkingRow(model.row_names[linking[k]], sense) for k, sense, _ in sides
+    ]
     senses, rhs = [sense for _, sense, _ in sides], np.array([rhs for _, _, rhs in sides])
     coefficients = sp.csc_array(model.matrix[linking[[k for k, _, _ in sides]]])
     groups = structure.groups()
