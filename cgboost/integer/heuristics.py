@@ -93,7 +93,7 @@ class RestrictedMaster:
 
     A search that has no solution yet calls :meth:`combine` between the rounds of a node, after ten
     seconds or a quarter of its time limit, and each time that twice as many seconds have gone by;
-    and once more when its time is up.
+    and a last time when its time is up.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ import numpy as np
 from cgboost.integer.pool import NO_ROW
 from cgboost.integer.search_state import Near, Relaxation, Search
 
-ROUNDING = 1e-6
+PRICE_ROUNDING = 1e-6
 """Share of the scale of gaps by which reduced costs may be below 0, and duals earn too little."""
 
 
@@ -50,7 +50,7 @@ def _are_optimal(search: Search, relaxation: Relaxation, near: Near) -> bool:
     duals, extra = near
     reduced = search.pool.reduced_costs(duals, extra)
     upper = np.array([column.upper for column in search.pool.columns])
-    capped, room = np.isfinite(upper), ROUNDING * search.scale(relaxation.objective)
+    capped, room = np.isfinite(upper), PRICE_ROUNDING * search.scale(relaxation.objective)
     earned = float(duals @ search.master.constraints.rhs)
     earned += sum(dual * row.rhs for row, dual in extra.items())
     earned += float(upper[capped] @ np.minimum(0.0, reduced[capped]))
