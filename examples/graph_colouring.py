@@ -46,7 +46,9 @@ def colour(graph, **options):
 
     def exact(duals):
         groups, weight = weighted(duals)
-        found, total, bound = heaviest_independent_set(groups, weight, above=1.0)
+        found, total, bound = heaviest_independent_set(
+            groups, weight, above=1.0, time_limit=duals.seconds_left
+        )
         return [column(found)] if total > 1 + 1e-6 else [], min(0.0, 1 - bound)
 
     colour_of = nx.greedy_color(graph, "DSATUR")

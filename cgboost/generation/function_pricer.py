@@ -33,8 +33,11 @@ class Duals(np.ndarray[Any, np.dtype[np.float64]], metaclass=_OwnMembers):
     of a named row, and ``duals.capped`` are the columns that a search must leave out. At a node of
     a branch-and-price tree, ``duals.restrictions``, ``duals.prices``, ``duals.constant(block)`` and
     ``duals.extra`` describe the effects of its decisions; elsewhere they are empty. ``duals.rhs``
-    is the remaining right-hand side of the rows.
+    is the remaining right-hand side of the rows, and ``duals.seconds_left`` what is left of the
+    time limit, None without one.
     """
+
+    seconds_left: float | None = None
 
     _numbers: dict[Hashable, int] | None = None
     _columns: Sequence[Column] | None = None
@@ -120,10 +123,13 @@ class FunctionPricer(Memoryless):
         if not callable(function):
             raise TypeError(f"a pricer must have a method price or be callable, got {function!r}")
         self.function = function
+        self.seconds_left: float | None = None
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The ``limit`` returned columns with the smallest reduced costs, new ones first."""
-        columns, bound, exact = unpacked(self.function(Duals.of_state(state)))
+        duals = Duals.of_state(state)
+        duals.seconds_left = self.seconds_left
+        columns, bound, exact = unpacked(self.function(duals))
         for column in columns:
             column.check(len(state.pseudo_response))
         _check_bound(bound)

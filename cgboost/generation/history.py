@@ -184,6 +184,10 @@ class Result:
     rounding : float
         Estimated effect of float64 rounding on the relative gap of the last round: a gap of this
         size is not meaningful (:mod:`cgboost.generation.rounding`). nan if unknown.
+    duals : dict of hashable to float
+        Duals of the rows of a linear master at that round, by name: by how much the objective of
+        the restricted master rises with each unit of the right-hand side. Empty for other masters,
+        and where no columns meet the rows.
     """
 
     objective: float
@@ -201,6 +205,19 @@ class Result:
     error: Exception | None = None
     scale: float = 1.0
     rounding: float = math.nan
+    duals: dict[Hashable, float] = field(default_factory=dict, repr=False)
+
+    @property
+    def reduced_costs(self) -> dict[Hashable, float]:
+        """Cost minus duals times values of each column, by its key; empty without duals.
+
+        By how much the objective rises with each unit of the column: 0 where it is used, but for
+        those that are at their upper bound, where it is negative.
+        """
+        if not self.duals:
+            return {}
+        duals = np.array(list(self.duals.values()))
+        return {c.key: c.cost - float(c.values @ duals) for c in self.columns}
 
     @property
     def output(self) -> Vector:
@@ -274,6 +291,8 @@ class Trace:
     flat : int
         Rounds since the objective last fell or the bound last rose; 0 while one of them is not
         known.
+    duals : list of (rows, ndarray) or None
+        Of every round, with the names of the rows; None where rows have none.
     rounding : float
         Of the last round, see :class:`Result`.
     allowance : float
@@ -288,6 +307,7 @@ class Trace:
         self.rows: list[dict[str, Any]] = []
         self.path: list[tuple[Vector, float | Vector]] = []
         self.scales: list[float] = []
+        self.duals: list[tuple[Sequence[Hashable], Vector] | None] = []
         self.columns: tuple[Column, ...] = ()
         self.coming = self.flat = 0
         self.rounding, self.allowance = math.nan, 0.0
@@ -366,6 +386,8 @@ class Trace:
         self.rows.append(current.as_row())
         self.path.append((current.state.coef, current.state.intercept))
         self.scales.append(current.state.gap_scale)
+        rows = current.state.rows
+        self.duals.append(None if rows is None else (rows, current.state.pseudo_response))
         self.columns = tuple(current.state.columns)
         known = math.isfinite(current.objective) and math.isfinite(self.best_bound)
         step = UNMOVED * current.state.gap_scale
@@ -411,7 +433,15 @@ class Trace:
             error=error,
             scale=self.scales[number],
             rounding=self.rounding,
+            duals=self._duals(number),
         )
+
+    def _duals(self, number: int) -> dict[Hashable, float]:
+        """Those of a round, by name; none where they are of a problem that is infeasible."""
+        known = self.duals[number]
+        if known is None or not math.isfinite(self.rows[number]["objective"]):
+            return {}
+        return dict(zip(known[0], known[1].tolist(), strict=True))
 
 
 def relative_gap(objective: float, bound: float, scale: float | None = None) -> float:

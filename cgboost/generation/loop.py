@@ -92,8 +92,9 @@ class ColumnGeneration:
         A function ``price(duals)`` is wrapped in a :class:`~cgboost.generation.FunctionPricer`.
     tol : float, default=1e-4
         Stop when the certified relative duality gap is at most this.
-    columns_per_round : int, default=1
-        Maximum number of columns taken from one pricing pass.
+    columns_per_round : int or None, default=None
+        Maximum number of columns taken from one pricing pass. None: as the master says, 20 or
+        more for a :class:`~cgboost.masters.LinearMaster` and 1 for those that say nothing.
     max_columns : int or None
         Maximum number of columns in the master; the last pass adds only as many as fit.
     columns_reason : StopReason, default="max_columns"
@@ -121,7 +122,7 @@ class ColumnGeneration:
         pricer: Pricer | PriceFunction,
         *,
         tol: float = 1e-4,
-        columns_per_round: int = 1,
+        columns_per_round: int | None = None,
         max_columns: int | None = None,
         columns_reason: StopReason = StopReason.MAX_COLUMNS,
         max_rounds: int | None = None,
@@ -168,7 +169,7 @@ class ColumnGeneration:
         timed = hasattr(own, "seconds_left")
         self._timed = cast(TimedPricer, own) if timed else None
         self.tol = tol
-        self.columns_per_round = columns_per_round
+        self.columns_per_round = columns_per_round or self._able.columns_per_round
         self.max_columns, self.columns_reason = max_columns, columns_reason
         self.max_rounds = max_rounds
         self.time_limit = time_limit

@@ -112,7 +112,7 @@ class ProgressLine(Reporter):
         rounds = "1 round" if result.n_rounds == 1 else f"{result.n_rounds} rounds"
         self._write(
             f"{self.label}{IN_WORDS[result.stop_reason]} after {rounds}, "
-            f"{result.history['seconds'][-1]:.1f} s{kept}: {columns:.0f} columns, "
+            f"{result.history['seconds'][-1]:.1f} s{kept}: {columns_in_words(int(columns))}, "
             f"objective {result.objective:.6g}, gap {gap_in_words(result.gap)}"
         )
 
@@ -151,7 +151,7 @@ class ProgressLine(Reporter):
     # ------------------------------------------------------------------ what is shown
 
     def _draw_round(self, current: Round, share: float) -> None:
-        first = f"{self.label}round {current.number}, {_columns(current)}"
+        first = f"{self.label}round {current.number}, {columns_in_words(current.columns)}"
         aims, times = self._aims(current), self._times(current)
         last, room = "", 0
         for parts in ([*aims, *times], [*aims, times[-1]], [aims[0], times[-1]]):
@@ -191,19 +191,22 @@ class ProgressLine(Reporter):
         return f"+{len(new)} ({named})" if named else f"+{len(new)}"
 
     def _text(self, current: Round, generated: str = "") -> str:
+        bound = "none" if math.isnan(current.bound) else f"{current.bound:.6g}"
         parts = [
-            f"{self.label}round {current.number}",
-            *([generated] if generated else []),
-            _columns(current),
-            f"objective {current.objective:.6g}",
-            f"gap {gap_in_words(current.gap)}",
-            *(f"{name.replace('_', ' ')} {score:.4g}" for name, score in current.scores.items()),
-            f"{current.evaluated} evaluated",
-            f"{current.seconds:.1f} s",
+            f"{self.label}round {current.number:>4}",
+            f"{columns_in_words(current.columns):>13}",
+            f"objective {current.objective:>12.6g}",
+            f"bound {bound:>12}",
+            f"gap {gap_in_words(current.gap):>7}",
+            *(f"{name.replace('_', ' ')} {score:>9.4g}" for name, score in current.scores.items()),
+            f"{current.evaluated:>8} evaluated",
+            f"{current.seconds:>6.1f} s",
             *self._times(current)[1:],
+            *([generated] if generated else []),
         ]
         return "  ".join(parts)
 
 
-def _columns(current: Round) -> str:
-    return f"{current.columns} column{'s' * (current.columns != 1)}"
+def columns_in_words(number: int) -> str:
+    """The number of columns, as words have it."""
+    return f"{number} column{'s' * (number != 1)}"

@@ -277,6 +277,8 @@ class Abilities:
         False: the objective may increase, and a run returns the last round, not the best.
     proves : bool
         False: no bound before the end; a round known to be the last is then not priced.
+    columns_per_round : int
+        So many columns are taken from one pricing pass, unless the loop is told otherwise.
     replace : callable or None
         ``replace(columns)`` takes new columns into the problem, and those that were in it leave.
         For pricers whose columns replace all others; a master without it keeps them.
@@ -290,6 +292,7 @@ class Abilities:
     accuracy: float | None = None
     descends: bool = True
     proves: bool = True
+    columns_per_round: int = 1
     replace: Callable[[Sequence[Column]], None] | None = None
     take_up: Callable[[Sequence[Column], Vector, Any], None] | None = None
 

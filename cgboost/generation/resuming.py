@@ -52,6 +52,8 @@ class RunRecord:
         For rounding, in the last round.
     stop : (StopReason, str) or None
         Why the run has ended; None while it goes on.
+    duals : list of (rows, ndarray) or None
+        Of every round.
     """
 
     columns: list[Column]
@@ -69,6 +71,7 @@ class RunRecord:
     shape: tuple[int, ...] = ()
     allowance: float = 0.0
     stop: tuple[StopReason, str] | None = None
+    duals: list[Any] = field(default_factory=list)
 
     @property
     def to_go_on(self) -> RunRecord:
@@ -81,6 +84,7 @@ class RunRecord:
             rows=self.rows[:-1],
             path=self.path[:-1],
             scales=self.scales[:-1],
+            duals=self.duals[:-1],
         )
 
     @property
@@ -243,6 +247,7 @@ def restored_trace(tol: float, record: RunRecord, now: float) -> Trace:
     trace.best_bound = record.best_bound
     trace.rows = [dict(row) for row in record.rows]
     trace.path, trace.scales = list(record.path), list(record.scales)
+    trace.duals = list(record.duals)
     trace.columns = tuple(record.columns[: record.sizes[-1]] if record.sizes else ())
     trace.coming, trace.flat = len(record.columns), record.flat
     trace.allowance = record.allowance
@@ -269,6 +274,7 @@ def record_of(
         memory=remembers[0],
         smoothing=remembers[1],
         allowance=trace.allowance,
+        duals=trace.duals,
     )
 
 

@@ -33,3 +33,4 @@ from .node_selection import NodeSelection as NodeSelection
 from .reporting.callbacks import TreeState as TreeState
 from .reporting.progress import TreeProgress as TreeProgress
 from .result import BranchAndPriceResult as BranchAndPriceResult
+from .result import IntegerSolution as IntegerSolution

@@ -42,7 +42,13 @@ from cgboost.integer.branching.rules import (
 )
 from cgboost.integer.branching.strong_branching import StrongBranching
 from cgboost.integer.branching.variable_fixing import VariableFixing
-from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, RestrictedMaster
+from cgboost.integer.heuristics import (
+    BranchDiving,
+    Diving,
+    Heuristic,
+    RestrictedMaster,
+    Rounding,
+)
 from cgboost.integer.node_selection import BestBound, NodeSelection
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.progress import TreeProgress
@@ -92,9 +98,9 @@ class BranchAndPrice:
         Chooses among the branches of a rule by solving their children. None: the first branch.
     node_selection : NodeSelection, default=BestBound()
     heuristics : sequence of Heuristic, or "auto"
-        "auto" means :class:`BranchDiving` if there is branching on original variables,
-        :class:`Diving` (in that case only until a solution is found), and
-        :class:`RestrictedMaster`.
+        "auto" means :class:`Rounding`, :class:`RestrictedMaster` while there is no solution, then
+        :class:`BranchDiving` if there is branching on original variables, :class:`Diving` (in that
+        case only until a solution is found), and :class:`RestrictedMaster`.
     cuts : sequence of callables
         Each is called with the :class:`NodeSolution` of a node and returns rows, which must hold
         for *all* integer solutions: they are added to every later node.
@@ -297,10 +303,11 @@ def _heuristics(
         return list(_callables("heuristics", heuristics))
     if heuristics != "auto":
         raise ValueError(f'heuristics must be objects or "auto", got {heuristics!r}')
+    first: list[Heuristic] = [Rounding(), RestrictedMaster(until_found=True)]
     aggregates = [rule for rule in rules if isinstance(rule, VariableBranching)]
     if not aggregates:
-        return [Diving(), RestrictedMaster()]
-    return [BranchDiving(aggregates), Diving(until_found=True), RestrictedMaster()]
+        return [*first, Diving(), RestrictedMaster()]
+    return [*first, BranchDiving(aggregates), Diving(until_found=True), RestrictedMaster()]
 
 
 def _rules(branching: Any, pricer: Pricer) -> list[BranchingRule]:

@@ -11,16 +11,22 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from cgboost._solvers import LimitError, Program, SolverError, solve
-from cgboost.generation.columns import Column
+from cgboost._solvers import InfeasibleError, LimitError, SolverError, solve
 from cgboost.generation.history import StopReason
 from cgboost.integer.branching.decisions import Decision, check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL, BranchingRule, declared_parts
 from cgboost.integer.node_selection import Node
 from cgboost.integer.search_state import Relaxation, Search
+from cgboost.masters.linear.integer import combination
 from cgboost.tolerances import LP_FEASIBILITY
+
+Vector = NDArray[np.float64]
+
+NODES_FOR_ONE = 100
+"""Nodes of branch and cut where any solution will do: the same ones whatever else the machine does.
+"""
 
 FAILED = (
     StopReason.TIME,
@@ -40,32 +46,54 @@ class Heuristic(Protocol):
 class Rounding:
     """Round the coefficients of the relaxation up, largest fractions first, while that helps.
 
-    Suitable for rows ``≥``; if the rows are not satisfied at the end, there is no solution.
+    What is then missing in the rows ``≥`` and ``==``, other columns at hand fill up, those of least
+    reduced cost first, as long as they fit. It takes milliseconds, and prices no column.
     """
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """See :class:`Heuristic`."""
-        rows = search.master.constraints
+        rows, pool = search.master.constraints, search.pool
         counts = {
-            j: math.floor(x + INTEGRAL) if search.pool.columns[j].integer else x
+            j: math.floor(x + INTEGRAL) if pool.columns[j].integer else x
             for j, x in zip(relaxation.numbers.tolist(), relaxation.coef.tolist(), strict=True)
         }
         order = np.argsort(np.floor(relaxation.coef + INTEGRAL) - relaxation.coef, kind="stable")
-        total = sum(
-            (x * search.pool.columns[j].values for j, x in counts.items()), np.zeros(len(rows))
-        )
-        for j in relaxation.numbers[order].tolist():
+        total = sum((x * pool.columns[j].values for j, x in counts.items()), np.zeros(len(rows)))
+        total = self._filled_up(search, counts, total, relaxation.numbers[order].tolist())
+        short = total < rows.lower - LP_FEASIBILITY
+        if short.any() and relaxation.near is not None:
+            fits = pool.proper(rows.upper - total) & (pool.products(short.astype(float)) > 0)
+            numbers = np.flatnonzero(fits)
+            order = np.argsort(pool.reduced_costs(*relaxation.near)[numbers], kind="stable")
+            self._filled_up(search, counts, total, numbers[order].tolist())
+        search.offer(counts, "rounding")
+
+    @staticmethod
+    def _filled_up(
+        search: Search, counts: dict[int, float], total: Vector, numbers: Sequence[int]
+    ) -> Vector:
+        """What columns use of the rows, with one more of each that helps and fits, in turn."""
+        rows = search.master.constraints
+        for j in numbers:
             column = search.pool.columns[j]
             short = total < rows.lower - LP_FEASIBILITY
-            fits = (total + column.values <= rows.upper + LP_FEASIBILITY).all()
-            if column.integer and fits and (column.values[short] > 0).any():
-                counts[j] += 1
-                total = total + column.values
-        search.offer(counts, "rounding")
+            if not short.any():
+                break
+            more = total + column.values
+            helps = column.integer and bool((column.values[short] > 0).any())
+            fits = counts.get(j, 0.0) + 1.0 <= column.upper
+            if helps and fits and (more <= rows.upper + LP_FEASIBILITY).all():
+                counts[j] = counts.get(j, 0.0) + 1.0
+                total = more
+        return total
 
 
 class RestrictedMaster:
     """The best integer combination of the columns in the pool, by branch and cut.
+
+    A search that has no solution yet calls :meth:`combine` between the rounds of a node, after ten
+    seconds or a quarter of its time limit, and each time that twice as many seconds have gone by;
+    and a last time when its time is up.
 
     Parameters
     ----------
@@ -75,62 +103,69 @@ class RestrictedMaster:
         Also at most this share of the time of the search so far, but at least one second.
     every : int, default=0
         Interval between calls after the root, in nodes; 0: only at the root.
+    until_found : bool, default=False
+        Only while no solution is known, and with at most a hundred nodes of branch and cut.
     """
 
-    def __init__(self, *, time_limit: float = 10.0, share: float = 0.5, every: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        time_limit: float = 10.0,
+        share: float = 0.5,
+        every: int = 0,
+        until_found: bool = False,
+    ) -> None:
         check_number("time_limit", time_limit, 0.0)
         check_number("share", share, 0.0)
         check_whole("every", every, 0)
         self.time_limit, self.share, self.every = time_limit, share, every
+        self.until_found = until_found
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """See :class:`Heuristic`."""
-        if not _is_due(node, self.every) or relaxation.near is None:
+        if not _is_due(node, self.every) or (self.until_found and search.incumbent):
             return
-        duals, extra = relaxation.near
-        reduced = search.pool.reduced_costs(duals, extra)
-        room = search.objective - relaxation.bound  # a column above that is in no better solution
-        numbers = np.flatnonzero(reduced <= room + LP_FEASIBILITY * search.scale(search.objective))
-        if not math.isfinite(room) or not math.isfinite(relaxation.bound):
-            numbers = np.arange(len(search.pool))
-        columns = [search.pool.columns[j] for j in numbers.tolist()]
-        if not columns:
-            return
-        program = _restricted(search, columns)
         limit = min(self.time_limit, max(1.0, self.share * search.seconds))
         left = search.seconds_left
+        self.combine(search, limit if left is None else min(limit, left), relaxation)
+
+    def combine(self, search: Search, seconds: float, relaxation: Relaxation | None = None) -> None:
+        """Offer the best combination that is found in so many seconds.
+
+        Parameters
+        ----------
+        search : Search
+        seconds : float
+        relaxation : Relaxation or None
+            Columns whose reduced costs there are above the gap are left out.
+        """
+        pool, n_columns = search.pool, len(search.pool)
+        numbers = np.arange(n_columns)
+        if relaxation is not None and relaxation.near is not None:
+            room = search.objective - relaxation.bound  # with a column above it, none is better
+            if math.isfinite(room):
+                above = room + LP_FEASIBILITY * search.scale(search.objective)
+                numbers = np.flatnonzero(pool.reduced_costs(*relaxation.near) <= above)
+        if not numbers.size or n_columns == search.n_combined:
+            return
+        columns = [pool.columns[j] for j in numbers.tolist()]
+        sums = list(declared_parts(columns, search.integer).values())
+        program = combination(search.master.constraints, columns, sums)
         try:
-            found = solve(program, "highs", time_limit=limit if left is None else min(limit, left))
+            options = {"mip_max_nodes": NODES_FOR_ONE} if self.until_found else {}
+            found = solve(program, "highs", time_limit=seconds, options=options)
+            search.n_combined = n_columns
         except LimitError as error:
             if error.solution is None:
                 return
             found = error.solution
+        except InfeasibleError:
+            search.n_combined = n_columns
+            return
         except SolverError:
             return
         counts = dict(zip(numbers.tolist(), found.x.tolist(), strict=False))
         search.offer({j: x for j, x in counts.items() if x > LP_FEASIBILITY}, "restricted master")
-
-
-def _restricted(search: Search, columns: Sequence[Column]) -> Program:
-    """The master with some columns, and after these each variable that must be integer."""
-    rows, n = search.master.constraints, len(columns)
-    declared = list(declared_parts(columns, search.integer).values())
-    amounts = sp.lil_array((len(declared), n))
-    for place, own in enumerate(declared):
-        for j, amount in own:
-            amounts[place, j] = amount
-    values = sp.csc_array(np.column_stack([column.values for column in columns]))
-    sums = -sp.eye_array(len(declared))
-    nothing, ends = np.zeros(len(declared)), np.full(len(declared), np.inf)
-    return Program(
-        cost=np.r_[[column.cost for column in columns], nothing],
-        matrix=sp.block_array([[values, None], [amounts, sums]], format="csc"),
-        row_lower=np.r_[rows.lower, nothing],
-        row_upper=np.r_[rows.upper, nothing],
-        lower=np.r_[np.zeros(n), -ends],
-        upper=np.r_[[column.upper for column in columns], ends],
-        integrality=np.r_[[column.integer for column in columns], ends > 0],
-    )
 
 
 class Diving:
@@ -156,6 +191,8 @@ class Diving:
         Maximum number of rounds of column generation for each relaxation.
     until_found : bool, default=False
         Whether to stop diving once a solution is known, from any heuristic.
+    time_share : float, default=0.25
+        Dives of all nodes together take at most this share of the time limit of the search.
     """
 
     def __init__(
@@ -167,6 +204,7 @@ class Diving:
         tol: float = 1e-4,
         max_rounds: int | None = 30,
         until_found: bool = False,
+        time_share: float = 0.25,
     ) -> None:
         for name, value in (("discrepancies", discrepancies), ("depth", depth), ("every", every)):
             check_whole(name, value, 0)
@@ -174,16 +212,19 @@ class Diving:
         if max_rounds is not None:
             check_whole("max_rounds", max_rounds, 1)
         self.discrepancies, self.depth, self.every = discrepancies, depth, every
+        check_number("time_share", time_share, 0.0)
         self.tol, self.max_rounds, self.until_found = tol, max_rounds, until_found
+        self.time_share = time_share
         self._schedule = _Schedule(every)
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """See :class:`Heuristic`."""
         if self.until_found and search.incumbent:
             return
-        if self._schedule.is_due(search, node):
+        if self._schedule.is_due(search, node, self.time_share):
             before = search.objective
-            self._dive(search, node.decisions, {}, relaxation, frozenset(), 0)
+            with search.diving(self.time_share):
+                self._dive(search, node.decisions, {}, relaxation, frozenset(), 0)
             self._schedule.note(search, node, found=search.objective < before)
 
     def _dive(
@@ -245,6 +286,8 @@ class BranchDiving:
         Relative gap of the relaxations on the way.
     max_rounds : int or None, default=30
         Maximum number of rounds of column generation for each relaxation.
+    time_share : float, default=0.25
+        As in :class:`Diving`.
     """
 
     def __init__(
@@ -255,21 +298,24 @@ class BranchDiving:
         every: int = 20,
         tol: float = 1e-4,
         max_rounds: int | None = 30,
+        time_share: float = 0.25,
     ) -> None:
+        check_number("time_share", time_share, 0.0)
         check_number("share", share, 0.0)
         check_whole("every", every, 0)
         check_number("tol", tol, 0.0)
         if max_rounds is not None:
             check_whole("max_rounds", max_rounds, 1)
         self.rules, self.share, self.every = tuple(rules), share, every
-        self.tol, self.max_rounds = tol, max_rounds
+        self.tol, self.max_rounds, self.time_share = tol, max_rounds, time_share
         self._schedule = _Schedule(every)
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """See :class:`Heuristic`."""
-        if self._schedule.is_due(search, node):
+        if self._schedule.is_due(search, node, self.time_share):
             before = search.objective
-            self._dive(search, node, relaxation)
+            with search.diving(self.time_share):
+                self._dive(search, node, relaxation)
             self._schedule.note(search, node, found=search.objective < before)
 
     def _dive(self, search: Search, node: Node, relaxation: Relaxation) -> None:
@@ -331,8 +377,10 @@ class _Schedule:
         self._every = every
         self._next: WeakKeyDictionary[Search, tuple[int, int]] = WeakKeyDictionary()
 
-    def is_due(self, search: Search, node: Node) -> bool:
-        """Whether the heuristic is called at a node."""
+    def is_due(self, search: Search, node: Node, share: float) -> bool:
+        """Whether the heuristic is called at a node; ``share`` is that of the time limit."""
+        if search.dive_time_left(share) <= 0:
+            return False
         number, _ = self._next.get(search, (0, self._every))
         return node.number >= number and (node.number == 0 or self._every > 0)
 

@@ -179,16 +179,17 @@ class GlobalColumnPool:
 
     def reduced_costs(self, duals: Vector, extra: dict[Row, float] | Any) -> Vector:
         """Reduced costs of all columns, rows of decisions included; shape (n_columns,)."""
-        self._grow()
-        n_known = self._matrix.shape[1]
-        reduced = np.empty(len(self))
-        reduced[:n_known] = self._costs - self._matrix.T @ duals
-        for number, column in enumerate(self.columns[n_known:], n_known):
-            reduced[number] = column.cost - float(column.values @ duals)
+        reduced = self.costs() - self.products(duals)
         for row, dual in extra.items():
             if dual:
                 reduced -= dual * self.coefficients(row)
         return reduced
+
+    def products(self, weights: Vector) -> Vector:
+        """Σ_i w_i h_i of all columns h, shape (n_columns,)."""
+        self._grow()
+        new = [float(column.values @ weights) for column in self.columns[self._matrix.shape[1] :]]
+        return np.concatenate([self._matrix.T @ weights, new])
 
     def costs(self) -> Vector:
         """Costs of all columns, shape (n_columns,)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
+from cgboost.integer.branching.rules import declared_parts
 
 TREE = {
     "node": np.int64,
@@ -36,6 +37,45 @@ def tree_table(rows: Sequence[tuple[Any, ...]]) -> dict[str, NDArray[Any]]:
 
 
 @dataclass(frozen=True)
+class IntegerSolution:
+    """A solution of a tree search.
+
+    Attributes
+    ----------
+    objective : float
+    columns : tuple of Column
+        The columns used.
+    coef : ndarray of shape (n_columns,)
+        Their coefficients, exactly integer where required.
+    found_by : str
+        The heuristic that found it, "relaxation" or "start".
+    """
+
+    objective: float
+    columns: tuple[Column, ...] = field(repr=False)
+    coef: NDArray[np.float64] = field(repr=False)
+    found_by: str = ""
+
+    @property
+    def variables(self) -> dict[Hashable, float]:
+        """The nonzero original variables of the solution: Σ_j amount_vj x_j."""
+        amounts: dict[Hashable, float] = {}
+        for column, x in zip(self.columns, self.coef.tolist(), strict=True):
+            for variable, amount in column.variables.items():
+                amounts[variable] = amounts.get(variable, 0.0) + amount * x
+        return {variable: amount for variable, amount in amounts.items() if amount != 0}
+
+    def times(self, unit: float) -> IntegerSolution:
+        """The same solution with costs in another unit."""
+        return replace(self, objective=unit * self.objective, columns=_times(unit, self.columns))
+
+
+def _times(unit: float, columns: Iterable[Column]) -> tuple[Column, ...]:
+    """Columns with costs in another unit."""
+    return tuple(replace(column, cost=unit * column.cost) for column in columns)
+
+
+@dataclass(frozen=True)
 class BranchAndPriceResult:
     """Result of :meth:`BranchAndPrice.run`.
 
@@ -54,8 +94,18 @@ class BranchAndPriceResult:
         Their coefficients, exactly integer where required.
     n_nodes : int
         Number of nodes started; if the search is stopped, the last of them is unfinished.
-    n_generated : int
-        Number of columns in the pool at the end.
+    pool : tuple of Column
+        All columns of the search: those of the master, of ``start``, and those that were generated.
+    solutions : list of IntegerSolution
+        The best ten that were met, best first, each once.
+    integer : frozenset of hashable
+        Variables that must be integer in a solution, as branching rules say.
+    duals : dict of hashable to float
+        Duals of the rows in the relaxation of the root, by name; of cuts by the rows themselves.
+        Where the search of the root was cut short, they are those of its last restricted master,
+        and some reduced costs may be negative. Empty while no columns met the rows.
+    reduced_costs : dict of hashable to float
+        Of all columns of the pool at these duals, by key.
     stop_reason : StopReason
     message : str
     tree : dict of str to ndarray
@@ -76,21 +126,31 @@ class BranchAndPriceResult:
     columns: tuple[Column, ...] = field(repr=False)
     coef: NDArray[np.float64] = field(repr=False)
     n_nodes: int
-    n_generated: int
     stop_reason: StopReason
     message: str
     tree: dict[str, NDArray[Any]] = field(repr=False)
     error: Exception | None = None
     seconds: float = 0.0
+    pool: tuple[Column, ...] = field(default=(), repr=False)
+    solutions: list[IntegerSolution] = field(default_factory=list, repr=False)
+    integer: frozenset[Hashable] = field(default=frozenset(), repr=False)
+    duals: dict[Hashable, float] = field(default_factory=dict, repr=False)
+    reduced_costs: dict[Hashable, float] = field(default_factory=dict, repr=False)
+
+    @property
+    def n_generated(self) -> int:
+        """Number of columns in the pool at the end."""
+        return len(self.pool)
 
     @property
     def variables(self) -> dict[Hashable, float]:
         """The nonzero original variables of the solution: Σ_j amount_vj x_j."""
-        amounts: dict[Hashable, float] = {}
-        for column, x in zip(self.columns, self.coef.tolist(), strict=True):
-            for variable, amount in column.variables.items():
-                amounts[variable] = amounts.get(variable, 0.0) + amount * x
-        return {variable: amount for variable, amount in amounts.items() if amount != 0}
+        return IntegerSolution(self.objective, self.columns, self.coef).variables
+
+    @property
+    def whole_sums(self) -> list[list[tuple[int, float]]]:
+        """Sums of columns of the pool that must be whole: places and amounts of each variable."""
+        return list(declared_parts(self.pool, self.integer).values())
 
     def times(self, unit: float) -> BranchAndPriceResult:
         """The same result with costs in another unit."""
@@ -100,7 +160,11 @@ class BranchAndPriceResult:
             self,
             objective=unit * self.objective,
             bound=None if self.bound is None else unit * self.bound,
-            columns=tuple(replace(column, cost=unit * column.cost) for column in self.columns),
+            columns=_times(unit, self.columns),
+            pool=_times(unit, self.pool),
+            solutions=[solution.times(unit) for solution in self.solutions],
+            duals={row: unit * dual for row, dual in self.duals.items()},
+            reduced_costs={key: unit * cost for key, cost in self.reduced_costs.items()},
             tree=tree,
         )
 

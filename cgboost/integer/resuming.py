@@ -28,6 +28,9 @@ class SearchRecord:
     incumbent : dict of int to float
     objective : float
     found_by : str
+    solutions : list
+        The best ones.
+    root_duals : tuple or None
     nodes : list of Node
         Open ones; the node that was being solved is one of them.
     cuts : list of Row
@@ -49,6 +52,8 @@ class SearchRecord:
     incumbent: dict[int, float]
     objective: float
     found_by: str
+    solutions: list[tuple[float, dict[int, float], str]]
+    root_duals: Any
     nodes: list[Node]
     cuts: list[Row]
     tree: Any
@@ -71,6 +76,8 @@ class SearchRecord:
             incumbent=search.incumbent,
             objective=search.objective,
             found_by=search.found_by,
+            solutions=search.solutions,
+            root_duals=search.root_duals,
             nodes=nodes,
             cuts=list(own.cuts),
             tree=own.tree,
@@ -103,8 +110,10 @@ class SearchRecord:
             )
         search.pool.add(self.columns)
         search.pool.divided[:] = self.divided
+        search.n_combined = len(search.pool)  # a limit that is used up already is one
         search.incumbent, search.objective = self.incumbent, self.objective
-        search.found_by = self.found_by
+        search.found_by, search.solutions = self.found_by, self.solutions
+        search.root_duals = self.root_duals
         search.n_relaxations, search.n_pricings, search.n_probes = self.counts
         search.started -= self.seconds
         own.tree, own.cuts = self.tree, dict.fromkeys(self.cuts)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,10 @@ LEAST_COEF = 1e-9
 """A coefficient up to this is 0."""
 
 
+MOST_SOLUTIONS = 10
+"""Solutions that a search keeps."""
+
+
 class ObjectiveStepError(CGBoostError, ValueError):
     """An integer solution is no multiple of ``objective_step``."""
 
@@ -69,6 +75,8 @@ class Relaxation:
         Those of ``numbers``.
     near : tuple or None
         Duals of the best bound, or those at the end where there is none.
+    duals : tuple or None
+        Of the rows at the end; None where no columns meet them.
     """
 
     stop_reason: StopReason
@@ -79,6 +87,7 @@ class Relaxation:
     numbers: NDArray[np.intp]
     coef: Vector
     near: Near | None
+    duals: Near | None = None
 
     @property
     def feasible(self) -> bool:
@@ -111,10 +120,18 @@ class Search:
         Blocks of which every solution has exactly one column.
     incumbent : dict of int to float
         Numbers of columns and how often each is taken; empty while there is none.
+    solutions : list of (float, dict, str)
+        The best ones: objective, columns as in ``incumbent``, and what has found them.
     objective : float
         Of the incumbent; inf while there is none.
     root_bound : float
         Bound of the root after the last round of its relaxation; −inf before there is one.
+    root_duals : tuple or None
+        Of the rows of the root, cuts included; see :mod:`cgboost.integer.root_prices`.
+    n_combined : int
+        So many columns of the pool, the first ones, give no better solution together.
+    dive_seconds : float
+        Time that dives have taken.
     """
 
     def __init__(
@@ -147,8 +164,12 @@ class Search:
             if isinstance(copies, Mapping) and name in copies and sense == "==" and rhs == 1.0
         )
         self.incumbent: dict[int, float] = {}
+        self.solutions: list[tuple[float, dict[int, float], str]] = []
         self.objective, self.root_bound = math.inf, -math.inf
+        self.root_duals: Near | None = None
         self.found_by = ""
+        self.n_combined, self.dive_seconds = 0, 0.0
+        self._until = math.inf
         self.n_relaxations = self.n_pricings = self.n_probes = 0
         self.between_rounds: Callable[[], None] = lambda: None
 
@@ -161,8 +182,25 @@ class Search:
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the time limit."""
-        return None if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
+        """Until the time limit, or that of a dive."""
+        ends = math.inf if self.time_limit is None else self.time_limit
+        left = min(ends, self._until) - self.seconds
+        return None if math.isinf(left) else max(0.0, left)
+
+    def dive_time_left(self, share: float) -> float:
+        """Seconds for dives, which all together may take this share of the time limit."""
+        return math.inf if self.time_limit is None else share * self.time_limit - self.dive_seconds
+
+    @contextmanager
+    def diving(self, share: float) -> Iterator[None]:
+        """A dive that ends with the time that is left for dives."""
+        started = self.seconds
+        self._until = started + self.dive_time_left(share)
+        try:
+            yield
+        finally:
+            self._until = math.inf
+            self.dive_seconds += self.seconds - started
 
     @property
     def is_over(self) -> bool:
@@ -263,6 +301,7 @@ class Search:
             numbers,
             run.coef[used],
             None if best is None else problem.duals(best),
+            problem.duals(np.array(list(run.duals.values()))) if run.duals else None,
         )
 
     def solution(
@@ -359,9 +398,13 @@ class Search:
         if whole is None:
             return False
         objective = float(sum(n * self.pool.columns[j].cost for j, n in whole.items()))
+        self._check_step(objective, whole)
+        if whole not in [known for _, known, _ in self.solutions]:
+            self.solutions.append((objective, whole, by))
+            self.solutions.sort(key=itemgetter(0))
+            del self.solutions[MOST_SOLUTIONS:]
         if objective >= self.objective:
             return False
-        self._check_step(objective, whole)
         self.incumbent, self.objective, self.found_by = whole, objective, by
         return True
 

@@ -39,13 +39,14 @@ from cgboost.integer.branching.rules import (
 )
 from cgboost.integer.branching.strong_branching import BranchCandidate, StrongBranching
 from cgboost.integer.branching.variable_fixing import Probes, VariableFixing
-from cgboost.integer.heuristics import Heuristic
+from cgboost.integer.heuristics import Heuristic, RestrictedMaster
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.undivided import missing_copies, wanted_bound, why_undivided
-from cgboost.integer.result import BranchAndPriceResult, tree_table
+from cgboost.integer.result import BranchAndPriceResult, IntegerSolution, tree_table
 from cgboost.integer.resuming import SearchRecord
+from cgboost.integer.root_prices import root_prices
 from cgboost.integer.search_state import ObjectiveStepError, Relaxation, Search, columns_of
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
@@ -58,6 +59,13 @@ MOST_CUT_ROUNDS = 20
 
 PROVEN_GAP = 1e-9
 """A relative gap up to this is the rounding of sums of costs, and the solution is optimal."""
+
+FIRST_COMBINATION, FIRST_SHARE = 10.0, 0.25
+"""Seconds, or the share of the time limit, after which a search that has no solution yet combines
+its columns in a round of a node; after that, whenever it has taken twice as long."""
+
+LAST_SECONDS = 1.0
+"""What the last combination of columns may take beyond the time limit."""
 
 OUT_OF_TIME = "the time limit was reached"
 """How messages of searches and nodes that run out of time begin."""
@@ -176,6 +184,9 @@ class TreeSearch:
         self.parallel = None if what.executor is None else ParallelNodes(self.search, what.executor)
         fits = what.fixing is not None and what.fixing.fits(self.search)
         self.fixing = what.fixing if fits else None
+        self.combining = [h for h in what.heuristics if isinstance(h, RestrictedMaster)][-1:]
+        most = math.inf if time_limit is None else FIRST_SHARE * time_limit
+        self._next_combination = min(FIRST_COMBINATION, most)
 
     def result(self, resume: SearchRecord | None = None) -> BranchAndPriceResult:
         """Search, and say what was found."""
@@ -211,6 +222,11 @@ class TreeSearch:
             reason, message = StopReason.INTERRUPTED, "Ctrl-C"
         if error is not None and not self.search.incumbent and not math.isfinite(self._bound()):
             raise error
+        if reason is StopReason.TIME:
+            for own in self.combining:
+                own.combine(self.search, min(LAST_SECONDS, own.time_limit))
+            if self._gap(self._bound()) <= self.gap:
+                reason, message = self._conclusion()
         if reason in (StopReason.TIME, StopReason.INTERRUPTED):
             reason, message = self._cut_short(reason, message)
         if reason is StopReason.TIME and resume is not None:
@@ -231,6 +247,10 @@ class TreeSearch:
         search, bound = self.search, self._bound()
         search.check_bound(self._least())
         columns, coef = columns_of(search, search.incumbent)
+        solutions = [
+            IntegerSolution(objective, *columns_of(search, counts), found_by)
+            for objective, counts, found_by in search.solutions
+        ]
         return BranchAndPriceResult(
             objective=search.objective,
             bound=None if bound == -math.inf else float(bound),
@@ -238,13 +258,31 @@ class TreeSearch:
             columns=columns,
             coef=coef,
             n_nodes=len(self.tree.rows),
-            n_generated=len(search.pool),
             stop_reason=reason,
             message=message,
             tree=tree_table(self.tree.rows),
             error=error,
             seconds=search.seconds,
+            pool=tuple(search.pool.columns),
+            solutions=solutions,
+            integer=search.integer,
+            **self._prices(),
         )
+
+    def _prices(self) -> dict[str, dict[Hashable, float]]:
+        """Duals of the root, and the reduced costs of all columns there."""
+        search = self.search
+        if search.root_duals is None:
+            return {}
+        own, extra = search.root_duals
+        reduced = search.pool.reduced_costs(own, extra).tolist()
+        keys = [column.key for column in search.pool.columns]
+        duals = dict(zip(search.master.rows, own.tolist(), strict=True))
+        duals.update({row: dual for row, dual in extra.items() if isinstance(row, Hashable)})
+        return {
+            "duals": duals,
+            "reduced_costs": dict(zip(keys, reduced, strict=True)),
+        }
 
     def _cut_short(self, reason: StopReason, message: str) -> tuple[StopReason, str]:
         """Reason and words of a search that was stopped from outside."""
@@ -417,6 +455,8 @@ class TreeSearch:
             else:
                 relaxation, first = first, None
             near = relaxation.near
+            if node.number == 0:
+                search.root_duals = root_prices(search, relaxation)
             bound = max(bound, search.rounded(relaxation.bound))
             self.current = self._at_least(node, bound)
             if relaxation.stop_reason is StopReason.INVALID_BOUND:
@@ -583,6 +623,11 @@ class TreeSearch:
         """Between the rounds of a relaxation."""
         self._save()
         search = self.search
+        if not search.incumbent and search.seconds > self._next_combination:
+            for own in self.combining:
+                left = math.inf if search.seconds_left is None else search.seconds_left
+                own.combine(search, min(own.time_limit, own.share * search.seconds, left))
+            self._next_combination = 2.0 * search.seconds
         bound = min(max(self._bound(), search.rounded(search.root_bound)), search.objective)
         state = self._state(bound)
         asked = [callback.waiting(state) for callback in self.what.callbacks]

@@ -8,6 +8,8 @@ taken out by one operation of the processor for every 64 nodes.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +50,11 @@ def greedy_independent_set(
 
 
 def heaviest_independent_set(
-    graph: nx.Graph, weights: Mapping[Hashable, float], *, above: float = 0.0
+    graph: nx.Graph,
+    weights: Mapping[Hashable, float],
+    *,
+    above: float = 0.0,
+    time_limit: float | None = None,
 ) -> tuple[list[Hashable], float, float]:
     """Heaviest independent set, and an upper bound on the weight of all of them.
 
@@ -64,16 +70,18 @@ def heaviest_independent_set(
     above : float, default=0.0
         Only a heavier set is looked for, which takes less time: a column prices out if the set
         weighs more than the column costs.
+    time_limit : float or None, default=None
+        Seconds; the heaviest set that was found until then is returned, with a larger bound.
 
     Returns
     -------
     nodes : list
-        No two of them are joined; empty where no set weighs more than ``above``.
+        No two of them are joined; empty where no set weighs more than ``above``, or none was found.
     weight : float
         Of all of them.
     bound : float
         No independent set weighs more: the weight or ``above``, and what sums may be off by
-        rounding.
+        rounding. When the time is up, what cliques cover in the branches that are left.
 
     Examples
     --------
@@ -90,14 +98,20 @@ def heaviest_independent_set(
     place = {v: k for k, v in enumerate(useful)}
     inside = [sum(1 << place[u] for u in _members(joined[v]) if u in place) for v in useful]
     own = [float(weights[nodes[v]]) for v in useful]
-    chosen = _heaviest(inside, own, above)
+    end = math.inf if time_limit is None else time.perf_counter() + time_limit
+    chosen, least = _heaviest(inside, own, above, end)
     weight = sum(weights[nodes[useful[k]]] for k in chosen)
-    bound = max(weight, above) + 2 * ROUNDING * sum(own)
+    bound = max(weight, above, least) + 2 * ROUNDING * sum(own)
     return [nodes[useful[k]] for k in chosen], weight, bound
 
 
-def _heaviest(joined: list[int], weights: list[float], above: float) -> list[int]:
-    """The heaviest independent set of nodes 0, 1, … of falling weights."""
+def _heaviest(
+    joined: list[int], weights: list[float], above: float, end: float
+) -> tuple[list[int], float]:
+    """The heaviest independent set of nodes 0, 1, … of falling weights, and what is left to bound.
+
+    The latter is 0 unless the clock has come to its end.
+    """
     allowed = ROUNDING * sum(weights)
     best, best_set = above, 0
     stack = [((1 << len(weights)) - 1, 0.0, 0)]
@@ -105,28 +119,33 @@ def _heaviest(joined: list[int], weights: list[float], above: float) -> list[int
         left, weight, taken = stack.pop()
         if weight > best:
             best, best_set = weight, taken
-        covered, loose = _covered(left, joined, weights, best - weight + allowed)
+        if time.perf_counter() > end:
+            stack.append((left, weight, taken))
+            break
+        covered, loose, _ = _covered(left, joined, weights, best - weight + allowed)
         below = []
         for v in loose:
             below.append((covered & ~joined[v], weight + weights[v], taken | 1 << v))
             covered |= 1 << v
         stack += below
-    return list(_members(best_set))
+    every = 2.0 * sum(weights)  # room for all
+    ends = [weight + every - _covered(left, joined, weights, every)[2] for left, weight, _ in stack]
+    return list(_members(best_set)), max(ends, default=0.0)
 
 
 def _covered(
     left: int, joined: list[int], weights: list[float], room: float
-) -> tuple[int, list[int]]:
-    """Nodes whose independent sets weigh no more than ``room``, and the others.
+) -> tuple[int, list[int], float]:
+    """Nodes whose independent sets weigh no more than ``room``, the others, and the room left.
 
     Cliques cover them; one counts as much as its heaviest node.
     """
     covered = 0
     while left:
         v = (left & -left).bit_length() - 1  # the heaviest
-        room -= weights[v]
-        if room < 0:
+        if weights[v] > room:
             break
+        room -= weights[v]
         left ^= 1 << v
         covered |= 1 << v
         clique = left & joined[v]
@@ -135,7 +154,7 @@ def _covered(
             left ^= 1 << v
             covered |= 1 << v
             clique &= joined[v]
-    return covered, list(_members(left))
+    return covered, list(_members(left)), room
 
 
 def _members(bits: int) -> Iterator[int]:

@@ -198,3 +198,19 @@ def test_the_accuracy_that_rounds_ask_for() -> None:
     warm = begun(Adjustable(0.0), column("before"))
     run(warm, Supply(10), **options)
     assert warm.asked[0] == share
+
+
+def test_a_linear_master_takes_as_many_columns_as_it_says() -> None:
+    """20 of 60, a column for each of 40 blocks, and as many as are asked for."""
+    rows = [("row", k) for k in range(60)]
+    everything = dict.fromkeys(rows[:40], 1.0)
+    for options, asked, expected in (
+        ({}, {}, 20),
+        ({"copies": everything}, {}, 40),
+        ({}, {"columns_per_round": 3}, 3),
+    ):
+        n = len(options.get("copies", rows))
+        own = [Column(np.eye(n)[k], k, cost=1.0 + k) for k in range(n)]
+        master = LinearMaster(rows[:n], "==", 1.0, **options)
+        run = ColumnGeneration(master, lambda duals, own=own: own, max_rounds=2, **asked).run()
+        assert len(run.columns) == expected

@@ -38,7 +38,14 @@ def frames(stream: io.StringIO) -> list[str]:
 
 def turn(**numbers: Any) -> Any:
     """A round of these numbers."""
-    common = {"number": 0, "columns": 0, "objective": 1.0, "gap": np.inf, "scores": {}}
+    common = {
+        "number": 0,
+        "columns": 0,
+        "objective": 1.0,
+        "bound": np.nan,
+        "gap": np.inf,
+        "scores": {},
+    }
     state = SimpleNamespace(columns=())
     return SimpleNamespace(**common | {"seconds": 0.0, "evaluated": 0, "state": state} | numbers)
 
@@ -61,7 +68,7 @@ def test_progress_in_a_file_is_one_line_per_interval() -> None:
     watched(ProgressLine("toy: ", interval=0.0, console=console))
     lines = stream.getvalue().splitlines()
     assert len(lines) == 8
-    assert lines[2].startswith("toy: round 2  2 columns  objective 8  gap unknown")
+    assert lines[2].startswith("toy: round    2      2 columns  objective            8  bound ")
     assert lines[-1].startswith("toy: no column found after 7 rounds")
     assert "\x1b" not in stream.getvalue()
     for _ in range(2):  # each run begins afresh
@@ -117,11 +124,13 @@ def test_every_round_may_have_a_line() -> None:
     plain = io.StringIO()
     watched(ProgressLine(every_round=True, console=Console(file=plain, width=40)))
     assert len(plain.getvalue().splitlines()) == 8
-    assert plain.getvalue().splitlines()[0].startswith("round 0  0 columns")
-    assert plain.getvalue().splitlines()[2].startswith("round 2  +1  2 columns  objective 8")
+    first, third = (plain.getvalue().splitlines()[k] for k in (0, 2))
+    assert first.startswith("round    0      0 columns")
+    assert third.startswith("round    2      2 columns  objective            8  bound ")
+    assert third.endswith("  +1")
     stream, console = terminal()
     watched(ProgressLine(every_round=True, console=console))
-    assert "round 6  +1  6 columns" in words(stream)
+    assert "round    6      6 columns  objective            4" in words(stream)
     stream, console = terminal()  # otherwise quick rounds cost no drawing
     watched(ProgressLine(console=console))
     assert words(stream).count("round 0") >= 1
@@ -130,7 +139,7 @@ def test_every_round_may_have_a_line() -> None:
     line = ProgressLine(every_round=True, console=Console(file=plain, width=200))
     line(turn(number=0))
     line(turn(number=1, columns=3, state=SimpleNamespace(columns=columns)))
-    assert "+3 (rbf 2, linear 1)  3 columns" in plain.getvalue()
+    assert plain.getvalue().endswith(" s  +3 (rbf 2, linear 1)\n")
 
 
 def test_the_bar_is_logarithmic_in_the_gap() -> None:

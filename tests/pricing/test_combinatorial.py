@@ -1,7 +1,8 @@
 """Knapsacks, walks, paths and independent sets against enumeration, and clear about bad input."""
 
 from collections.abc import Callable, Iterator
-from itertools import combinations, product
+from itertools import combinations, count, product
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -15,6 +16,7 @@ from cgboost.pricing import (
     dominated_nodes,
     greedy_independent_set,
     heaviest_independent_set,
+    independent_set,
     shortest_walks,
     solve_knapsack,
 )
@@ -250,6 +252,27 @@ def test_no_other_independent_set_is_heavier(seed: int) -> None:
     assert independent(graph, quick)
     assert quick_weight == pytest.approx(sum(weights[v] for v in quick))
     assert quick_weight <= bound
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_search_without_time_still_has_a_bound(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many branches are searched by then: a clock of ours ticks once at each."""
+    graph = nx.gnp_random_graph(30, 0.3, seed=seed)
+    weights = dict(enumerate(np.random.default_rng(seed).uniform(1, 2, size=30).tolist()))
+    _, best, _ = heaviest_independent_set(graph, weights)
+    bounds = []
+    for ticks in (0, 1, 5, 10**6):
+        clock = SimpleNamespace(perf_counter=count().__next__)
+        monkeypatch.setattr(independent_set, "time", clock)
+        nodes, weight, bound = heaviest_independent_set(graph, weights, time_limit=ticks)
+        assert independent(graph, nodes)
+        assert weight <= best + 1e-9 <= bound + 2e-9
+        assert bound <= 2.0 * sum(weights.values())
+        bounds.append(bound)
+    assert bounds[0] > best + 1e-6
+    assert bounds[-1] == pytest.approx(best)
 
 
 def test_the_greedy_set_cannot_be_extended() -> None:

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from concurrent import futures
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,7 +29,7 @@ from cgboost.integer.decomposition.branch_and_cut import (
 )
 from cgboost.integer.decomposition.detection import detect
 from cgboost.integer.decomposition.model import Model, Vector, as_model
-from cgboost.integer.decomposition.own_sense import in_own_sense
+from cgboost.integer.decomposition.own_sense import in_own_sense, message_in_own_sense
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,
     obstacle,
@@ -70,6 +70,10 @@ class DecompositionResult:
         The sense of the model.
     constant : float
         The constant missing in the objective of the tree, in the sense of minimisation.
+    duals : dict of str to float
+        Duals of the linking rows by name, in the relaxation of the root: by how much its optimum,
+        in the sense of the model, rises with each unit of a side of the row. Empty where there is
+        none. See :class:`~cgboost.integer.BranchAndPriceResult`.
     """
 
     objective: float
@@ -82,6 +86,7 @@ class DecompositionResult:
     tree: BranchAndPriceResult | None = None
     maximize: bool = False
     constant: float = 0.0
+    duals: dict[str, float] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         """The summary."""
@@ -95,8 +100,15 @@ class DecompositionResult:
         gap = relative(sign * objective, None if bound is None else sign * bound)
         tree = None if self.tree is None else self.tree.times(unit)
         constant = unit * self.constant
+        duals = {row: unit * dual for row, dual in self.duals.items()}
         return replace(
-            self, objective=objective, bound=bound, gap=gap, tree=tree, constant=constant
+            self,
+            objective=objective,
+            bound=bound,
+            gap=gap,
+            tree=tree,
+            constant=constant,
+            duals=duals,
         )
 
     def summary(self) -> str:
@@ -289,7 +301,10 @@ class Decomposition:
         gap: float,
     ) -> DecompositionResult:
         """The better solution and the better bound of the tree search and of branch and cut."""
-        reason, message = tree.stop_reason, f"{tree.message}; {self.why}".removeprefix("; ")
+        own = None if tree.bound is None else self.model.in_own_sense(tree.bound + constant)
+        own = None if own is None else self._unit * own
+        words = message_in_own_sense(tree.message, own, maximize=self.model.maximize)
+        reason, message = tree.stop_reason, f"{words}; {self.why}".removeprefix("; ")
         objective = tree.objective + constant
         x = point(tree) if math.isfinite(objective) else None
         if turns.x is not None and turns.objective < objective:
@@ -345,7 +360,19 @@ class Decomposition:
             tree=tree,
             maximize=model.maximize,
             constant=constant,
+            duals={} if tree is None else self._linking_duals(tree.duals),
         )
+
+    def _linking_duals(self, duals: Mapping[Hashable, float]) -> dict[str, float]:
+        """Duals by the names of the linking rows, of which the master has one for every side."""
+        if self.structure is None or not duals:
+            return {}
+        names = [self.model.row_names[i] for i in self.structure.linking_rows.tolist()]
+        sign = -1.0 if self.model.maximize else 1.0
+        return {
+            name: sign * sum(duals.get((name, sense), 0.0) for sense in ("<=", "==", ">="))
+            for name in names
+        }
 
     def _check(self, x: Vector, objective: float) -> None:
         """Raise a DecompositionError unless a point is a solution with this objective."""

@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Hashable, Sequence
 from concurrent import futures
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,7 +33,7 @@ from cgboost.integer.decomposition.blocks import Positions, Structure
 from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing.block import Block
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
-from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster
+from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster, Rounding
 from cgboost.integer.node_selection import Node
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.search_state import Relaxation, Search
@@ -72,6 +72,17 @@ class IntegralPoint:
             columns.append(block.column(mean))
         counts.update(dict.fromkeys(search.pool.add(columns).tolist(), 1.0))
         search.offer(counts, "whole points")
+
+
+class LinkingRow(NamedTuple):
+    """Name of a row of the master: a linking row with two sides has two of them."""
+
+    row: str
+    sense: str
+
+    def __repr__(self) -> str:
+        """As messages name it."""
+        return repr(self.row)
 
 
 class NotDecomposableError(CGBoostError, ValueError):
@@ -186,7 +197,9 @@ def reformulated(
         else:
             sides += [(k, ">=", a)] if math.isfinite(a) else []
             sides += [(k, "<=", b)] if math.isfinite(b) else []
-    names: list[Hashable] = [(model.row_names[linking[k]], sense) for k, sense, _ in sides]
+    names: list[Hashable] = [
+        LinkingRow(model.row_names[linking[k]], sense) for k, sense, _ in sides
+    ]
     senses, rhs = [sense for _, sense, _ in sides], np.array([rhs for _, _, rhs in sides])
     coefficients = sp.csc_array(model.matrix[linking[[k for k, _, _ in sides]]])
     groups = structure.groups()
@@ -223,7 +236,13 @@ def reformulated(
     if whole:
         branching.append(ComponentBranching())
     once = [name for name, group in zip(blocks, groups, strict=True) if len(group) == 1]
-    heuristics: list[Heuristic] = [IntegralPoint(subproblems, once), Diving(), RestrictedMaster()]
+    heuristics: list[Heuristic] = [
+        IntegralPoint(subproblems, once),
+        Rounding(),
+        RestrictedMaster(until_found=True),
+        Diving(),
+        RestrictedMaster(),
+    ]
     step = _step(structure, unit)
     return Reformulation(structure, groups, master, pricer, branching, heuristics, step, base)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cgboost.generation.live_line import Reporter, bar_of_width, duration, gap_in_words
-from cgboost.generation.progress import IN_WORDS
+from cgboost.generation.progress import IN_WORDS, columns_in_words
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
 
@@ -111,7 +111,7 @@ class TreeProgress(Reporter):
             f"{self.label}{IN_WORDS[result.stop_reason]} after {_nodes(result.n_nodes)}, "
             f"{result.seconds:.1f} s: "
             f"objective {_number(result.objective)}, bound {_number(result.bound)}, gap "
-            f"{gap_in_words(result.gap)}, {result.n_generated} columns"
+            f"{gap_in_words(result.gap)}, {columns_in_words(result.n_generated)}"
         )
         if totals := _totals(result):
             self._write(f"{self.label}{totals}")
@@ -123,7 +123,7 @@ def _totals(result: BranchAndPriceResult) -> str:
     parts = [f"{counts[own]} {own.replace('_', ' ')}" for own in STATUSES if counts[own]]
     words = [f"nodes: {', '.join(parts)}"] if parts else []
     if len(result.columns):
-        words.append(f"solution of {len(result.columns)} columns")
+        words.append(f"solution of {columns_in_words(len(result.columns))}")
         own = result.tree["incumbent"]
         if len(own) and np.isfinite(own[-1]):
             seconds = float(result.tree["seconds"][np.argmax(own == own[-1])])
@@ -134,8 +134,8 @@ def _totals(result: BranchAndPriceResult) -> str:
 def _in_words(label: str, state: TreeState) -> str:
     return (
         f"{label}{_nodes(state.n_nodes)}, {state.n_open} open, bound {_number(state.bound)}, best "
-        f"{_number(state.objective)}, gap {gap_in_words(state.gap)}, {state.n_columns} columns, "
-        f"{duration(state.seconds)}"
+        f"{_number(state.objective)}, gap {gap_in_words(state.gap)}, "
+        f"{columns_in_words(state.n_columns)}, {duration(state.seconds)}"
     )
 
 

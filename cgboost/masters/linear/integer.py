@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,7 @@ from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result, relative_gap
 from cgboost.masters.linear.linear_master import LinearMaster
+from cgboost.optimizers.linear.restricted_primal import MasterRows
 from cgboost.optimizers.solver_options import checked_options
 
 
@@ -65,9 +66,28 @@ class IntegerResult:
         )
 
 
+class SearchedColumns(Protocol):
+    """What a tree search has found, as :class:`~cgboost.integer.BranchAndPriceResult` has it."""
+
+    @property
+    def bound(self) -> float | None:
+        """Lower bound on all solutions."""
+        ...
+
+    @property
+    def pool(self) -> Sequence[Column]:
+        """All columns."""
+        ...
+
+    @property
+    def whole_sums(self) -> Sequence[Sequence[tuple[int, float]]]:
+        """Sums of columns that must be whole; see :func:`combination`."""
+        ...
+
+
 def solve_integer(
     master: LinearMaster,
-    result: Result,
+    result: Result | SearchedColumns,
     *,
     time_limit: float | None = None,
     solver: str = "highs",
@@ -79,8 +99,9 @@ def solve_integer(
     ----------
     master : LinearMaster
         Its rows and all its columns; those with ``integer=False`` stay continuous.
-    result : Result
-        The run, for its bound.
+    result : Result or BranchAndPriceResult
+        The run, for its bound. Of a tree search also the columns (its ``pool``), of which the
+        master has only those that it began with.
     time_limit : float or None
         Seconds; the best solution found until then is returned, with ``proven=False``.
     solver : str
@@ -93,23 +114,19 @@ def solve_integer(
     MasterError
         If there is no integer solution over these columns, or none was found in time.
     """
-    columns = tuple(master.columns)
+    sums: Sequence[Sequence[tuple[int, float]]] = ()
+    if isinstance(result, Result):
+        columns = tuple(master.columns)
+    else:
+        columns, sums = tuple(result.pool), result.whole_sums
     if not columns:
         raise MasterError("there are no columns to combine")
-    cost = np.array([column.cost for column in columns])
-    integer = np.array([column.integer for column in columns])
-    program = Program(
-        cost=cost,
-        matrix=sp.csc_array(np.column_stack([column.values for column in columns])),
-        row_lower=master.constraints.lower,
-        row_upper=master.constraints.upper,
-        upper=np.array([column.upper for column in columns]),
-        integrality=integer,
-    )
+    program = combination(master.constraints, columns, sums)
     options = checked_options(solver, solver_options)
     solution, proven = _solution(program, solver, time_limit, options)
-    coef = np.where(integer, np.round(solution.x), solution.x)
-    objective = float(cost @ coef)
+    x = solution.x[: len(columns)]
+    coef = np.where([column.integer for column in columns], np.round(x), x)
+    objective = float(program.cost[: len(columns)] @ coef)
     return IntegerResult(
         objective=objective,
         bound=result.bound,
@@ -117,6 +134,38 @@ def solve_integer(
         columns=columns,
         coef=coef,
         proven=proven,
+    )
+
+
+def combination(
+    rows: MasterRows,
+    columns: Sequence[Column],
+    whole_sums: Sequence[Sequence[tuple[int, float]]] = (),
+) -> Program:
+    """The integer program over some columns; each sum that must be whole is a variable after them.
+
+    Parameters
+    ----------
+    rows : MasterRows
+    columns : sequence of Column
+    whole_sums : sequence of sequence of (int, float)
+        Places of columns, and factors on their coefficients.
+    """
+    n, n_sums = len(columns), len(whole_sums)
+    amounts = sp.lil_array((n_sums, n))
+    for k, own in enumerate(whole_sums):
+        for j, amount in own:
+            amounts[k, j] = amount
+    values = sp.csc_array(np.column_stack([column.values for column in columns]))
+    nothing, ends = np.zeros(n_sums), np.full(n_sums, np.inf)
+    return Program(
+        cost=np.r_[[column.cost for column in columns], nothing],
+        matrix=sp.block_array([[values, None], [amounts, -sp.eye_array(n_sums)]], format="csc"),
+        row_lower=np.r_[rows.lower, nothing],
+        row_upper=np.r_[rows.upper, nothing],
+        lower=np.r_[np.zeros(n), -ends],
+        upper=np.r_[[column.upper for column in columns], ends],
+        integrality=np.r_[[column.integer for column in columns], ends > 0],
     )
 
 

@@ -47,6 +47,10 @@ from cgboost.optimizers.solver_options import checked_options
 Vector = NDArray[np.float64]
 
 
+COLUMNS_PER_ROUND = 20
+"""Columns of one pricing pass: further rounds cost more than columns that are not used."""
+
+
 class LeastCostError(CGBoostError, ValueError):
     """A column costs less than ``least_cost``, so that bounds before it are not true."""
 
@@ -82,6 +86,9 @@ class LinearMaster:
     ----------
     constraints : MasterRows
         Names, senses and right-hand sides of the rows.
+    columns_per_round : int
+        So many columns are taken from one pricing pass, unless the loop is told otherwise: 20, or
+        one for each row of ``copies`` if these are more.
 
     Notes
     -----
@@ -113,6 +120,7 @@ class LinearMaster:
         self.copies = copies
         self.least_cost = least_cost
         counted = copies if isinstance(copies, Mapping) else ()
+        self.columns_per_round = max(COLUMNS_PER_ROUND, len(counted))
         self._counted = np.array(
             [k for k, row in enumerate(self.constraints.names) if row in counted], dtype=np.intp
         )

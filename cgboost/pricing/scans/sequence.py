@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -10,7 +11,7 @@ import numpy as np
 
 from cgboost.generation.columns import combined
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
-from cgboost.generation.protocols import MasterState, Priced, Pricer
+from cgboost.generation.protocols import MasterState, Priced, Pricer, TimedPricer
 from cgboost.generation.resuming import memories, recall_all
 from cgboost.pricing.scans.order import StratumOrder
 
@@ -45,6 +46,7 @@ class PartialPricing:
             raise ValueError(f"order must be 'round_robin' or 'priority', got {order!r}")
         self.names = tuple(strata)
         self.pricers = [as_pricer(pricer) for pricer in strata.values()]
+        self.seconds_left: float | None = None
         self._order = StratumOrder(len(strata), round_robin=order == "round_robin")
 
     def memory(self) -> tuple[list[Any], int]:
@@ -60,7 +62,7 @@ class PartialPricing:
         """Columns of the first stratum with a new one; with ``limit=0`` all strata are asked."""
         numbers = list(self._order)
         pricers = (self.pricers[number] for number in numbers)
-        answers = list(answers_in_order(pricers, state, limit))
+        answers = list(answers_in_order(pricers, state, limit, self.seconds_left))
         number, last = numbers[len(answers) - 1], answers[-1]
         if last.columns:
             self._order.found_in(number)
@@ -101,6 +103,7 @@ class PricerSequence:
         if callable(pricers) or not pricers:
             raise ValueError(f"a PricerSequence needs a sequence of pricers, got {pricers!r}")
         self.pricers = [as_pricer(pricer) for pricer in pricers]
+        self.seconds_left: float | None = None
 
     def memory(self) -> list[Any]:
         """That of all pricers."""
@@ -113,17 +116,26 @@ class PricerSequence:
     def price(self, state: MasterState, limit: int) -> Priced:
         """New columns of the first pricer that has any; with ``limit=0`` the first exact pass."""
         evaluated = 0
-        for priced in answers_in_order(self.pricers, state, limit):
+        for priced in answers_in_order(self.pricers, state, limit, self.seconds_left):
             evaluated += priced.n_evaluated
             if priced.exact and not priced.columns:
                 break
         return replace(priced, n_evaluated=evaluated)
 
 
-def answers_in_order(pricers: Iterable[Pricer], state: MasterState, limit: int) -> Iterator[Priced]:
-    """The pricers' answers, up to the first with a column that the master does not hold."""
+def answers_in_order(
+    pricers: Iterable[Pricer], state: MasterState, limit: int, seconds: float | None = None
+) -> Iterator[Priced]:
+    """The pricers' answers, up to the first with a column that the master does not hold.
+
+    Each is told what is left of the seconds.
+    """
     held = {column.key for column in state.columns}
+    started = time.perf_counter()
     for pricer in pricers:
+        if isinstance(pricer, TimedPricer):
+            used = time.perf_counter() - started
+            pricer.seconds_left = None if seconds is None else max(0.0, seconds - used)
         priced = pricer.price(state, limit)
         yield priced
         if any(column.key not in held for column in priced.columns):

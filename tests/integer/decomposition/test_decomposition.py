@@ -3,6 +3,7 @@
 import io
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -290,3 +291,18 @@ def test_options_are_checked_whoever_solves_the_model(options: dict[str, Any], w
     problem = cp.Problem(cp.Minimize(model[0] + model[1]), [model >= 0.5, model <= 3])
     with pytest.raises((TypeError, ValueError), match=words):
         decompose(problem).solve(**options)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_a_model_without_a_solution_says_so_in_its_own_terms(maximize: bool) -> None:
+    """The row by its name, and what any solution would be worth in the sense of the model."""
+    jobs, agents = [[1, 0, 1, 0], [0, 1, 0, 1]], [[2, 5, 0, 0], [0, 0, 2, 5]]
+    low, high = [1, 1, -INF, -INF], [1, 1, 4, 4]
+    model = Program([3, 4, 5, 2], jobs + agents, low, high, 0, 1, None, np.ones(4))
+    names = ("job_0", "job_1", "agent_0", "agent_1")
+    own = replace(as_model(model), row_names=names, maximize=maximize)
+    result = decompose(own, {"agent_0": 0, "agent_1": 1}).solve()
+    assert result.stop_reason is StopReason.INFEASIBLE
+    assert "the rows 'job_1' (by 1)" in result.message
+    words = "has an objective of at most -" if maximize else "costs at least 5e+06"
+    assert f"any solution {words}" in result.message

@@ -180,3 +180,22 @@ def test_bad_arguments_are_refused(make: Any, words: str) -> None:
     """The error names the value and the choices."""
     with pytest.raises(ValueError, match=words):
         make()
+
+
+@pytest.mark.parametrize(
+    "parts", [PricerSequence, lambda own: PartialPricing(dict(enumerate(own)))]
+)
+def test_pricing_functions_know_the_seconds_that_are_left(parts: Any) -> None:
+    """Each of several, too; none is left where no limit was given."""
+    seen = []
+
+    def price(duals: Any) -> Any:
+        seen.append(duals.seconds_left)
+        return [], 0.0, False
+
+    for limit in (None, 1e3):
+        master = LinearMaster(2, ">=", 1.0)
+        ColumnGeneration(master, parts([price, price]), time_limit=limit).run()
+        assert len(seen) >= 2
+        assert all(own is None if limit is None else 0 < own <= limit for own in seen)
+        seen.clear()
