@@ -37,7 +37,7 @@ from cgboost.optimizers.working_set import OpenSession, RestrictedDual
 LiveProblem = RestrictedDual | SmoothPrimal | PrimalSimplex
 """A restricted problem that columns come to, solved again and again."""
 
-AT_ONCE = 22_500
+FEW_NUMBERS = 22_500
 """Rows times columns up to which a problem is solved at once: all columns of a family that is as
 small are there from the start, and linear programs go to the vertex method. At 150 × 10 the
 quantile loss takes a fifth of the time of a loop with an interior point, at 200 × 100, 400 × 50
@@ -86,7 +86,7 @@ def _is_plain_box(problem: Problem, solver: str) -> bool:
 def _is_small(problem: Problem, solver: str) -> bool:
     """A linear program of few numbers, as many as are there or will come."""
     numbers = max(len(problem.columns), problem.expected) * problem.loss.n_rows
-    few = solver == "auto" and 0 < numbers <= AT_ONCE
+    few = solver == "auto" and 0 < numbers <= FEW_NUMBERS
     return few and PrimalSimplex.takes(problem.loss, problem.form)
 
 

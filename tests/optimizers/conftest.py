@@ -11,5 +11,5 @@ from cgboost.optimizers import solver_choice
 def every_optimizer_by_itself() -> Iterator[None]:
     """A table without the line of few numbers."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver_choice, "AT_ONCE", 0)
+        patch.setattr(solver_choice, "FEW_NUMBERS", 0)
         yield

@@ -36,7 +36,7 @@ STEP = 2.5
 of the largest α, 36 took less time than with 1.7, the others up to 1.3 times as much; with 3.5 most
 are quicker still, but one of the squared hinge at 500 × 600 takes four times as long."""
 
-NEAR = 12.0
+NEAR_PRICE = 12.0
 """A price up to so many times t₀ is fitted directly: one ten times as large took 0.5 to 1.2 of the
 time with a step between, the median 0.75."""
 
@@ -81,7 +81,7 @@ def warm_start_by_continuation(
         return start
     scores = pool.all_scores(master.solve().pseudo_response)
     price = master.form.threshold / float(master.form.sizes(scores, 0.0).max(initial=SMALLEST))
-    if price * NEAR >= 1.0:
+    if price * NEAR_PRICE >= 1.0:
         return start
     while (price := STEP * price) < 1.0 / STEP and (left := end - time.perf_counter()) > 0:
         master = make_master(bound.loss.on(bound.target, price * bound.weights))

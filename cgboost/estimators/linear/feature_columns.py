@@ -18,7 +18,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Pricer
 from cgboost.masters import FreeColumns, MatrixColumns
 from cgboost.masters.support_vector.support_vector_master import WarmStart
-from cgboost.optimizers.solver_choice import AT_ONCE
+from cgboost.optimizers.solver_choice import FEW_NUMBERS
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePool
 from cgboost.pricing.univariate.matrices import BlockFeatures, Indices, matrix_of
@@ -128,7 +128,7 @@ class FeatureColumns(ColumnFamily):
     def warm_start(self, pool: FeaturePool, loss: Any, make_master: Callable[[Any], Any]) -> Any:
         """All features where they are few numbers, else by continuation."""
         count, n_rows = pool.size(0), loss.n_rows
-        if self.at_once and count <= FEWEST_FEATURES and count * n_rows <= AT_ONCE:
+        if self.at_once and count <= FEWEST_FEATURES and count * n_rows <= FEW_NUMBERS:
             return WarmStart(pool.columns([0] * count, range(count)), np.zeros(count))
         own = pool, loss, make_master, self.columns_per_round(pool, loss.n_rows)
         return warm_start_by_continuation(*own, self.time_limit)
