@@ -151,7 +151,8 @@ class SupportVectorMaster:
                 raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
         self.penalty = penalty
         own = penalty.dual_loss(loss)
-        self.loss = as_master_loss(own)
+        sparse = solver == "auto" and penalty.threshold > 0 and penalty.radius is None
+        self.loss = as_master_loss(own, sparse=sparse)
         free = free_columns if isinstance(free_columns, FreeColumns) else FreeColumns(free_columns)
         self.form = DualForm(penalty, coef == "free", offset, len(free))
         if penalty.is_positively_homogeneous and not self.loss.shrinks:
@@ -170,7 +171,7 @@ class SupportVectorMaster:
         self._setbacks, self._repriced = 0, False
         # objective, bound and the last answer are those of the problem between the two chains
         self._before_values, between = Chain.of(Problem(own, self.form), BEFORE_VALUES)
-        self._loss = as_master_loss(between.loss)
+        self._loss = as_master_loss(between.loss, sparse=sparse)
         self._before_optimizer, inner = Chain.of(Problem(self._loss, self.form), BEFORE_OPTIMIZER)
         self._of_dual = inner.loss, solver, options  # a bound method would keep the master alive
         self._smooth = self._smooth_along_paths(between.loss)
