@@ -99,6 +99,8 @@ class WarmStart:
     live : (PrimalSimplex or SmoothPrimal, sequence of Column) or None
         The restricted problem itself at its optimum, and all of its columns: it belongs to the
         master that goes on with it.
+    complete : bool
+        Whether the family has no other columns.
     """
 
     columns: Sequence[Column] = ()
@@ -106,6 +108,7 @@ class WarmStart:
     intercept: float = 0.0
     loss: Any = None
     live: tuple[PrimalSimplex | SmoothPrimal, Sequence[Column]] | None = None
+    complete: bool = False
 
 
 class SupportVectorMaster:
@@ -168,7 +171,7 @@ class SupportVectorMaster:
         self.accuracy = 0.0
         self._best: DualPoint | None = None
         self._best_bound = -np.inf
-        self._setbacks, self._repriced = 0, False
+        self._setbacks, self._repriced, self._complete = 0, False, False
         # objective, bound and the last answer are those of the problem between the two chains
         self._before_values, between = Chain.of(Problem(own, self.form), BEFORE_VALUES)
         self._loss = as_master_loss(between.loss, sparse=sparse)
@@ -223,6 +226,7 @@ class SupportVectorMaster:
         piecewise linear losses: not by much) it is gone on with the restricted problem itself. The
         answer does not depend on them.
         """
+        self._complete = start.complete
         if len(self.columns) == self.form.n_free and self._takes_over(start):
             return
         free = {column.key: j for j, column in enumerate(self.columns)}
@@ -287,8 +291,8 @@ class SupportVectorMaster:
         return True
 
     def anticipated(self) -> MasterState | None:
-        """The solution at another price, before it is solved at this one."""
-        if not self._repriced:
+        """The solution at another price, where that may show columns that are not here."""
+        if not self._repriced or self._complete:
             return None
         point = self._dual.present
         return self._state(point, self._objective(point))
@@ -303,7 +307,8 @@ class SupportVectorMaster:
         columns = [self.columns[j] for j in used]
         live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
         own = self._loss if self._along_paths else None
-        return WarmStart(columns, best.coef[used], best.intercept, own, live)
+        complete = self._complete and live is not None
+        return WarmStart(columns, best.coef[used], best.intercept, own, live, complete)
 
     def _solved(self, time_limit: float | None) -> DualPoint:
         """The dual solver's answer, of another one where the simplex of a path gives up."""
