@@ -255,8 +255,8 @@ class SupportVectorMaster:
     def _smooth_along_paths(self, loss: Any) -> RowwiseLoss | None:
         """The loss by its curvatures, where that is how to go on from one price to the next.
 
-        Of a loss with a box that is curved inside, as Huber's: cold, its dual is solved in less
-        time, but an interior point is no beginning for another price.
+        Of a loss with a box that is curved inside, as Huber's with few rows that bend: cold, its
+        dual is solved in less time, but an interior point is no beginning for another price.
         """
         sparse = self.form.threshold > 0 and self.form.radius is None
         if not (sparse and isinstance(self.loss, SupportVectorLoss) and hasattr(loss, "abilities")):
