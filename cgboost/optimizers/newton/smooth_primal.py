@@ -102,10 +102,10 @@ FARTHER = 10.0
 for it alone would move it."""
 
 
-ENOUGH = 1e-3
+DESCENT_SHARE = 1e-3
 """Coordinate descent ends with a sweep that gains at most this share of what was gained before."""
 
-SWEEPS = 200
+DESCENT_SWEEPS = 200
 """Sweeps at most: columns so much alike are for the active set."""
 
 MANY_COLUMNS = 200
@@ -438,8 +438,8 @@ class SmoothPrimal:
             form.quadratic / scales**2,
             not form.two_sided,
             form.offset == "free",
-            ENOUGH,
-            SWEEPS,
+            DESCENT_SHARE,
+            DESCENT_SWEEPS,
         )
         move = np.zeros(self.columns.count)
         move[places] = scaled / scales - start[:-1]
