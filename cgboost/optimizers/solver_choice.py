@@ -141,7 +141,9 @@ def _backend(solver: str, options: Mapping[str, Any] | None) -> OpenSession:
 
 
 OPTIMIZERS = (
-    Optimizer("a smooth loss: Poisson, logistic, entropic", _is_smooth, _newton),
+    Optimizer(
+        "a smooth loss: Poisson, logistic, entropic; Huber's if most rows bend", _is_smooth, _newton
+    ),
     Optimizer("few numbers; a box of linear losses, Σ|α|", _is_small, _vertex),
     Optimizer("a box; Σ|α|, elastic net", _is_sparse_box, _own(InteriorSession)),
     Optimizer("a box; ½Σα², free columns", _is_ridge_beside_free, _own(InteriorSession)),

@@ -10,19 +10,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.linalg import cho_factor
 
 from cgboost import ColumnGeneration
 from cgboost.losses import Exponential, LogLoss, Loss, Poisson, SquaredError
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.newton import quadratic_model
+from cgboost.optimizers.newton import quadratic_model, smooth_primal
+from cgboost.optimizers.newton.descent_loop import Vector, descend
 from cgboost.optimizers.newton.homotopy import ActiveInverse, follow
 from cgboost.optimizers.newton.quadratic_model import LITTLE, WeightedProducts, minimise
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
-from cgboost.penalties import L1, L2
-from cgboost.penalties.penalty import DualForm
+from cgboost.penalties import L1, L2, ElasticNet
+from cgboost.penalties.penalty import DualForm, Penalty
 from cgboost.pricing import FeaturePricer
 from solvers import LimitError, Status
 from tests.effort import examples
@@ -276,3 +278,91 @@ def test_earlier_products_do_at_another_price_and_while_weights_are_near() -> No
     products._product = None  # type: ignore[assignment, method-assign]  # none is made anew
     scaled = products.of(places, 1.07 * 2.0 * weights)
     np.testing.assert_allclose(scaled, 1.07 * fresh, rtol=1e-12)
+
+
+# ---------------------------------------------------------------------- columns of few entries
+
+
+def few_entries(seed: int) -> tuple[np.ndarray, Vector]:
+    """Columns with 6 % of their entries, shape (300, 80), and a number for each row."""
+    rng = np.random.default_rng(seed)
+    H = rng.exponential(size=(300, 80)) * (rng.random((300, 80)) < 0.06)
+    return H, H[:, :10] @ rng.normal(size=10) + 0.3 * rng.normal(size=300)
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    positive=st.booleans(),
+    free_offset=st.booleans(),
+    ridge=st.sampled_from([0.0, 0.3]),
+)
+def test_coordinate_descent_finds_the_minimiser_of_the_model(
+    seed: int, positive: bool, free_offset: bool, ridge: float
+) -> None:
+    """To 1e-10 of that over products of the columns, with the offset eliminated or absent."""
+    H, _ = few_entries(seed)
+    rng = np.random.default_rng(seed)
+    weights, response = rng.uniform(0.0, 2.0, size=300), rng.normal(size=300)
+    entries, start = sparse.csr_array(H.T), rng.normal(size=80) * (rng.random(80) < 0.3)
+    start = np.abs(start) if positive else start
+    charge = np.full(80, 0.2 * np.abs(H.T @ response).max())
+    places, none = np.arange(80), np.full(80, ridge)
+    columns = entries.data, entries.indices, entries.indptr, places
+    signs = positive, free_offset
+    x, offset, done = descend(
+        *columns, weights, response, start, charge, none, *signs, 1e-24, 10000
+    )
+    assert done
+    ones = H if not free_offset else H - weights @ H / weights.sum()
+    best = response if not free_offset else response - weights * (response.sum() / weights.sum())
+    Q = (ones.T * weights) @ ones
+    c = -ones.T @ best - Q @ start
+    Q[np.diag_indices(80)] += ridge
+    other = minimise(Q, c, charge, start, positive=np.full(80, positive))
+    np.testing.assert_allclose(x, other, atol=1e-10 * max(1.0, np.abs(other).max()))
+    moved = response - weights * (H @ (x - start) + offset)
+    assert abs(moved.sum()) <= 1e-9 * np.abs(moved).sum() if free_offset else offset == 0.0
+
+
+@pytest.mark.parametrize("offset", ["free", "none", "penalized"])
+@pytest.mark.parametrize("penalty", [L1(), ElasticNet(0.5)], ids=repr)
+def test_columns_of_few_entries_have_the_optimum_of_all_entries(
+    penalty: Penalty, offset: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The objective agrees with and without coordinate descent; bounds hold for both."""
+    H, y = few_entries(0)
+    loss = LogLoss().on(np.sign(y), np.full(300, 1.0))
+    answers = []
+    monkeypatch.setattr(smooth_primal, "MANY_COLUMNS", 10)
+    for way in (lambda function: function, lambda function: None):
+        monkeypatch.setattr(smooth_primal, "compiled", way)
+        master = SupportVectorMaster(loss, penalty, offset=offset)
+        result = ColumnGeneration(master, FeaturePricer(H), columns_per_round=80, tol=1e-7).run()
+        assert result.gap <= 1e-7
+        answers.append(result)
+    first, second = answers
+    rounding = 1e-10 * first.objective
+    assert first.bound <= second.objective + rounding
+    assert second.bound <= first.objective + rounding
+    assert first.objective == pytest.approx(second.objective, rel=2e-7)
+
+
+def test_entries_of_columns_say_what_the_columns_say() -> None:
+    """Outputs and scores over the entries that are not 0 are those of all, centred or not."""
+    H, y = few_entries(1)
+    coef, whole = y[:80], np.arange(80)
+    for centred in (True, False):
+        store, dense = (ColumnStore(300, centred=centred) for _ in range(2))
+        dense.entries = None
+        for each in (store, dense):
+            each.append(list(H.T[:50]))
+            each.append(list(H.T[50:]))
+        assert store.entries is not None
+        np.testing.assert_allclose(store.combine(coef), dense.combine(coef), atol=1e-12)
+        np.testing.assert_allclose(store.scores(whole, y), dense.scores(whole, y), atol=1e-12)
+        np.testing.assert_allclose(
+            store.scores(whole[::7], y), dense.scores(whole[::7], y), atol=1e-12
+        )
+    store.append([np.ones(300)])
+    assert store.entries is None

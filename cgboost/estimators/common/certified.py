@@ -172,20 +172,20 @@ class BaseBoost(BaseEnsemble):
             self.dual_bound_ += run.bound
             self.gap_ = max(self.gap_, run.gap)
         self.converged_ = bool(self.gap_ <= self._tol)
-        self._warn_of_scale(runs, rows)
-        if (trade_off := self._objective.trade_off).startswith("C="):
+        objective = self._objective
+        self._warn_of_scale(runs, rows, objective.tube)
+        if (trade_off := objective.trade_off).startswith("C="):
             warn_of_weights(self._called, rows.weights, f"{trade_off} multiplies each")
         family, one = self._family, self._target.run_names is None
         for name in vars(self).get("_optional", ()):  # of an earlier fit
             vars(self).pop(name, None)
-        own = self._objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
+        own = objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
         self._optional = [name for name, value in own.items() if value is not None]
         for name in self._optional:
             setattr(self, name, own[name])
 
-    def _warn_of_scale(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+    def _warn_of_scale(self, runs: list[FittedRun], rows: TrainingRows, tube: float) -> None:
         """Warn of a y that hardly leaves the tube in which errors are free."""
-        tube = self._objective.tube
         if not tube or any(run.is_trivial for run in runs):  # of which there is a warning already
             return
         mean = np.average(rows.y, weights=rows.weights)

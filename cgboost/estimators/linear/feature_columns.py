@@ -129,7 +129,8 @@ class FeatureColumns(ColumnFamily):
         """All features where they are few numbers, else by continuation."""
         count, n_rows = pool.size(0), loss.n_rows
         if self.at_once and count <= FEWEST_FEATURES and count * n_rows <= FEW_NUMBERS:
-            return WarmStart(pool.columns([0] * count, range(count)), np.zeros(count))
+            every = pool.columns([0] * count, range(count))
+            return WarmStart(every, np.zeros(count), complete=True)
         own = pool, loss, make_master, self.columns_per_round(pool, loss.n_rows)
         return warm_start_by_continuation(*own, self.time_limit)
 

@@ -99,6 +99,8 @@ class WarmStart:
     live : (PrimalSimplex or SmoothPrimal, sequence of Column) or None
         The restricted problem itself at its optimum, and all of its columns: it belongs to the
         master that goes on with it.
+    complete : bool
+        Whether the family has no other columns.
     """
 
     columns: Sequence[Column] = ()
@@ -106,6 +108,7 @@ class WarmStart:
     intercept: float = 0.0
     loss: Any = None
     live: tuple[PrimalSimplex | SmoothPrimal, Sequence[Column]] | None = None
+    complete: bool = False
 
 
 class SupportVectorMaster:
@@ -159,7 +162,8 @@ class SupportVectorMaster:
                 raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
         self.penalty = penalty
         own = penalty.dual_loss(loss)
-        self.loss = as_master_loss(own)
+        sparse = solver == "auto" and penalty.threshold > 0 and penalty.radius is None
+        self.loss = as_master_loss(own, sparse=sparse)
         free = free_columns if isinstance(free_columns, FreeColumns) else FreeColumns(free_columns)
         self.form = DualForm(penalty, coef == "free", offset, len(free))
         if penalty.is_positively_homogeneous and not self.loss.shrinks:
@@ -175,10 +179,10 @@ class SupportVectorMaster:
         self.accuracy = 0.0
         self._best: DualPoint | None = None
         self._best_bound = -np.inf
-        self._setbacks, self._repriced = 0, False
+        self._setbacks, self._repriced, self._complete = 0, False, False
         # objective, bound and the last answer are those of the problem between the two chains
         self._before_values, between = Chain.of(Problem(own, self.form), BEFORE_VALUES)
-        self._loss = as_master_loss(between.loss)
+        self._loss = as_master_loss(between.loss, sparse=sparse)
         self._before_optimizer, inner = Chain.of(Problem(self._loss, self.form), BEFORE_OPTIMIZER)
         self._of_dual = inner.loss, solver, options  # a bound method would keep the master alive
         self._smooth = self._smooth_along_paths(between.loss)
@@ -230,6 +234,7 @@ class SupportVectorMaster:
         piecewise linear losses: not by much) it is gone on with the restricted problem itself. The
         answer does not depend on them.
         """
+        self._complete = start.complete
         if len(self.columns) == self.form.n_free and self._takes_over(start):
             return
         free = {column.key: j for j, column in enumerate(self.columns)}
@@ -258,8 +263,8 @@ class SupportVectorMaster:
     def _smooth_along_paths(self, loss: Any) -> RowwiseLoss | None:
         """The loss by its curvatures, where that is how to go on from one price to the next.
 
-        Of a loss with a box that is curved inside, as Huber's: cold, its dual is solved in less
-        time, but an interior point is no beginning for another price.
+        Of a loss with a box that is curved inside, as Huber's with few rows that bend: cold, its
+        dual is solved in less time, but an interior point is no beginning for another price.
         """
         sparse = self.form.threshold > 0 and self.form.radius is None
         if not (sparse and isinstance(self.loss, SupportVectorLoss) and hasattr(loss, "abilities")):
@@ -294,8 +299,8 @@ class SupportVectorMaster:
         return True
 
     def anticipated(self) -> MasterState | None:
-        """The solution at another price, before it is solved at this one."""
-        if not self._repriced:
+        """The solution at another price, where that may show columns that are not here."""
+        if not self._repriced or self._complete:
             return None
         point = self._dual.present
         return self._state(point, self._objective(point))
@@ -310,7 +315,8 @@ class SupportVectorMaster:
         columns = [self.columns[j] for j in used]
         live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
         own = self._loss if self._along_paths else None
-        return WarmStart(columns, best.coef[used], best.intercept, own, live)
+        complete = self._complete and live is not None
+        return WarmStart(columns, best.coef[used], best.intercept, own, live, complete)
 
     def _solved(self, time_limit: float | None) -> DualPoint:
         """The dual solver's answer, of another one where the simplex of a path gives up."""

@@ -33,6 +33,12 @@ OFFSET_STEPS = 5
 """Steps at most that bring Σr to 0 between Newton steps. Each but the first takes about as many
 digits as there were."""
 
+BENT_SHARE = 0.5
+"""Rows that bend at their median, of a loss in a box, from which on Newton's method is the quicker
+one where coefficients are sparse. With Huber's loss at 10000 × 100 it took 30 instead of 180 ms,
+and at 3000 × 5931, sparse, 1.1 instead of 3.7 s; where δ is a tenth of what leaves half of the rows
+bent, up to five times as long as the dual, and more with more features than rows."""
+
 SUM_BALANCE = 1e-12
 """Σr is 0 at this share of Σ|r|: its rounding over many rows, and a thousandth of what a gap
 allows."""
@@ -215,13 +221,23 @@ def balancing_shift(loss: RowwiseLoss, output: Vector) -> float:
     return best
 
 
-def as_master_loss(loss: Any) -> Any:
+def _bends(loss: Any) -> bool:
+    """Whether most rows have a curvature where the output is the median target."""
+    if "hessian_diag" not in loss.abilities or not hasattr(loss, "curvature"):
+        return False
+    bent = loss.curvature(np.full(loss.n_rows, np.median(loss.target))) > 0
+    counts = np.count_nonzero(loss.weights > 0)
+    return bool(np.count_nonzero(bent) >= BENT_SHARE * counts)
+
+
+def as_master_loss(loss: Any, *, sparse: bool = False) -> Any:
     """A bound loss as a master takes it: a SupportVectorLoss, its dual box, or a RowwiseLoss.
 
     A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
     else as a smooth loss, for which it needs a Hessian and a conjugate. One that has both is taken
     as smooth where its box has no ends, as that of the squared error: then there is no row to fix
-    at an end, and the primal has fewer variables than the dual.
+    at an end, and the primal has fewer variables than the dual. Under a penalty with ``sparse``
+    solutions it is so, too, where most rows are inside their box.
 
     Raises
     ------
@@ -234,7 +250,8 @@ def as_master_loss(loss: Any) -> Any:
         missing: list[str] = [name for name in PROOF if name not in loss.abilities]
         if "dual_box" in loss.abilities:
             box: SupportVectorLoss = loss.box
-            if missing or np.isfinite([box.lower, box.upper]).all():
+            closed = bool(np.isfinite([box.lower, box.upper]).all())
+            if missing or (closed and not (sparse and _bends(loss))):
                 return box
     else:
         missing = [name for name in (*NEEDED, "curvature") if not hasattr(loss, name)]

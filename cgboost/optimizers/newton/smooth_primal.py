@@ -25,6 +25,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from cgboost._solvers import SolverError
+from cgboost.compiled import compiled
 from cgboost.generation.columns import FloatArray, multiple
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
@@ -99,6 +100,16 @@ curvature would be a step of any size, up to 1e8 times those of coefficients."""
 FARTHER = 10.0
 """The offset moves by at most this many times the largest output, or 1, and what Newton's method
 for it alone would move it."""
+
+
+DESCENT_SHARE = 1e-3
+"""Coordinate descent ends with a sweep that gains at most this share of what was gained before."""
+
+DESCENT_SWEEPS = 200
+"""Sweeps at most: columns so much alike are for the active set."""
+
+MANY_COLUMNS = 200
+"""Of fewer, products and factors take less time than numba to be loaded."""
 
 
 class SmoothPrimal:
@@ -281,6 +292,8 @@ class SmoothPrimal:
         try:
             if self._is_smaller_by_rows:
                 end = self._minimised_by_rows(output, response, softened=softened)
+            elif (found := self._descended(output, response, places, start, softened)) is not None:
+                end = found
             else:
                 hessian = self._hessian(output, places, softened=softened)
                 end = self._minimised(gradient, hessian, start)
@@ -394,6 +407,47 @@ class SmoothPrimal:
             options=self._options,
         )
         return point / sizes
+
+    def _descended(
+        self, output: Vector, response: Vector, places: Indices, start: Vector, softened: bool
+    ) -> Vector | None:
+        """Nearly the minimiser, by coordinate descent over columns of few entries.
+
+        None for other columns or forms, without numba, or if it takes many sweeps.
+        """
+        form, loss, entries = self.form, self.loss, self.columns.entries
+        if entries is None or len(places) < MANY_COLUMNS or not isinstance(loss, RowwiseLoss):
+            return None
+        if form.radius is not None or form.charges_offset or self._solver != "auto":
+            return None
+        from cgboost.optimizers.newton.descent_loop import descend
+
+        weights = loss.weights(output, softened=softened)
+        if (loop := compiled(descend)) is None or not (mass := float(weights.sum())) > 0:
+            return None
+        scales = self.columns.scales[places]
+        scaled, offset, done = loop(
+            entries.data,
+            entries.indices,
+            entries.indptr,
+            places,
+            weights,
+            response,
+            scales * start[:-1],
+            form.threshold / scales,
+            form.quadratic / scales**2,
+            not form.two_sided,
+            form.offset == "free",
+            DESCENT_SHARE,
+            DESCENT_SWEEPS,
+        )
+        move = np.zeros(self.columns.count)
+        move[places] = scaled / scales - start[:-1]
+        intercept = self._intercept + offset + self.columns.shift(move)  # of centred columns
+        limit = self._offset_limit(float(response.sum()), mass, mass)
+        if not done or abs(intercept) > limit > 0.0:
+            return None
+        return np.append(scaled / scales, intercept)
 
     @property
     def _is_smaller_by_rows(self) -> bool:

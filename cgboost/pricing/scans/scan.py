@@ -181,8 +181,9 @@ class StrataPricer(Memoryless):
         if priority not in PRIORITIES:
             raise ValueError(f"priority must be one of {PRIORITIES}, got {priority!r}")
         self.pool = pool
-        # asking a protocol takes as long as a round of a small problem
-        self._searched = pool if isinstance(pool, SearchablePool) else None
+        # by name: asking a protocol takes as long as a round of a small problem
+        able = hasattr(pool, "search") and hasattr(pool, "values_on")
+        self._searched = cast(SearchablePool, pool) if able else None
         self.priority = priority
         self.tol = tol
         self.certify_every = certify_every
