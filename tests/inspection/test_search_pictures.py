@@ -27,7 +27,7 @@ def result_of(nodes: list[tuple[int, int, int, str]]) -> BranchAndPriceResult:
     tree["global_bound"] = np.arange(len(nodes), dtype=float)
     tree["incumbent"] = np.array([np.inf, *[9.0] * (len(nodes) - 1)])[: len(nodes)]
     return BranchAndPriceResult(
-        9.0, 9.0, 0.0, (), np.zeros(0), len(nodes), 0, StopReason.OPTIMAL, "", tree
+        9.0, 9.0, 0.0, (), np.zeros(0), len(nodes), StopReason.OPTIMAL, "", tree
     )
 
 
