@@ -169,7 +169,7 @@ NEVER: dict[Any, str] = {
     3: "early_stopping feed_forward interaction_cst monotonic_cst orthogonalize penalty_weights "
     "smoother solver solver_options",
     "nonsense": "centers class_weight coef corrective criterion deflate dual fit_intercept "
-    "formulation kernel loss method multi_class noncrossing offset penalty pricing priority "
+    "formulation kernel leaves loss method multi_class noncrossing offset penalty pricing priority "
     "probability random_state rule selection standardize start step subgradient to_the_letter trim "
     "variant",
 }

@@ -88,12 +88,12 @@ class BaseGradientBoosting(BaseLearnerStages):
 
     def _check_limits(self) -> None:
         """Limits of the trees, as scikit-learn has them, and the bins."""
-        for name in ("max_depth", "max_leaf_nodes"):
-            check_count(name, getattr(self, name), optional=True)
-        for name, most in (("min_samples_split", 1.0), ("min_samples_leaf", 0.5)):
+        for name, least in (("max_depth", 1), ("max_leaf_nodes", 2)):
+            check_count(name, getattr(self, name), least=least, optional=True)
+        for name, least, most in (("min_samples_split", 2, 1.0), ("min_samples_leaf", 1, 0.5)):
             value = getattr(self, name)
             if isinstance(value, Integral):
-                check_count(name, value)
+                check_count(name, value, least=least)
                 continue
             check_number(name, value, above=0)
             if value > most:

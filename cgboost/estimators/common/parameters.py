@@ -107,15 +107,20 @@ def check_class_weight(name: str, value: Any) -> None:
 
 
 def check_count(
-    name: str, value: Any, *, optional: bool = False, words: Collection[str] = ()
+    name: str,
+    value: Any,
+    *,
+    least: int = 1,
+    optional: bool = False,
+    words: Collection[str] = (),
 ) -> None:
-    """``value`` must be a whole number of at least 1, or None or a word where that is allowed."""
+    """``value`` must be a whole number, or None or a word where that is allowed."""
     if optional and value is None:
         return
     if isinstance(value, str) and value in words:
         return
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        wanted = " or ".join(["a whole number ≥ 1", *map(repr, words)])
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        wanted = " or ".join([f"a whole number ≥ {least}", *map(repr, words)])
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
 

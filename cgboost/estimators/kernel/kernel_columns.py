@@ -307,7 +307,9 @@ class KernelColumns(ColumnFamily):
     ) -> tuple[Any, Any]:
         """A support vector machine, where the problem is one, to be solved to the end."""
         penalty = get_penalty(self.penalty)
-        if self.is_linear and not self.is_of_functions:  # a vertex has at most as many columns as rows
+        if (
+            self.is_linear and not self.is_of_functions
+        ):  # a vertex has at most as many columns as rows
             master.expected = pool.X.shape[0]
         if not (isinstance(penalty, RKHS) and self.at_once == TO_THE_END):
             return master, pricer

@@ -32,7 +32,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class SummedExpansion:
+class KernelSumExpansion:
     """h(x) = Σ_p Σ_i weight_pi k_p(x, x_i) over training rows x_i.
 
     Attributes
@@ -44,7 +44,7 @@ class SummedExpansion:
     parts: Sequence[KernelExpansion]
 
     @property
-    def family(self) -> SummedExpansions:
+    def family(self) -> KernelSumExpansions:
         """What evaluates them."""
         return SUMS
 
@@ -55,10 +55,10 @@ class SummedExpansion:
         return together, np.concatenate(weights), [name for some in names for name in some]
 
 
-class SummedExpansions:
+class KernelSumExpansions:
     """Evaluates expansions over several kernels."""
 
-    def outputs(self, X: Matrix, hypotheses: Sequence[SummedExpansion]) -> Matrix:
+    def outputs(self, X: Matrix, hypotheses: Sequence[KernelSumExpansion]) -> Matrix:
         """Values of the expansions on the rows of X, shape (len(X), n_hypotheses)."""
         values = np.zeros((X.shape[0], len(hypotheses)))
         for place, hypothesis in enumerate(hypotheses):
@@ -67,7 +67,7 @@ class SummedExpansions:
         return values
 
 
-SUMS = SummedExpansions()
+SUMS = KernelSumExpansions()
 
 
 class SummedKernelOfMachine:
@@ -128,7 +128,7 @@ class SummedKernelOfMachine:
             for space, share in zip(self._spaces, self._sum.shares, strict=True)
         ]
         (name,) = self._sum.strata
-        return Column(factor * values, key, hypothesis=SummedExpansion(parts), stratum=name)
+        return Column(factor * values, key, hypothesis=KernelSumExpansion(parts), stratum=name)
 
 
 def _no_gram() -> PackedMatrix:
