@@ -179,6 +179,8 @@ STAGES = "stages_end_in_the_model"
 TWO_NORM = {COPIES: "a repeated row is a repeated column, too"}
 ORDER = {COPIES: "trees of equal merit are chosen by the order of rows"}
 FOLDS = {COPIES: "rows are dealt out to folds one by one"}
+SMOOTH = CGBoostRegressor("linear", loss="squared_error", columns_per_round=1)
+AT_ONCE = {"a_fit_cut_short_says_so_and_keeps_the_rounds_before": "it has one round"}
 SCALED = {SPARSE: "features of sparse rows are scaled, not centred"}
 WARM = {CUT: "what a solver answers depends on how the run goes on"}
 SHORT = {CUT: "the fit ends before the second round"}
@@ -220,16 +222,21 @@ CLASSICAL = [
 """Boosting without a certificate."""
 
 PROGRAMS = [
-    case(LPBoostClassifier(columns_per_round=1), unique=False),
-    case(LPBoostClassifier(columns_per_round=1), "classes", three_classes, unique=False),
+    case(LPBoostClassifier(columns_per_round=1, solver="highs"), unique=False),
     case(
-        LPBoostClassifier(multi_class="joint", columns_per_round=1),
+        LPBoostClassifier(columns_per_round=1, solver="highs"),
+        "classes",
+        three_classes,
+        unique=False,
+    ),
+    case(
+        LPBoostClassifier(multi_class="joint", columns_per_round=1, solver="highs"),
         "joint",
         three_classes,
         unique=False,
     ),
     case(LPBoostClassifier(TREE, C=1.0, max_columns=20), "trees", unique=False, but=GREEDY | ORDER),
-    case(LPBoostRegressor(C=1.0, columns_per_round=1), unique=False),
+    case(LPBoostRegressor(C=1.0, columns_per_round=1, solver="highs"), unique=False),
     case(ConstrainedBoostClassifier([Monotone(0, 1)], columns_per_round=1), unique=False),
     case(ConstrainedBoostRegressor([Convex(0)], C=1.0, columns_per_round=1), unique=False),
     case(RuleSetClassifier(max_bins=5)),
@@ -244,8 +251,8 @@ KERNELS = [
     case(with_solver(regressor, 1e4, "l1", "highs")),
     case(CGBoostRegressor(MANY_KERNELS), "many kernels", but=SCALED | WARM),
     case(classifier(penalty="elasticnet"), "elastic net", but=TWO_NORM | WARM),
-    case(CGBoostRegressor("linear", loss="squared_error"), "smooth", but=SCALED),
-    case(CGBoostRegressor("rbf", penalty="rkhs"), "functions", few_lines, but=SCALED),
+    case(SMOOTH, "smooth", but=SCALED),
+    case(CGBoostRegressor("rbf", penalty="rkhs"), "functions", few_lines, but=SCALED | AT_ONCE),
     case(CGBoostRegressor(MANY_KERNELS, penalty="group"), "groups", but=SCALED | WARM),
     case(CGBoostOutlierDetector(LIBRARY, nu=0.3, penalty="l1"), data=inliers, but=GIVEN),
     case(
