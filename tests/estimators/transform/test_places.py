@@ -134,7 +134,7 @@ def test_blocks_files_and_threads_have_the_model_of_arrays(
     same_as_in_memory(case, place, tmp_path, "")
 
 
-@law([case(loss, of_loss(loss), lambda: mixed(3)) for loss in ("absolute_error", "quantile")])
+@law([case(loss, of_loss(loss), lambda: mixed(6)) for loss in ("absolute_error", "quantile")])
 def test_losses_without_a_curvature_are_the_same_over_partitions(
     case: Case, tmp_path: Path
 ) -> None:
