@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,15 @@ class SummedKernelOfMachine:
     def __init__(self, pool: KernelPool, weight: Callable[[str], float]) -> None:
         self.pool = pool.without_memory()
         self._sum = SummedKernel(self.pool, weight)
-        self._spaces = [KernelSpace(own, _no_gram, pool.X) for own in pool.families]
+        self._spaces = [
+            KernelSpace(own, partial(self._gram, number), pool.X)
+            for number, own in enumerate(pool.families)
+        ]
+
+    def _gram(self, kernel: int) -> PackedMatrix:
+        """The values of a kernel on all pairs of training rows; its sums do not need them."""
+        rows = np.arange(self.pool.data.n_rows)
+        return PackedMatrix.of(np.asarray(self.pool.values(kernel, rows), dtype=np.float64))
 
     def fits(self, megabytes: float) -> bool:
         """Whether libsvm knows the kernel, or memory holds two copies of its matrix."""
@@ -129,11 +138,6 @@ class SummedKernelOfMachine:
         ]
         (name,) = self._sum.strata
         return Column(factor * values, key, hypothesis=KernelSumExpansion(parts), stratum=name)
-
-
-def _no_gram() -> PackedMatrix:
-    """No matrix: sums alone are asked for."""
-    raise NotImplementedError
 
 
 class MachinePricer(Memoryless):

@@ -6,9 +6,11 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.svm import SVC
 
-from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, Linear
+from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear
 from cgboost.optimizers.rkhs import support_vector_machine
 from cgboost.penalties import RKHS
+from cgboost.pricing.kernels.kernel_pricer import KernelPool
+from cgboost.pricing.rkhs.machine_pricer import SummedKernelOfMachine
 
 X, y = make_classification(200, 6, n_informative=4, flip_y=0.2, random_state=0)
 WEIGHTS = np.random.default_rng(0).uniform(0.0, 2.0, len(y)) * (np.arange(len(y)) > 9)
@@ -73,3 +75,13 @@ def test_a_wrong_answer_is_not_believed(monkeypatch):
     model = fitted(MODELS["hinge"])
     assert model.n_iter_ > 1
     assert model.converged_
+
+
+def test_sums_need_no_matrix_and_are_those_of_it():
+    """S r of a pass is Σ_p K_p r/w_p of the matrices, which functions have if they are asked."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    library = KernelLibrary({"linear": Linear(), "rbf": RBF(0.5)})
+    kernel = SummedKernelOfMachine(KernelPool(library, X), {"linear": 2.0, "rbf": 0.5}.__getitem__)
+    response = np.linspace(-1.0, 1.0, 40)
+    parts = [own.gram @ response / w for own, w in zip(kernel._spaces, (2.0, 0.5), strict=True)]
+    np.testing.assert_allclose(kernel.sums(response), sum(parts), atol=1e-12)
