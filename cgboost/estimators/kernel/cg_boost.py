@@ -121,7 +121,7 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
         columns are scored.
     columns_per_round : int, "all" or None
         Maximum number of columns generated per round. None means 2 % of the training rows, at most
-        400, and at least 40 without early stopping and ``max_columns``. 1 is exactly the algorithm
+        400, and at least 20 without early stopping and ``max_columns``. 1 is exactly the algorithm
         of the paper. "all" adds every column that prices out, from every kernel. With penalty="l2",
         nearly every column has a nonzero coefficient at the optimum: None then means "all" for up
         to 3000 columns (rows × kernels), without early stopping or ``max_columns``, and "all" is
