@@ -61,8 +61,8 @@ def main() -> None:
         if given.today:
             asked = ["--data", given.data, "--rows", row.name, "--repeats", str(given.repeats)]
             before = in_child([*asked, "--entrant", OURS], Path(given.today))
-            found += [] if before is None else [Figure(**before) for before in before[:1]]
-            found[-1] = dataclasses.replace(found[-1], entrant="cgboost before")
+            for figure in (before or [])[:1]:
+                found.append(Figure(**figure | {"entrant": "cgboost before"}))
         lines += found
         print(_line(row, found, " MB" if given.memory else " s"), flush=True)
     if given.docs:
@@ -99,7 +99,8 @@ def _line(row: Row, found: list[Figure], unit: str) -> str:
         + (f" ({figure.score})" if figure.score else "")
         for figure in found
     )
-    ratio = f" → {ours / min(peers):.2f} ×" if peers else ""
+    best = min(peers, default=0.0)  # a run within the memory that reading the rows took has 0 MB
+    ratio = f" → {ours / best:.2f} ×" if best > 0 else ""
     wanted = f" (wanted ≤ {row.goal:g})" if row.goal is not None else ""
     return f"{row.name}: {told}{ratio}{wanted}"
 
