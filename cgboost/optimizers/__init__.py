@@ -10,7 +10,7 @@
     simplex/             vertices: any backend, the path simplex, crossover, purification
     active_set/          quadratic duals
     newton/              smooth losses in the primal
-    cones/, whole_kernels/   norms of whole functions
+    cones/, rkhs/        norms of whole functions
     quantiles/           several outputs at once
     linear/              the restricted primal of a linear program
     refits/              all coefficients of stagewise masters

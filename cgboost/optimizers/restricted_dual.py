@@ -96,8 +96,9 @@ class LiveDual(ABC):
         Where the variables that are not in the session stand: at their cap, or at 0.
     kept : ndarray
         The variables in the session.
-    rows : ndarray
-        The columns in the session, and negative numbers for rows that are none.
+    constraints : ndarray
+        One for each column in the session, by its number; negative numbers stand for those of the
+        offset, of the level, of free directions.
     pivot_scores : ndarray
         The scores of the pivots of large columns, where it treats them apart.
     gap : float
@@ -107,7 +108,7 @@ class LiveDual(ABC):
     """
 
     at_cap: NDArray[Any]
-    rows: Indices
+    constraints: Indices
     pivot_scores: Vector = np.zeros(0)
     gap: float = 0.0
     solved: bool = True

@@ -175,7 +175,7 @@ class RestrictedDual:
         """Put new columns into the session; whether the first ones, after a sample of the rows."""
         waiting, free, sampled = self._waiting, self.form.n_free, False
         self._waiting = waiting[:0]
-        if not (self.session.rows >= 0).any() and not self._expected:
+        if not (self.session.constraints >= 0).any() and not self._expected:
             sampled = self._expect_from_sample(waiting, time_limit)
         for columns in (waiting[waiting < free], waiting[waiting >= free]):
             if columns.size:
@@ -249,7 +249,7 @@ class RestrictedDual:
         """Go on with the variables that are as near to their margin as those on its wrong side."""
         size = np.abs(point.rate)
         near = float(np.mean(size <= CALM * size[freed].max(initial=0.0)))
-        least = NEXT_ROWS * len(self.session.rows) / len(size)
+        least = NEXT_ROWS * len(self.session.constraints) / len(size)
         self.expect(point.coef, point.intercept, min(1.0, max(near, least)))
         if isinstance(self.session, InteriorSession):
             self.session.begin()
@@ -371,7 +371,7 @@ class RestrictedDual:
         """Whether what is in the session is a small enough problem to be passed to a backend."""
         if isinstance(self.session, DualSession) or len(self.columns.large):
             return False
-        return len(self.session.kept) * len(self.session.rows) <= LARGEST
+        return len(self.session.kept) * len(self.session.constraints) <= LARGEST
 
     def _open_backend(self, trouble: str) -> None:
         """A session with a solver behind it, over the variables and columns of the present one.
@@ -383,7 +383,7 @@ class RestrictedDual:
         """
         before = self.session
         logger.info("going on with a backend: the own method could %s", trouble)
-        if len(before.kept) * len(before.rows) > BACKEND_IS_QUICK:
+        if len(before.kept) * len(before.constraints) > BACKEND_IS_QUICK:
             kind = "quadratic" if self.form.quadratic > 0 else "linear"
             own = "active set" if isinstance(before, ActiveSetSession) else "interior point"
             warn_caller(
@@ -393,7 +393,7 @@ class RestrictedDual:
                 SlowSolverWarning,
             )
         self.session = self.backend(self.loss, self.columns, self.form, self._solver)
-        held = before.rows[before.rows >= 0]
+        held = before.constraints[before.constraints >= 0]
         for columns in (held[held < self.form.n_free], held[held >= self.form.n_free]):
             if columns.size:
                 self.session.rescale()
@@ -421,7 +421,7 @@ class RestrictedDual:
         The end follows from the rate alone: a solver may stop a little short of it, and a variable
         well inside its box may be small compared with its cap.
         """
-        if not (self.session.rows >= 0).any():  # rates of the offset alone say nothing
+        if not (self.session.constraints >= 0).any():  # rates of the offset alone say nothing
             return
         movement = np.quantile(np.abs(rate - self.rate), MOVEMENT_QUANTILE)
         kept = self.session.kept
@@ -439,7 +439,7 @@ class RestrictedDual:
 
     def _violated_inactive(self, point: DualPoint) -> Indices:
         inactive = np.arange(self.columns.count) >= self.form.n_free
-        held = self.session.rows[self.session.rows >= 0]
+        held = self.session.constraints[self.session.constraints >= 0]
         inactive[held] = False
         candidates = np.flatnonzero(inactive)
         if not candidates.size:
@@ -452,7 +452,7 @@ class RestrictedDual:
         """What a column may score: under a ball, as much as those in the session."""
         if self.form.radius is None:
             return self.form.threshold
-        held = self.session.rows[self.session.rows >= 0]
+        held = self.session.constraints[self.session.constraints >= 0]
         return float(self._size(held, point).max(initial=0.0))
 
     def _size(self, columns: Indices, point: DualPoint) -> Vector:
@@ -468,7 +468,7 @@ class RestrictedDual:
         slack_for[idle] = self._slack_for[idle] + 1
         self._slack_for = slack_for
         leaving = idle[slack_for[idle] >= SLACK_ROUNDS]
-        if len(leaving) >= max(1.0, LEAST_SHARE * np.count_nonzero(self.session.rows >= 0)):
+        if len(leaving) >= max(1.0, LEAST_SHARE * np.count_nonzero(self.session.constraints >= 0)):
             self.session.deactivate(leaving)
 
 

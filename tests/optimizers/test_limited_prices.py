@@ -88,7 +88,7 @@ def test_where_no_solver_goes_on_a_lower_limit_is_tried(monkeypatch: pytest.Monk
     solve = RestrictedDual.solve
 
     def failing(self: RestrictedDual, *limits: Any) -> Any:
-        if self.variables.cap.max() > 10.0 and len(self.session.rows) > 1:
+        if self.variables.cap.max() > 10.0 and len(self.session.constraints) > 1:
             raise SolverFailure("no progress")
         return solve(self, *limits)
 

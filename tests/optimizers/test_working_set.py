@@ -64,11 +64,11 @@ def test_what_leaves_the_session_stays_in_the_answer() -> None:
     rng = np.random.default_rng(1)
     H = rng.normal(size=(60, 8)) @ rng.normal(size=(8, 40))
     session, result = run(H, H[:, 0] + H[:, 1] + rng.normal(size=60), "highs", 5)
-    held = session.rows[session.rows >= 0]
+    held = session.constraints[session.constraints >= 0]
     inactive = np.setdiff1d(np.arange(len(result.coef)), held)
     assert inactive.size > 0
     assert np.all(result.coef[inactive] == 0)
-    assert session._session.n_rows == len(session.rows)
+    assert session._session.n_rows == len(session.constraints)
     assert session._session.n_columns == len(session.kept)
     X = rng.normal(size=(200, 5))
     y = X[:, 0] + 0.3 * rng.normal(size=200)

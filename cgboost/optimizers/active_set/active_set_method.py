@@ -324,7 +324,7 @@ class ActiveSetSession(LiveDual):
         self.loss, self.variables, self.columns, self.form = loss, loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
         self.kept: Indices = np.arange(len(self.variables))
-        self.rows: Indices = np.zeros(0, dtype=np.intp)
+        self.constraints: Indices = np.zeros(0, dtype=np.intp)
         self._method = ActiveSetMethod()
         self._response: Vector | None = None
         self._had_columns = False
@@ -340,7 +340,7 @@ class ActiveSetSession(LiveDual):
 
     def activate(self, columns: Indices) -> None:
         """Put columns into the session."""
-        self.rows = np.append(self.rows, columns)
+        self.constraints = np.append(self.constraints, columns)
 
     def free(self, variables: Indices) -> None:
         """Put variables into the session, at the end at which they were fixed."""

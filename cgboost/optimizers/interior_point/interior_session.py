@@ -35,7 +35,7 @@ from cgboost.parallel.blas import blas_threads
 from cgboost.penalties.penalty import DualForm
 
 DIRECTION = -3
-"""Stands for the first free direction in the list of session rows; the others are below it."""
+"""Stands for the first free direction in the list of constraints; the others are below it."""
 
 SHARE = 0.05
 """Share of the gap open at the start of a solve at which it may end …"""
@@ -95,41 +95,43 @@ class GatheredSubmatrix:
 
     def __init__(self, columns: ColumnStore) -> None:
         nothing = np.zeros(0, dtype=np.intp)
-        self._columns, self._lines, self._rows = columns, nothing, nothing
+        self._columns, self._rows, self._constraints = columns, nothing, nothing
         self._directions = len(columns.large)
         self.values = np.zeros((0, 0))
 
-    def to(self, lines: Indices, rows: Indices) -> GatheredSubmatrix:
-        """The block of training rows ``lines`` and columns ``rows``, as a session names them."""
+    def to(self, rows: Indices, constraints: Indices) -> GatheredSubmatrix:
+        """The block of training rows and of the columns of constraints."""
         block = GatheredSubmatrix(self._columns)
-        block._lines, block._rows = lines, rows
-        kept, column = _found(self._rows, rows)
-        stay, line = _found(self._lines, lines)
-        few = 2 * np.count_nonzero(kept) < len(rows) or 2 * np.count_nonzero(stay) < len(lines)
+        block._rows, block._constraints = rows, constraints
+        kept, column = _found(self._constraints, constraints)
+        stay, row = _found(self._rows, rows)
+        few = 2 * np.count_nonzero(kept) < len(constraints) or 2 * np.count_nonzero(stay) < len(
+            rows
+        )
         if few or self._directions < block._directions:
-            block.values = self._gathered(lines, rows)
+            block.values = self._gathered(rows, constraints)
             return block
         values = self.values
         if not kept.all():
-            values = np.empty((len(self._lines), len(rows)))
+            values = np.empty((len(self._rows), len(constraints)))
             values[:, kept] = self.values[:, column[kept]]
-            values[:, ~kept] = self._gathered(self._lines, rows[~kept])
-        elif not _same(column, self._rows):
+            values[:, ~kept] = self._gathered(self._rows, constraints[~kept])
+        elif not _same(column, self._constraints):
             values = values[:, column]
-        if not (stay.all() and _same(line, self._lines)):
-            values = values[line]
-            values[~stay] = self._gathered(lines[~stay], rows)
+        if not (stay.all() and _same(row, self._rows)):
+            values = values[row]
+            values[~stay] = self._gathered(rows[~stay], constraints)
         block.values = values
         return block
 
-    def _gathered(self, lines: Indices, rows: Indices) -> Vector:
-        real = rows >= 0
+    def _gathered(self, rows: Indices, constraints: Indices) -> Vector:
+        real = constraints >= 0
         if real.all():
-            return self._columns.scaled(rows, lines)
-        values = np.ones((len(lines), len(rows)))
-        values[:, real] = self._columns.scaled(rows[real], lines)
-        free = rows <= DIRECTION
-        values[:, free] = self._columns.large.basis[np.ix_(lines, DIRECTION - rows[free])]
+            return self._columns.scaled(constraints, rows)
+        values = np.ones((len(rows), len(constraints)))
+        values[:, real] = self._columns.scaled(constraints[real], rows)
+        free = constraints <= DIRECTION
+        values[:, free] = self._columns.large.basis[np.ix_(rows, DIRECTION - constraints[free])]
         return values
 
 
@@ -153,7 +155,7 @@ class InteriorSession(LiveDual):
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
         self._one_a_row = int(np.bincount(self.variables.row).max(initial=0)) <= 1
         self.kept: Indices = np.arange(len(self.variables))
-        self.rows = self._offsets  # -> column, OFFSET or DIRECTION − number
+        self.constraints = self._offsets  # -> column, OFFSET or DIRECTION − number
         self.gap = 0.0
         self.solved = False
         self._mu, self._target, self._reached = 1.0, self.finest, np.inf
@@ -170,14 +172,14 @@ class InteriorSession(LiveDual):
 
     @property
     def _offsets(self) -> Indices:
-        """What stands for offsets in the list of session rows."""
+        """What stands for offsets in the list of constraints."""
         return np.full(int(self.form.offset != "none"), OFFSET)
 
     # ------------------------------------------------------------------ what is in the session
 
     def activate(self, columns: Indices) -> None:
         """Put columns (or OFFSET, alone) into the session."""
-        self.rows, self._data = np.append(self.rows, columns), None
+        self.constraints, self._data = np.append(self.constraints, columns), None
         data, at = self._problem(), self._at
         if new := len(data.cap) - len(at.u):  # scores of pivots, which come first
             least = self._mu / float(data.cap[:new].mean())
@@ -189,8 +191,8 @@ class InteriorSession(LiveDual):
 
     def deactivate(self, columns: Indices) -> None:
         """Take columns out."""
-        stay = ~np.isin(self.rows, columns)
-        self.rows, self._data, at = self.rows[stay], None, self._at
+        stay = ~np.isin(self.constraints, columns)
+        self.constraints, self._data, at = self.constraints[stay], None, self._at
         at.coef, at.s, at.below, at.above = (
             values[stay] for values in (at.coef, at.s, at.below, at.above)
         )
@@ -358,9 +360,9 @@ class InteriorSession(LiveDual):
         u = np.where(data.neutral > 0, data.neutral, u)
         if self.form.offset == "free" and len(kept):
             own = u[pivots:]
-            own *= self._balance(own, float(data.constant[self.rows == OFFSET].sum()))
+            own *= self._balance(own, float(data.constant[self.constraints == OFFSET].sum()))
         low, high = multipliers(data.gain, float(np.abs(gain).mean()) if len(gain) else 1.0)
-        nothing = np.zeros(len(self.rows))
+        nothing = np.zeros(len(self.constraints))
         s = inside_limits(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
         if self._shrinks and not self.at_cap.any():
@@ -382,19 +384,21 @@ class InteriorSession(LiveDual):
         """The answer with these u of the variables and coefficients of the columns in it."""
         u, pivots = np.where(self.at_cap, self.variables.cap, 0.0), len(kept) - len(self.kept)
         u[self.kept] = np.clip(kept[pivots:], 0.0, self.variables.cap[self.kept])
-        held = self.rows >= 0
-        coef = self.columns.of_columns(coefs[held], self.rows[held])
+        held = self.constraints >= 0
+        coef = self.columns.of_columns(coefs[held], self.constraints[held])
         if not self.form.two_sided:
             np.maximum(coef, 0.0, out=coef, where=np.arange(len(coef)) >= self.form.n_free)
         if pivots:
-            coef = self.columns.large.restore(coef, coefs[self.rows <= DIRECTION])
+            coef = self.columns.large.restore(coef, coefs[self.constraints <= DIRECTION])
             self.pivot_scores = kept[:pivots:2] - kept[1:pivots:2]
-        return DualSolution(u, coef, float(coefs[self.rows == OFFSET].sum()))
+        return DualSolution(u, coef, float(coefs[self.constraints == OFFSET].sum()))
 
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that seem to be slack, at coefficients ``coef``."""
         data = self._problem()
-        slack = self.rows[(importance(data, self._at) < SLACK_IMPORTANCE) & (self.rows >= 0)]
+        slack = self.constraints[
+            (importance(data, self._at) < SLACK_IMPORTANCE) & (self.constraints >= 0)
+        ]
         # next to large columns a coefficient that costs little may move the output far
         return slack[coef[slack] == 0.0] if data.refined else slack
 
@@ -403,12 +407,12 @@ class InteriorSession(LiveDual):
         """The basis of an optimal vertex, as the last iterate suggests it."""
         data, at = self._problem(), self._at
         used, inside = in_basis(data, at)
-        held = self.rows >= 0
+        held = self.constraints >= 0
         columns, offset = used & held, bool((used & ~held).any())
         at_cap = self.at_cap.copy()
         at_cap[self.kept] = at.u > 0.5 * data.cap
         coef = np.zeros(self.columns.count)
-        coef[self.rows[columns]] = np.sign(at.coef[columns])
+        coef[self.constraints[columns]] = np.sign(at.coef[columns])
         intercept = float(np.sign(at.coef[~held]).sum()) if offset else 0.0
         return Basis(coef, intercept, self.kept[inside], at_cap)
 
@@ -417,18 +421,21 @@ class InteriorSession(LiveDual):
     def _problem(self) -> BoxedDual:
         if self._data is not None:
             return self._data
-        variables, columns, kept, rows = self.variables, self.columns, self.kept, self.rows
-        lines, place = variables.row[kept], np.arange(len(kept))
+        variables, columns, kept = self.variables, self.columns, self.kept
+        constraints = self.constraints
+        rows, place = variables.row[kept], np.arange(len(kept))
         if not self._one_a_row:
-            lines, place = np.unique(lines, return_inverse=True)
+            rows, place = np.unique(rows, return_inverse=True)
         fixed = variables.response(np.where(self.at_cap, variables.cap, 0.0))
-        real = rows >= 0
-        constant = np.full(len(rows), fixed.sum())
-        self._block = block = self._block.to(lines, rows)
-        scales = np.ones(len(rows))
-        scales[real] = columns.scales[rows[real]]
-        constant[real] = columns.scores(rows[real], fixed) / scales[real]
-        charged = (rows >= self.form.n_free) | (self.form.charges_offset & (rows == OFFSET))
+        real = constraints >= 0
+        constant = np.full(len(constraints), fixed.sum())
+        self._block = block = self._block.to(rows, constraints)
+        scales = np.ones(len(constraints))
+        scales[real] = columns.scales[constraints[real]]
+        constant[real] = columns.scores(constraints[real], fixed) / scales[real]
+        charged = (constraints >= self.form.n_free) | (
+            self.form.charges_offset & (constraints == OFFSET)
+        )
         gain = variables.gain()
         data = BoxedDual(
             block=block.values,
@@ -440,7 +447,7 @@ class InteriorSession(LiveDual):
             constant=constant,
             limit=np.where(charged, self.form.threshold / scales, 0.0),
             softness=np.where(charged, self.form.quadratic / scales**2, 0.0),
-            two_sided=(rows < self.form.n_free) | self.form.two_sided,
+            two_sided=(constraints < self.form.n_free) | self.form.two_sided,
             fixed_gain=self._base_gain + float((gain * variables.cap)[self.at_cap].sum()),
             neutral=self._neutral[kept],
             in_order=self._one_a_row,
@@ -453,17 +460,17 @@ class InteriorSession(LiveDual):
 
         A score w = w₁ − w₂ has two variables without a gain, and its own row in the block.
         """
-        large, rows = self.columns.large, self.rows
-        places = np.flatnonzero(rows <= DIRECTION)
+        large, constraints = self.columns.large, self.constraints
+        places = np.flatnonzero(constraints <= DIRECTION)
         if not places.size:
             return data
-        order = DIRECTION - rows[places]
+        order = DIRECTION - constraints[places]
         data.constant[places] = fixed @ large.basis[:, order]
         in_directions, others, in_others = large.couplings()
-        below = np.zeros((len(order), len(rows)))
+        below = np.zeros((len(order), len(constraints)))
         below[:, places] = -in_directions[np.ix_(order, order)]
         place = np.full(self.columns.count, -1)
-        place[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+        place[constraints[constraints >= 0]] = np.flatnonzero(constraints >= 0)
         held = np.flatnonzero(place[others] >= 0)
         own = place[others[held]]
         below[:, own] = in_others[np.ix_(order, held)] / scales[own]

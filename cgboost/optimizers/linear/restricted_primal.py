@@ -1,10 +1,4 @@
-"""Restricted primal of a linear master: rows, active columns, inactive column pool.
-
-The rows of a linear master: names, senses and right-hand sides.
-
-The inactive column pool: generated, idle for long, and out of the live session for now.
-
-The live session of a linear master: two phases, and only the columns that matter.
+"""The live session of a linear master: two phases, and only the columns that matter.
 
 **Two phases.** Where x = 0 misses a row, that row has an artificial column. While the generated
 columns do not suffice, the session minimises the sum of the artificials, and the duals handed out

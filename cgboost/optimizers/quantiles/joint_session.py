@@ -31,7 +31,7 @@ above 3e-9."""
 
 
 FIRST_OFFSET = -3
-"""Stands for the offset of the first output in the list of session rows; those of the others are
+"""Stands for the offset of the first output in the list of constraints; those of the others are
 below it. The numbers above it have other meanings there."""
 
 
@@ -119,7 +119,7 @@ class JointSession(InteriorSession):
         u[boxes] *= np.minimum(sums[0], sums[1])[output] / own
         u[data.crossing] = self._first_multiplier
         low, high = multipliers(data.gain, float(np.abs(data.gain).mean()))
-        nothing = np.zeros(len(self.rows))
+        nothing = np.zeros(len(self.constraints))
         s = inside_limits(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
         if not self.at_cap.any():
@@ -128,13 +128,13 @@ class JointSession(InteriorSession):
     def _solution(self, kept: Vector, coefs: Vector) -> JointSolution:  # type: ignore[override]
         u = np.where(self.at_cap, self.variables.cap, 0.0)
         u[self.kept] = np.clip(kept, 0.0, self.variables.cap[self.kept])
-        held = self.rows >= 0
+        held = self.constraints >= 0
         coef = np.zeros(self.columns.count)
-        coef[self.rows[held]] = coefs[held] / self.columns.scales[self.rows[held]]
+        coef[self.constraints[held]] = coefs[held] / self.columns.scales[self.constraints[held]]
         if not self.form.two_sided:
             np.maximum(coef, 0.0, out=coef)
         intercept = np.zeros(self.columns.n_outputs)
-        intercept[FIRST_OFFSET - self.rows[~held]] = coefs[~held]
+        intercept[FIRST_OFFSET - self.constraints[~held]] = coefs[~held]
         return JointSolution(u, coef, intercept)
 
     def _rate(self, variables: Indices) -> Vector:
@@ -148,18 +148,20 @@ class JointSession(InteriorSession):
         if self._data is not None:
             assert isinstance(self._data, JointDual)
             return self._data
-        variables, columns, kept, rows = self.variables, self.columns, self.kept, self.rows
+        variables, columns, kept = self.variables, self.columns, self.kept
+        constraints = self.constraints
         crossing = np.flatnonzero(kept >= variables.n_boxes)
         taken = variables.row[kept]
         pairs, place = np.unique(
             np.append(taken, taken[crossing] + variables.n_rows), return_inverse=True
         )
-        real = rows >= 0
-        scales, owner = np.ones(len(rows)), np.where(real, 0, FIRST_OFFSET - rows)
-        scales[real], owner[real] = columns.scales[rows[real]], columns.owner[rows[real]]
+        real = constraints >= 0
+        scales, owner = np.ones(len(constraints)), np.where(real, 0, FIRST_OFFSET - constraints)
+        scales[real] = columns.scales[constraints[real]]
+        owner[real] = columns.owner[constraints[real]]
         fixed = variables.response(np.where(self.at_cap, variables.cap, 0.0))
-        constant = np.zeros(len(rows))
-        constant[real] = columns.scores(rows[real], fixed) / scales[real]
+        constant = np.zeros(len(constraints))
+        constant[real] = columns.scores(constraints[real], fixed) / scales[real]
         constant[~real] = columns.split(fixed).sum(axis=1)[owner[~real]]
         gain = variables.gain()
         self._data = JointDual(
@@ -171,7 +173,7 @@ class JointSession(InteriorSession):
             curvature=variables.curvature[kept],
             constant=constant,
             limit=np.where(real, self.form.threshold / scales, 0.0),
-            softness=np.zeros(len(rows)),
+            softness=np.zeros(len(constraints)),
             two_sided=~real | self.form.two_sided,
             fixed_gain=self._base_gain + float((gain * variables.cap)[self.at_cap].sum()),
             neutral=self._neutral[kept],
@@ -185,10 +187,10 @@ class JointSession(InteriorSession):
         output, row = np.divmod(pairs, self.variables.n_rows)
         blocks, places = [], []
         for k, store in enumerate(self.columns.stores):
-            lines, own = row[output == k], np.flatnonzero(owner == k)
-            real = self.rows[own] >= 0
-            block = np.ones((len(lines), len(own)))
-            block[:, real] = store.scaled(self.columns.place[self.rows[own[real]]], lines)
+            rows, own = row[output == k], np.flatnonzero(owner == k)
+            real = self.constraints[own] >= 0
+            block = np.ones((len(rows), len(own)))
+            block[:, real] = store.scaled(self.columns.place[self.constraints[own[real]]], rows)
             blocks.append(block)
             places.append(own)
         return OutputBlocks(blocks, places, len(owner))

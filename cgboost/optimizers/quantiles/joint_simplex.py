@@ -53,9 +53,9 @@ class JointSimplexSession(DualSession):
     def answer(self, solution: Solution) -> JointSolution:  # type: ignore[override]
         """What a solution of the session's problem says of all variables, columns and offsets."""
         u, coef, _, _ = super().answer(solution)
-        offsets = self.rows < 0
+        offsets = self.constraints < 0
         intercept = np.zeros(self.columns.n_outputs)
-        intercept[FIRST_OFFSET - self.rows[offsets]] = (
+        intercept[FIRST_OFFSET - self.constraints[offsets]] = (
             -solution.row_duals[offsets] * self._cost_unit
         )
         return JointSolution(u, coef, intercept)

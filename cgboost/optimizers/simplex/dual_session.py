@@ -35,7 +35,7 @@ from cgboost.optimizers.restricted_dual import DualSolution, LiveDual
 from cgboost.penalties.penalty import DualForm
 
 OFFSET, LEVEL = -1, -2
-"""Stand for the offset and the level in the list of session rows."""
+"""Stand for the offset and the level in the list of constraints."""
 
 AUXILIARY, LARGEST = -1, -2
 """Stand for the z of a column and for β in the list of session columns."""
@@ -75,7 +75,7 @@ class DualSession(LiveDual):
     ) -> None:
         self.loss, self.variables, self.columns, self.form = loss, loss.variables, columns, form
         self.at_cap = np.zeros(len(self.variables), dtype=bool)
-        self.rows: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or LEVEL
+        self.constraints: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or LEVEL
         self._row_signs = np.zeros(0)
         self._contents: Indices = np.arange(
             len(self.variables)
@@ -94,7 +94,7 @@ class DualSession(LiveDual):
 
     @property
     def _offsets(self) -> Indices:
-        """What stands for offsets in the list of session rows."""
+        """What stands for offsets in the list of constraints."""
         return np.full(int(self.form.offset != "none"), OFFSET)
 
     @property
@@ -104,23 +104,23 @@ class DualSession(LiveDual):
 
     def activate(self, columns: Indices) -> None:
         """Put columns (or OFFSET, or LEVEL, alone, or free columns alone) into it as rows."""
-        rows, signs = self._rows_of(columns)
-        matrix = self._coefficients(rows, signs, self._contents)
-        if self.form.quadratic > 0 and not self._is_plain(rows):
-            matrix = np.hstack([matrix, self._add_auxiliary(rows)])
-        self._session.add_rows(matrix, *self._row_bounds(rows, signs))
-        self.rows = np.append(self.rows, rows)
+        constraints, signs = self._rows_of(columns)
+        matrix = self._coefficients(constraints, signs, self._contents)
+        if self.form.quadratic > 0 and not self._is_plain(constraints):
+            matrix = np.hstack([matrix, self._add_auxiliary(constraints)])
+        self._session.add_rows(matrix, *self._row_bounds(constraints, signs))
+        self.constraints = np.append(self.constraints, constraints)
         self._row_signs = np.append(self._row_signs, signs)
 
     def deactivate(self, columns: Indices) -> None:
         """Take the rows of columns out (not under a quadratic penalty: z would stay behind)."""
-        gone = np.isin(self.rows, columns)
+        gone = np.isin(self.constraints, columns)
         self._session.remove_rows(np.flatnonzero(gone))
-        self.rows, self._row_signs = self.rows[~gone], self._row_signs[~gone]
+        self.constraints, self._row_signs = self.constraints[~gone], self._row_signs[~gone]
 
     def idle(self, coef: Vector) -> Indices:
         """Columns in the session that are slack, at coefficients ``coef``."""
-        held = np.unique(self.rows[self.rows >= self.form.n_free])
+        held = np.unique(self.constraints[self.constraints >= self.form.n_free])
         return held[coef[held] == 0.0]
 
     def free(self, variables: Indices) -> None:
@@ -129,7 +129,7 @@ class DualSession(LiveDual):
             self._rebase(variables, np.zeros(len(variables), dtype=bool))
         self._session.add_columns(
             self._costs(variables),
-            self._coefficients(self.rows, self._row_signs, variables),
+            self._coefficients(self.constraints, self._row_signs, variables),
             lower=np.zeros(len(variables)),
             upper=self._unit * self.variables.cap[variables],
             quadratic=self._curvature(variables),
@@ -148,8 +148,10 @@ class DualSession(LiveDual):
     def charge(self, extra: Vector) -> None:
         """Charge a unit of each column, scaled, ``extra`` beyond the threshold from now on."""
         self._extra = extra
-        everything = np.arange(len(self.rows))
-        self._session.change_row_bounds(everything, *self._row_bounds(self.rows, self._row_signs))
+        everything = np.arange(len(self.constraints))
+        self._session.change_row_bounds(
+            everything, *self._row_bounds(self.constraints, self._row_signs)
+        )
 
     # ------------------------------------------------------------------ solving
 
@@ -165,9 +167,9 @@ class DualSession(LiveDual):
             0 for columns that are not in use. A row of the offset counts as in use.
         rate : ndarray of shape (n_variables,)
         """
-        real = self.rows >= 0
-        tight = np.ones(len(self.rows))
-        tight[real] = np.sign(self._row_signs[real] * coef[self.rows[real]])
+        real = self.constraints >= 0
+        tight = np.ones(len(self.constraints))
+        tight[real] = np.sign(self._row_signs[real] * coef[self.constraints[real]])
         places = np.flatnonzero(self._contents >= 0)
         kept = self._contents[places]
         at_ends = np.sign(rate[kept]) * self._direction(kept)
@@ -188,11 +190,11 @@ class DualSession(LiveDual):
         kept = self._contents[places]
         u[kept] += self._direction(kept) * solution.x[places] / self._unit
         multipliers = -self._row_signs * solution.row_duals * self._cost_unit
-        intercept = float(multipliers[self.rows == OFFSET].sum())
-        level = float(multipliers[self.rows == LEVEL].sum())
-        held = self.rows >= 0
+        intercept = float(multipliers[self.constraints == OFFSET].sum())
+        level = float(multipliers[self.constraints == LEVEL].sum())
+        held = self.constraints >= 0
         signed = np.zeros(self.columns.count)  # under a ball a column has two rows
-        np.add.at(signed, self.rows[held], multipliers[held])
+        np.add.at(signed, self.constraints[held], multipliers[held])
         coef = self.columns.of_columns(signed, np.arange(len(signed)))
         if not self.form.two_sided:
             np.maximum(coef, 0.0, out=coef, where=np.arange(len(coef)) >= self.form.n_free)
@@ -217,7 +219,7 @@ class DualSession(LiveDual):
             return False
         fitting = min(self.columns.scales.max() ** 2, self._largest_unit)
         fitting = float(2.0 ** np.round(np.log2(fitting)))
-        if np.any(self.rows >= 0) and fitting <= UNIT_RANGE * self._unit:
+        if np.any(self.constraints >= 0) and fitting <= UNIT_RANGE * self._unit:
             return False
         self._unit = fitting
         self._session = self._open()
@@ -233,11 +235,11 @@ class DualSession(LiveDual):
 
     def _open(self) -> Session:
         """A session in the current unit with the variables and columns of the one before it."""
-        variables, held = self.kept, np.unique(self.rows[self.rows >= 0])
+        variables, held = self.kept, np.unique(self.constraints[self.constraints >= 0])
         radius = self.form.radius
         extra = [] if radius is None else [radius / self._cost_unit]
         self._contents = np.append(variables, np.full(len(extra), LARGEST, dtype=np.intp))
-        self.rows, self._row_signs = held[:0], np.zeros(0)
+        self.constraints, self._row_signs = held[:0], np.zeros(0)
         curvature = self._curvature(variables)
         self._session = open_session(
             Program(
@@ -272,69 +274,75 @@ class DualSession(LiveDual):
             return columns, np.ones(len(columns))
         return np.repeat(columns, 2), np.tile([1.0, -1.0], len(columns))
 
-    def _coefficients(self, rows: Indices, signs: Vector, contents: Indices) -> Vector:
-        """Session coefficients of ``rows`` on session columns ``contents``."""
-        matrix = np.zeros((len(rows), len(contents)))
+    def _coefficients(self, constraints: Indices, signs: Vector, contents: Indices) -> Vector:
+        """Session coefficients of ``constraints`` on session columns ``contents``."""
+        matrix = np.zeros((len(constraints), len(contents)))
         places = np.flatnonzero(contents >= 0)
         variables = contents[places]
         direction = self._direction(variables)
         factor = direction * self.variables.sign[variables]
-        real = np.flatnonzero(rows >= 0)
-        values = self.columns.scaled(rows[real], self.variables.row[variables]).T
+        real = np.flatnonzero(constraints >= 0)
+        values = self.columns.scaled(constraints[real], self.variables.row[variables]).T
         matrix[np.ix_(real, places)] = values * factor * signs[real, None]
-        offset = np.flatnonzero(rows == OFFSET)
+        offset = np.flatnonzero(constraints == OFFSET)
         matrix[np.ix_(offset, places)] = factor * signs[offset, None]
-        matrix[np.ix_(np.flatnonzero(rows == LEVEL), places)] = direction
-        charged = (rows >= self.form.n_free) | ((rows == OFFSET) & self.form.charges_offset)
-        matrix[np.ix_(charged, contents == LARGEST)] = -1.0 / self._scales(rows)[charged, None]
+        matrix[np.ix_(np.flatnonzero(constraints == LEVEL), places)] = direction
+        charged = (constraints >= self.form.n_free) | (
+            (constraints == OFFSET) & self.form.charges_offset
+        )
+        matrix[np.ix_(charged, contents == LARGEST)] = (
+            -1.0 / self._scales(constraints)[charged, None]
+        )
         return matrix
 
-    def _row_bounds(self, rows: Indices, signs: Vector) -> tuple[Vector, Vector]:
-        """Bounds of ``rows``, less the constant part of the bases."""
+    def _row_bounds(self, constraints: Indices, signs: Vector) -> tuple[Vector, Vector]:
+        """Bounds of ``constraints``, less the constant part of the bases."""
         fixed = np.where(self.at_cap, self.variables.cap, 0.0)
         response = self.variables.response(fixed)
-        real = rows >= 0
-        constant = np.full(len(rows), response.sum())
-        constant[real] = self.columns.scores(rows[real], response) / self._scales(rows)[real]
+        real = constraints >= 0
+        constant = np.full(len(constraints), response.sum())
+        constant[real] = (
+            self.columns.scores(constraints[real], response) / self._scales(constraints)[real]
+        )
         constant *= signs
-        constant[rows == LEVEL] = fixed.sum()
-        upper = self.form.threshold / self._scales(rows)
+        constant[constraints == LEVEL] = fixed.sum()
+        upper = self.form.threshold / self._scales(constraints)
         if self._extra.size:
-            upper[real] += self._extra[rows[real]] * upper[real]
-        lower = np.full(len(rows), -np.inf)
+            upper[real] += self._extra[constraints[real]] * upper[real]
+        lower = np.full(len(constraints), -np.inf)
         if self.form.radius is None:
-            ranged = (rows == OFFSET) | self.form.two_sided
+            ranged = (constraints == OFFSET) | self.form.two_sided
             lower = np.where(ranged, -upper, -np.inf)
-        free = real & (rows < self.form.n_free)
+        free = real & (constraints < self.form.n_free)
         if self.form.offset == "free":
-            free |= rows == OFFSET
+            free |= constraints == OFFSET
         lower[free] = upper[free] = 0.0
         if (mass := self.loss.mass) is not None:
-            upper[rows == LEVEL] = mass.amount
-            lower[rows == LEVEL] = -np.inf if mass.at_most else mass.amount
+            upper[constraints == LEVEL] = mass.amount
+            lower[constraints == LEVEL] = -np.inf if mass.at_most else mass.amount
         return self._unit * (lower - constant), self._unit * (upper - constant)
 
-    def _add_auxiliary(self, rows: Indices) -> Vector:
+    def _add_auxiliary(self, constraints: Indices) -> Vector:
         """Add a variable z for each column; return the new rows' coefficients on them."""
-        count = len(rows)
-        signed = self.form.two_sided or rows[0] == OFFSET
+        count = len(constraints)
+        signed = self.form.two_sided or constraints[0] == OFFSET
         self._session.add_columns(
             np.zeros(count),
-            np.zeros((len(self.rows), count)),
+            np.zeros((len(self.constraints), count)),
             lower=-np.inf if signed else 0.0,
             quadratic=np.full(count, 1.0 / self.form.quadratic / self._cost_unit),
         )
         self._contents = np.append(self._contents, np.full(count, AUXILIARY))
-        return -np.diag(np.sqrt(self._unit) / self._scales(rows))
+        return -np.diag(np.sqrt(self._unit) / self._scales(constraints))
 
     def _rebase(self, variables: Indices, at_cap: NDArray[np.bool_]) -> None:
         """Move the base of variables that are not in the session."""
         moved = self.at_cap[variables] != at_cap
         self.at_cap[variables] = at_cap
-        if moved.any() and len(self.rows):
-            everything = np.arange(len(self.rows))
+        if moved.any() and len(self.constraints):
+            everything = np.arange(len(self.constraints))
             self._session.change_row_bounds(
-                everything, *self._row_bounds(self.rows, self._row_signs)
+                everything, *self._row_bounds(self.constraints, self._row_signs)
             )
 
     def _curvature(self, variables: Indices) -> Vector | None:
@@ -347,14 +355,14 @@ class DualSession(LiveDual):
     def _direction(self, variables: Indices) -> Vector:
         return np.where(self.at_cap[variables], -1.0, 1.0)
 
-    def _scales(self, rows: Indices) -> Vector:
-        scales = np.ones(len(rows))
-        scales[rows >= 0] = self.columns.scales[rows[rows >= 0]]
+    def _scales(self, constraints: Indices) -> Vector:
+        scales = np.ones(len(constraints))
+        scales[constraints >= 0] = self.columns.scales[constraints[constraints >= 0]]
         return scales
 
-    def _is_plain(self, rows: Indices) -> bool:
-        """Whether these are rows without z or β: the level, a free offset or free columns."""
-        first = rows[0] if len(rows) else self.form.n_free
+    def _is_plain(self, constraints: Indices) -> bool:
+        """Whether these have no z and no β: the level, a free offset or free columns."""
+        first = constraints[0] if len(constraints) else self.form.n_free
         if first == OFFSET:
             return self.form.offset == "free"
         return bool(first == LEVEL or first < self.form.n_free)
