@@ -2,9 +2,9 @@
 
 ::
 
-    restricted_dual.py   the restricted dual of a loss and a penalty; the protocol of its solvers
+    live_dual.py         its data over a box, and the protocol of sessions
     reductions/          changes of variables in front of an optimizer
-    working_set.py       which rows and columns are in it
+    restricted_dual.py   the restricted dual of a loss and a penalty, over working sets
     column_store.py      its columns; free_columns.py, large_columns.py
     interior_point/      its box dual by an interior point method
     simplex/             vertices: any backend, the path simplex, crossover, purification

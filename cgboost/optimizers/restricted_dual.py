@@ -1,311 +1,496 @@
-"""Restricted dual: its form over a box, and the protocol of its solvers.
+"""The restricted master in its dual form, with working sets of rows and columns.
 
-The data of a restricted dual over some variables of a loss and some columns, as arrays.
+Growing by rows keeps the dual simplex feasible: every generated column is one row of this problem
+(:mod:`cgboost.optimizers.simplex.dual_session`). Most of it does not matter at any one time, and
+only the part that does is kept in the session:
 
-    max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap
-
-with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0; a column of limit 0, as the free offset, has
-s_j = 0. With softness, scores may exceed limits at a cost of ½(|s_j| − limit_j)₊²/softness_j. What
-variables outside the session add to the scores is the constant.
+* **Variables.** A row of comfortable margin has u = 0, a row in plain error has u = cap. Such a
+  variable is *fixed*: taken out of the session, its constant part moved into the bounds. After each
+  solve all rows are checked; a fixed variable whose rate has the wrong sign is freed and the
+  problem solved again, so that the answer is that of the whole restricted problem. (Column and
+  constraint generation: Dedieu, Mazumder, Wang, JMLR 2022, who leave out rows with u = 0.)
+* **Columns** (not under a quadratic penalty). A column that has been slack for some solves is
+  *deactivated* in the same way, and comes back when its score exceeds what columns may score.
+* **A sample of the rows** to begin with, where there are many more than columns. The outputs of a
+  model of c columns that is fitted to m of n rows are off by about √(c/m) of what separates rows
+  near their margin: about n√(c/m) rows are so near to it that the sample leaves open on which side
+  they are. Both problems, over the sample and over these rows, are about as large for m = (nc)^⅔
+  (Portnoy, Koenker, *The Gaussian hare and the Laplacian tortoise*, Statistical Science 12, 1997).
+  All rows are checked afterwards, so that the answer does not depend on the sample.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.forks import cached_property
+from cgboost._solvers import LimitError, SolverError, Status
+from cgboost.exceptions import SlowSolverWarning, see, warn_caller
+from cgboost.generation.columns import FloatArray
+from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.optimizers.interior_point import normal_equations
+from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
+from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.free_columns import FreeColumns
+from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
+from cgboost.optimizers.large_columns import FREE
+from cgboost.optimizers.live_dual import Basis, DualPoint, DualSolution, LiveDual
+from cgboost.optimizers.simplex.dual_session import DualSession
+from cgboost.penalties.penalty import DualForm
+
+logger = logging.getLogger(__name__)
+
+RATE_TOLERANCE = 1e-8
+"""A fixed variable may be on the wrong end by this rate, which costs no more than the sum of the
+caps times it; smaller, rows whose rate is 0 but for the solver's error would come and go."""
+
+SCORE_TOLERANCE = 1e-8
+"""An inactive column may exceed its bound by this. Smaller, columns that are at the bound but for
+the solver's error would come and go."""
+
+CALM = 2.0
+"""A variable is fixed when its rate is this many times what rates moved in the last solve …"""
+
+MOVEMENT_QUANTILE = 0.9
+"""… as measured by this quantile of the movements."""
+
+NEAREST_SHARE = 0.4
+"""The share of the variables that start in the session where it is known which are near."""
+
+LEAST_SHARE = 0.1
+"""Variables and columns leave the session only in numbers of at least this share of it."""
+
+SLACK_ROUNDS = 2
+"""Solves for which a column must be slack before it is inactive."""
+
+LARGEST = 1e6
+"""Where an own method can go no further, so many coefficients may be handed to a backend."""
+
+BACKEND_IS_QUICK = 10**5
+"""With rows times columns up to this a backend takes hardly longer than an own method."""
+
+REPEATS = 10
+"""A problem solved so many times without a new column is solved as well as it can be."""
+
+LEAST_RATE = 1e-3
+"""Variables of a smaller rate may be inside their box and are never fixed."""
+
+SAMPLE_SIZE = 0.5
+"""A sample has this many times (rows · columns)^⅔ rows …"""
+
+MANY_TIMES = 4.0
+"""… where there are at least this many times as many, …"""
+
+SLOW_AT_ONCE = 1e4
+"""… and rows times columns are this much: less is solved as fast at once."""
+
+STANDARD_DEVIATIONS = 3.0
+"""The solution of a sample is trusted within so many of them. Then, with the few rows that were on
+the wrong side of their margin, …"""
+
+NEXT_ROWS = 100
+"""… at least so many of the nearest variables are left for each column."""
 
 
-class DualSolution(NamedTuple):
-    """Answer of a dual solver.
+OpenSession = Callable[[Any, Any, DualForm], LiveDual]
+"""Opens a session of a loss, columns and the form."""
+
+
+class RestrictedDual:
+    """Live restricted problem of a support-vector loss.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+    form : DualForm
+    session : callable
+        ``session(loss, columns, form)`` opens the one that is solved again and again.
+    solver : str
+        Of the backend where that one can go no further.
+    columns : ColumnStore, optional
+        With columns that are there from the start, all of them inactive.
+    free : FreeColumns, optional
+        The first columns, as many as the form says.
 
     Attributes
     ----------
-    u : ndarray of shape (n_variables,)
-        Of every dual variable, kept or fixed.
-    coef : ndarray of shape (n_columns,)
-    intercept, level : float
-        Multipliers of Σr and of the mass.
-    """
-
-    u: Vector
-    coef: Vector
-    intercept: float
-    level: float = 0.0
-
-
-@dataclass(frozen=True)
-class DualPoint:
-    """Optimum of the restricted problem.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (n_columns,)
-    intercept : float
-    output : ndarray of shape (n_rows,)
-    response : ndarray of shape (n_rows,)
-        Pseudo-response r, up to the solver's accuracy.
+    loss : SupportVectorLoss
     rate : ndarray of shape (n_variables,)
-        What one more unit of each variable would add to the dual objective; may be empty.
-    solved : bool
-        Whether solving again would not come nearer to the optimum.
+        Of the variables at the last point.
+    ends_inside : bool
+        Whether its answers lie inside the optimal face, not on a vertex.
     """
 
-    coef: Vector
-    intercept: float
-    output: Vector
-    response: Vector
-    rate: Vector = field(default_factory=lambda: np.zeros(0))
-    solved: bool = True
+    backend: ClassVar[type[DualSession]] = DualSession
+    """The session where the first one can go no further."""
 
+    def __init__(
+        self,
+        loss: SupportVectorLoss,
+        form: DualForm,
+        session: OpenSession,
+        solver: str = "auto",
+        columns: Any = None,
+        free: FreeColumns | None = None,
+    ) -> None:
+        self.form = form
+        self._opens, self._solver = session, solver
+        if columns is None:
+            is_own = session in (InteriorSession, ActiveSetSession)
+            large = _least_large(loss, form) if is_own else np.inf
+            centred = form.offset == "free"
+            columns = ColumnStore(loss.n_rows, centred=centred, large=large, free=free)
+        self.columns = columns
+        self._begin(loss)
 
-class Basis(NamedTuple):
-    """A guess which constraints are tight at an optimal vertex.
+    def _begin(self, loss: SupportVectorLoss) -> None:
+        """A session of a loss, without columns."""
+        self.loss, self.variables = loss, loss.variables
+        self.session: LiveDual = self._opens(loss, self.columns, self.form)
+        self.ends_inside = isinstance(self.session, InteriorSession)
+        self.rate = self.variables.gain()  # at f = 0
+        self._slack_for: Indices = np.zeros(self.columns.count, dtype=np.intp)
+        self._repeats = 0
+        self._waiting, self._expected, self._begun = self.columns.directions, False, False
 
-    Attributes
-    ----------
-    sign : ndarray of shape (n_columns,)
-        Of the coefficients; 0 for columns that are not in use.
-    offset_sign : float
-        Of the offset; 0 where it is not in use.
-    inside : ndarray of int
-        Variables inside their box, as many as columns and offset are in use.
-    at_cap : ndarray of bool, shape (n_variables,)
-        Of the other variables, those at their cap.
-    """
+    def add(self, values: Sequence[FloatArray] | FloatArray, *outputs: Indices) -> None:
+        """Take in new columns, each of shape (n_rows,); of several outputs with those of each."""
+        first, free = self.columns.count, len(self.columns.large)
+        self._repeats = 0
+        self.columns.append(values, *outputs)
+        self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
+        if (directions := len(self.columns.large)) > free:
+            if isinstance(self.session, ActiveSetSession):
+                self.session = InteriorSession(self.loss, self.columns, self.form)
+                self.activate(np.arange(first))
+            self.session.activate(DIRECTION - np.arange(free, directions))
+        self._waiting = np.append(self._waiting, np.arange(first, self.columns.count))
 
-    sign: Vector
-    offset_sign: float
-    inside: Indices
-    at_cap: NDArray[Any]
+    def _activate_waiting(self, time_limit: float | None) -> bool:
+        """Put new columns into the session; whether the first ones, after a sample of the rows."""
+        waiting, free, sampled = self._waiting, self.form.n_free, False
+        self._waiting = waiting[:0]
+        if not (self.session.constraints >= 0).any() and not self._expected:
+            sampled = self._expect_from_sample(waiting, time_limit)
+        for columns in (waiting[waiting < free], waiting[waiting >= free]):
+            if columns.size:
+                self.session.rescale()
+                self.activate(columns)
+        return sampled
 
+    def _expect_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
+        """Begin with the rows near their margin at the optimum over a sample; False if with all."""
+        rows, near = sample_of(self.loss.n_rows, len(columns) + 1)
+        session, large = self.session, len(self.columns.large) > 0
+        if not isinstance(session, InteriorSession) or large or not rows.size:
+            return False
+        part = self.columns.on_part(rows)
+        form = replace(self.form, n_free=part.n_free)
+        sample = RestrictedDual(self.loss.on_part(rows), form, InteriorSession, columns=part)
+        sample._waiting = np.arange(part.count)
+        try:
+            point = sample.solve(time_limit)
+        except SolverError as error:
+            logger.info("all rows at once, since a sample was not solved: %s", error)
+            return False
+        coef = self.columns.of_part(point.coef)
+        if self._begun:  # a solve without columns has fixed other rows
+            session.start_anew()
+        self.expect(coef, point.intercept - self.columns.shift(coef), near)
+        session.begin()
+        self._expected = columns.size > 0
+        return True
 
-class LiveDual(ABC):
-    """A problem over some variables of a loss and some columns, which come and go.
+    def expect(self, coef: Vector, intercept: float, near: float = NEAREST_SHARE) -> None:
+        """Take coefficients for near the optimum, as a hint of which variables matter.
 
-    Attributes
-    ----------
-    at_cap : ndarray of bool, shape (n_variables,)
-        Where the variables that are not in the session stand: at their cap, or at 0.
-    kept : ndarray
-        The variables in the session.
-    constraints : ndarray
-        One for each column in the session, by its number; negative numbers stand for those of the
-        offset, of the level, of free directions.
-    pivot_scores : ndarray
-        The scores of the pivots of large columns, where it treats them apart.
-    gap : float
-        What the last solve has left open, in units of the objective.
-    solved : bool
-        Whether solving again would come no nearer to the optimum.
-    """
+        The share ``near`` of them, nearest to their margin, starts in the session, the others
+        fixed.
+        """
+        self._expected = True
+        level = intercept + self.columns.shift(coef)
+        self.rate = self.variables.rate(self.columns.combine(coef) + level)
+        size = np.abs(self.rate)
+        far = size > max(LEAST_RATE, float(np.quantile(size, near)))
+        far &= (self.rate < 0) | np.isfinite(self.variables.cap)
+        self.session.fix(np.flatnonzero(far), self.rate[far] > 0)
 
-    at_cap: NDArray[Any]
-    constraints: Indices
-    pivot_scores: Vector = np.zeros(0)
-    gap: float = 0.0
-    solved: bool = True
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+        """Optimum over all variables and all columns taken in, to a relative gap of ``accuracy``.
 
-    if TYPE_CHECKING:
+        Above 0 an answer may come sooner, with ``solved`` false.
+        """
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        sampled, self._begun = self._activate_waiting(time_limit), True
+        if self._repeats and self.session.solved and self._simplex_can:
+            self._open_backend("come no nearer to the optimum")
+        # from a sample the optimum is so near that a coarse answer would say nothing new
+        self.session.aim(0.0 if sampled else accuracy, again=self._repeats > 0)
+        self._repeats += 1
+        while True:
+            left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+            solution = self._solution(left)
+            if solution is None:
+                continue
+            point, kept = self._point(solution), len(self.session.kept)
+            if not self._must_solve_again(point):
+                self.rate = point.rate
+                return point
+            if sampled:
+                self._begin_near(point, self.session.kept[kept:])
+                sampled = False
 
-        @property
-        def kept(self) -> Indices:
-            """An attribute, or computed."""
+    def _begin_near(self, point: DualPoint, freed: Indices) -> None:
+        """Go on with the variables that are as near to their margin as those on its wrong side."""
+        size = np.abs(point.rate)
+        near = float(np.mean(size <= CALM * size[freed].max(initial=0.0)))
+        least = NEXT_ROWS * len(self.session.constraints) / len(size)
+        self.expect(point.coef, point.intercept, min(1.0, max(near, least)))
+        if isinstance(self.session, InteriorSession):
+            self.session.begin()
+
+    def _point(self, solution: DualSolution) -> DualPoint:
+        """What a solution of the session's problem is for all rows."""
+        u, coef, intercept, level = solution
+        output = self.columns.combine(coef) + intercept
+        return DualPoint(
+            coef,
+            intercept - self.columns.shift(coef),
+            output,
+            response=self._feasible(self.variables.response(u)),
+            rate=self.variables.rate(output) - level - self.variables.curvature * u,
+            solved=(self.session.solved and not self._simplex_can) or self._repeats > REPEATS,
+        )
+
+    def polish(self, time_limit: float | None) -> tuple[Vector, float] | None:
+        """Coefficients and intercept at the optimum of the restricted problem.
+
+        None if the last answer is as near to it as can be, or no better one was found.
+        """
+        if self.session.solved or len(self.columns.large):
+            return None
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        self.session.aim(0.0, again=True)
+        try:
+            point = self._point(self.session.solve(time_limit))
+            while self._must_solve_again(point):
+                left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+                point = self._point(self.session.solve(left))
+        except SolverError as error:
+            logger.info("the coefficients stay coarse: %s", error)
+            return None
+        finally:
+            self.session.solved = False  # a later solve may go on from here
+        return point.coef, point.intercept
 
     @property
-    def absent(self) -> Indices:
-        """The variables that are fixed."""
-        fixed = np.ones(len(self.at_cap), dtype=bool)
-        fixed[self.kept] = False
-        return np.flatnonzero(fixed)
+    def basis(self) -> Basis | None:
+        """The basis that the last answer suggests; None if it comes from elsewhere.
 
-    @abstractmethod
+        With large columns, that of what is left of them is none of the whole problem; and the
+        optimum under squares is no vertex.
+        """
+        if self.form.quadratic or len(self.columns.large):
+            return None
+        if not isinstance(self.session, InteriorSession):
+            return None
+        return self.session.basis
+
+    def _must_solve_again(self, point: DualPoint) -> bool:
+        """Bring back what is wrongly absent, or else take out what is idle.
+
+        It must be solved again if the absence costs more than the session leaves open anyway. A
+        coarse answer is not: the next one has what was absent, and the new columns as well.
+        """
+        at_wrong_end = np.where(
+            self.session.at_cap, point.rate < -RATE_TOLERANCE, point.rate > RATE_TOLERANCE
+        )
+        at_wrong_end[self.session.kept] = False
+        wrong, violated = np.flatnonzero(at_wrong_end), self._violated_inactive(point)
+        cost = float(np.abs(point.rate[wrong]) @ self.variables.cap[wrong])
+        if violated.size:
+            excess = self._size(violated, point).max() - self._allowed(point)
+            cost += excess * abs(self.loss.linear_gain(point.response))
+            self.activate(violated)
+        if wrong.size:
+            self.session.free(wrong)
+        session, absent = self.session, wrong.size > 0 or violated.size > 0
+        if absent and (session.gap == 0.0 or (session.solved and cost > session.gap)):
+            return True
+        self._fix_idle(point.rate)
+        self._deactivate_idle(point)
+        return False
+
+    def _feasible(self, response: Vector) -> Vector:
+        """The pseudo-response with scores of 0 in the free directions, up to rounding."""
+        loss, columns = self.loss, self.columns
+        if not (columns.n_free or len(columns.large)):
+            return response
+        at, summed = self.session.pivot_scores, self.form.offset == "free"
+        return columns.balanced(response, loss.lower, loss.upper, at, summed=summed)
+
+    @property
+    def largest_entry(self) -> float:
+        """The largest |h| of all columns; 0 without any."""
+        return self.columns.largest
+
+    def scores(self, response: Vector) -> Vector:
+        """h·r of all columns, shape (n_columns,); with a free offset for Σr = 0 only."""
+        return self.columns.scores(np.arange(self.columns.count), response)
+
+    def _solution(self, time_limit: float | None) -> DualSolution | None:
+        """Solve; None if that failed and there is something to try before giving up.
+
+        The kept variables may be too few to meet the rows, and not every solver can tell that from
+        other trouble; then the unit may be too large for it. With nothing left to try, a point at
+        the iteration limit will do, since bounds never trust the solver.
+        """
+        try:
+            return self.session.solve(time_limit)
+        except SolverError as error:
+            if error.status is Status.TIME_LIMIT or len(self.columns.large):
+                raise
+            if not isinstance(self.session, DualSession):
+                self._open_backend(f"not go on ({error})")
+                return None
+            if self._free_nearest() or self.session.shrink_unit():
+                return None
+            inexact = error.solution if isinstance(error, LimitError) else None
+            if inexact is None or not np.isfinite(np.append(inexact.x, inexact.row_duals)).all():
+                raise
+            logger.info("going on from an inexact point: %s", error)
+            return self.session.answer(inexact)
+
+    @property
+    def _simplex_can(self) -> bool:
+        """Whether what is in the session is a small enough problem to be passed to a backend."""
+        if isinstance(self.session, DualSession) or len(self.columns.large):
+            return False
+        return len(self.session.kept) * len(self.session.constraints) <= LARGEST
+
+    def _open_backend(self, trouble: str) -> None:
+        """A session with a solver behind it, over the variables and columns of the present one.
+
+        Warns
+        -----
+        SlowSolverWarning
+            Where that will take long.
+        """
+        before = self.session
+        logger.info("going on with a backend: the own method could %s", trouble)
+        if len(before.kept) * len(before.constraints) > BACKEND_IS_QUICK:
+            kind = "quadratic" if self.form.quadratic > 0 else "linear"
+            own = "active set" if isinstance(before, ActiveSetSession) else "interior point"
+            warn_caller(
+                f"the {own} method could {trouble}: a general solver of {kind} programs takes its "
+                f"place, which is slower by far; where columns differ widely in size, scale the "
+                f"features or normalise the kernels; else a larger tol may do{see('solvers')}",
+                SlowSolverWarning,
+            )
+        self.session = self.backend(self.loss, self.columns, self.form, self._solver)
+        held = before.constraints[before.constraints >= 0]
+        for columns in (held[held < self.form.n_free], held[held >= self.form.n_free]):
+            if columns.size:
+                self.session.rescale()
+                self.activate(columns)
+        if (absent := before.absent).size:
+            self.session.fix(absent, before.at_cap[absent])
+
+    # ------------------------------------------------------------------ working set of variables
+
+    def _free_nearest(self) -> bool:
+        """Free as many variables again as are kept, those nearest to their margin; False if none.
+
+        Nearness is judged at the last good point.
+        """
+        variables = self.session.absent
+        order = np.argsort(np.abs(self.rate[variables]), kind="stable")
+        nearest = variables[order[: len(self.session.kept) + 1]]
+        if nearest.size:
+            self.session.free(nearest)
+        return bool(nearest.size)
+
+    def _fix_idle(self, rate: Vector) -> None:
+        """Fix the variables that sit at an end and, as rates move, will stay there for a while.
+
+        The end follows from the rate alone: a solver may stop a little short of it, and a variable
+        well inside its box may be small compared with its cap.
+        """
+        if not (self.session.constraints >= 0).any():  # rates of the offset alone say nothing
+            return
+        movement = np.quantile(np.abs(rate - self.rate), MOVEMENT_QUANTILE)
+        kept = self.session.kept
+        idle = np.abs(rate[kept]) > max(CALM * movement, LEAST_RATE)
+        idle &= (rate[kept] < 0) | np.isfinite(self.variables.cap[kept])
+        if np.count_nonzero(idle) >= max(1.0, LEAST_SHARE * len(kept)):
+            self.session.fix(kept[idle], rate[kept[idle]] > 0)
+
+    # ------------------------------------------------------------------ working set of columns
+
     def activate(self, columns: Indices) -> None:
-        """Put columns into the session."""
+        """Put columns into the session; the others follow when they are violated."""
+        self.session.activate(columns)
+        self._slack_for[columns] = 0
 
-    def deactivate(self, columns: Indices) -> None:
-        """Take columns out of the session."""
-        assert not columns.size
+    def _violated_inactive(self, point: DualPoint) -> Indices:
+        inactive = np.arange(self.columns.count) >= self.form.n_free
+        held = self.session.constraints[self.session.constraints >= 0]
+        inactive[held] = False
+        candidates = np.flatnonzero(inactive)
+        if not candidates.size:
+            return candidates
+        allowed = self._allowed(point)
+        tolerance = SCORE_TOLERANCE * max(1.0, allowed)
+        return candidates[self._size(candidates, point) > allowed + tolerance]
 
-    def idle(self, coef: Vector) -> Indices:
-        """Columns in the session that are slack, at coefficients ``coef``."""
-        return np.zeros(0, dtype=np.intp)
+    def _allowed(self, point: DualPoint) -> float:
+        """What a column may score: under a ball, as much as those in the session."""
+        if self.form.radius is None:
+            return self.form.threshold
+        held = self.session.constraints[self.session.constraints >= 0]
+        return float(self._size(held, point).max(initial=0.0))
 
-    @abstractmethod
-    def free(self, variables: Indices) -> None:
-        """Put variables into the session."""
+    def _size(self, columns: Indices, point: DualPoint) -> Vector:
+        scores = self.columns.whole_scores(columns, point.response)
+        return np.abs(scores) if self.form.two_sided else scores
 
-    @abstractmethod
-    def fix(self, variables: Indices, at_cap: NDArray[Any]) -> None:
-        """Take variables out of the session and leave them at 0 or at their cap."""
-
-    @abstractmethod
-    def solve(self, time_limit: float | None) -> DualSolution:
-        """The optimum over the variables and columns in the session."""
-
-    def aim(self, accuracy: float, *, again: bool) -> None:
-        """How well to solve from now on, as a relative gap; 0: as well as can be.
-
-        Above 0 a solve may end sooner, with ``solved`` false; less so ``again``, where no column is
-        new.
-        """
-        return
-
-    def rescale(self) -> bool:
-        """Take note that columns are new; whether the session was opened anew for them."""
-        return False
-
-    def shrink_unit(self) -> bool:
-        """Open the session in a smaller unit; False if there is none."""
-        return False
-
-
-LEAST_OPENED = 0.1
-"""Of the gap to the bound, the share that may at least be gained: with a hundredth of it, steps at
-large prices went too far to come back (moons with C = 300); a tenth costs no more steps."""
+    def _deactivate_idle(self, point: DualPoint) -> None:
+        """Deactivate columns that have been slack for long."""
+        if self.form.quadratic > 0:
+            return
+        idle = self.session.idle(point.coef)
+        slack_for = np.zeros(self.columns.count, dtype=np.intp)
+        slack_for[idle] = self._slack_for[idle] + 1
+        self._slack_for = slack_for
+        leaving = idle[slack_for[idle] >= SLACK_ROUNDS]
+        if len(leaving) >= max(1.0, LEAST_SHARE * np.count_nonzero(self.session.constraints >= 0)):
+            self.session.deactivate(leaving)
 
 
-@dataclass
-class BoxedDual:
-    """The data of one restricted problem.
+def _least_large(loss: SupportVectorLoss, form: DualForm) -> float:
+    """The entries above which the penalty of a column's coefficient can be neglected.
 
-    Attributes
-    ----------
-    block : ndarray of shape (n_rows, n_columns)
-    place : ndarray of shape (n_variables,)
-        Row of ``block`` that each variable belongs to.
-    sign, gain, cap, curvature : ndarray of shape (n_variables,)
-    constant : ndarray of shape (n_columns,)
-    limit, softness : ndarray of shape (n_columns,)
-        Both 0 for a free offset and for free directions.
-    two_sided : ndarray of bool, shape (n_columns,)
-    fixed_gain : float
-        What fixed variables and bases add to the dual objective; objective and bound are without.
-    neutral : ndarray of shape (n_variables,)
-        The u of the pseudo-response nearest to 0.
-    refined : bool
-        Whether columns may be nearly dependent, so that steps are worth more digits.
-    in_order : bool
-        Whether the variables are the rows of ``block``, one by one.
+    Not where coefficients must be at least 0, and not where all prices together are so small that
+    they, and not the model, decide.
     """
+    if (form.threshold > 0 and form.quadratic > 0) or not (form.two_sided and len(loss.variables)):
+        return np.inf
+    least = FREE["quadratic" if form.quadratic > 0 else "linear"]
+    return least / min(1.0, float(loss.variables.cap.sum()))
 
-    block: Vector
-    place: Indices
-    sign: Vector
-    gain: Vector
-    cap: Vector
-    curvature: Vector
-    constant: Vector
-    limit: Vector
-    softness: Vector
-    two_sided: NDArray[np.bool_]
-    fixed_gain: float
-    neutral: Vector
-    refined: bool = False
-    in_order: bool = False
 
-    @property
-    def fewer_rows(self) -> bool:
-        """Whether a system of the size of the rows is the smaller one, and all it takes."""
-        soft = np.count_nonzero(self.softness > 0)
-        return bool(soft > len(self.block) and not self.limit.any())
+def sample_of(n_rows: int, n_columns: int) -> tuple[Indices, float]:
+    """Rows to begin with, in order, and the share of all rows that are near their margin then.
 
-    @cached_property
-    def products(self) -> Vector:
-        """Products of the rows with each other, over columns divided by their softness."""
-        soft = self.softness > 0
-        part = self.block[:, soft] / np.sqrt(self.softness[soft])
-        return part @ part.T
-
-    def by_row(self, values: Vector) -> Vector:
-        """Sums over the variables of each row, shape (n_rows,)."""
-        if self.in_order:
-            return values
-        sums = np.bincount(self.place, weights=values, minlength=len(self.block))
-        return sums.astype(np.float64, copy=False)
-
-    def weights_by_row(self, weights: Vector) -> Any:
-        """The weights of the rows in the equations of a step, from those of the variables."""
-        return self.by_row(weights)
-
-    def equations(self) -> normal_equations.FactoredEquations:
-        """Normal equations of a step: of the size of the columns, or of the rows."""
-        if self.fewer_rows:
-            return normal_equations.RowEquations(self.block, self.softness > 0, self.products)
-        return normal_equations.NormalEquations(self.block, refined=self.refined)
-
-    def by_variable(self, output: Vector) -> Vector:
-        """sign·f of each variable, shape (n_variables,)."""
-        return self.sign * (output if self.in_order else output[self.place])
-
-    def scores(self, u: Vector) -> Vector:
-        """The scores s = Hᵀr + constant."""
-        return self.by_row(self.sign * u) @ self.block + self.constant
-
-    def rate(self, coef: Vector) -> Vector:
-        """What the first unit of each variable would add."""
-        return self.gain - self.by_variable(self.block @ coef)
-
-    def objective(self, coef: Vector, rate: Vector) -> float:
-        """Primal objective of the restricted problem, at coefficients of this rate."""
-        best = self.cap * np.maximum(rate, 0.0)
-        if self.curvature.any():
-            bent = self.curvature > 0
-            at = np.clip(rate / np.where(bent, self.curvature, 1.0), 0.0, self.cap)
-            best = np.where(bent, at * (rate - 0.5 * self.curvature * at), best)
-        price = self.limit @ np.abs(coef) + 0.5 * (self.softness @ coef**2)
-        return float(price - self.constant @ coef + best.sum())
-
-    def bound(self, u: Vector) -> float:
-        """Dual objective at u, shrunk as a whole until no column is violated.
-
-        What Σr lacks of 0 under a free offset is counted as if it were moved to the worst rows.
-        That changes the score of no (scaled) column by more.
-        """
-        s = self.scores(u)
-        free = (self.softness == 0) & (self.limit == 0)
-        missing = float(np.abs(s[free]).sum())
-        value = self._gained(u, s) - missing * float(np.abs(self.gain).max(initial=0.0))
-        most = max(1.0, np.max(self._used_up(s) + missing / self.limit[self._hard], initial=0.0))
-        return (self.fixed_gain + value) / most - self.fixed_gain
-
-    def opened(self, u: Vector, coef: Vector) -> float:
-        """How much the objective may still fall, by a guess that is below the gap to the bound.
-
-        That gap moves the whole of Ω(α) to the most violated column; here every violated column
-        takes as much as the largest coefficient has.
-        """
-        s, objective = self.scores(u), self.objective(coef, self.rate(coef))
-        gap = objective - self.bound(u)
-        largest = float((np.abs(coef) * self.limit)[self._hard].max(initial=0.0))
-        if largest == 0.0:
-            return gap
-        excess = float(np.maximum(self._used_up(s) - 1.0, 0.0).sum())
-        guess = objective - self._gained(u, s) + largest * excess
-        return float(np.clip(guess, LEAST_OPENED * gap, gap)) if gap > 0.0 else 0.0
-
-    def _gained(self, u: Vector, s: Vector) -> float:
-        """Dual objective at u, feasible or not."""
-        soft = self.softness > 0
-        over = np.maximum(self._size(s) - self.limit, 0.0)[soft]
-        value = float(self.gain @ u - 0.5 * self.curvature @ u**2)
-        return value - 0.5 * float((over**2 / self.softness[soft]).sum())
-
-    def _used_up(self, s: Vector) -> Vector:
-        """Scores as shares of the limits of columns that have one."""
-        return self._size(s)[self._hard] / self.limit[self._hard]
-
-    @property
-    def _hard(self) -> NDArray[np.bool_]:
-        """Columns whose scores must not exceed their limit."""
-        return (self.limit > 0) & (self.softness == 0)
-
-    def _size(self, s: Vector) -> Vector:
-        return np.where(self.two_sided, np.abs(s), s)
+    No rows where there are too few for a sample to be of use.
+    """
+    size = int(SAMPLE_SIZE * (n_rows * n_columns) ** (2.0 / 3.0))
+    if MANY_TIMES * size > n_rows or n_rows * n_columns < SLOW_AT_ONCE:
+        return np.zeros(0, dtype=np.intp), 1.0
+    rows = np.random.default_rng(0).choice(n_rows, size, replace=False, shuffle=False)
+    return np.sort(rows), min(1.0, STANDARD_DEVIATIONS * float(np.sqrt(n_columns / size)))

@@ -30,9 +30,9 @@ from cgboost.optimizers.reductions.limited_prices import GrowingPrices, may_be_l
 from cgboost.optimizers.reductions.merged_rows import MergedRows
 from cgboost.optimizers.reductions.price_units import PriceUnits
 from cgboost.optimizers.reductions.reduction import Choice, Problem
+from cgboost.optimizers.restricted_dual import OpenSession, RestrictedDual
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex
-from cgboost.optimizers.working_set import OpenSession, RestrictedDual
 
 LiveProblem = RestrictedDual | SmoothPrimal | PrimalSimplex
 """A restricted problem that columns come to, solved again and again."""

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
-from cgboost.optimizers import working_set
+from cgboost.optimizers import restricted_dual
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
-from cgboost.optimizers.working_set import RestrictedDual
+from cgboost.optimizers.restricted_dual import RestrictedDual
 from tests.cases import Case
 from tests.problems import MAIN, Formulation, Problem, formulations, random_problem
 
@@ -170,7 +170,7 @@ def hostile(kind: str, seed: int) -> tuple[Problem, Any]:
 def eager() -> Iterator[None]:
     """Rows are fixed and columns inactive at the first opportunity, however small the problem."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(working_set, "CALM", 0.0)
-        patch.setattr(working_set, "LEAST_SHARE", 0.0)
-        patch.setattr(working_set, "SLACK_ROUNDS", 1)
+        patch.setattr(restricted_dual, "CALM", 0.0)
+        patch.setattr(restricted_dual, "LEAST_SHARE", 0.0)
+        patch.setattr(restricted_dual, "SLACK_ROUNDS", 1)
         yield

@@ -15,7 +15,7 @@ from cgboost.losses import hinge, nu_hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.optimizers.reductions.limited_prices import GrowingPrices, may_be_limited
-from cgboost.optimizers.working_set import RestrictedDual
+from cgboost.optimizers.restricted_dual import RestrictedDual
 from cgboost.penalties import L1, L1Ball
 from cgboost.penalties.penalty import DualForm
 from cgboost.pricing import FeaturePricer

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cgboost.generation.columns import Column
 from cgboost.losses import Huber, Quantile, epsilon_insensitive, hinge, nu_hinge
 from cgboost.losses.dual.constraint_rows import with_constraint_rows
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
 from cgboost.optimizers.reductions.limited_prices import LimitedPrices
 from cgboost.optimizers.reductions.merged_rows import MergedRows
@@ -22,7 +23,6 @@ from cgboost.optimizers.reductions.offset_column import OffsetColumn
 from cgboost.optimizers.reductions.orthonormal_columns import OrthonormalColumns
 from cgboost.optimizers.reductions.price_units import PriceUnits
 from cgboost.optimizers.reductions.reduction import Chain, Problem, Reduction
-from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.penalties import L1, L2, L1Ball
 from cgboost.penalties.penalty import DualForm
 from tests.cases import Case, law

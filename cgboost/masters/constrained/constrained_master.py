@@ -25,11 +25,11 @@ from cgboost.masters.support_vector.support_vector_master import (
     SupportVectorMaster,
     WarmStart,
 )
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.centred_targets import CentredTargets, centre_of
 from cgboost.optimizers.reductions.merged_rows import LEAST_ROWS, WORTH_MERGING, MergedRows
 from cgboost.optimizers.reductions.offset_column import OffsetColumn
 from cgboost.optimizers.reductions.reduction import Chain, Problem, Reduction
-from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.penalties import L1
 from cgboost.penalties.penalty import DualForm
 

@@ -34,13 +34,14 @@ from cgboost.generation.protocols import (
 from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.optimizers.free_columns import FreeColumns
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.newton.smooth_loss import (
     RowwiseLoss,
     as_master_loss,
 )
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.reductions.reduction import Chain, Problem
-from cgboost.optimizers.restricted_dual import DualPoint
+from cgboost.optimizers.restricted_dual import RestrictedDual
 from cgboost.optimizers.simplex.crossover import (
     COEFFICIENT_NOISE,
     MOST_BASIS_COLUMNS,
@@ -54,7 +55,6 @@ from cgboost.optimizers.solver_options import (
     checked_options,
     solver_errors_as_master_errors,
 )
-from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties.penalty import DualForm, Penalty
 from cgboost.tolerances import COEFFICIENT_ROUNDING, LP_FEASIBILITY, UNMOVED
 

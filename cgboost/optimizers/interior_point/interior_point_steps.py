@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses.dual.support_vector import Indices, Vector
-from cgboost.optimizers.restricted_dual import BoxedDual
+from cgboost.optimizers.live_dual import BoxedDual
 from cgboost.tolerances import SMALLEST
 
 TO_THE_BOUNDARY = 0.995

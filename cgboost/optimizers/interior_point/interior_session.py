@@ -29,7 +29,7 @@ from cgboost.optimizers.interior_point.interior_point_steps import (
     inside_limits,
     variables_at_ends,
 )
-from cgboost.optimizers.restricted_dual import Basis, BoxedDual, DualSolution, LiveDual
+from cgboost.optimizers.live_dual import Basis, BoxedDual, DualSolution, LiveDual
 from cgboost.optimizers.simplex.dual_session import OFFSET
 from cgboost.parallel.blas import blas_threads
 from cgboost.penalties.penalty import DualForm

@@ -30,6 +30,7 @@ from cgboost.generation.columns import FloatArray, multiple
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.newton.homotopy import check_time
 from cgboost.optimizers.newton.quadratic_model import (
     WeightedProducts,
@@ -39,7 +40,6 @@ from cgboost.optimizers.newton.quadratic_model import (
     without_first,
 )
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss, SmoothLoss, balancing_shift
-from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ import numpy as np
 
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.interior_point.normal_equations import FactoredEquations, lower_factor
-from cgboost.optimizers.restricted_dual import BoxedDual
+from cgboost.optimizers.live_dual import BoxedDual
 
 
 class OutputBlocks:

@@ -10,21 +10,21 @@ import numpy as np
 
 from cgboost.losses.dual.noncrossing import NoncrossingLoss, NoncrossingVariables
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.quantiles.joint_columns import JointColumns
 from cgboost.optimizers.quantiles.joint_session import JointSession, JointSolution
 from cgboost.optimizers.quantiles.joint_simplex import JointSimplexSession
 from cgboost.optimizers.quantiles.joint_vertex import joint_vertex
-from cgboost.optimizers.restricted_dual import DualPoint
+from cgboost.optimizers.restricted_dual import (
+    NEAREST_SHARE,
+    REPEATS,
+    RestrictedDual,
+)
 from cgboost.optimizers.simplex.crossover import (
     A_FEW,
     ROWS_PER_COLUMN,
     SAME_OBJECTIVE,
     SIMPLEX,
-)
-from cgboost.optimizers.working_set import (
-    NEAREST_SHARE,
-    REPEATS,
-    RestrictedDual,
 )
 from cgboost.penalties.penalty import DualForm
 

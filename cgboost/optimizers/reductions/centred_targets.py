@@ -14,8 +14,8 @@ import numpy as np
 
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Vector
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
-from cgboost.optimizers.restricted_dual import DualPoint
 
 MOST_TARGETS = (0.05, 0.95)
 """Targets between these shares are those that 0 may lie among: some outliers do not count."""

@@ -25,9 +25,9 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
-from cgboost.optimizers.restricted_dual import DualPoint
-from cgboost.optimizers.working_set import OpenSession, RestrictedDual
+from cgboost.optimizers.restricted_dual import OpenSession, RestrictedDual
 from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)

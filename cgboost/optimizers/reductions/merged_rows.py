@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
-from cgboost.optimizers.restricted_dual import DualPoint
 
 MOST_VALUES = 64
 """A column of more different values tells nearly all rows apart."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from cgboost.generation.columns import Column
 from cgboost.losses.dual.support_vector import Vector
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
-from cgboost.optimizers.restricted_dual import DualPoint
 
 
 @dataclass(frozen=True)

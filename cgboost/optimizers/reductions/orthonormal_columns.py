@@ -15,8 +15,8 @@ import numpy as np
 
 from cgboost.generation.columns import Column
 from cgboost.losses.dual.support_vector import Vector
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.reduction import Reduction
-from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.optimizers.rkhs.orthonormal_basis import OrthonormalBasis
 
 

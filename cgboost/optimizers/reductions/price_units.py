@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from cgboost.losses.dual.support_vector import Vector
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
-from cgboost.optimizers.restricted_dual import DualPoint
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from cgboost.generation.columns import Column
 from cgboost.losses.dual.support_vector import Vector
-from cgboost.optimizers.restricted_dual import DualPoint
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.penalties.penalty import DualForm
 
 

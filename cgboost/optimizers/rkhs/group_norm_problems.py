@@ -29,6 +29,7 @@ from cgboost.losses.dual.support_vector import Vector
 from cgboost.optimizers.cones.cone_blocks import GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
 from cgboost.optimizers.cones.cone_rows import RowsSession
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import (
     NEAR_SCORE,
@@ -37,7 +38,6 @@ from cgboost.optimizers.newton.smooth_primal import (
     SHORTEST,
     SUFFICIENT,
 )
-from cgboost.optimizers.restricted_dual import DualPoint
 from cgboost.penalties.l1 import FEASIBILITY
 from cgboost.penalties.penalty import DualForm, ray_gain
 from cgboost.tolerances import SMALLEST

@@ -23,7 +23,7 @@ from cgboost._solvers import SolverFailure
 from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Vector
-from cgboost.optimizers.restricted_dual import DualPoint
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.penalties.penalty import DualForm
 
 FIRST_TOL = 1.0

@@ -16,12 +16,12 @@ from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.live_dual import Basis, DualPoint
 from cgboost.optimizers.reductions.reduction import Chain, Problem
-from cgboost.optimizers.restricted_dual import Basis, DualPoint
+from cgboost.optimizers.restricted_dual import RestrictedDual
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.simplex.purification import Face, purified
 from cgboost.optimizers.solver_choice import BEFORE_VERTEX
-from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties.penalty import DualForm
 from cgboost.tolerances import COEFFICIENT_ROUNDING, SMALLEST
 

@@ -31,7 +31,7 @@ from cgboost._solvers import Program, Session, Solution, open_session
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.restricted_dual import DualSolution, LiveDual
+from cgboost.optimizers.live_dual import DualSolution, LiveDual
 from cgboost.penalties.penalty import DualForm
 
 OFFSET, LEVEL = -1, -2

@@ -26,7 +26,7 @@ from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.restricted_dual import DualPoint
+from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.simplex.tableau import Tableau, exchanged
 from cgboost.optimizers.simplex.vertex import KinkedVertex, StepOutcome
 from cgboost.penalties.penalty import DualForm

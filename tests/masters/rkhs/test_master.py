@@ -10,7 +10,7 @@ from cgboost.losses import Hinge, SquaredHinge
 from cgboost.masters.rkhs.rkhs_master import RKHSMaster
 from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
-from cgboost.optimizers.working_set import RestrictedDual
+from cgboost.optimizers.restricted_dual import RestrictedDual
 from cgboost.penalties import RKHS
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer

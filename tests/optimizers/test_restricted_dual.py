@@ -10,9 +10,9 @@ from cgboost import ColumnGeneration
 from cgboost.losses import Quantile, epsilon_insensitive, hinge
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.reductions.reduction import Problem
+from cgboost.optimizers.restricted_dual import RestrictedDual, sample_of
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.solver_choice import live_problem
-from cgboost.optimizers.working_set import RestrictedDual, sample_of
 from cgboost.penalties import L1, L2
 from cgboost.penalties.penalty import DualForm
 from cgboost.pricing import FeaturePricer
