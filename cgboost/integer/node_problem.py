@@ -88,7 +88,7 @@ class NodeProblem:
         near: tuple[Vector, Mapping[Row, float]] | None = None,
         counted: bool = True,
     ) -> None:
-        self.root, self.pool, self.user, self._near = root, pool, pricer, near
+        self.root, self.pool, self.given_pricer, self._near = root, pool, pricer, near
         self._decisions, self.counted = tuple(decisions), counted
         self.restrictions = tuple(d for d in decisions if is_restriction(d))
         self.rows = tuple(d for d in decisions if is_row(d))
@@ -130,7 +130,7 @@ class NodeProblem:
         return NodeProblem(
             self.root,
             self.pool,
-            self.user,
+            self.given_pricer,
             self._decisions,
             fixed=self.fixed,
             near=near,
@@ -152,14 +152,14 @@ class NodeProblem:
         return known
 
     def _proper(self, first: int) -> NDArray[np.bool_]:
-        """Which columns, from the first, give no row more than fixed columns leave it."""
-        if not self.fixed or Residual not in respected_by(self.user):
+        """Which columns, from number ``first`` on, give no row more than fixed ones leave it."""
+        if not self.fixed or Residual not in respected_by(self.given_pricer):
             return np.ones(len(self.pool) - first, dtype=np.bool_)
         left = self.master.constraints.rhs[: len(self.root.rows)]
         return self.pool.proper(np.maximum(left, 0.0), first)
 
     def numbers(self, columns: Sequence[Column]) -> list[int]:
-        """Those in the pool of the columns in the master, which only grows."""
+        """Pool numbers of the columns of the master, which only grows: new ones are looked up."""
         new = columns[len(self._taken) :]
         self._taken += [self.pool.number(column) for column in new]
         return self._taken
@@ -298,7 +298,7 @@ class NodePricer:
     """
 
     def __init__(self, problem: NodeProblem, pricer: UserPricer) -> None:
-        self._problem, self.user = problem, pricer
+        self._problem, self.checked_pricer = problem, pricer
         self.seconds_left: float | None = None
 
     def price(self, state: MasterState, limit: int) -> Priced:
@@ -308,8 +308,8 @@ class NodePricer:
         found = self._from_pool(state, reduced, max(1, FROM_POOL * limit))
         if found:  # a bound of the user's pricer need not hold for them
             return Priced(columns=found if limit else (), n_evaluated=len(reduced))
-        self.user.seconds_left = self.seconds_left
-        return self._covering(state, reduced, self.user.price(state, limit))
+        self.checked_pricer.seconds_left = self.seconds_left
+        return self._covering(state, reduced, self.checked_pricer.price(state, limit))
 
     def _from_pool(self, state: MasterState, reduced: Vector, limit: int) -> list[Column]:
         problem = self._problem
@@ -355,7 +355,7 @@ class NodePricer:
         cheap = held[reduced[held] < 0]
         open_ended = [math.isinf(pool.columns[j].upper) for j in cheap.tolist()]
         cheap = cheap[np.array(open_ended, dtype=np.bool_)]
-        if not cheap.size or Residual not in respected_by(problem.user):
+        if not cheap.size or Residual not in respected_by(problem.given_pricer):
             return cheap
         rhs = problem.master.constraints.rhs[: len(problem.root.rows)]
         return cheap[pool.proper(np.maximum(rhs, 0.0))[cheap]]

@@ -246,7 +246,7 @@ class Search:
             return problem
         found = self.subgradient.run(
             problem.master,
-            problem.pricer.user,
+            problem.pricer.checked_pricer,
             columns_per_round=self.columns_per_round,
             time_limit=self.seconds_left,
         )

@@ -107,7 +107,7 @@ class VariableFixing:
         known = self._known(search, problem, state.pseudo_response)
         if known is None:
             return None
-        priced = problem.pricer.user.price(state, 0)
+        priced = problem.pricer.checked_pricer.price(state, 0)
         least = _least(priced.reduced_cost, search.once)
         bound = problem.master.bound(state, priced) if priced.exact and least else None
         if bound is None:
@@ -127,7 +127,7 @@ class VariableFixing:
             if search.is_over:
                 break
             also = tuple(decision for decision, _ in tried)
-            asked = problem.pricer.user.price(state, 0, also)
+            asked = problem.pricer.checked_pricer.price(state, 0, also)
             answer = _least(asked.reduced_cost, search.once)
             for decision, of_pool in tried:
                 z = min(of_pool, answer[decision.block])

@@ -95,22 +95,25 @@ class StumpPool:
         least, most = self.X.min(axis=0), self.X.max(axis=0)
         upper = most == self.X
         two = (upper | (least == self.X)).all(axis=0)
-        pairs, self._sorted = np.flatnonzero(two & (least < most)), np.flatnonzero(~two)
-        self._upper = csr_array(upper[:, pairs].T, dtype=np.float64)
-        self._last, thresholds = self._sort()
-        feature = np.append(pairs, self._sorted[self._place])
+        binary, self._sorted = np.flatnonzero(two & (least < most)), np.flatnonzero(~two)
+        self._is_upper = csr_array(upper[:, binary].T, dtype=np.float64)
+        self._cut_after, thresholds = self._sort()
+        feature = np.append(binary, self._sorted[self._cut_feature])
         order = np.argsort(feature, kind="stable")
-        threshold = np.append(midpoints(least[pairs], most[pairs]), thresholds)
-        self._order_of_scores = order
+        threshold = np.append(midpoints(least[binary], most[binary]), thresholds)
+        self._by_feature = order
         self._feature, self._threshold = feature[order], threshold[order]
 
     def _sort(self) -> tuple[Indices, Vector]:
         """Sort features of more than two values: where each is cut, and the thresholds."""
         values = self.X.T[self._sorted]
-        self._order = np.argsort(values, axis=1, kind="stable")
-        ordered = np.take_along_axis(values, self._order, axis=1)
-        self._place, last = np.nonzero(ordered[:, 1:] > ordered[:, :-1])
-        return last, midpoints(ordered[self._place, last], ordered[self._place, last + 1])
+        self._row_order = np.argsort(values, axis=1, kind="stable")
+        ordered = np.take_along_axis(values, self._row_order, axis=1)
+        # one entry for each threshold: its feature, as a place in `_sorted`, and the place of the
+        # last row at or below it in the order of that feature
+        cut, last = np.nonzero(ordered[:, 1:] > ordered[:, :-1])
+        self._cut_feature = cut
+        return last, midpoints(ordered[cut, last], ordered[cut, last + 1])
 
     def features(self, stratum: int) -> Indices:
         """The feature of every stump, −1 for the constant."""
@@ -128,11 +131,11 @@ class StumpPool:
         """r·h of the wanted stumps."""
         if len(response) != len(self.X):
             raise ValueError(f"X has {len(self.X)} rows, the master has {len(response)}")
-        sums = np.cumsum(response[self._order], axis=1)
+        sums = np.cumsum(response[self._row_order], axis=1)
         total = float(response.sum())
-        pairs = 2.0 * (self._upper @ response) - total
-        own = np.append(pairs, total - 2.0 * sums[self._place, self._last])
-        scores = np.append(own[self._order_of_scores], total)
+        of_binary = 2.0 * (self._is_upper @ response) - total
+        of_sorted = total - 2.0 * sums[self._cut_feature, self._cut_after]
+        scores = np.append(np.append(of_binary, of_sorted)[self._by_feature], total)
         return scores if indices is None else scores[indices]
 
     def values(self, stratum: int, indices: Indices) -> NDArray[np.float64]:
