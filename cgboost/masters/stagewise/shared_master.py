@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Priced, gap_scale
+from cgboost.generation.protocols import MasterState
 from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
-from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
+from cgboost.masters.stagewise.stagewise import DescentMaster
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.refits.refits import (
     CONVERGED,
@@ -188,7 +188,7 @@ class ClassScores:
         return self._loss.line_search(output, move)
 
 
-class SharedMaster:
+class SharedMaster(DescentMaster):
     """Master of totally corrective boosting with columns that all outputs share.
 
     Columns come in groups, one for each output, with the same values.
@@ -197,8 +197,6 @@ class SharedMaster:
     ----------
     outputs : MultiOutputLoss
     """
-
-    proves = False
 
     def __init__(self, outputs: MultiOutputLoss) -> None:
         self.outputs = outputs
@@ -227,26 +225,9 @@ class SharedMaster:
         refitted = self.outputs.refit(H, self._coef * scales, time_limit)
         self._coef, self._bounded = refitted.coef / scales, refitted.bounded
         output = H @ refitted.coef
-        objective = self.outputs.value(output)
         response = refitted.response
         if response is None:
             response = self.outputs.pseudo_response(output)
-        if not self._bounded:
-            response = np.zeros_like(response)
-        scale = gap_scale(objective, self._empty)
-        return MasterState(
-            columns=tuple(self.columns),
-            coef=self._coef[1:].ravel(),
-            intercept=self._coef[0].copy(),
-            output=output,
-            pseudo_response=response,
-            objective=objective,
-            slack=np.abs(response),
-            entry=DescentEntry(scale),
-            scale=scale,
-            bounded=self._bounded,
-        )
-
-    def bound(self, state: MasterState, priced: Priced) -> float | None:
-        """The objective, where no column at all leads down; otherwise none."""
-        return optimum_if_settled(state, priced)
+        coef, objective = self._coef[1:].ravel(), self.outputs.value(output)
+        intercept, bounded = self._coef[0].copy(), self._bounded
+        return self._state(coef, intercept, output, response, objective, bounded=bounded)
