@@ -42,7 +42,6 @@ from cgboost.losses.registry import (
     bound_loss,
     check_known_loss,
     get_loss,
-    known_loss,
 )
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
@@ -300,10 +299,6 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     """
 
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
-
-    @property
-    def _known_loss(self) -> Loss | None:
-        return known_loss(self.loss)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

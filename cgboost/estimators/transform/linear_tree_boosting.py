@@ -48,7 +48,6 @@ from cgboost.losses.registry import (
     RegressionLoss,
     bound_loss,
     check_known_loss,
-    known_loss,
 )
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.parallel.threads import Threads
@@ -284,10 +283,6 @@ n_features_in_, feature_names_in_
     """
 
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
-
-    @property
-    def _known_loss(self) -> Loss | None:
-        return known_loss(self.loss)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
