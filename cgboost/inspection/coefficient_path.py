@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from cgboost.estimators.common.certified import RegularizationPath
+    from cgboost.estimators.thinning.thinning_path import ThinningPath
+
 Vector = NDArray[np.float64]
 Against = Literal["alpha", "l1_norm"]
 
@@ -25,65 +28,8 @@ LINE_OF_TEXT = 0.052
 """Labels are at least this share of the panel's height apart."""
 
 
-class ScoredPath(Protocol):
-    """What the pictures ask of every path."""
-
-    @property
-    def models(self) -> list[Any]:
-        """Fitted, with their ``gap_``."""
-        ...
-
-    @property
-    def scores(self) -> Vector:
-        """Of the models; nan without an ``eval_set``."""
-        ...
-
-    @property
-    def score_name(self) -> str:
-        """What the scores are called."""
-        ...
-
-
-class LinearPath(ScoredPath, Protocol):
-    """What the picture asks of a ``RegularizationPath``."""
-
-    @property
-    def parameter(self) -> str:
-        """What varies: "alpha" or "C"."""
-        ...
-
-    @property
-    def values(self) -> Vector:
-        """Of the parameter, shape (n_values,)."""
-        ...
-
-    @property
-    def coefs(self) -> Vector:
-        """Coefficients, shape (n_features, n_values) or (n_outputs, n_features, n_values)."""
-        ...
-
-    @property
-    def best(self) -> Any:
-        """The model of the best score."""
-        ...
-
-
-class SizePath(ScoredPath, Protocol):
-    """What the picture asks of a ``ThinningPath``."""
-
-    @property
-    def n_members_in(self) -> int:
-        """Members of the whole ensemble."""
-        ...
-
-    @property
-    def whole_score(self) -> float:
-        """The score of the whole ensemble; nan without an ``eval_set``."""
-        ...
-
-
 def plot_path(
-    path: LinearPath | SizePath,
+    path: RegularizationPath | ThinningPath,
     *,
     ax: Axes | None = None,
     feature_names: Sequence[str] | None = None,
@@ -131,7 +77,7 @@ def plot_path(
         name = type(path).__name__
         raise ValueError(f"path must be what path() of a linear model returns, got a {name}{hint}")
     if hasattr(path, "n_members_in"):
-        return _draw_sizes(cast(SizePath, path), ax)
+        return _draw_sizes(cast("ThinningPath", path), ax)
     if x not in get_args(Against):
         raise ValueError(f"x must be one of {get_args(Against)}, got {x!r}")
     if n_labels < 0:
@@ -184,7 +130,7 @@ def _panels(ax: Axes | None, *, both: bool) -> tuple[Figure, list[Axes]]:
     return figure, list(axes)
 
 
-def _names(path: LinearPath, names: Sequence[str] | None, count: int) -> list[str]:
+def _names(path: RegularizationPath, names: Sequence[str] | None, count: int) -> list[str]:
     if names is None:
         names = getattr(path.models[0], "feature_names_in_", None)
     if names is None:
@@ -278,7 +224,7 @@ def _draw_scores(
     drawing.label(axes[1], f"best at {name} = {at:.3g}: {scores.max():.4g}", name, score_name)
 
 
-def _draw_sizes(path: SizePath, ax: Axes | None) -> Figure:
+def _draw_sizes(path: ThinningPath, ax: Axes | None) -> Figure:
     """Scores against the numbers of members, on a logarithmic scale."""
     if np.isnan(path.scores).all():
         raise ValueError("the path has no scores to draw: give path() an eval_set")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +20,8 @@ REST = "#bbbbbb"
 """Colour of the bar that stands for many kernels: none of those that stand for a class."""
 
 
-class WithImportances(Protocol):
-    """What the picture needs."""
-
-    @property
-    def feature_importances_(self) -> Vector:
-        """Share of each feature."""
-
-
 def plot_importance(
-    model: WithImportances, *, top: int = 20, per_class: bool = False, axes: Axes | None = None
+    model: Any, *, top: int = 20, per_class: bool = False, axes: Axes | None = None
 ) -> Figure:
     """Draw the importances of the most important features, in per cent.
 

@@ -33,6 +33,7 @@ from cgboost.estimators.common.fitted_runs import (
 )
 from cgboost.estimators.common.input_checks import check_here
 from cgboost.estimators.common.parameters import (
+    check_bins,
     check_bool,
     check_choice,
     check_count,
@@ -150,11 +151,9 @@ class BaseTableStages(BaseStagewise):
         super()._check_parameters()
         check_bool("early_stopping", self.early_stopping)
         check_count("n_estimators", self.n_estimators)
-        check_count("max_bins", self.max_bins)
+        check_bins(self.max_bins)
         check_learning_rate(self.learning_rate)
         check_jobs("n_jobs", self.n_jobs)
-        if self.max_bins < 2:
-            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
 
     def __sklearn_tags__(self) -> Any:
         """Missing values have a place in every tree."""

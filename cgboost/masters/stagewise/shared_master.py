@@ -10,7 +10,6 @@ multinomial deviance ties them together, by Newton's method on all of C.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,35 +31,6 @@ from cgboost.optimizers.refits.refits import (
 from cgboost.optimizers.refits.ridged import RidgedLoss
 
 Vector = NDArray[np.float64]
-
-
-class MultiOutputLoss(Protocol):
-    """The loss of several outputs, and how all coefficients of it are chosen.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_rows,)
-    n_outputs : int
-    """
-
-    weights: Vector
-    n_outputs: int
-
-    def value(self, output: Vector) -> float:
-        """Loss and penalty of an output of shape (n_rows, n_outputs)."""
-        ...
-
-    def pseudo_response(self, output: Vector) -> Vector:
-        """The negative gradient, of the shape of the output."""
-        ...
-
-    def constant(self) -> Vector:
-        """The best constants, shape (n_outputs,)."""
-        ...
-
-    def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
-        """Coefficients, shape (n_columns, n_outputs), from the last ones."""
-        ...
 
 
 class Responses:
@@ -186,6 +156,10 @@ class ClassScores:
         if self._steps is not None and self.value(output + move) <= self.value(output):
             return 1.0
         return self._loss.line_search(output, move)
+
+
+MultiOutputLoss = Responses | ClassScores
+"""The loss of several outputs, and how all coefficients of it are chosen."""
 
 
 class SharedMaster(DescentMaster):

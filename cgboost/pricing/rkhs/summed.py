@@ -59,7 +59,7 @@ class SummedFunction:
 
 
 class SummedKernel:
-    """The columns S(·, x_j) of a pool's kernels, as one stratum; see :class:`Spaces`.
+    """The columns S(·, x_j) of a pool's kernels, as one stratum.
 
     Parameters
     ----------
