@@ -5,9 +5,8 @@
     learning_curves.py    the path to the optimum, the columns, and errors by stage
     model_pictures.py     latent factors, and transformations of features
     effects.py            effects of single features on predictions, with error bars
-    importance.py         importance of features
+    importance.py         importance of features, weights of multiple kernel learning
     kernel_importance.py  importance of kernels, centres and features in a kernel model
-    kernel_weights.py     the weights of multiple kernel learning
     coefficient_path.py   coefficients along a regularisation path
     metrics.py            Gini coefficient and gains chart
     search_tree.py        a branch-and-price search

@@ -1,9 +1,9 @@
 from .block_matrix import plot_blocks as plot_blocks
 from .coefficient_path import plot_path as plot_path
+from .importance import plot_kernel_weights as plot_kernel_weights
 from .kernel_importance import feature_relevance as feature_relevance
 from .kernel_importance import kernel_importance as kernel_importance
 from .kernel_importance import relevant_centres as relevant_centres
-from .kernel_weights import plot_kernel_weights as plot_kernel_weights
 from .learning_curves import FittedModel as FittedModel
 from .learning_curves import plot_columns as plot_columns
 from .learning_curves import plot_history as plot_history

@@ -1,20 +1,22 @@
-"""Picture of a regularisation path: the coefficients of linear models, and their scores."""
+"""Pictures of paths: coefficients of linear models, sizes of thinned ensembles, and scores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.inspection import drawing
-from cgboost.inspection.thinning_path import SizePath, draw_sizes
 from cgboost.optional import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from cgboost.estimators.common.certified import RegularizationPath
+    from cgboost.estimators.thinning.thinning_path import ThinningPath
 
 Vector = NDArray[np.float64]
 Against = Literal["alpha", "l1_norm"]
@@ -26,47 +28,8 @@ LINE_OF_TEXT = 0.052
 """Labels are at least this share of the panel's height apart."""
 
 
-class LinearPath(Protocol):
-    """What the picture asks of a ``RegularizationPath``."""
-
-    @property
-    def parameter(self) -> str:
-        """What varies: "alpha" or "C"."""
-        ...
-
-    @property
-    def values(self) -> Vector:
-        """Of the parameter, shape (n_values,)."""
-        ...
-
-    @property
-    def models(self) -> list[Any]:
-        """Fitted, with their ``gap_``."""
-        ...
-
-    @property
-    def scores(self) -> Vector:
-        """Of the models; nan without an ``eval_set``."""
-        ...
-
-    @property
-    def score_name(self) -> str:
-        """What the scores are called."""
-        ...
-
-    @property
-    def coefs(self) -> Vector:
-        """Coefficients, shape (n_features, n_values) or (n_outputs, n_features, n_values)."""
-        ...
-
-    @property
-    def best(self) -> Any:
-        """The model of the best score."""
-        ...
-
-
 def plot_path(
-    path: LinearPath | SizePath,
+    path: RegularizationPath | ThinningPath,
     *,
     ax: Axes | None = None,
     feature_names: Sequence[str] | None = None,
@@ -105,7 +68,8 @@ def plot_path(
     ------
     ValueError
         If ``path`` is not a path, its models are not linear, ``x`` is unknown, ``n_labels`` is
-        negative, or the number of names differs from the number of features.
+        negative, the number of names differs from the number of features, or the path of an
+        ensemble has no scores.
     """
     if not hasattr(path, "models"):
         hint = ": give model.model_.path(X, y)" if hasattr(path, "model_") else ""
@@ -113,7 +77,7 @@ def plot_path(
         name = type(path).__name__
         raise ValueError(f"path must be what path() of a linear model returns, got a {name}{hint}")
     if hasattr(path, "n_members_in"):
-        return draw_sizes(cast(SizePath, path), ax)
+        return _draw_sizes(cast("ThinningPath", path), ax)
     if x not in get_args(Against):
         raise ValueError(f"x must be one of {get_args(Against)}, got {x!r}")
     if n_labels < 0:
@@ -166,7 +130,7 @@ def _panels(ax: Axes | None, *, both: bool) -> tuple[Figure, list[Axes]]:
     return figure, list(axes)
 
 
-def _names(path: LinearPath, names: Sequence[str] | None, count: int) -> list[str]:
+def _names(path: RegularizationPath, names: Sequence[str] | None, count: int) -> list[str]:
     if names is None:
         names = getattr(path.models[0], "feature_names_in_", None)
     if names is None:
@@ -258,3 +222,25 @@ def _draw_scores(
     name = axes[0].get_xlabel()
     axes[0].set_xlabel("")
     drawing.label(axes[1], f"best at {name} = {at:.3g}: {scores.max():.4g}", name, score_name)
+
+
+def _draw_sizes(path: ThinningPath, ax: Axes | None) -> Figure:
+    """Scores against the numbers of members, on a logarithmic scale."""
+    if np.isnan(path.scores).all():
+        raise ValueError("the path has no scores to draw: give path() an eval_set")
+    figure, axis = drawing.panel(ax)
+    if ax is None:
+        figure.set_size_inches(7.0, 4.0)
+    sizes = np.array([model.n_members_ for model in path.models])
+    axis.plot(sizes, path.scores, "o-", color=drawing.PALETTE[0], label="thinned")
+    best = int(np.nanargmax(path.scores))
+    axis.plot(sizes[best], path.scores[best], "o", color=drawing.PALETTE[5], label="best")
+    if not np.isnan(path.whole_score):
+        name = f"all {path.n_members_in} members"
+        axis.axhline(path.whole_score, color=drawing.INK, linewidth=1, linestyle="--", label=name)
+    drawing.logarithmic_counts(axis)
+    axis.legend(frameon=False)
+    gap = max(model.gap_ for model in path.models)
+    title = f"{len(sizes)} sizes of {path.n_members_in} members, certified gaps ≤ {gap:.0e}"
+    drawing.label(axis, title, "members", path.score_name)
+    return figure

@@ -89,6 +89,17 @@ def area_style(k: int) -> dict[str, Any]:
     return {"facecolor": colour(k), "edgecolor": "white", "hatch": hatch}
 
 
+def bars(axis: Axes, parts: Iterable[tuple[str | None, NDArray[Any]]], height: float) -> None:
+    """Draw horizontal bars, each made of parts one after the other; a legend has their names."""
+    left: Any = 0.0
+    for k, (name, widths) in enumerate(parts):
+        style = area_style(k) | ({} if name is None else {"label": name})
+        axis.barh(range(len(widths)), widths, height, left=left, **style)
+        left = left + widths
+    if axis.get_legend_handles_labels()[1]:
+        legend_beside(axis)
+
+
 def thin_line(k: int) -> dict[str, Any]:
     """Return the style of the ``k``-th of many lines."""
     dashes = ("-", "--", ":", "-.")[k // len(PALETTE) % 4]

@@ -1,11 +1,12 @@
-"""Pictures of the importance of each feature (estimators/boosting/tree_importances.py)."""
+"""Pictures of what features and kernels are worth: bars of importances and of weights."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from cgboost.inspection import drawing
 
@@ -15,17 +16,12 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 
-
-class WithImportances(Protocol):
-    """What the picture needs."""
-
-    @property
-    def feature_importances_(self) -> Vector:
-        """Share of each feature."""
+REST = "#bbbbbb"
+"""Colour of the bar that stands for many kernels: none of those that stand for a class."""
 
 
 def plot_importance(
-    model: WithImportances, *, top: int = 20, per_class: bool = False, axes: Axes | None = None
+    model: Any, *, top: int = 20, per_class: bool = False, axes: Axes | None = None
 ) -> Figure:
     """Draw the importances of the most important features, in per cent.
 
@@ -61,27 +57,88 @@ def plot_importance(
         )
     overall = np.asarray(model.feature_importances_)
     order = np.argsort(-overall, kind="stable")[: min(top, int(np.count_nonzero(overall)))]
+    parts = [(name, 100.0 * part[order]) for name, part in _parts(model, overall, per_class)]
     figure, axis = drawing.panel(axes)
-    left = np.zeros(len(order))
-    for k, (name, part) in enumerate(_parts(model, overall, per_class)):
-        width = 100.0 * part[order]
-        axis.barh(range(len(order)), width, left=left, label=name, **drawing.area_style(k))
-        left += width
+    drawing.bars(axis, parts, 0.8)
     names = getattr(model, "feature_names_in_", np.arange(len(overall)))
     axis.set_yticks(range(len(order)), [drawing.named(names[j]) for j in order])
     axis.invert_yaxis()
     drawing.label(axis, "Variable importance", "share of the total, %", "feature")
-    if per_class:
-        drawing.legend_beside(axis)
     return figure
 
 
-def _parts(model: Any, overall: Vector, per_class: bool) -> list[tuple[str, Vector]]:
+def _parts(model: Any, overall: Vector, per_class: bool) -> list[tuple[str | None, Vector]]:
     """Name and share of each part of the bars."""
     if not per_class:
-        return [("all", overall)]
+        return [(None, overall)]
     if not hasattr(model, "class_importances_"):
         raise ValueError(f"per_class=True needs a model with classes, got {type(model).__name__}")
     squared = model.class_importances_**2
     parts = squared / (squared.sum() or 1.0)
     return [(f"class {label}", part) for label, part in zip(model.classes_, parts, strict=True)]
+
+
+def plot_kernel_weights(model: Any, *, top: int = 20, axes: Axes | None = None) -> Figure:
+    """Draw the weights η of the kernels of a model as bars, the largest on top.
+
+    The model is f = Σ_p η_p K_p r + b, η ≥ 0: a support vector machine with the kernel Σ_p η_p K_p.
+    A kernel that helps no more than the others has η_p = 0.
+
+    With several classes, a bar is the mean over the classes, divided into parts by class. Kernels
+    with weight 0 are counted in the title; beyond ``top``, one bar has the total weight of the
+    rest.
+
+    Parameters
+    ----------
+    model : fitted kernel estimator
+        With ``kernel_weights_``, that is, with ``penalty="group"``.
+    top : int, default=20
+        Maximum number of kernels with a separate bar.
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+    ValueError
+        If it has no kernel weights, or ``top`` is less than 1.
+    """
+    if top < 1:
+        raise ValueError(f"top must be at least 1, got {top!r}")
+    names, weights = _weights_of(model)
+    shares = weights / weights.shape[1]
+    totals = shares.sum(axis=1)
+    order = np.argsort(-totals, kind="stable")[: int(np.sum(totals > 0))]
+    shown, rest = order[:top], order[top:]
+    figure, axis = drawing.panel(axes)
+    if axes is None:
+        figure.set_size_inches(8.0, 1.4 + 0.26 * (len(shown) + bool(len(rest))))
+    classes = getattr(model, "classes_", None) if shares.shape[1] > 1 else None
+    labels_of = [None] * shares.shape[1] if classes is None else [f"class {c}" for c in classes]
+    drawing.bars(axis, zip(labels_of, shares[shown].T, strict=True), 0.7)
+    labels = [drawing.named(names[p]) for p in shown]
+    if len(rest):
+        axis.barh(len(shown), totals[rest].sum(), facecolor=REST, height=0.7)
+        labels.append(f"{len(rest)} more")
+    axis.set_yticks(range(len(labels)), labels, fontsize=9 if len(labels) <= 12 else 8)
+    axis.set_ylim(max(len(labels), 1) - 0.4, -0.6)
+    axis.set_xlim(left=0.0)
+    title = f"{len(order)} of {len(names)} kernels have a weight"
+    drawing.label(axis, title, "weight η" if shares.shape[1] == 1 else "mean weight η", "")
+    return figure
+
+
+def _weights_of(model: Any) -> tuple[tuple[str, ...], Vector]:
+    """Names, and weights of shape (n_kernels, n_classes), or (n_kernels, 1)."""
+    check_is_fitted(model)
+    weights = getattr(model, "kernel_weights_", None)
+    if weights is None:
+        raise ValueError(
+            "model must have kernel weights, as CGBoostClassifier(penalty='group') has, got "
+            f"{model!r}"
+        )
+    return tuple(weights), np.array([np.atleast_1d(w) for w in weights.values()], dtype=np.float64)

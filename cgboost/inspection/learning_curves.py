@@ -359,8 +359,9 @@ def error_table(model: Any, sets: Sets, rounds: Sequence[int] = ROUNDS) -> Table
         raise ValueError("sets must name at least one pair (X, y), got none")
     if any(number != int(number) or number < 1 for number in rounds):
         raise ValueError(f"rounds must be whole numbers ≥ 1, got {list(rounds)!r}")
+    unit = float if is_classifier(model) else np.sqrt
     errors = {
-        name: np.array(list(_errors(model, X, np.asarray(y), max(rounds))))
+        name: np.array([unit(e) for e in islice(staged_errors(model, X, y), max(rounds))])
         for name, (X, y) in sets.items()
     }
     reached = min(len(values) for values in errors.values())
@@ -485,14 +486,19 @@ def _mean_so_far(curves: list[NDArray[Any]], best: list[int]) -> NDArray[Any]:
     return np.asarray(np.mean(kept, axis=0))
 
 
-def _errors(model: Any, X: ArrayLike, y: NDArray[Any], last: int) -> Iterator[float]:
-    """The error after round 1, 2, … and at most ``last``."""
-    wrong = is_classifier(model)
-    for found in islice(model.staged_predict(X), last):
+def staged_errors(model: Any, X: ArrayLike, y: ArrayLike) -> Iterator[float]:
+    """After round 1, 2, …: the share of wrong labels, or the mean squared error.
+
+    Raises
+    ------
+    ValueError
+        If the model predicts several numbers for a row.
+    """
+    wrong, target = is_classifier(model), np.asarray(y)
+    for found in model.staged_predict(X):
         if found.ndim > 1:
             raise ValueError(
                 f"errors need one prediction for each row, but {type(model).__name__} has "
                 f"{found.shape[1]} of them: use its score or staged_predict"
             )
-        error = np.mean(found != y) if wrong else np.sqrt(np.mean(np.square(found - y)))
-        yield float(error)
+        yield float(np.mean(found != target if wrong else np.square(found - target)))

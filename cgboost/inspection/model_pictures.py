@@ -31,6 +31,7 @@ from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.estimators.common.class_outputs import output_labels, output_place
 from cgboost.inspection import drawing
+from cgboost.inspection.learning_curves import Sets, Table, staged_errors
 from cgboost.inspection.report.facts import output_kind
 from cgboost.tables.binning import Intervals
 
@@ -238,10 +239,6 @@ def _thinned(rows: Vector) -> Vector:
     return rows[:: max(1, -(-len(rows) // DRAWN_ROWS))]
 
 
-Table = dict[str, NDArray[Any]]
-
-Sets = Mapping[str, tuple[ArrayLike, ArrayLike]]
-
 MARKERS = ("o", "^", "s", "D", "v", "P")
 
 DASHES = ("-", "--", ":", "-.")
@@ -319,13 +316,12 @@ def component_errors(model: Any, sets: Sets) -> Table:
     """
     if not sets:
         raise ValueError("sets must name at least one pair (X, y), got none")
-    wrong = is_classifier(model)
     before = None
     if hasattr(model, "steps"):
         before, model = model[:-1], model[-1]
+    seen = {name: X if before is None else before.transform(X) for name, (X, _) in sets.items()}
     errors = {
-        name: _errors(model, X if before is None else before.transform(X), np.asarray(y), wrong)
-        for name, (X, y) in sets.items()
+        name: np.array(list(staged_errors(model, seen[name], y))) for name, (_, y) in sets.items()
     }
     counts = np.arange(1, 1 + max(map(len, errors.values())))
     return {"components": counts} | errors
@@ -402,11 +398,6 @@ def plot_objectives(models: Mapping[str, Any], *, axes: Axes | None = None) -> F
     axis.locator_params(axis="x", integer=True)
     drawing.label(axis, "Training loss", "round", "loss")
     return figure
-
-
-def _errors(model: Any, X: ArrayLike, y: NDArray[Any], wrong: bool) -> NDArray[np.float64]:
-    stages = model.staged_predict(X)
-    return np.array([np.mean(stage != y if wrong else np.square(stage - y)) for stage in stages])
 
 
 def _curve(name: str, model: Any) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from cgboost.generation.columns import Column
+from cgboost.generation.columns import Column, Combination
 from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.spaces import SpaceColumn
 from cgboost.kernels.expansions import Matrix
@@ -27,49 +28,62 @@ from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Terms = tuple[Sequence[KernelHypothesis], Vector, Sequence[str]]
+
+
+class ExpansionFamily:
+    """Evaluates weighted sums of functions k(·, x_i) of any kernels."""
+
+    def outputs(self, X: Matrix, hypotheses: Sequence[Combination]) -> Matrix:
+        """Values of the sums on the rows of X, shape (len(X), n_hypotheses)."""
+        values = np.zeros((X.shape[0], len(hypotheses)))
+        parts: dict[int, list[tuple[int, float, KernelHypothesis]]] = {}
+        for place, hypothesis in enumerate(hypotheses):
+            functions, weights, _ = hypothesis.terms()
+            for function, weight in zip(functions, weights.tolist(), strict=True):
+                parts.setdefault(id(function.family), []).append((place, weight, function))
+        for part in parts.values():
+            places, shares, centred = zip(*part, strict=True)
+            shape = len(part), len(hypotheses)
+            sums = csr_array((shares, (np.arange(len(part)), places)), shape=shape)
+            own = centred[0].family.outputs(X, centred)
+            values += own.astype(np.float64, copy=False) @ sums
+        return values
+
+
+EXPANSIONS = ExpansionFamily()
 
 
 @dataclass(frozen=True, eq=False)
 class KernelExpansion:
-    """h(x) = Σ_i weight_i k(x, x_i) over training rows x_i.
+    """h(x) = Σ_p Σ_i weight_pi k_p(x, x_i) over training rows x_i.
 
     Attributes
     ----------
-    space : KernelSpace
-    weights : ndarray of shape (n_rows,)
+    spaces : sequence of KernelSpace
+        One for each kernel.
+    weights : array-like of shape (n_spaces, n_rows)
         Mostly 0.
     """
 
-    space: KernelSpace
-    weights: Vector
+    spaces: Sequence[KernelSpace]
+    weights: Sequence[Vector] | Vector
 
     @property
     def family(self) -> ExpansionFamily:
         """What evaluates expansions."""
         return EXPANSIONS
 
-    def terms(self) -> tuple[Sequence[KernelHypothesis], Vector, Sequence[str]]:
-        """The functions k(·, x_i) of nonzero weights, these, and the kernel's name for each."""
-        support = np.flatnonzero(self.weights)
-        names = [self.space.name] * len(support)
-        return self.space.centred_at(support), self.weights[support], names
-
-
-class ExpansionFamily:
-    """Evaluates expansions of any kernels."""
-
-    def outputs(self, X: Matrix, hypotheses: Sequence[KernelExpansion]) -> Matrix:
-        """Values of the expansions on the rows of X, shape (len(X), n_hypotheses)."""
-        values = np.zeros((X.shape[0], len(hypotheses)))
-        for place, hypothesis in enumerate(hypotheses):
-            centres, weights, _ = hypothesis.terms()
-            if len(centres):
-                own = centres[0].family.outputs(X, centres)
-                values[:, place] = own.astype(np.float64, copy=False) @ weights
-        return values
-
-
-EXPANSIONS = ExpansionFamily()
+    def terms(self) -> Terms:
+        """The functions k_p(·, x_i) of nonzero weights, these, and the kernel's name for each."""
+        functions: list[KernelHypothesis] = []
+        names: list[str] = []
+        supports = [np.flatnonzero(weights) for weights in self.weights]
+        for space, support in zip(self.spaces, supports, strict=True):
+            functions += space.centred_at(support)
+            names += [space.name] * len(support)
+        kept = [own[support] for own, support in zip(self.weights, supports, strict=True)]
+        return functions, np.concatenate(kept), names
 
 
 class KernelSpace:
@@ -154,4 +168,4 @@ class KernelSpace:
         values = self.gram @ response
         size = self.weight * float(np.sqrt(max(0.0, float(values @ response))))
         factor = 1.0 / size if size > 0 else 0.0
-        return factor * values, KernelExpansion(self, factor * response)
+        return factor * values, KernelExpansion([self], [factor * response])

@@ -63,7 +63,7 @@ from cgboost.linear import (
     SparseLinearClassifierCV,
     SparseLinearRegressorCV,
 )
-from cgboost.losses import Exponential, Hinge, LogLoss, Multinomial, Quantile
+from cgboost.losses import AbsoluteError, Exponential, Hinge, LogLoss, Multinomial, Quantile
 from cgboost.penalties import ElasticNet, Entropy
 from tests.cases import law
 from tests.estimators.cases import ONE_EACH, THINNED, EstimatorCase
@@ -771,6 +771,14 @@ def test_what_cannot_be_a_path_is_named(model: Any, own: Arguments, words: str) 
 WORDS = ["".join(np.random.default_rng(k).choice(list("acgt"), 12)) for k in range(40)]
 
 
+class CubedError(AbsoluteError):
+    """A loss whose predictions are the cubes of outputs."""
+
+    def inverse_link(self, f: np.ndarray) -> np.ndarray:
+        """f³."""
+        return f**3
+
+
 @cache
 def fitted(name: str) -> Any:
     """A small fitted model, or one that is not fitted."""
@@ -784,6 +792,7 @@ def fitted(name: str) -> Any:
         "two": lambda: TransformClassifier().fit(FRAME, T > 0),
         "fair": lambda: fair(ParityGap("sex", 0.1)).fit(PEOPLE, Y),
         "path": lambda: CGBoostClassifier().path(X, Y, [1.0]),
+        "cubed": lambda: TransformRegressor(loss=CubedError(), n_estimators=1).fit(FRAME, T),
         "nothing": TransformRegressor,
     }[name]()
 
@@ -801,6 +810,8 @@ AFTERWARDS: list[tuple[str, Callable[[Any], Any], str]] = [
     ("rules", lambda m: m.predict(SEVERAL[:1]), "feature 'c' has several values in a row"),
     ("classes", lambda m: m.to_sql("t", label="z"), r"label must be one of \['a', 'b', 'c'\], got"),
     ("two", lambda m: m.to_sql("t", label=False), r"one of \[True\] .*1 minus this\), got False"),
+    ("table", lambda m: m.to_sql("t", label=1), "label is for classifiers: leave it out, got 1"),
+    ("cubed", lambda m: m.to_sql("t"), r"loss=CubedError\(\) cannot be written in SQL"),
     ("nothing", lambda m: m.to_sql("t"), "not fitted"),
     ("nothing", lambda m: m.transformation(0, 0), "not fitted"),
     ("nothing", lambda m: m.stage_graph(), "not fitted"),

@@ -13,7 +13,7 @@ from cgboost import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
-from cgboost.estimators.boosting.tree_importances import importances, shares
+from cgboost.estimators.boosting.gradient_boosting import importances, shares
 from cgboost.inspection import plot_kernel_weights
 from cgboost.inspection.importance import plot_importance
 from tests.estimators.data import curve

@@ -106,14 +106,15 @@ def _offset_of(start: str) -> Literal["free", "none"]:
     return "free" if start == "constant" else "none"
 
 
+@dataclass(eq=False, repr=False)
 class BaseAnyBoost(BaseLearnerBoost):
     """Descent in function space for any loss: a step along every learner, or all corrected."""
 
-    loss: Any
-    step: Any
-    learning_rate: float
-    corrective: bool
-    start: Literal["constant", "zero"]
+    loss: Any = field(default=None, kw_only=True)
+    step: Any = field(default="line-search", kw_only=True)
+    learning_rate: float = field(default=0.1, kw_only=True)
+    corrective: bool = field(default=False, kw_only=True)
+    start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]]
 
@@ -222,10 +223,6 @@ n_features_in_, feature_names_in_
     """
 
     loss: ClassificationLoss | Loss | LossMaker = field(default="log_loss", kw_only=True)
-    step: Any = field(default="line-search", kw_only=True)
-    learning_rate: float = field(default=0.1, kw_only=True)
-    corrective: bool = field(default=False, kw_only=True)
-    start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = CLASSIFICATION
 
@@ -269,16 +266,8 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
     """
 
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
-    step: Any = field(default="line-search", kw_only=True)
-    learning_rate: float = field(default=0.1, kw_only=True)
-    corrective: bool = field(default=False, kw_only=True)
-    start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = REGRESSION
-
-    @property
-    def _known_loss(self) -> Loss | None:
-        return known_loss(self.loss)
 
 
 @dataclass(eq=False, repr=False)
@@ -348,10 +337,6 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
     orthogonalize: bool = field(default=False, kw_only=True)
     feed_forward: bool = field(default=False, kw_only=True)
     start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
-
-    @property
-    def _known_loss(self) -> Loss | None:
-        return known_loss(self.loss)
 
     @property
     def _rate(self) -> float:

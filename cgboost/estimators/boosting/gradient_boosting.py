@@ -2,21 +2,28 @@
 
 Friedman, *Greedy Function Approximation: A Gradient Boosting Machine*, Annals of Statistics 29,
 2001, Algorithms 2, 3 and 6.
+
+A split t of a tree T reduces the squared error by î²_t. The relevance of feature l is the sum over
+its splits, I²_l(T) = Σ_t î²_t [v(t) = l], and in a model of M trees the mean over the trees. With K
+classes and the trees T_km of each class k,
+
+    I²_lk = 1/M Σ_m I²_l(T_km),     I²_l = 1/K Σ_k I²_lk.
+
+Breiman, Friedman, Olshen, Stone, *Classification and Regression Trees*, 1984.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.boosting.tree_importances import importances, shares
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.parameters import (
     check_bins,
@@ -42,7 +49,6 @@ from cgboost.losses.registry import (
     bound_loss,
     check_known_loss,
     get_loss,
-    known_loss,
 )
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
@@ -301,10 +307,6 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
 
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
 
-    @property
-    def _known_loss(self) -> Loss | None:
-        return known_loss(self.loss)
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_known_loss(self.loss, REGRESSION)
@@ -314,3 +316,20 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
         kind = getattr(loss, "loss", loss)  # whatever the targets
         searched = kind.attains_minimum and not isinstance(loss, WeightedSquaredError)
         return loss, search_leaves(loss) if searched else newton_leaves()
+
+
+def importances(trees: Sequence[Any], n_features: int) -> Vector:
+    """I²_l of every feature: the mean over scikit-learn trees, 0 without any."""
+    gains = np.zeros(n_features)
+    for tree in trees:
+        inner = tree.tree_
+        # scikit-learn divides the gains by the weight of all rows
+        per_row = inner.compute_feature_importances(normalize=False)
+        gains += inner.weighted_n_node_samples[0] * per_row
+    return gains / max(1, len(trees))
+
+
+def shares(squared: Vector) -> Vector:
+    """Overall relevance from that of each output, shape (n_outputs, n_features), adding up to 1."""
+    overall = squared.mean(axis=0)
+    return overall / (overall.sum() or 1.0)

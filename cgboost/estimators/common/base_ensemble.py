@@ -12,6 +12,7 @@ columns where an optimum is certified (objective.py, certified.py), else of mast
     │   ├── ProbabilisticClassification   outputs are log-odds: predict_proba
     │   └── CalibratedClassification      probability=…: calibrated (calibration.py)
     ├── Regression                  numbers (predictors.py)
+    │   └── TubeRegression          with a loss that has an epsilon (certified.py)
     ├── BaseBoost                   a loss, a penalty and a family, certified (certified.py)
     │   ├── BoostOverCosts          path over C or ν: BaseKernelBoost, BaseLPBoost
     │   ├── CostByRows              C=None: BaseLPBoost, BaseConstrainedBoost

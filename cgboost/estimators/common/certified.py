@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun, Table
 from cgboost.estimators.common.input_checks import warn_of_weights
-from cgboost.estimators.common.objective import SCALE_Y, ColumnFamily, Objective
+from cgboost.estimators.common.objective import SCALE_Y, ColumnFamily, Objective, loss_of
 from cgboost.estimators.common.parameters import (
     check_count,
     check_nu,
@@ -30,6 +30,7 @@ from cgboost.estimators.common.parameters import (
     check_solver,
 )
 from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
+from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.training_rows import (
     EvalSets,
@@ -40,7 +41,8 @@ from cgboost.estimators.common.training_rows import (
 )
 from cgboost.exceptions import DataWarning, TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason
-from cgboost.losses import SupportVectorLoss
+from cgboost.losses import Loss, SupportVectorLoss
+from cgboost.losses.registry import RegressionLoss
 from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.optimizers.solver_options import checked_options
 from cgboost.pricing import JointPricer, Pairs
@@ -302,10 +304,27 @@ class BaseBoost(BaseEnsemble):
         return RegularizationPath(parameter, values, ordered, scores, seconds, name)
 
 
+@dataclass(eq=False, repr=False)
+class TubeRegression(Regression):
+    """Errors up to ``epsilon`` are free, unless another loss is asked for."""
+
+    loss: RegressionLoss | Loss = field(default="epsilon_insensitive", kw_only=True)
+    epsilon: float = field(default=0.1, kw_only=True)
+
+    @property
+    def _loss(self) -> Loss:
+        return loss_of(self, epsilon="epsilon")
+
+    @property
+    def _known_loss(self) -> Loss:
+        return self._loss
+
+
+@dataclass(eq=False, repr=False)
 class CostByRows(BaseBoost):
     """One whose C follows from the rows where the user gives none."""
 
-    C: float | None
+    C: float | None = field(default=None, kw_only=True)
 
     _usual_cost = 1.0
     """What C is then; before the rows are known, 1."""

@@ -16,6 +16,7 @@ from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMi
 from cgboost.estimators.common.targets import Labels, Link, Numbers, class_weights, log_odds_of
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.losses import LogLoss, Loss
+from cgboost.losses.registry import known_loss
 
 
 @dataclass(eq=False, repr=False)
@@ -138,8 +139,8 @@ class Regression(RegressorMixin, BaseEnsemble):
 
     @property
     def _known_loss(self) -> Loss | None:
-        """The loss; None where it is the squared error or no :class:`Loss`."""
-        return None
+        """The loss; None where it is no :class:`Loss`, or no parameter."""
+        return known_loss(self.loss) if hasattr(self, "loss") else None
 
     @property
     def _target(self) -> Numbers:

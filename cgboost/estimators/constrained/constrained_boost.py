@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.certified import CostByRows
+from cgboost.estimators.common.certified import CostByRows, TubeRegression
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.objective import (
@@ -30,13 +30,12 @@ from cgboost.estimators.common.objective import (
     check_own,
     check_task_and_loss,
     cost_of_labels,
-    loss_of,
     margin_objective,
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
-from cgboost.estimators.common.predictors import Classification, Regression
+from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.targets import ClassWeight, Labels
 from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows, Vector
@@ -68,7 +67,6 @@ from cgboost.losses.registry import (
     CLASSIFICATION,
     REGRESSION,
     ClassificationLoss,
-    RegressionLoss,
     get_loss,
 )
 from cgboost.masters.support_vector.support_vector_master import WarmStart
@@ -97,18 +95,16 @@ def rules_of(constraints: Any) -> tuple[Constraint, ...]:
     return tuple(one if isinstance(one, Constraint) else Own(one) for one in constraints)
 
 
+@dataclass(eq=False, repr=False)
 class BaseConstrainedBoost(CostByRows):
     """Boosting under constraints, of labels or of numbers."""
 
-    constraints: Any
-    columns: Any
-    drop: Sequence[Any] | None
-    C: float | None
-    offset: OffsetRule
-    columns_per_round: int | None
+    constraints: Any = ()
+    columns: Any = field(default="stumps", kw_only=True)
+    drop: Sequence[Any] | None = field(default=None, kw_only=True)
+    offset: OffsetRule = field(default="auto", kw_only=True)
 
-    _inputs: ConstraintInputs
-    _dropped: list[int]
+    columns_per_round: int | None = field(default=None, kw_only=True)
 
     def fit(
         self,
@@ -486,12 +482,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     True
     """
 
-    constraints: Any = ()
-    columns: Any = field(default="stumps", kw_only=True)
-    drop: Sequence[Any] | None = field(default=None, kw_only=True)
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
-    C: float | None = field(default=None, kw_only=True)
-    offset: OffsetRule = field(default="auto", kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
 
     def _check_parameters(self) -> None:
@@ -520,7 +511,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
 
 
 @dataclass(eq=False, repr=False)
-class ConstrainedBoostRegressor(Regression, BaseConstrainedBoost):
+class ConstrainedBoostRegressor(TubeRegression, BaseConstrainedBoost):
     """Boosting of stumps, features, kernels or learners under constraints, certified.
 
     Minimises Σ|α| + C Σ_i w_i loss(y_i, f(x_i)) over all columns of a family under the constraints.
@@ -563,14 +554,6 @@ feature_names_in_
     True
     """
 
-    constraints: Any = ()
-    columns: Any = field(default="stumps", kw_only=True)
-    drop: Sequence[Any] | None = field(default=None, kw_only=True)
-    loss: RegressionLoss | Loss = field(default="epsilon_insensitive", kw_only=True)
-    epsilon: float = field(default=0.1, kw_only=True)
-    C: float | None = field(default=None, kw_only=True)
-    offset: OffsetRule = field(default="auto", kw_only=True)
-
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
         check_task_and_loss(self, REGRESSION)
@@ -580,14 +563,6 @@ feature_names_in_
     @property
     def _objective(self) -> Objective:
         return residual_objective(L1(), C=self._chosen_cost, loss=self._loss, nu=None)
-
-    @property
-    def _loss(self) -> Loss:
-        return loss_of(self, epsilon="epsilon")
-
-    @property
-    def _known_loss(self) -> Loss:
-        return self._loss
 
     @property
     def _free_offset(self) -> bool:

@@ -13,8 +13,7 @@ import numpy as np
 
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.training_rows import Vector
-from cgboost.estimators.constrained.constraints.budget import GroupBudget
-from cgboost.estimators.constrained.constraints.shape import Convex, Monotone
+from cgboost.estimators.constrained.constraints.shape import Convex, GroupBudget, Monotone
 from cgboost.estimators.constrained.data import Declarations
 from cgboost.estimators.constrained.problem import ConstrainedProblem
 from cgboost.exceptions import InfeasibleConstraintsError

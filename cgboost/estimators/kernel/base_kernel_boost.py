@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from cgboost.estimators.common.certified import BoostOverCosts
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.training_rows import Matrix, TrainingRows
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
-from cgboost.estimators.kernel.kernel_input import KernelInput, read_new, read_training
+from cgboost.estimators.kernel.kernel_input import read_new, read_training
 from cgboost.estimators.kernel.kernel_parameters import HasKernels
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels import AnyLibrary
@@ -23,19 +23,21 @@ from cgboost.penalties import RKHS, GroupNorm, Penalty, get_penalty
 from cgboost.pricing import KernelPool
 
 
+@dataclass(eq=False, repr=False)
 class BaseKernelBoost(HasKernels, BoostOverCosts):
     """A model over the columns K(·, z) of a library of kernels."""
 
-    library: AnyLibrary
-    penalty: Literal["l1", "l2", "elasticnet", "rkhs", "group"] | Penalty
-    coef: Literal["free", "nonneg"]
-    centers: Literal["rows", "free"]
-    priority: Literal["full", "stratified"]
-    cache_size: float
-    executor: Any
+    library: AnyLibrary = None
+    penalty: Literal["l1", "l2", "elasticnet", "rkhs", "group"] | Penalty = field(
+        default="l1", kw_only=True
+    )
+    coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
+    centers: Literal["rows", "free"] = field(default="rows", kw_only=True)
+    priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
+    cache_size: float = field(default=1000.0, kw_only=True)
+    executor: Any = field(default=None, kw_only=True)
 
     _default_library: ClassVar[KernelLibrary] = DEFAULT_LIBRARY
-    _input: KernelInput
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:

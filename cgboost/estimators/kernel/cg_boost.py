@@ -9,30 +9,27 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from cgboost.estimators.common.calibration import CalibratedClassification
+from cgboost.estimators.common.certified import TubeRegression
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,
     check_loss_and_nu,
     check_trade_off,
-    loss_of,
     margin_objective,
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_number
-from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.targets import ClassWeight
 from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
-from cgboost.kernels import AnyLibrary
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
     REGRESSION,
     ClassificationLoss,
-    RegressionLoss,
     get_loss,
 )
 from cgboost.masters.support_vector.support_vector_master import Offset
-from cgboost.penalties import Penalty, get_penalty
+from cgboost.penalties import get_penalty
 
 
 @dataclass(eq=False, repr=False)
@@ -255,21 +252,12 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
     True
     """
 
-    library: AnyLibrary = None
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: Literal["l1", "l2", "elasticnet", "rkhs", "group"] | Penalty = field(
-        default="l1", kw_only=True
-    )
-    coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
-    centers: Literal["rows", "free"] = field(default="rows", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
-    priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
-    cache_size: float = field(default=1000.0, kw_only=True)
-    executor: Any = field(default=None, kw_only=True)
 
     def _check_parameters(self) -> None:
         check_loss_and_nu(self, CLASSIFICATION, Hinge)
@@ -286,7 +274,7 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
 
 
 @dataclass(eq=False, repr=False)
-class CGBoostRegressor(Regression, BaseKernelBoost):
+class CGBoostRegressor(TubeRegression, BaseKernelBoost):
     """Support-vector regression over a library of kernels, boosted by column generation.
 
     Minimises Ω(α) + C Σ_i w_i max(0, |y_i − f(x_i)| − ε) ([B] eq. 13 and 14). With ν, the model
@@ -346,20 +334,9 @@ feature_names_in_
     True
     """
 
-    library: AnyLibrary = None
-    loss: RegressionLoss | Loss = field(default="epsilon_insensitive", kw_only=True)
-    epsilon: float = field(default=0.1, kw_only=True)
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
-    penalty: Literal["l1", "l2", "elasticnet", "rkhs", "group"] | Penalty = field(
-        default="l1", kw_only=True
-    )
-    coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
-    centers: Literal["rows", "free"] = field(default="rows", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
-    priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
-    cache_size: float = field(default=1000.0, kw_only=True)
-    executor: Any = field(default=None, kw_only=True)
 
     def _check_parameters(self) -> None:
         check_number("epsilon", self.epsilon, at_least=0)
@@ -371,14 +348,6 @@ feature_names_in_
     def _objective(self) -> Objective:
         penalty = get_penalty(self.penalty)
         return residual_objective(penalty, C=self.C, loss=self._loss, nu=self.nu)
-
-    @property
-    def _loss(self) -> Loss:
-        return loss_of(self, epsilon="epsilon")
-
-    @property
-    def _known_loss(self) -> Loss:
-        return self._loss
 
     def _master_options(self) -> dict[str, Any]:
         return super()._master_options() | {"offset": self.offset}

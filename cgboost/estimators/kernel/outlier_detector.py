@@ -18,7 +18,6 @@ from cgboost.estimators.common.targets import Target
 from cgboost.estimators.common.training_rows import EvalSets, Matrix, TrainingRows, Vector
 from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.generation.callbacks import Score, error_rate
-from cgboost.kernels import AnyLibrary
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.numeric.rbf import RBF
 from cgboost.losses import SupportVectorLoss, one_class
@@ -88,16 +87,10 @@ n_features_in_, feature_names_in_
     array([ 1, -1])
     """
 
-    library: AnyLibrary = None
     nu: float = field(default=0.5, kw_only=True)
     penalty: Literal["l1", "l2", "elasticnet", "rkhs", "group"] | Penalty = field(
         default="l2", kw_only=True
     )
-    coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
-    centers: Literal["rows", "free"] = field(default="rows", kw_only=True)
-    priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
-    cache_size: float = field(default=1000.0, kw_only=True)
-    executor: Any = field(default=None, kw_only=True)
 
     _default_library: ClassVar[KernelLibrary] = KernelLibrary({"rbf": RBF()}, standardize=True)
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.estimators.common.calibration import (
     CalibratedClassification,
 )
-from cgboost.estimators.common.certified import BoostOverCosts, CostByRows
+from cgboost.estimators.common.certified import BoostOverCosts, CostByRows, TubeRegression
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.objective import (
     FORMULATIONS,
@@ -31,12 +31,10 @@ from cgboost.estimators.common.objective import (
     check_loss_and_nu,
     check_trade_off,
     cost_of_labels,
-    loss_of,
     margin_objective,
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.targets import ClassWeight
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import Pricer
@@ -45,7 +43,6 @@ from cgboost.losses.registry import (
     CLASSIFICATION,
     REGRESSION,
     ClassificationLoss,
-    RegressionLoss,
     get_loss,
 )
 from cgboost.masters.support_vector.support_vector_master import Offset
@@ -142,12 +139,14 @@ DEFAULT_MARGIN = 0.01
 """The margin that rows should have with formulation="nm"."""
 
 
+@dataclass(eq=False, repr=False)
 class BaseLPBoost(CostByRows, BoostOverCosts):
     """Boosting of stumps, or of any weak learner."""
 
-    estimator: Any
-    formulation: str
-    offset: Offset
+    estimator: Any = None
+    nu: float | None = field(default=None, kw_only=True)
+    formulation: FormulationName = field(default="lp", kw_only=True)
+    offset: Offset = field(default="none", kw_only=True)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -287,12 +286,7 @@ feature_names_in_
     (True, 6.996)
     """
 
-    estimator: Any = None
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
-    C: float | None = field(default=None, kw_only=True)
-    nu: float | None = field(default=None, kw_only=True)
-    formulation: FormulationName = field(default="lp", kw_only=True)
-    offset: Offset = field(default="none", kw_only=True)
     eta: float | None = field(default=None, kw_only=True)
     margin: float | None = field(default=None, kw_only=True)
     multi_class: Literal["ovr", "joint"] = field(default="ovr", kw_only=True)
@@ -349,7 +343,7 @@ feature_names_in_
 
 
 @dataclass(eq=False, repr=False)
-class LPBoostRegressor(Regression, BaseLPBoost):
+class LPBoostRegressor(TubeRegression, BaseLPBoost):
     """Support-vector boosting of decision stumps, certified, or of any weak learner, greedily.
 
     Minimises Ω(α) + C Σ_i w_i max(0, |y_i − f(x_i)| − ε) with f = Σ_j α_j h_j + b.
@@ -400,11 +394,6 @@ n_features_in_, feature_names_in_
     True
     """
 
-    estimator: Any = None
-    loss: RegressionLoss | Loss = field(default="epsilon_insensitive", kw_only=True)
-    epsilon: float = field(default=0.1, kw_only=True)
-    C: float | None = field(default=None, kw_only=True)
-    nu: float | None = field(default=None, kw_only=True)
     formulation: Literal["lp", "qp"] = field(default="lp", kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
 
@@ -422,11 +411,3 @@ n_features_in_, feature_names_in_
     def _objective(self) -> Objective:
         penalty, C = PENALTIES_OF[self.formulation], self._chosen_cost
         return residual_objective(penalty, C=C, loss=self._loss, nu=self.nu)
-
-    @property
-    def _loss(self) -> Loss:
-        return loss_of(self, epsilon="epsilon")
-
-    @property
-    def _known_loss(self) -> Loss:
-        return self._loss

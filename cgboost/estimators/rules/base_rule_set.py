@@ -39,7 +39,6 @@ from cgboost.estimators.rules.rule_columns import (
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.resuming import RunRecord
-from cgboost.losses import Loss
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.penalties import L1, L2, Penalty
 from cgboost.pricing.rules import Literals, RuleSelection
@@ -54,24 +53,23 @@ FEWER_COSTS = "a larger value may change that, or a smaller rule_cost or conditi
 Pricing = Literal["exact", "greedy"]
 
 
+@dataclass(eq=False, repr=False)
 class BaseRuleSet(BaseBoost):
     """Weighted rules within a budget, and a bound on all rule sets that keep to it."""
 
-    max_total_conditions: int | None
-    max_rules: int | None
-    max_conditions: int
-    C: float | None
-    loss: str | Loss
-    rule_cost: float | None
-    condition_cost: float | None
-    max_bins: int
-    min_support: int | float
-    pricing: Pricing
-    search_limit: float | None
-    categorical_features: Any
-    columns_per_round: int | None
-
-    _schema: Schema
+    max_total_conditions: int | None = 16
+    max_rules: int | None = field(default=None, kw_only=True)
+    max_conditions: int = field(default=3, kw_only=True)
+    C: float | None = field(default=None, kw_only=True)
+    rule_cost: float | None = field(default=None, kw_only=True)
+    condition_cost: float | None = field(default=None, kw_only=True)
+    max_bins: int = field(default=20, kw_only=True)
+    min_support: int | float = field(default=1, kw_only=True)
+    pricing: Pricing = field(default="exact", kw_only=True)
+    search_limit: float | None = field(default=2e11, kw_only=True)
+    categorical_features: Any = field(default="from_dtype", kw_only=True)
+    columns_per_round: int | None = field(default=None, kw_only=True)
+    loss: Any = field(default=None, kw_only=True)
 
     # ------------------------------------------------------------------ the rules of a model
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.common.fitted_runs import Table
+from cgboost.estimators.common.input_checks import is_float
 from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.parameters import check_bins, check_choice, check_count, check_number
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
@@ -147,7 +148,7 @@ def check_words(X: Any) -> None:
         return
     for j in range(array.shape[1]):
         for value in array[:, j].tolist():
-            if isinstance(value, str) and not _is_number(value):
+            if isinstance(value, str) and not is_float(value):
                 raise ValueError(
                     f"X is an array with words ({value!r} in column {j}); categories need a data "
                     "frame: give pandas.DataFrame(X)"
@@ -160,7 +161,7 @@ def warn_of_numbers(called: str, schema: Schema, X: Any) -> None:
     for column, known in zip(columns_of(X), schema.categories, strict=True):
         if not known or column.is_categorical:
             continue
-        if all(isinstance(value, str) and _is_number(value) for value in known):
+        if all(isinstance(value, str) and is_float(value) for value in known):
             shown = ", ".join(map(repr, list(known)[:3]))
             warn_caller(
                 f"{called}: {column.called} has numbers written as words ({shown}, …), which are "
@@ -168,11 +169,3 @@ def warn_of_numbers(called: str, schema: Schema, X: Any) -> None:
                 f"column the type 'category'{see('input-data')}",
                 DataWarning,
             )
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

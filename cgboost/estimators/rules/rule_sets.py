@@ -24,7 +24,7 @@ from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.targets import ClassWeight
 from cgboost.estimators.common.training_rows import TrainingRows
-from cgboost.estimators.rules.base_rule_set import SHRUNK_COST, BaseRuleSet, Pricing
+from cgboost.estimators.rules.base_rule_set import SHRUNK_COST, BaseRuleSet
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import Loss
 from cgboost.losses.registry import (
@@ -149,19 +149,8 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     (4, True, True)
     """
 
-    max_total_conditions: int | None = 16
-    max_rules: int | None = field(default=None, kw_only=True)
-    max_conditions: int = field(default=3, kw_only=True)
-    C: float | None = field(default=None, kw_only=True)
     selection: Literal["auto", "loss", "errors"] = field(default="auto", kw_only=True)
     loss: ClassificationLoss | Loss = field(default="log_loss", kw_only=True)
-    rule_cost: float | None = field(default=None, kw_only=True)
-    condition_cost: float | None = field(default=None, kw_only=True)
-    max_bins: int = field(default=20, kw_only=True)
-    min_support: int | float = field(default=1, kw_only=True)
-    pricing: Pricing = field(default="exact", kw_only=True)
-    search_limit: float | None = field(default=2e11, kw_only=True)
-    categorical_features: Any = field(default="from_dtype", kw_only=True)
     tol: float = field(default=1e-3, kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
@@ -249,18 +238,7 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
     (True, True)
     """
 
-    max_total_conditions: int | None = 16
-    max_rules: int | None = field(default=None, kw_only=True)
-    max_conditions: int = field(default=3, kw_only=True)
-    C: float | None = field(default=None, kw_only=True)
     loss: RegressionLoss | Loss = field(default="squared_error", kw_only=True)
-    rule_cost: float | None = field(default=None, kw_only=True)
-    condition_cost: float | None = field(default=None, kw_only=True)
-    max_bins: int = field(default=20, kw_only=True)
-    min_support: int | float = field(default=1, kw_only=True)
-    pricing: Pricing = field(default="exact", kw_only=True)
-    search_limit: float | None = field(default=2e11, kw_only=True)
-    categorical_features: Any = field(default="from_dtype", kw_only=True)
     tol: float = field(default=1e-3, kw_only=True)
 
     def _check_parameters(self) -> None:

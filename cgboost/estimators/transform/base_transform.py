@@ -33,6 +33,7 @@ from cgboost.estimators.common.fitted_runs import (
 )
 from cgboost.estimators.common.input_checks import check_here
 from cgboost.estimators.common.parameters import (
+    check_bins,
     check_bool,
     check_choice,
     check_count,
@@ -42,6 +43,7 @@ from cgboost.estimators.common.parameters import (
     threads_of,
 )
 from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
+from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise, importances_of
 from cgboost.estimators.common.training_rows import (
@@ -57,7 +59,7 @@ from cgboost.estimators.common.training_rows import (
 from cgboost.estimators.transform.constraint_parameters import constraints_of
 from cgboost.estimators.transform.elsewhere import CutRows, keeping_executor
 from cgboost.estimators.transform.holdouts import average, seed_of
-from cgboost.estimators.transform.transform_inspection import outputs_of
+from cgboost.estimators.transform.transform_inspection import class_number, outputs_of
 from cgboost.estimators.transform.variants import LARGEST_STEP, VARIANTS
 from cgboost.generation.callbacks import EarlyStopping
 from cgboost.generation.resuming import RunRecord
@@ -85,15 +87,73 @@ class BaseTableStages(BaseStagewise):
     _schema: Schema
     classes_: NDArray[Any]
 
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
+        *,
+        resume: Any = None,
+    ) -> Self:
+        """Fit the model. A fit that fails leaves the estimator unchanged.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features), a source of blocks or of sums
+            Numbers, with nan for missing values; in a data frame also categories. A source is any
+            object that can be iterated over repeatedly and yields (X, y) or (X, y, weights), with
+            the same rows in the same order each time; boosted linear trees hold one or two bytes
+            per row and feature in memory, and 8 more per numeric feature. With an
+            :class:`~cgboost.sources.SQLSource`, a :class:`TransformRegressor` or
+            :class:`TransformClassifier` is fitted in the database; with
+            :class:`~cgboost.sources.Partitions`, where the tasks of the executor run. The others
+            reject these two.
+        y : array-like of shape (n_rows,), or None with a source
+        sample_weight : array-like of shape (n_rows,) or None
+            Multiplies the loss of each row; a row of weight 2 counts as two rows. Without a
+            holdout, the models are the same. With a holdout they differ only in the choice of its
+            rows: a row of weight 2 is held out as a whole, while two equal rows are held out
+            independently. Rows of weight 0 are ignored, and so are labels that only occur in them.
+            Weights with a mean below 1 count as if their mean were 1. Not with a source.
+        eval_set : (X, y), list of such pairs, dict of them by name, or None
+            Rows that are scored after every round, in addition to the rows held out by the fit.
+        resume : str, path or None
+            Continue from the file of a :class:`~cgboost.Checkpoint` with the same data and
+            parameters.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters or data; the message names the argument and its value.
+        DatabaseError
+            If a database fails before the first stage is complete.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If Ctrl-C or the time limit ended the fit.
+        """
+        with self._located(X, y, sample_weight) as rows:
+            return super().fit(*rows, eval_set, resume=resume)
+
+    @contextmanager
+    def _located(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
+        """The training rows where they are during the fit: here."""
+        with blas_threads(1):  # small products of many groups: more would wait for each other
+            yield X, y, sample_weight
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_bool("early_stopping", self.early_stopping)
         check_count("n_estimators", self.n_estimators)
-        check_count("max_bins", self.max_bins)
+        check_bins(self.max_bins)
         check_learning_rate(self.learning_rate)
         check_jobs("n_jobs", self.n_jobs)
-        if self.max_bins < 2:
-            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
 
     def __sklearn_tags__(self) -> Any:
         """Missing values have a place in every tree."""
@@ -141,6 +201,91 @@ class BaseTableStages(BaseStagewise):
         return outputs_of(self._runs)[output_place(output, output_labels(self))]
 
 
+class BaseQueriedStages(BaseTableStages):
+    """Stages whose predictions a database can make."""
+
+    @abstractmethod
+    def _statement(self, table: str | Sequence[str], link: str, number: int, **columns: Any) -> str:
+        """A query for the prediction of the output of this number; softmax is of all outputs."""
+
+    @property
+    def _link_in_sql(self) -> str:
+        """How predictions follow from outputs: "identity", "log", "logistic" or "softmax"."""
+        if isinstance(self, Classification):
+            return "softmax" if self._is_joint else "logistic"
+        known = getattr(self, "_known_loss", None)
+        if isinstance(known, Poisson):
+            return "log"
+        if known is None or type(known).inverse_link is Loss.inverse_link:
+            return "identity"
+        raise ValueError(f"the predictions of loss={known!r} cannot be written in SQL")
+
+    def to_sql(
+        self,
+        table: str | Sequence[str],
+        *,
+        label: Any = None,
+        output: str = "prediction",
+        keep: str | Sequence[str] = (),
+        dialect: str = "duckdb",
+    ) -> str:
+        """An SQL query that predicts the rows of a table: numbers, or the probability of a class.
+
+        Parameters
+        ----------
+        table : str or sequence of str
+            Name of the table, or the parts of its name, such as ("main", "people"). Its columns
+            must have the names in the data frame that the model was fitted to, or x0, x1, … if
+            those had no names.
+        label : class label, optional
+            The class of the probability, for a classifier alone; with two classes, the second by
+            default. With ``multi_class="ovr"``, the query computes the probability against the
+            rest; ``predict_proba`` divides these by their sum over the classes.
+        output : str, default="prediction"
+            Name of the column of predictions.
+        keep : str or sequence of str
+            Columns of the table to select before the prediction, since SQL does not guarantee the
+            order of rows.
+        dialect : {"duckdb", "postgresql", "sqlite", "mysql", "bigquery", "snowflake"}, \
+default="duckdb"
+            The database for which the query is written (MySQL from 8.0.17, PostgreSQL from 12,
+            SQLite from 3.35).
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ImportError
+            Without the package sqlglot (extra "sql").
+        ValueError
+            If the dialect is unknown; if there are more than two classes and ``label`` is not one
+            of them, or two and it is not the second, or it is given to a regressor; if the loss is
+            your own and has a link: only the link of the Poisson loss is available in SQL; as
+            :func:`cgboost.additive.export.sql.select_statement`.
+
+        Notes
+        -----
+        Names are quoted, as in the data frame. Names created without quotes are in lower case in
+        PostgreSQL and in upper case in Snowflake; BigQuery interprets a dot in the name of a table
+        as a separator of its parts. Missing values are NULL or NaN; numbers outside the range of
+        the training rows, including infinite ones, count as its nearest end. Dates and times used
+        as categories are text in SQLite, in the format of Python's ``sqlite3``:
+        2020-02-29 01:02:03, 2020-02-29. Text is compared exactly, regardless of its collation.
+        MySQL must read a backslash in text as an escape, as it does unless ``sql_mode`` includes
+        NO_BACKSLASH_ESCAPES.
+        """
+        check_is_fitted(self)
+        number = 0
+        if not self._y_numeric:
+            number = class_number(self.classes_, label)
+        elif label is not None:
+            raise ValueError(f"label is for classifiers: leave it out, got {label!r}")
+        link = self._link_in_sql
+        return self._statement(table, link, number, output=output, keep=keep, dialect=dialect)
+
+
 @dataclass(frozen=True)
 class Bags(Rounds):
     """The runs of one choice of rows to hold out, and how those of others are planned.
@@ -186,61 +331,6 @@ class BaseTransform(BaseTableStages):
     _fits_elsewhere: ClassVar[bool] = True
     """Whether sums over the rows are all that it needs."""
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: ArrayLike | None = None,
-        eval_set: Any = None,
-        *,
-        resume: Any = None,
-    ) -> Self:
-        """Fit the model. A fit that fails leaves the estimator unchanged.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features), a source of blocks or of sums
-            Numbers, with nan for missing values; in a data frame also categories. A source is any
-            object that can be iterated over repeatedly and yields (X, y) or (X, y, weights), with
-            the same rows in the same order each time. With an :class:`~cgboost.sources.SQLSource`,
-            the model is fitted in the database; with :class:`~cgboost.sources.Partitions`, where
-            the tasks of the executor run.
-        y : array-like of shape (n_rows,), or None with a source
-        sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss of each row; a row of weight 2 counts as two rows. Without a
-            holdout, the models are the same. With a holdout they differ only in the choice of its
-            rows: a row of weight 2 is held out as a whole, while two equal rows are held out
-            independently. Rows of weight 0 are ignored, and so are labels that only occur in them.
-            Weights with a mean below 1 count as if their mean were 1. Not with a source.
-        eval_set : (X, y), list of such pairs, dict of them by name, or None
-            Rows that are scored after every stage, in addition to the rows held out by the fit.
-        resume : str, path or None
-            Continue from the file of a :class:`~cgboost.Checkpoint` with the same data and
-            parameters.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For invalid parameters or data; the message names the argument and its value.
-        DatabaseError
-            If a database fails before the first stage is complete.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If Ctrl-C or the time limit ended the fit.
-        """
-        sent = self.executor is not None and not isinstance(X, (SQLPlace, PartitionedRows))
-        if sent or isinstance(X, (SQLSource, Partitions)):
-            with self._rows_elsewhere(X, y, sample_weight) as rows:
-                return super().fit(rows, None, None, eval_set, resume=resume)
-        with blas_threads(1):  # small products of many groups: more would wait for each other
-            return super().fit(X, y, sample_weight, eval_set, resume=resume)
-
     # ------------------------------------------------------------------ checks
 
     def _check_parameters(self) -> None:
@@ -276,6 +366,16 @@ class BaseTransform(BaseTableStages):
             n_classes=self._n_classes,
         )
         return schema, rows
+
+    @contextmanager
+    def _located(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
+        sent = self.executor is not None and not isinstance(X, (SQLPlace, PartitionedRows))
+        if sent or isinstance(X, (SQLSource, Partitions)):
+            with self._rows_elsewhere(X, y, sample_weight) as rows:
+                yield rows, None, None
+        else:
+            with super()._located(X, y, sample_weight) as here:
+                yield here
 
     @contextmanager
     def _rows_elsewhere(

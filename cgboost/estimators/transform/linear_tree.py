@@ -7,13 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state as random_state_of
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.additive.places.memory import in_memory
 from cgboost.additive.trees.model_tree_growth import GrowthLimits, NodePasses, grown, regressors_of
 from cgboost.estimators.common.fitted_methods import ReportedEstimator
 from cgboost.estimators.common.fitted_runs import unchanged_on_failure
 from cgboost.estimators.common.parameters import (
+    check_bins,
     check_count,
     check_jobs,
     check_number,
@@ -22,9 +23,8 @@ from cgboost.estimators.common.parameters import (
 )
 from cgboost.estimators.common.sklearn_bases import RegressorMixin
 from cgboost.estimators.common.training_rows import TrainingRows, Vector, rows_of, table_of
+from cgboost.estimators.transform.holdouts import seed_of
 from cgboost.parallel.threads import Threads
-from cgboost.tables.binning import Prepared, prepared
-from cgboost.tables.row_blocks import SourceRows, TableRows
 from cgboost.tables.table_encoding import Schema
 
 
@@ -141,10 +141,18 @@ class LinearTreeRegressor(RegressorMixin, ReportedEstimator):
         return self
 
     def _grow(self, schema: Schema, rows: TrainingRows) -> None:
-        if len(rows.weights) < 2:
-            raise ValueError(f"at least 2 rows are needed, got n_samples={len(rows.weights)}")
-        data = self._prepared(schema, rows)
-        passes = NodePasses(data.rows, rows.weights, data.held, Threads(threads_of(self.n_jobs)))
+        n_threads = threads_of(self.n_jobs)
+        data = in_memory(
+            rows.X,
+            schema,
+            rows.y,
+            rows.weights,
+            n_jobs=n_threads,
+            max_bins=self.max_bins,
+            share=self.validation_fraction,
+            seed=seed_of(self.random_state, 0),
+        ).prepared
+        passes = NodePasses(data.rows, rows.weights, data.held, Threads(n_threads))
         regressors = regressors_of(passes, data.groups, rows.y, self.max_regressors)
         limits = GrowthLimits(self.max_depth, self.min_samples_leaf, self.tol)
         self.tree_ = grown(passes, data.groups, regressors, rows.y, limits)
@@ -183,30 +191,13 @@ class LinearTreeRegressor(RegressorMixin, ReportedEstimator):
         return self.tree_.text(self._schema)
 
     def _check_parameters(self) -> None:
-        for name in ("max_depth", "min_samples_leaf", "max_bins", "max_regressors"):
+        for name in ("max_depth", "min_samples_leaf", "max_regressors"):
             check_count(name, getattr(self, name))
         check_jobs("n_jobs", self.n_jobs)
-        if self.max_bins < 2:
-            raise ValueError(f"max_bins must be at least 2, got {self.max_bins!r}")
+        check_bins(self.max_bins)
         check_number("tol", self.tol, at_least=0)
         check_number("validation_fraction", self.validation_fraction, at_least=0, below=1)
         check_random_state("random_state", self.random_state)
-
-    def _prepared(self, schema: Schema, rows: TrainingRows) -> Prepared:
-        seed = 0 if self.random_state is None else self.random_state
-        if not isinstance(seed, (int, np.integer)):
-            seed = int(random_state_of(seed).randint(2**31))
-        X: Any = rows.X
-        source = X if isinstance(X, SourceRows) else TableRows(X)
-        return prepared(
-            source,
-            schema,
-            rows.y,
-            rows.weights,
-            max_bins=self.max_bins,
-            share=self.validation_fraction,
-            seed=int(seed),
-        )
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)

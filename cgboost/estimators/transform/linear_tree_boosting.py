@@ -9,11 +9,10 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
 from cgboost.additive.export.tree_sql import trees_statement
 from cgboost.additive.holdout import HoldoutLoss, mean_loss
@@ -35,33 +34,29 @@ from cgboost.estimators.common.training_rows import (
     TrainingRows,
     Vector,
 )
-from cgboost.estimators.transform.base_transform import BaseTableStages
+from cgboost.estimators.transform.base_transform import BaseQueriedStages
 from cgboost.estimators.transform.constraint_parameters import sets_of
 from cgboost.estimators.transform.holdouts import seed_of
-from cgboost.estimators.transform.transform_inspection import class_number
 from cgboost.estimators.transform.variants import LARGEST_STEP
 from cgboost.generation.callbacks import EarlyStopping, Score, error_rate
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.loss import DifferentiableLoss, Loss
 from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.poisson import Poisson
 from cgboost.losses.registry import (
     REGRESSION,
     LossMaker,
     RegressionLoss,
     bound_loss,
     check_known_loss,
-    known_loss,
 )
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.parallel.blas import blas_threads
 from cgboost.parallel.threads import Threads
 from cgboost.pricing.linear_trees import LinearTreePricer
 from cgboost.tables.binning import Prepared
 
 
 @dataclass(eq=False, repr=False)
-class BaseLinearTreeBoosting(BaseTableStages):
+class BaseLinearTreeBoosting(BaseQueriedStages):
     """A shallow linear tree per output and round.
 
     Must be the first base class of an estimator: its defaults replace the common ones.
@@ -80,55 +75,6 @@ class BaseLinearTreeBoosting(BaseTableStages):
     early_stopping: bool = field(default=True, kw_only=True)
     validation_fraction: float = field(default=0.1, kw_only=True)
     n_iter_no_change: int = field(default=30, kw_only=True)
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: ArrayLike | None = None,
-        eval_set: Any = None,
-        *,
-        resume: Any = None,
-    ) -> Self:
-        """Fit the model. A fit that fails leaves the estimator unchanged.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_rows, n_features), or a source of blocks
-            Numbers, with nan for missing values; in a data frame also categories. A source is any
-            object that can be iterated over repeatedly and yields (X, y) or (X, y, weights), with
-            the same rows in the same order each time. For each row, one or two bytes per feature
-            and 8 more per numeric feature are held in memory. :class:`~cgboost.sources.SQLSource`
-            and :class:`~cgboost.sources.Partitions` are rejected: only :class:`TransformRegressor`
-            and :class:`TransformClassifier` can be fitted elsewhere.
-        y : array-like of shape (n_rows,), or None with a source
-        sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss of each row; a row of weight 2 counts as two rows. It is held out as
-            a whole, while two equal rows are held out independently. Rows of weight 0 are ignored,
-            and so are labels that only occur in them. Weights with a mean below 1 count as if their
-            mean were 1. Not with a source.
-        eval_set : (X, y), list of such pairs, dict of them by name, or None
-            Rows that are scored after every round, in addition to the rows held out by the fit.
-        resume : str, path or None
-            Continue from the file of a :class:`~cgboost.Checkpoint` with the same data and
-            parameters.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For invalid parameters or data; the message names the argument and its value.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If Ctrl-C or the time limit ended the fit.
-        """
-        with blas_threads(1):  # small products of many groups: more would wait for each other
-            return super().fit(X, y, sample_weight, eval_set, resume=resume)
 
     # ------------------------------------------------------------------ checks
 
@@ -240,10 +186,7 @@ class BaseLinearTreeBoosting(BaseTableStages):
             lines += ["    " + line for line in hypothesis.tree.text(self._schema).split("\n")]
         return "\n".join(lines)
 
-    def _statement(
-        self, table: str | Sequence[str], link: str, number: int = 0, **columns: Any
-    ) -> str:
-        """A query for a prediction."""
+    def _statement(self, table: str | Sequence[str], link: str, number: int, **columns: Any) -> str:
         outputs = []
         for output in self._runs[0].outputs:
             trees = [hypothesis.tree for hypothesis in output.hypotheses]
@@ -341,51 +284,12 @@ n_features_in_, feature_names_in_
 
     loss: RegressionLoss | Loss | LossMaker = field(default="squared_error", kw_only=True)
 
-    @property
-    def _known_loss(self) -> Loss | None:
-        return known_loss(self.loss)
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_known_loss(self.loss, REGRESSION)
 
     def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
         return bound_loss(self.loss, target, weights)
-
-    def to_sql(
-        self,
-        table: str | Sequence[str],
-        *,
-        output: str = "prediction",
-        keep: str | Sequence[str] = (),
-        dialect: str = "duckdb",
-    ) -> str:
-        """An SQL query that predicts the rows of a table, as in :meth:`TransformRegressor.to_sql`.
-
-        Parameters
-        ----------
-        table, output, keep, dialect
-            As in :meth:`TransformRegressor.to_sql`.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        ImportError
-            Without the package sqlglot (extra "sql").
-        ValueError
-            As in :meth:`TransformRegressor.to_sql`; also if the loss is your own and has a link:
-            only the link of the Poisson loss is available in SQL.
-        """
-        check_is_fitted(self)
-        known = self._known_loss
-        plain = known is None or type(known).inverse_link is Loss.inverse_link
-        if not plain and not isinstance(known, Poisson):
-            raise ValueError(f"the predictions of loss={self.loss!r} cannot be written in SQL")
-        link = "identity" if plain else "log"
-        return self._statement(table, link, output=output, keep=keep, dialect=dialect)
 
 
 @dataclass(eq=False, repr=False)
@@ -436,38 +340,3 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
         if len(self.classes_) == 2:
             return LogLoss().on(self._target.of_runs(target)[0], weights)
         return Multinomial(len(self.classes_)).on(target, weights)
-
-    def to_sql(
-        self,
-        table: str | Sequence[str],
-        *,
-        label: Any = None,
-        output: str = "prediction",
-        keep: str | Sequence[str] = (),
-        dialect: str = "duckdb",
-    ) -> str:
-        """An SQL query for a class probability, as in ``predict_proba``.
-
-        Parameters
-        ----------
-        table, output, keep, dialect
-            As in :meth:`TransformRegressor.to_sql`.
-        label : class label, optional
-            The class of the probability; with two classes, the second by default.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        ImportError
-            Without the package sqlglot (extra "sql").
-        ValueError
-            If there are more than two classes and ``label`` is not one of them, or two and it is
-            not the second; as in :meth:`TransformRegressor.to_sql`.
-        """
-        check_is_fitted(self)
-        number = class_number(self.classes_, label)
-        link = "logistic" if len(self.classes_) == 2 else "softmax"
-        return self._statement(table, link, number, output=output, keep=keep, dialect=dialect)

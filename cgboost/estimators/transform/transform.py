@@ -22,10 +22,9 @@ from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
 from cgboost.estimators.common.targets import mean_log_loss
 from cgboost.estimators.common.training_rows import TrainingRows
-from cgboost.estimators.transform.base_transform import BaseTransform
+from cgboost.estimators.transform.base_transform import BaseQueriedStages, BaseTransform
 from cgboost.estimators.transform.transform_inspection import (
     called,
-    class_number,
     largest_stage,
     outputs_of,
     stage_number,
@@ -36,7 +35,6 @@ from cgboost.generation.callbacks import Score, error_rate
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
-from cgboost.losses.poisson import Poisson
 from cgboost.losses.registry import REGRESSION, RegressionLoss, check_known_loss, get_loss
 from cgboost.losses.squared_error import SquaredError
 
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from networkx import DiGraph
 
 
-class BaseTransformRegression(BaseTransform):
+class BaseTransformRegression(BaseTransform, BaseQueriedStages):
     """Stages of piecewise linear transformations, and what can be seen of them."""
 
     def transformation(self, stage: int, feature: int | str, *, output: Any = None) -> StageCurve:
@@ -140,9 +138,7 @@ class BaseTransformRegression(BaseTransform):
     def _stages_of(self, output: Any) -> list[Stage]:
         return stages_of(self._output_of(output))
 
-    def _statement(self, table: str | Sequence[str], number: int, link: str, **columns: Any) -> str:
-        """A query for the prediction of the output of this number; softmax is of all outputs."""
-        check_is_fitted(self)
+    def _statement(self, table: str | Sequence[str], link: str, number: int, **columns: Any) -> str:
         chosen = outputs_of(self._runs)
         if link != "softmax":
             chosen, number = chosen[number : number + 1], 0
@@ -273,57 +269,6 @@ n_features_in_, feature_names_in_
                 f"{self._fitted_loss!r} has no second derivative: use another variant or loss"
             )
 
-    def to_sql(
-        self,
-        table: str | Sequence[str],
-        *,
-        output: str = "prediction",
-        keep: str | Sequence[str] = (),
-        dialect: str = "duckdb",
-    ) -> str:
-        """An SQL query that predicts the rows of a table.
-
-        Parameters
-        ----------
-        table : str or sequence of str
-            Name of the table, or the parts of its name, such as ("main", "people"). Its columns
-            must have the names in the data frame that the model was fitted to, or x0, x1, … if
-            those had no names.
-        output : str, default="prediction"
-            Name of the column of predictions.
-        keep : str or sequence of str
-            Columns of the table to select before the prediction, since SQL does not guarantee the
-            order of rows.
-        dialect : {"duckdb", "postgresql", "sqlite", "mysql", "bigquery", "snowflake"}, \
-default="duckdb"
-            The database for which the query is written (MySQL from 8.0.17, PostgreSQL from 12,
-            SQLite from 3.35).
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        ImportError
-            Without the package sqlglot (extra "sql").
-        ValueError
-            If the dialect is unknown; as :func:`cgboost.additive.export.sql.select_statement`.
-
-        Notes
-        -----
-        Names are quoted, as in the data frame. Names created without quotes are in lower case in
-        PostgreSQL and in upper case in Snowflake; BigQuery interprets a dot in the name of a table
-        as a separator of its parts. Missing values are NULL or NaN; numbers outside the range of
-        the training rows, including infinite ones, count as its nearest end. Dates and times used
-        as categories are text in SQLite, in the format of Python's ``sqlite3``:
-        2020-02-29 01:02:03, 2020-02-29. Text is compared exactly, regardless of its collation.
-        MySQL must read a backslash in text as an escape, as it does unless ``sql_mode`` includes
-        NO_BACKSLASH_ESCAPES.
-        """
-        link = "log" if isinstance(self._fitted_loss, Poisson) else "identity"
-        return self._statement(table, 0, link, output=output, keep=keep, dialect=dialect)
-
 
 @dataclass(eq=False, repr=False)
 class TransformClassifier(BaseTransformRegression, ProbabilisticClassification):
@@ -374,35 +319,3 @@ n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names
     @property
     def _fitted_loss(self) -> Loss:
         return Multinomial(len(self.classes_)) if self._is_joint else LogLoss()
-
-    def to_sql(
-        self,
-        table: str | Sequence[str],
-        *,
-        label: Any = None,
-        output: str = "prediction",
-        keep: str | Sequence[str] = (),
-        dialect: str = "duckdb",
-    ) -> str:
-        """An SQL query for a class probability.
-
-        Parameters
-        ----------
-        table, output, keep, dialect
-            As in :meth:`TransformRegressor.to_sql`.
-        label : class label, optional
-            With two classes, the second. With ``multi_class="ovr"``, the query computes the
-            probability against the rest; ``predict_proba`` divides these by their sum over the
-            classes.
-
-        Raises
-        ------
-        ImportError
-            Without the package sqlglot (extra "sql").
-        ValueError
-            If ``label`` is not one of the classes; as in :meth:`TransformRegressor.to_sql`.
-        """
-        check_is_fitted(self)
-        k = class_number(self.classes_, label)
-        link = "softmax" if self._is_joint else "logistic"
-        return self._statement(table, k, link, output=output, keep=keep, dialect=dialect)

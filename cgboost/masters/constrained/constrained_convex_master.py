@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.masters.constrained.constrained_master import MasterWithLimits
 from cgboost.masters.convex.convex_master import ConvexMaster
-from cgboost.masters.support_vector.support_vector_master import WarmStart
 
 Vector = NDArray[np.float64]
 Expression = Any
@@ -51,7 +51,7 @@ class _Slack:
     constraints: list[Any] = field(default_factory=list)
 
 
-class ConstrainedConvexMaster:
+class ConstrainedConvexMaster(MasterWithLimits):
     """Restricted master of a convex loss under the 1-norm, with limits.
 
     Parameters
@@ -160,20 +160,6 @@ class ConstrainedConvexMaster:
             found.append(float(sum(np.sum(np.abs(dual)) for dual in duals)))
         return found
 
-    def start_from(self, start: WarmStart) -> None:
-        """Take in the columns of a similar problem."""
-        self.add(start.columns)
-
-    @property
-    def warm_start(self) -> WarmStart:
-        """The columns with a nonzero coefficient in the last answer."""
-        if self._inner is None:
-            return WarmStart()
-        used = np.flatnonzero(self._inner.coef)
-        return WarmStart(
-            [self.columns[j] for j in used], self._inner.coef[used], float(self._inner.intercept)
-        )
-
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
         self.columns.extend(columns)
@@ -185,13 +171,14 @@ class ConstrainedConvexMaster:
         self.broken, self.prices = self._broken(), self._prices()
         output = state.output[:-1].copy()
         output[self.n_rows :] += self._moved * float(state.intercept)
-        return replace(
+        self._found = replace(
             state,
             columns=tuple(self.columns),
             output=output,
             slack=state.slack[:-1],
             pseudo_response=state.pseudo_response[:-1],
         )
+        return self._found
 
     def bound(self, state: MasterState, priced: Priced) -> float | None:
         """Lower bound on the optimum over all columns, from an exact pricing pass."""

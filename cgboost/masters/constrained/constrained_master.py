@@ -9,6 +9,7 @@ offset is a column (1, A1) without a price, since it moves a limit by a·1 and n
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -37,7 +38,37 @@ CONSTANT = ("offset", 0)
 """The key of the column of a free offset."""
 
 
-class ConstrainedMaster:
+class MasterWithLimits(ABC):
+    """What masters of limits share: a similar problem starts from their columns in use.
+
+    Attributes
+    ----------
+    columns : list of Column
+    """
+
+    columns: list[Column]
+    _found: MasterState | None = None
+
+    @abstractmethod
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the restricted problem."""
+
+    def start_from(self, start: WarmStart) -> None:
+        """Take in the columns of a similar problem, before the first :meth:`solve`."""
+        self.add(start.columns)
+
+    @property
+    def warm_start(self) -> WarmStart:
+        """The columns with a nonzero coefficient in the last answer, for a similar problem."""
+        if self._found is None:
+            return WarmStart()
+        used = np.flatnonzero(self._found.coef)
+        return WarmStart(
+            [self.columns[j] for j in used], self._found.coef[used], float(self._found.intercept)
+        )
+
+
+class ConstrainedMaster(MasterWithLimits):
     """Restricted master of a support-vector loss with limits, under the 1-norm.
 
     Parameters
@@ -94,7 +125,6 @@ class ConstrainedMaster:
         self._merged = MergedRows(self.loss, self.n_rows) if self.n_rows >= LEAST_ROWS else None
         self._merges = self._merged is not None and self._merged.share <= WORTH_MERGING
         self._master = self._plain([])
-        self._found: MasterState | None = None
         self._inner: MasterState | None = None
 
     def _plain(
@@ -108,10 +138,6 @@ class ConstrainedMaster:
         master = SupportVectorMaster(loss, L1(), offset="none", free_columns=free, **self._options)
         master.add(problem.columns[len(free) :])
         return master
-
-    def start_from(self, start: WarmStart) -> None:
-        """Take in the columns of a similar problem, before the first :meth:`solve`."""
-        self.add(start.columns)
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
@@ -154,16 +180,6 @@ class ConstrainedMaster:
             return self._master.bound(self._inner, priced)  # type: ignore[arg-type]
         coef, _ = self._chain.start(state.coef, state.intercept)
         return self._plain(self.columns).bound(replace(state, coef=coef), priced)
-
-    @property
-    def warm_start(self) -> WarmStart:
-        """The columns with a nonzero coefficient in the last answer, for a similar problem."""
-        if self._found is None:
-            return WarmStart()
-        used = np.flatnonzero(self._found.coef)
-        return WarmStart(
-            [self.columns[j] for j in used], self._found.coef[used], float(self._found.intercept)
-        )
 
     def crossover(
         self, coef: Vector, intercept: float, *, time_limit: float | None = None

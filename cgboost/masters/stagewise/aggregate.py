@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Priced, gap_scale
+from cgboost.generation.protocols import MasterState
 from cgboost.losses.second_order_model import LossSums, Quadratic
-from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
+from cgboost.masters.stagewise.stagewise import DescentMaster
 from cgboost.optimizers.refits.descent import (
     descended,
     descended_at_kinks,
@@ -37,7 +37,7 @@ change where all of them grow alike. Rounding of the gradient then moves them by
 along which the loss is curved by less than this share take more Newton steps."""
 
 
-class AggregateMaster:
+class AggregateMaster(DescentMaster):
     """Master of stagewise boosting, by sums over the rows.
 
     Parameters
@@ -56,7 +56,6 @@ class AggregateMaster:
     """
 
     descends = False
-    proves = False
 
     def __init__(
         self,
@@ -97,25 +96,11 @@ class AggregateMaster:
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Where f stands."""
         output, response = self.sums.move(self._by_output(self._coef), self._intercepts.copy())
-        objective = self._here.value
+        one, objective = self.n_outputs == 1, self._here.value
+        intercept = float(self._intercepts[0]) if one else self._intercepts.copy()
         bounded = objective > self._lowest
-        one, scale = self.n_outputs == 1, gap_scale(objective, self._empty)
-        return MasterState(
-            columns=tuple(self.columns),
-            coef=self._coef.copy(),
-            intercept=float(self._intercepts[0]) if one else self._intercepts.copy(),
-            output=output,
-            pseudo_response=response if bounded else np.zeros_like(response),
-            objective=objective,
-            slack=np.abs(response),
-            entry=DescentEntry(scale),
-            scale=scale,
-            bounded=bounded,
-        )
-
-    def bound(self, state: MasterState, priced: Priced) -> float | None:
-        """The objective, where no column at all leads down; otherwise none."""
-        return optimum_if_settled(state, priced)
+        coef = self._coef.copy()
+        return self._state(coef, intercept, output, response, objective, bounded=bounded)
 
     def _by_output(self, coef: Vector) -> list[Vector]:
         """Coefficients of the first columns, those of each output."""

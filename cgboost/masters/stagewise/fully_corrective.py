@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Priced, gap_scale
+from cgboost.generation.protocols import MasterState
 from cgboost.losses.loss import DifferentiableLoss
 from cgboost.losses.registry import require_targets
-from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
+from cgboost.masters.stagewise.stagewise import DescentMaster
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.refits.refits import refit_of
 from cgboost.optimizers.solver_options import checked_options
@@ -28,7 +28,7 @@ Vector = NDArray[np.float64]
 SubgradientRule = Literal["dual", "sign"]
 
 
-class CorrectiveMaster:
+class CorrectiveMaster(DescentMaster):
     """Master of totally corrective boosting without a penalty.
 
     Parameters
@@ -53,8 +53,6 @@ class CorrectiveMaster:
     to_the_letter : bool, default=False
         Whether eq. 42 has a constant of entries 1, as it is printed. With an intercept.
     """
-
-    proves = False
 
     def __init__(
         self,
@@ -107,29 +105,18 @@ class CorrectiveMaster:
         """Choose the coefficients."""
         response = self._corrected(time_limit) if self._store.count else None
         output = self._store.combine(self._coef)
-        objective = self.loss.value(output)
         if response is None or self.subgradient == "sign":
             response = self.loss.pseudo_response(output)
-        if not self._bounded:
-            response = np.zeros_like(response)
-        first, scale = int(self._has_offset), gap_scale(objective, self._empty)
-        return MasterState(
-            columns=tuple(self.columns),
-            coef=self._coef[first:].copy(),
-            intercept=float(self._coef[0]) if first else 0.0,
-            output=output,
-            pseudo_response=response,
-            objective=objective,
-            slack=np.abs(response),
-            entry=DescentEntry(scale),
-            scale=scale,
+        first = int(self._has_offset)
+        return self._state(
+            self._coef[first:].copy(),
+            float(self._coef[0]) if first else 0.0,
+            output,
+            response,
+            self.loss.value(output),
             curvature=self.loss.curvature(output),
             bounded=self._bounded,
         )
-
-    def bound(self, state: MasterState, priced: Priced) -> float | None:
-        """The objective, where no column at all leads down; otherwise none."""
-        return optimum_if_settled(state, priced)
 
     def _corrected(self, time_limit: float | None) -> Vector | None:
         """Set the coefficients; the pseudo-response where the loss has more than one at a kink."""

@@ -21,9 +21,9 @@ from scipy.linalg import solve_triangular
 
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Priced, gap_scale
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.squared_error import WeightedSquaredError
-from cgboost.masters.stagewise.stagewise import DescentEntry
+from cgboost.masters.stagewise.stagewise import DescentMaster
 
 Vector = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ DEPENDENT = 1e-13
 Gram–Schmidt leave some units of rounding of a combination; hundreds are allowed for."""
 
 
-class OrthogonalMaster:
+class OrthogonalMaster(DescentMaster):
     """Master of the orthogonal greedy algorithm: squared error, all coefficients refitted.
 
     Parameters
@@ -43,8 +43,6 @@ class OrthogonalMaster:
     offset : {"free", "none"}
         Whether there is an intercept, refitted with the coefficients.
     """
-
-    proves = False
 
     def __init__(
         self, loss: WeightedSquaredError, *, offset: Literal["free", "none"] = "none"
@@ -66,6 +64,7 @@ class OrthogonalMaster:
         if self._offset:
             self._append(np.ones(loss.n_rows), "of the offset")
         self._squares.append(float(self._residual @ self._residual))
+        self._empty = 0.5 * self._squares[0]
 
     def add(self, columns: Sequence[Column]) -> None:
         """Orthogonalise new columns and take them out of the residual."""
@@ -80,19 +79,12 @@ class OrthogonalMaster:
         size = len(self.columns)
         beta = self._coefficients(size)
         residual = self._residual / self._roots
-        objective = 0.5 * self._squares[size]
-        response = self._residual * self._roots
-        scale = gap_scale(objective, 0.5 * self._squares[0])
-        return MasterState(
-            columns=tuple(self.columns),
-            coef=beta[self._offset :],
-            intercept=float(beta[0]) if self._offset else 0.0,
-            output=self.loss.target - residual,
-            pseudo_response=response,
-            objective=objective,
-            slack=np.abs(response),
-            entry=DescentEntry(scale),
-            scale=scale,
+        return self._state(
+            beta[self._offset :],
+            float(beta[0]) if self._offset else 0.0,
+            self.loss.target - residual,
+            self._residual * self._roots,
+            0.5 * self._squares[size],
             curvature=self.loss.weights,
         )
 

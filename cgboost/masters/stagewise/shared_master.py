@@ -10,16 +10,15 @@ multinomial deviance ties them together, by Newton's method on all of C.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, Priced, gap_scale
+from cgboost.generation.protocols import MasterState
 from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
-from cgboost.masters.stagewise.stagewise import DescentEntry, optimum_if_settled
+from cgboost.masters.stagewise.stagewise import DescentMaster
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.refits.refits import (
     CONVERGED,
@@ -32,35 +31,6 @@ from cgboost.optimizers.refits.refits import (
 from cgboost.optimizers.refits.ridged import RidgedLoss
 
 Vector = NDArray[np.float64]
-
-
-class MultiOutputLoss(Protocol):
-    """The loss of several outputs, and how all coefficients of it are chosen.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_rows,)
-    n_outputs : int
-    """
-
-    weights: Vector
-    n_outputs: int
-
-    def value(self, output: Vector) -> float:
-        """Loss and penalty of an output of shape (n_rows, n_outputs)."""
-        ...
-
-    def pseudo_response(self, output: Vector) -> Vector:
-        """The negative gradient, of the shape of the output."""
-        ...
-
-    def constant(self) -> Vector:
-        """The best constants, shape (n_outputs,)."""
-        ...
-
-    def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
-        """Coefficients, shape (n_columns, n_outputs), from the last ones."""
-        ...
 
 
 class Responses:
@@ -188,7 +158,11 @@ class ClassScores:
         return self._loss.line_search(output, move)
 
 
-class SharedMaster:
+MultiOutputLoss = Responses | ClassScores
+"""The loss of several outputs, and how all coefficients of it are chosen."""
+
+
+class SharedMaster(DescentMaster):
     """Master of totally corrective boosting with columns that all outputs share.
 
     Columns come in groups, one for each output, with the same values.
@@ -197,8 +171,6 @@ class SharedMaster:
     ----------
     outputs : MultiOutputLoss
     """
-
-    proves = False
 
     def __init__(self, outputs: MultiOutputLoss) -> None:
         self.outputs = outputs
@@ -227,26 +199,9 @@ class SharedMaster:
         refitted = self.outputs.refit(H, self._coef * scales, time_limit)
         self._coef, self._bounded = refitted.coef / scales, refitted.bounded
         output = H @ refitted.coef
-        objective = self.outputs.value(output)
         response = refitted.response
         if response is None:
             response = self.outputs.pseudo_response(output)
-        if not self._bounded:
-            response = np.zeros_like(response)
-        scale = gap_scale(objective, self._empty)
-        return MasterState(
-            columns=tuple(self.columns),
-            coef=self._coef[1:].ravel(),
-            intercept=self._coef[0].copy(),
-            output=output,
-            pseudo_response=response,
-            objective=objective,
-            slack=np.abs(response),
-            entry=DescentEntry(scale),
-            scale=scale,
-            bounded=self._bounded,
-        )
-
-    def bound(self, state: MasterState, priced: Priced) -> float | None:
-        """The objective, where no column at all leads down; otherwise none."""
-        return optimum_if_settled(state, priced)
+        coef, objective = self._coef[1:].ravel(), self.outputs.value(output)
+        intercept, bounded = self._coef[0].copy(), self._bounded
+        return self._state(coef, intercept, output, response, objective, bounded=bounded)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,17 +95,60 @@ class DescentEntry:
         return 0.0
 
 
-def optimum_if_settled(state: MasterState, priced: Priced) -> float | None:
-    """The objective, where an exact search has found r·h = 0 for every column; otherwise None.
+class DescentMaster:
+    """What masters without a penalty share: no bound but at the optimum, and what a state says.
 
-    The loss is convex and nothing limits the coefficients: f is then the best in the span of all
-    columns.
+    Attributes
+    ----------
+    columns : list of Column
     """
-    settled = priced.exact and priced.max_excess == 0.0 and state.bounded
-    return state.objective if settled else None
+
+    proves = False
+
+    columns: list[Column]
+    _empty: float
+    """The loss of the model without columns."""
+
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """The objective, where an exact search has found r·h = 0 for every column; else None.
+
+        The loss is convex and nothing limits the coefficients: f is then the best in the span of
+        all columns.
+        """
+        settled = priced.exact and priced.max_excess == 0.0 and state.bounded
+        return state.objective if settled else None
+
+    def _state(
+        self,
+        coef: Vector,
+        intercept: Any,
+        output: Vector,
+        response: Vector,
+        objective: float,
+        *,
+        two_sided: bool = True,
+        curvature: Vector | None = None,
+        bounded: bool = True,
+    ) -> MasterState:
+        """Where f stands; a loss that falls without end has no pseudo-response."""
+        scale = gap_scale(objective, self._empty)
+        response = response if bounded else np.zeros_like(response)
+        return MasterState(
+            columns=tuple(self.columns),
+            coef=coef,
+            intercept=intercept,
+            output=output,
+            pseudo_response=response,
+            objective=objective,
+            slack=np.abs(response),
+            entry=DescentEntry(scale, two_sided),
+            scale=scale,
+            curvature=curvature,
+            bounded=bounded,
+        )
 
 
-class StagewiseMaster:
+class StagewiseMaster(DescentMaster):
     """Master of forward stagewise boosting.
 
     A step that is not searched for may raise the loss.
@@ -132,8 +175,6 @@ class StagewiseMaster:
     keep : {"last", "lowest"}, default="last"
         The round that makes the model: the last one, or that of the lowest loss.
     """
-
-    proves = False
 
     def __init__(
         self,
@@ -184,28 +225,16 @@ class StagewiseMaster:
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Where f stands: loss, pseudo-response, Newton weights."""
-        objective = self.loss.value(self.output)
-        response = self.loss.pseudo_response(self.output)
-        scale = gap_scale(objective, self._empty)
-        if self._finished:
-            response = np.zeros_like(response)
-        return MasterState(
-            columns=tuple(self.columns),
-            coef=np.array(self._coef),
-            intercept=self.intercept,
-            output=self.output.copy(),
-            pseudo_response=response,
-            objective=objective,
-            slack=np.abs(response),
-            entry=DescentEntry(scale, two_sided=isinstance(self.step, str)),
+        return self._state(
+            np.array(self._coef),
+            self.intercept,
+            self.output.copy(),
+            self.loss.pseudo_response(self.output),
+            self.loss.value(self.output),
+            two_sided=isinstance(self.step, str),
             curvature=self.loss.curvature(self.output),
-            scale=scale,
             bounded=not self._finished,
         )
-
-    def bound(self, state: MasterState, priced: Priced) -> float | None:
-        """The objective, where no column at all leads down; otherwise none."""
-        return optimum_if_settled(state, priced)
 
     def _step_along(self, column: Column) -> float:
         if not isinstance(self.step, str):

@@ -25,7 +25,7 @@ a ``LinearFactorSpace``, Algorithm 5 with a ``KernelFactorSpace``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,25 +47,6 @@ Vector = NDArray[np.float64]
 
 ENTRIES_IN_CACHE = 2**16
 """Entries of X that are used for two products while they are at hand."""
-
-
-class FactorSpace(Protocol):
-    """Training rows, in which any number of searches for factors may run.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_rows,)
-    """
-
-    weights: Vector
-
-    def search(self, *, deflate: bool) -> FactorSearch:
-        """A search without factors."""
-        ...
-
-    def products(self, responses: Vector) -> Vector:
-        """UᵀX̃X̃ᵀU of pseudo-responses U, shape (n_outputs, n_outputs)."""
-        ...
 
 
 class LinearFactorSpace:
@@ -231,53 +212,6 @@ class Direction:
     parts: tuple[Vector, ...]
 
 
-class FactorSearch(Protocol):
-    """Factors found so far, and the way to the next.
-
-    Attributes
-    ----------
-    family : LinearFactors or KernelFactors
-        The factors as functions of new rows, the one offered last included.
-    basis : FactorBasis
-        Those accepted, on the training rows.
-    precision : float
-        Unit of rounding of the data.
-    """
-
-    family: Any
-    basis: FactorBasis
-    precision: float
-
-    def direction(self, response: Vector) -> Direction:
-        """The direction of steepest descent for a pseudo-response."""
-        ...
-
-    def is_stationary(self, response: Vector) -> bool:
-        """Whether no direction has a slope but for rounding, each measured by its own length.
-
-        The steepest direction alone, short against the steepest of an earlier round, does not show
-        this: features of smaller units have shorter slopes.
-        """
-        ...
-
-    def offer(self, direction: Direction, along: Vector, length: float) -> None:
-        """Make a direction the next factor of the family.
-
-        Parameters
-        ----------
-        direction : Direction
-        along : ndarray of shape (n_factors,)
-            What was taken out of its values along the factors of the basis.
-        length : float
-            How long the rest was.
-        """
-        ...
-
-    def accept(self, values: Vector) -> None:
-        """Put the factor offered last into the basis."""
-        ...
-
-
 class LinearFactorSearch:
     """Factors of a :class:`~cgboost.pricing.latent.latent_factor_pricer.LinearFactorSpace`.
 
@@ -308,7 +242,11 @@ class LinearFactorSearch:
         return Direction(length, values, (w, pulled))
 
     def is_stationary(self, response: Vector) -> bool:
-        """Whether every |x̃ⱼᵀa| is rounding of ‖x̃ⱼ‖‖a‖, or of the means taken out."""
+        """Whether every |x̃ⱼᵀa| is rounding of ‖x̃ⱼ‖‖a‖, or of the means taken out.
+
+        The steepest direction alone, short against the steepest of an earlier round, does not show
+        this: features of smaller units have shorter slopes.
+        """
         a = self.basis.deflated(response) if self.family.deflated else response
         centred, bare = self.space.lengths()
         least = self.precision * (ROUNDING_UNITS * centred + ROUNDED * bare)
@@ -317,7 +255,7 @@ class LinearFactorSearch:
         )
 
     def offer(self, direction: Direction, along: Vector, length: float) -> None:
-        """W gets a column."""
+        """W gets a column, of which ``along`` and a rest of this length are left of its values."""
         w, pulled = direction.parts
         self.family.put(self.basis.count, w, length)
         if len(along):
@@ -389,6 +327,12 @@ class KernelFactorSearch:
         """The basis alone grows."""
         self.basis.append(values)
 
+
+FactorSpace = LinearFactorSpace | KernelFactorSpace
+"""Training rows, in which any number of searches for factors may run."""
+
+FactorSearch = LinearFactorSearch | KernelFactorSearch
+"""Factors found so far, and the way to the next; its ``family`` has the one offered last, too."""
 
 EXACT = 10.0 * float(np.finfo(np.float64).eps)
 """A response of this share of the output it is a residual of is 0."""

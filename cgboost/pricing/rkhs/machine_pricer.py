@@ -7,8 +7,7 @@ All functions of the RKHS of S = Σ_p K_p/w_p are priced by one pass S r, withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import Any
 
@@ -19,56 +18,15 @@ from cgboost.generation.columns import Column
 from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
-from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.kernel_space import KernelExpansion, KernelSpace
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.numeric.rbf import RBF
-from cgboost.kernels.precomputed import KernelHypothesis
 from cgboost.pricing.kernels.kernel_pricer import KernelPool
 from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer, SpannedState
 from cgboost.pricing.rkhs.summed import SummedKernel
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 Vector = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class KernelSumExpansion:
-    """h(x) = Σ_p Σ_i weight_pi k_p(x, x_i) over training rows x_i.
-
-    Attributes
-    ----------
-    parts : sequence of KernelExpansion
-        One for each kernel.
-    """
-
-    parts: Sequence[KernelExpansion]
-
-    @property
-    def family(self) -> KernelSumExpansions:
-        """What evaluates them."""
-        return SUMS
-
-    def terms(self) -> tuple[Sequence[KernelHypothesis], Vector, Sequence[str]]:
-        """Those of all parts."""
-        functions, weights, names = zip(*(part.terms() for part in self.parts), strict=True)
-        together = [own for some in functions for own in some]
-        return together, np.concatenate(weights), [name for some in names for name in some]
-
-
-class KernelSumExpansions:
-    """Evaluates expansions over several kernels."""
-
-    def outputs(self, X: Matrix, hypotheses: Sequence[KernelSumExpansion]) -> Matrix:
-        """Values of the expansions on the rows of X, shape (len(X), n_hypotheses)."""
-        values = np.zeros((X.shape[0], len(hypotheses)))
-        for place, hypothesis in enumerate(hypotheses):
-            for part in hypothesis.parts:
-                values[:, place] += part.family.outputs(X, [part])[:, 0]
-        return values
-
-
-SUMS = KernelSumExpansions()
 
 
 class SummedKernelOfMachine:
@@ -132,12 +90,9 @@ class SummedKernelOfMachine:
         """S r, of the norm √(rᵀS r), as a column of the norm 1; 0 where it is 0."""
         size = float(np.sqrt(max(0.0, float(response @ values))))
         factor = 1.0 / size if size > 0 else 0.0
-        parts = [
-            KernelExpansion(space, factor * share * response)
-            for space, share in zip(self._spaces, self._sum.shares, strict=True)
-        ]
+        expansion = KernelExpansion(self._spaces, factor * self._sum.shares[:, None] * response)
         (name,) = self._sum.strata
-        return Column(factor * values, key, hypothesis=KernelSumExpansion(parts), stratum=name)
+        return Column(factor * values, key, hypothesis=expansion, stratum=name)
 
 
 class MachinePricer(Memoryless):

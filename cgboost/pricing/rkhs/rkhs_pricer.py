@@ -10,9 +10,9 @@ columns in the master (:mod:`cgboost.pricing.rkhs.selection`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,10 @@ from cgboost.pricing.kernels.scores import likely_share
 from cgboost.pricing.rkhs.selection import CentresOfKernel, select_centres
 from cgboost.pricing.scans.candidates import BLUR, NEAR_END, largest
 from cgboost.tolerances import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from cgboost.pricing.kernels.kernel_pricer import KernelPool
+    from cgboost.pricing.rkhs.summed import SummedKernel
 
 Vector = NDArray[np.float64]
 
@@ -70,45 +74,6 @@ class SpannedState(Protocol):
         ...
 
 
-class Spaces(Protocol):
-    """The RKHSs of some kernels, with their columns K_p(·, x_j): a :class:`KernelPool` is one."""
-
-    @property
-    def strata(self) -> Sequence[str]:
-        """Names of the kernels."""
-        ...
-
-    def all_scores(self, response: Vector) -> tuple[Vector, Vector]:
-        """K_p r, and bounds on the errors, shape (n_strata, n_rows)."""
-        ...
-
-    def extended_scores(self, response: Vector) -> tuple[Vector, Vector] | None:
-        """The same with more digits than float64; None where there are none."""
-        ...
-
-    def sharpen(self) -> bool:
-        """Make scores more exact, if they can be."""
-        ...
-
-    def diagonal(self, stratum: int) -> Vector:
-        """K_p(x, x) of all rows."""
-        ...
-
-    def is_narrow(self, stratum: int) -> bool:
-        """Whether values are given, and in float32."""
-        ...
-
-    def columns(
-        self, strata: Sequence[int], indices: Sequence[int], *, wide: bool = False
-    ) -> list[Column]:
-        """Columns of some kernels and rows; ``wide``: in float64."""
-        ...
-
-    def values_on(self, strata: Indices, indices: Indices, rows: Indices) -> NDArray[Any]:
-        """Columns on some training rows, shape (n_wanted, n_rows)."""
-        ...
-
-
 class Pass(NamedTuple):
     """What one pass over all rows has shown.
 
@@ -137,7 +102,7 @@ class RKHSPricer(Memoryless):
 
     Parameters
     ----------
-    pool : Spaces
+    pool : KernelPool or SummedKernel
         A :class:`KernelPool`, or the sum of its kernels, a
         :class:`~cgboost.pricing.rkhs.summed.SummedKernel`.
     weight : callable, optional
@@ -147,7 +112,11 @@ class RKHSPricer(Memoryless):
     """
 
     def __init__(
-        self, pool: Spaces, weight: Callable[[str], float] | None = None, *, tol: float = 1e-4
+        self,
+        pool: KernelPool | SummedKernel,
+        weight: Callable[[str], float] | None = None,
+        *,
+        tol: float = 1e-4,
     ) -> None:
         self.pool, self.tol = pool, tol
         self.weights = np.array([1.0 if weight is None else weight(name) for name in pool.strata])

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
-from cgboost.kernels.expansions import Matrix
+from cgboost.kernels.kernel_space import EXPANSIONS, ExpansionFamily, Terms
 from cgboost.kernels.precomputed import KernelHypothesis
 from cgboost.pricing.kernels.kernel_pricer import KernelPool
 
@@ -49,33 +49,17 @@ class SummedFunction:
     weights: Vector
 
     @property
-    def family(self) -> SummedFamily:
+    def family(self) -> ExpansionFamily:
         """What evaluates sums."""
-        return SUMS
+        return EXPANSIONS
 
-    def terms(self) -> tuple[Sequence[KernelHypothesis], Vector, Sequence[str]]:
+    def terms(self) -> Terms:
         """The functions k_p(·, x_j), their weights, and the names of the kernels."""
         return self.functions, self.weights, [own.family.name for own in self.functions]
 
 
-class SummedFamily:
-    """Evaluates sums over any kernels."""
-
-    def outputs(self, X: Matrix, hypotheses: Sequence[SummedFunction]) -> Vector:
-        """Values of the sums on the rows of X, shape (len(X), n_hypotheses)."""
-        values = np.zeros((X.shape[0], len(hypotheses)))
-        shares = np.array([own.weights for own in hypotheses]).T  # of each kernel
-        kernels = zip(*(own.functions for own in hypotheses), strict=True)
-        for own, share in zip(kernels, shares, strict=True):
-            values += own[0].family.outputs(X, own) * share
-        return values
-
-
-SUMS = SummedFamily()
-
-
 class SummedKernel:
-    """The columns S(·, x_j) of a pool's kernels, as one stratum; see :class:`Spaces`.
+    """The columns S(·, x_j) of a pool's kernels, as one stratum.
 
     Parameters
     ----------

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ CONVERTED_AT_ONCE = 2**20
 """Entries of X that are converted, or gathered, at once: 8 MB in float64."""
 
 
-class FeatureStorage(Protocol):
+class FeatureStorage(ABC):
     """A matrix X of shape (n_rows, n_features) that may be read, but is not held in another form.
 
     Attributes
@@ -41,28 +42,28 @@ class FeatureStorage(Protocol):
     shape: tuple[int, int]
     gathers: float
 
+    @abstractmethod
     def product(self, response: Vector, indices: Indices | None = None) -> Vector:
         """Xᵀr, or of some columns, added up in float64; r of shape (n_rows,) or (n_rows, k)."""
-        ...
 
+    @abstractmethod
     def lengths(self, centres: Vector) -> Vector:
         """‖x_j − m_j‖ of every column, for m of shape (n_features,)."""
-        ...
 
+    @abstractmethod
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
         """Some columns on some rows (None: all), dense: shape (n_rows, n_indices)."""
-        ...
 
+    @abstractmethod
     def extremes(self) -> tuple[Vector, Vector]:
         """The least and the largest entry of every column; nan where there is one among them."""
-        ...
 
+    @abstractmethod
     def moments(self, weights: Vector) -> tuple[Vector, Vector]:
         """Weighted mean and standard deviation of every column.
 
         A column that is constant up to rounding has the standard deviation 0.
         """
-        ...
 
 
 def matrix_of(X: Any) -> FeatureStorage:
@@ -83,7 +84,49 @@ def matrix_of(X: Any) -> FeatureStorage:
     return SparseFeatures(kept) if sparse.issparse(kept) else DenseFeatures(kept)
 
 
-class DenseFeatures:
+class _ReadByRows(FeatureStorage):
+    """Passes over blocks of rows, in which sums are added up."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """The blocks: their place among all rows, and an array."""
+
+    def product(self, response: Vector, indices: Indices | None = None) -> Vector:
+        """See :meth:`FeatureStorage.product`."""
+        total = np.zeros(1)
+        for rows, block in self:
+            wanted = block if indices is None else block[:, indices]
+            total = total + wanted.astype(np.float64, copy=False).T @ response[rows]
+        return total
+
+    def lengths(self, centres: Vector) -> Vector:
+        """See :meth:`FeatureStorage.lengths`."""
+        squares = np.zeros(len(centres))
+        for _, block in self:
+            moved = block.astype(np.float64, copy=False)
+            moved = moved - centres if centres.any() else moved
+            squares += np.einsum("ij,ij->j", moved, moved)
+        return np.sqrt(squares)
+
+    def extremes(self) -> tuple[Vector, Vector]:
+        """See :meth:`FeatureStorage.extremes`."""
+        least, most = np.full(1, np.inf), np.full(1, -np.inf)
+        for _, block in self:
+            least = np.minimum(least, block.min(axis=0))
+            most = np.maximum(most, block.max(axis=0))
+        return least.astype(np.float64), most.astype(np.float64)
+
+    def moments(self, weights: Vector) -> tuple[Vector, Vector]:
+        """See :meth:`FeatureStorage.moments`."""
+        shares = weights / weights.sum()
+        means, variances = self.product(shares), np.zeros(self.shape[1])
+        for rows, block in self:
+            moved = block.astype(np.float64) - means
+            variances += shares[rows] @ np.square(moved, out=moved)
+        return means, _deviations(means, variances, len(weights))
+
+
+class DenseFeatures(_ReadByRows):
     """An array in memory, or mapped from a file; blocks of rows are converted as they are read.
 
     Parameters
@@ -102,7 +145,7 @@ class DenseFeatures:
         if indices is None and self.X.dtype == np.float64:
             return np.asarray(self.X.T @ response)
         if indices is None or not self._by_columns:
-            return _product(self, response, indices)
+            return super().product(response, indices)
         step = max(1, CONVERTED_AT_ONCE // max(1, self.shape[0]))
         parts = [
             self.X.T[indices[start : start + step]].astype(np.float64, copy=False) @ response
@@ -113,7 +156,7 @@ class DenseFeatures:
     def lengths(self, centres: Vector) -> Vector:
         """See :meth:`FeatureStorage.lengths`."""
         if not self._by_columns:
-            return _lengths(self, centres)
+            return super().lengths(centres)
         step = max(1, CONVERTED_AT_ONCE // max(1, self.shape[0]))
         parts = []
         for start in range(0, self.shape[1], step):
@@ -127,14 +170,6 @@ class DenseFeatures:
         X = self.X if rows is None else self.X[rows]
         return np.asarray(X[:, list(indices)])
 
-    def extremes(self) -> tuple[Vector, Vector]:
-        """See :meth:`FeatureStorage.extremes`."""
-        return _extremes(self)
-
-    def moments(self, weights: Vector) -> tuple[Vector, Vector]:
-        """See :meth:`FeatureStorage.moments`."""
-        return _moments(self, weights)
-
     def __iter__(self) -> Iterator[tuple[slice, NDArray[Any]]]:
         step = max(1, CONVERTED_AT_ONCE // max(1, self.shape[1]))
         for start in range(0, self.shape[0], step):
@@ -142,7 +177,7 @@ class DenseFeatures:
             yield rows, self.X[rows]
 
 
-class BlockFeatures:
+class BlockFeatures(_ReadByRows):
     """Rows that are read in blocks, again for every pass, and never held together.
 
     Parameters
@@ -156,34 +191,18 @@ class BlockFeatures:
         self.blocks, self.shape = blocks, shape
         self.gathers = 0.0
 
-    def product(self, response: Vector, indices: Indices | None = None) -> Vector:
-        """See :meth:`FeatureStorage.product`; one pass."""
-        return _product(self, response, indices)
-
-    def lengths(self, centres: Vector) -> Vector:
-        """See :meth:`FeatureStorage.lengths`; one pass."""
-        return _lengths(self, centres)
-
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
-        """See :meth:`FeatureStorage.columns`; one pass."""
+        """See :meth:`FeatureStorage.columns`."""
         values = np.empty((self.shape[0], len(indices)))
         for place, block in self:
             values[place] = block[:, list(indices)]
         return values if rows is None else values[rows]
 
-    def extremes(self) -> tuple[Vector, Vector]:
-        """See :meth:`FeatureStorage.extremes`; one pass."""
-        return _extremes(self)
-
-    def moments(self, weights: Vector) -> tuple[Vector, Vector]:
-        """See :meth:`FeatureStorage.moments`; two passes."""
-        return _moments(self, weights)
-
     def __iter__(self) -> Iterator[tuple[slice, NDArray[Any]]]:
         yield from self.blocks
 
 
-class SparseFeatures:
+class SparseFeatures(FeatureStorage):
     """A sparse matrix by columns, which is never made dense.
 
     Parameters
@@ -231,42 +250,6 @@ class SparseFeatures:
         absent = np.where(counts < len(weights), np.maximum(1.0 - held, 0.0), 0.0)
         variances = squares + absent * means**2
         return means, _deviations(means, variances, len(weights))
-
-
-def _product(
-    matrix: Iterable[tuple[slice, Any]], response: Vector, indices: Indices | None = None
-) -> Vector:
-    total = np.zeros(1)
-    for rows, block in matrix:
-        wanted = block if indices is None else block[:, indices]
-        total = total + wanted.astype(np.float64, copy=False).T @ response[rows]
-    return total
-
-
-def _lengths(matrix: Iterable[tuple[slice, Any]], centres: Vector) -> Vector:
-    squares = np.zeros(len(centres))
-    for _, block in matrix:
-        moved = block.astype(np.float64, copy=False)
-        moved = moved - centres if centres.any() else moved
-        squares += np.einsum("ij,ij->j", moved, moved)
-    return np.sqrt(squares)
-
-
-def _extremes(matrix: Iterable[tuple[slice, Any]]) -> tuple[Vector, Vector]:
-    least, most = np.full(1, np.inf), np.full(1, -np.inf)
-    for _, block in matrix:
-        least = np.minimum(least, block.min(axis=0))
-        most = np.maximum(most, block.max(axis=0))
-    return least.astype(np.float64), most.astype(np.float64)
-
-
-def _moments(matrix: Any, weights: Vector) -> tuple[Vector, Vector]:
-    shares = weights / weights.sum()
-    means, variances = matrix.product(shares), np.zeros(matrix.shape[1])
-    for rows, block in matrix:
-        moved = block.astype(np.float64) - means
-        variances += shares[rows] @ np.square(moved, out=moved)
-    return means, _deviations(means, variances, len(weights))
 
 
 def _deviations(means: Vector, variances: Vector, n_rows: int) -> Vector:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cgboost.estimators.common.training_rows import Vector
 from cgboost.estimators.constrained.data import Declarations, MeasuredModel
 
 
@@ -72,14 +71,3 @@ def check_limit(constraint: Constraint, name: str, value: Any) -> None:
             f"{type(constraint).__name__}: {name} must be a finite number of at least 0, got "
             f"{value!r}"
         )
-
-
-def means_of_groups(
-    seen: MeasuredModel, groups: Any, values: Vector, limit: float
-) -> list[Measure]:
-    """The mean of some values in every group, and a limit for each."""
-    grouping = seen.groups[groups]
-    return [
-        Measure(grouping.part(k), seen.mean(values, grouping.members(k)), limit)
-        for k in range(len(grouping.labels))
-    ]
