@@ -344,14 +344,8 @@ class _Labelling:
         self._extend(_Labels(source, np.array([-1]), np.zeros(1), start, closed))
         while self.steps and not self._is_late:
             self._extend(self._undominated(_Labels.joined(self.steps.pop(min(self.steps)))))
-        costs, ends = (
-            (np.array(own) for own in zip(*self.ends, strict=True))
-            if self.ends
-            else (
-                np.zeros(0),
-                np.zeros(0, dtype=np.intp),
-            )
-        )
+        costs = np.array([cost for cost, _ in self.ends], dtype=np.float64)
+        ends = np.array([label for _, label in self.ends], dtype=np.intp)
         nodes, parents = np.concatenate(self.nodes), np.concatenate(self.parents)
         return _Ends(graph.sink, nodes, parents, costs, ends, cut_short=self._is_late)
 
@@ -373,7 +367,7 @@ class _Labelling:
             late = self._is_late
         n_labels, n_ends = int(counts[N_LABELS]), int(counts[N_ENDS])
         nodes, parents = (own[:n_labels] for own in labels[:2])
-        costs, ends = (own[:n_ends] for own in reached)
+        costs, ends = reached[0][:n_ends], reached[1][:n_ends]
         return _Ends(graph.sink, nodes, parents, costs, ends, cut_short=not over)
 
     @property
@@ -466,7 +460,8 @@ class _Labelling:
         order = np.lexsort((*labels.resources[::-1], labels.cost, labels.node))
         labels = labels.take(order)
         ends = np.flatnonzero(np.diff(labels.node, append=-1)) + 1
-        left, begin = [], 0
+        left: list[_Labels] = []
+        begin = 0
         for end in ends.tolist():
             node = int(labels.node[begin])
             for first in range(begin, end, LABELS_AT_ONCE):
