@@ -328,6 +328,8 @@ class NodePricer:
         reduced costs may be negative. Those with an upper bound the master accounts for itself.
         """
         problem = self._problem
+        if priced.without_costs:
+            reduced = reduced - problem.pool.costs()[: len(reduced)]  # some may be new
         cheap = self._cheap(state, reduced)
         if not priced.exact or not cheap.size:
             return priced
