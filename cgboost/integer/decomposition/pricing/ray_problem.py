@@ -30,6 +30,11 @@ CONE_FEASIBILITY = 1e-9
 """What a direction may miss rows of the cone by: it is added to points many times."""
 
 
+LARGEST_COST_HERE = 1e4
+"""Costs are divided so that none is larger: the simplex method fails with costs of 3e16 times its
+tolerance. Those that are 1e10 times as small still count."""
+
+
 class RayProblem:
     """The direction of a block in which costs fall most.
 
@@ -71,8 +76,8 @@ class RayProblem:
             limit = self._highs.getRunTime() + max(0.0, request.seconds)
             checked(self._highs.setOptionValue("time_limit", limit), "the time limit")
         direction = self.least(request.cost, request.lower, request.upper)
-        size = max(1.0, float(np.abs(request.cost).max(initial=0.0)))
-        falls = float(request.cost @ direction) < -LP_FEASIBILITY * size
+        terms = request.cost * direction
+        falls = terms.sum() < -LP_FEASIBILITY * max(1.0, float(np.abs(terms).sum()))
         return direction if falls else None
 
     def least(self, cost: Vector, lower: Vector, upper: Vector) -> Vector:
@@ -81,7 +86,8 @@ class RayProblem:
         low, high = _cone_ends(lower, upper)
         ends = np.maximum(low, -1.0), np.minimum(high, 1.0)
         checked(highs.changeColsBounds(self._n, self._every, *ends), "the bounds of a cone")
-        checked(highs.changeColsCost(self._n, self._every, cost), "the costs of a direction")
+        unit = max(1.0, float(np.abs(cost).max(initial=0.0)) / LARGEST_COST_HERE)
+        checked(highs.changeColsCost(self._n, self._every, cost / unit), "the costs")
         checked(run_highs(highs), f"run for a direction of block {self._name!r}")
         status = highs.getModelStatus().name
         if status == "kTimeLimit":
