@@ -273,6 +273,9 @@ class Decomposition:
         own["callbacks"] = [in_own_sense(each, value) for each in told]
         turns = InTurns(BranchAndCut(self.model), made, gap)
         if self.detected:
+            if block_executor is None:
+                for problem in made.pricer.problems:
+                    problem.waiting = turns.take_turn
             own["callbacks"].append(turns)
             own["heuristics"] = [turns.heuristic, *made.heuristics]
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
 
@@ -50,19 +50,36 @@ class HighsBlock:
         Whether answers do not depend on what was asked before. A block without integer variables
         begins with its last basis otherwise, which takes a quarter of the time, and leads to
         another of several best points.
+
+    Attributes
+    ----------
+    waiting : callable or None
+        Asked again and again while a mixed-integer problem is solved; true ends it without result.
     """
 
     def __init__(self, block: Block, rows: Sequence[Hashable], *, afresh: bool = False) -> None:
         self._afresh = afresh
+        self.waiting: Callable[[], bool] | None = None
         self.block, self._all_rows = block, rows
         self._rows = {name: place for place, name in enumerate(rows)}
         self._n = len(block.variables)
         self._all = np.arange(self._n, dtype=np.int32)
         self._open()
 
+    def _ask(self) -> None:
+        """Have HiGHS call ``waiting``."""
+        from highspy import cb
+
+        def called(kind: Any, message: str, out: Any, back: Any, data: Any) -> None:
+            back.user_interrupt = self.waiting is not None and self.waiting()
+
+        self._is_asked = True
+        self._call("setCallback", called, None)
+        self._call("startCallback", cb.HighsCallbackType.kCallbackMipInterrupt)
+
     def _open(self) -> None:
         """A new model."""
-        block = self.block
+        block, self._is_asked = self.block, False
         self._extra: tuple[Any, ...] = ()
         self._counts: list[Any] = []
         self._places: list[int] = []
@@ -97,6 +114,8 @@ class HighsBlock:
             return NO_POINT
         if self._afresh:  # clearSolver leaves something of the last run
             self._open()
+        if self.waiting is not None and not self._is_asked:
+            self._ask()
         counted = self.block.discrete
         rows = (row for row in request.duals if counted and isinstance(row, ComponentRow))
         self._adapt(request.restrictions, tuple(rows))
@@ -128,7 +147,7 @@ class HighsBlock:
         kinds = highspy.HighsModelStatus
         if status == kinds.kInfeasible:
             return NO_POINT
-        if status == kinds.kTimeLimit:
+        if status in (kinds.kTimeLimit, kinds.kInterrupt):
             raise BlockTimeError("the time limit was reached in a pricing problem")
         if status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
             raise BlockError(
