@@ -347,7 +347,8 @@ class ColumnGeneration:
         if searched or not state.bounded:
             shown = conclusion(current, priced, fresh, self.tol)
         limited = self._stop(current, stopping, priced)
-        if shown is not None and limited is not None and shown[0] is StopReason.NO_COLUMN:
+        is_late = limited is not None and limited[0] is StopReason.TIME
+        if is_late and shown is not None and shown[0] is StopReason.NO_COLUMN:
             shown = None  # what ran out of time has not shown that there is nothing
         stop = shown or limited or no_progress(current, trace.flat)
         if stop is not None:
