@@ -1,6 +1,7 @@
 """Branch and cut on whole models, alone and in turns with a tree search; units of costs."""
 
 import math
+import pickle
 import threading
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from cgboost.integer.decomposition import branch_and_cut
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import BranchAndCut, InTurns, PausedCut
 from cgboost.integer.decomposition.decomposition import Decomposition
+from cgboost.integer.decomposition.model import as_model
 from cgboost.integer.decomposition.reformulation import reformulated
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
@@ -39,10 +41,42 @@ def test_in_turns_both_have_the_optimum(case: ModelCase, monkeypatch: pytest.Mon
     result = divided(structure_of(model, blocks)).solve()
     expected = Decomposition(model, None, "").solve(gap=1e-9)
     assert result.objective == pytest.approx(expected.objective, rel=1e-6)
-    assert result.bound == pytest.approx(expected.objective, rel=1e-6)
-    assert (result.stop_reason is StopReason.INFEASIBLE) == (
-        expected.stop_reason is StopReason.INFEASIBLE
-    )
+    assert result.bound == pytest.approx(expected.bound, rel=1e-6)
+    for end in (StopReason.INFEASIBLE, StopReason.UNBOUNDED):
+        assert (result.stop_reason is end) == (expected.stop_reason is end)
+
+
+def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A block may take longer than the model: it is left as soon as branch and cut has the answer.
+
+    Copies for other processes have nothing to wait for.
+    """
+    monkeypatch.setattr(branch_and_cut, "TURN", 0.0)
+    rng = np.random.default_rng(0)
+    n, half = 60, 30
+    block = np.vstack([np.r_[rng.integers(20, 99, half), np.zeros(half)] for _ in range(3)])
+    matrix = np.vstack([block, np.r_[np.zeros(half), np.ones(half)], np.ones(n)])
+    high = np.r_[block.sum(axis=1) / 2, 9.0, 12.0]
+    cost = -np.r_[rng.integers(20, 99, half), np.ones(half)].astype(float)
+    whole = np.r_[np.ones(half - 1), 0.0, np.ones(half)]
+    model = as_model(Program(cost, matrix, -INF, high, 0.0, 1.0, None, whole))
+    structure = structure_of(model, {"r0": 0, "r1": 0, "r2": 0, "r3": 1})
+    asked: list[Any] = []
+    take_turn = InTurns.take_turn
+
+    def counted(self: InTurns, seconds: float | None = None) -> bool:
+        asked.append(seconds)
+        return take_turn(self, seconds)
+
+    monkeypatch.setattr(InTurns, "take_turn", counted)
+    result = divided(structure).solve()
+    assert None in asked  # from within a block
+    assert result.objective == pytest.approx(Decomposition(model, None, "").solve().objective)
+    problem = reformulated(structure).pricer.problems[0]
+    problem.waiting = bool
+    assert pickle.loads(pickle.dumps(problem)).waiting is None
 
 
 @pytest.mark.parametrize("make", [assignment, packing])
@@ -157,13 +191,26 @@ def test_options_are_checked_whoever_solves(blocks: Any) -> None:
     ("low", "reason"), [(0.5, StopReason.INFEASIBLE), (0.0, StopReason.UNBOUNDED)]
 )
 def test_unbounded_and_infeasible_models_are_called_that(low: float, reason: StopReason) -> None:
-    """Also where presolving says only that one of them is so."""
+    """Also where presolving says only that one of them is so; each has the bound of its kind."""
     rows = [[1.0, -1.0, 0.0], [0.0, 0.0, 2.0]]
     model = Program(
         [-1.0, 0.0, 0.0], rows, [0.0, low], [0.0, 0.5 + low / 2], 0, [INF, INF, 1], None,
         np.ones(3),
     )  # fmt: skip
-    assert decompose(model, {}).solve().stop_reason is reason
+    for every in (model, replace(model, integrality=None)):
+        result = decompose(every, {}).solve()
+        if every is model or reason is StopReason.UNBOUNDED:
+            bound = INF if reason is StopReason.INFEASIBLE else -INF
+            assert (result.stop_reason, result.bound) == (reason, bound)
+
+
+def test_a_linear_program_that_is_cut_short_has_no_bound() -> None:
+    """What the simplex method has reached is not a bound, and no point of it is a solution."""
+    rng = np.random.default_rng(0)
+    matrix = rng.random((200, 300))
+    program = Program(-rng.random(300), matrix, -INF, 10.0 + rng.random(200), 0.0, INF)
+    result = decompose(program, {}).solve(time_limit=0.0)
+    assert (result.stop_reason, result.bound) == (StopReason.TIME, None)
 
 
 def test_the_gap_counts_the_constant() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,10 @@ from cgboost.integer.decomposition.pricing.block import (
 SMALL = 50
 """Blocks with fewer variables are solved without presolving."""
 
+MIXED_FEASIBILITY = 1e-9
+"""What rows and whole numbers may be missed by where whole and continuous variables have a row in
+common: x ≤ 1000 y with y = 1e-6, which is then made 0, would leave an x of a thousandth."""
+
 SOLUTIONS = 5
 """Solutions that HiGHS met on the way and that become columns too, at most, from each block."""
 
@@ -46,19 +50,36 @@ class HighsBlock:
         Whether answers do not depend on what was asked before. A block without integer variables
         begins with its last basis otherwise, which takes a quarter of the time, and leads to
         another of several best points.
+
+    Attributes
+    ----------
+    waiting : callable or None
+        Asked again and again while a mixed-integer problem is solved; true ends it without result.
     """
 
     def __init__(self, block: Block, rows: Sequence[Hashable], *, afresh: bool = False) -> None:
         self._afresh = afresh
+        self.waiting: Callable[[], bool] | None = None
         self.block, self._all_rows = block, rows
         self._rows = {name: place for place, name in enumerate(rows)}
         self._n = len(block.variables)
         self._all = np.arange(self._n, dtype=np.int32)
         self._open()
 
+    def _ask(self) -> None:
+        """Have HiGHS call ``waiting``."""
+        from highspy import cb
+
+        def called(kind: Any, message: str, out: Any, back: Any, data: Any) -> None:
+            back.user_interrupt = self.waiting is not None and self.waiting()
+
+        self._is_asked = True
+        self._call("setCallback", called, None)
+        self._call("startCallback", cb.HighsCallbackType.kCallbackMipInterrupt)
+
     def _open(self) -> None:
         """A new model."""
-        block = self.block
+        block, self._is_asked = self.block, False
         self._extra: tuple[Any, ...] = ()
         self._counts: list[Any] = []
         self._places: list[int] = []
@@ -79,6 +100,9 @@ class HighsBlock:
             ("presolve", "off" if self._n < SMALL else "choose"),
         ):
             self._call("setOptionValue", name, value)
+        if block.integer.any() and not block.integer.all():
+            for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
+                self._call("setOptionValue", name, MIXED_FEASIBILITY)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy has a new model."""
@@ -90,7 +114,9 @@ class HighsBlock:
             return NO_POINT
         if self._afresh:  # clearSolver leaves something of the last run
             self._open()
-        counted = bool(self.block.integer.all())
+        if self.waiting is not None and not self._is_asked:
+            self._ask()
+        counted = self.block.discrete
         rows = (row for row in request.duals if counted and isinstance(row, ComponentRow))
         self._adapt(request.restrictions, tuple(rows))
         self._call("changeColsCost", self._n, self._all, request.cost)
@@ -102,6 +128,11 @@ class HighsBlock:
         limit = math.inf if seconds is None else used + max(0.0, seconds)
         self._call("setOptionValue", "time_limit", limit)
         checked(run_highs(self._highs), f"run in block {self.block.name!r}")
+        if self._highs.getModelStatus().name == "kUnboundedOrInfeasible":
+            _, presolve = self._highs.getOptionValue("presolve")
+            self._call("setOptionValue", "presolve", "off")
+            checked(run_highs(self._highs), f"run in block {self.block.name!r}")
+            self._call("setOptionValue", "presolve", presolve)
         return self._found(request.cost)
 
     @property
@@ -116,12 +147,12 @@ class HighsBlock:
         kinds = highspy.HighsModelStatus
         if status == kinds.kInfeasible:
             return NO_POINT
-        if status == kinds.kTimeLimit:
+        if status in (kinds.kTimeLimit, kinds.kInterrupt):
             raise BlockTimeError("the time limit was reached in a pricing problem")
         if status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
             raise BlockError(
                 f"the pricing problem of block {self.block.name!r}, with {self.block.some}, is "
-                "unbounded, or has no point: extreme rays are not supported; give its variables "
+                "unbounded, or has no point, though no direction shows it: give its variables "
                 "bounds"
             )
         if status not in (kinds.kOptimal, kinds.kModelEmpty):
