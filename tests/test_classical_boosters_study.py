@@ -1,7 +1,5 @@
 """The study of the classical boosters, on few of the digits that scikit-learn ships."""
 
-import importlib
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,18 +8,10 @@ import numpy as np
 import pytest
 
 from cgboost import OrthogonalGreedyRegressor
+from tests.studies.modules import modules
 
-REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
-
-
-@pytest.fixture(scope="module")
-def parts() -> Iterator[dict[str, Any]]:
-    """The modules of the study, which import each other as a script's do."""
-    with pytest.MonkeyPatch.context() as patch:
-        for folder in (REPRODUCE, REPRODUCE / "classical_boosters"):
-            patch.syspath_prepend(str(folder))
-        names = ["study_jobs", "booster_models", "booster_page"]
-        yield {name: importlib.import_module(name) for name in names}
+parts = modules("examples/reproduce/classical_boosters", "study_jobs booster_models booster_page")
+"""Those of the study."""
 
 
 @pytest.fixture(scope="module")

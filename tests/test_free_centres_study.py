@@ -1,31 +1,25 @@
 """The study of free centres, on few of the digits that scikit-learn ships."""
 
-import importlib
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
+
+from tests.studies.modules import modules
 
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope="module")
-def parts() -> Iterator[tuple[Any, Any]]:
-    """The script and the module of its page."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "examples" / "reproduce"))
-        patch.syspath_prepend(str(ROOT / "benchmarks"))
-        yield tuple(map(importlib.import_module, ("free_centres", "free_centres_page")))  # type: ignore[misc]
+parts = modules("benchmarks", "free_centres free_centres_page")
+"""The script and the module of its page."""
 
 
 def test_every_method_is_measured_and_the_page_is_made(
-    parts: tuple[Any, Any], tmp_path: Path
+    parts: dict[str, Any], tmp_path: Path
 ) -> None:
     """All stages and methods have records, bounds are on their sides, nothing is lost on disk."""
-    study, page = parts
+    study, page = parts.values()
     plan = study.Plan(study.gaussians([0.1]), (3.0,), (40,), nystroem=(20,))
     split = study.read("digits", ROOT, 0)
     few = study.cut(split.X[:200], split.y[:200], 120, 80, (split.X_test, split.y_test))
@@ -50,9 +44,9 @@ def test_every_method_is_measured_and_the_page_is_made(
     assert found["gaps"].count("\n") == 2
 
 
-def test_the_choice_is_made_on_the_validation_rows(parts: tuple[Any, Any]) -> None:
+def test_the_choice_is_made_on_the_validation_rows(parts: dict[str, Any]) -> None:
     """Lowest validation error for each seed, of equals the fewest columns, within the size."""
-    _, page = parts
+    _, page = parts.values()
 
     def record(seed: int, columns: int, validation: float) -> Any:
         return page.Record(
@@ -65,9 +59,9 @@ def test_the_choice_is_made_on_the_validation_rows(parts: tuple[Any, Any]) -> No
     assert page.chosen(records, "adult", "SVC") == []
 
 
-def test_areas_under_the_curve_are_errors_too(parts: tuple[Any, Any]) -> None:
+def test_areas_under_the_curve_are_errors_too(parts: dict[str, Any]) -> None:
     """A ranked table counts 100 less the area in percent, others wrong signs."""
-    study, _ = parts
+    study, _ = parts.values()
     empty, y, outputs = np.zeros((4, 1)), np.array([1, 1, -1, -1]), np.array([3.0, 2.0, 1.0, -1.0])
     data = study.Data(empty, y, empty, y, empty, y)
     assert data.error(outputs, y) == 25.0
@@ -76,9 +70,9 @@ def test_areas_under_the_curve_are_errors_too(parts: tuple[Any, Any]) -> None:
     assert ranked.errors(lambda X: -outputs) == (100.0, 100.0)
 
 
-def test_the_tour_has_the_numbers_of_the_study(parts: tuple[Any, Any]) -> None:
+def test_the_tour_has_the_numbers_of_the_study(parts: dict[str, Any]) -> None:
     """Errors, vectors and seconds of 10000 images are those of the records."""
-    _, page = parts
+    _, page = parts.values()
     records = page.records_of(ROOT / "docs" / "studies" / "free_centres").rows
     name = "mnist-10000"
     (free,) = page.chosen([r for r in records if r.columns == 240], name, "free centres")

@@ -1,7 +1,5 @@
 """The study of accuracy and sparsity, on few of the digits that scikit-learn ships."""
 
-import importlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +8,10 @@ import pytest
 from sklearn.kernel_approximation import Nystroem
 
 from cgboost.studies.datasets import Split, odd_even_split
+from tests.studies.modules import modules
 
-FOLDER = Path(__file__).parents[1] / "examples" / "reproduce" / "frontier"
-
-
-@pytest.fixture(scope="module")
-def parts() -> Iterator[dict[str, Any]]:
-    """The modules of the study, which import each other as a script's do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(FOLDER.parent))
-        patch.syspath_prepend(str(FOLDER))
-        names = [path.stem for path in FOLDER.glob("*.py") if path.stem != "__main__"]
-        yield {name: importlib.import_module(name) for name in names}
+parts = modules("examples/reproduce/frontier", "frontier_models frontier_page kernel_values")
+"""Those of the study."""
 
 
 @pytest.fixture(scope="module")

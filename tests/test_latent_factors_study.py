@@ -1,7 +1,5 @@
 """The study of Boosted Latent Factors, on few rows of data that scikit-learn ships."""
 
-import importlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,22 +10,20 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.decomposition import KernelPCA
 
-FOLDER = Path(__file__).parents[1] / "examples" / "reproduce" / "latent_factors"
+from tests.studies.modules import modules
 
-
-@pytest.fixture(scope="module")
-def parts() -> Iterator[dict[str, Any]]:
-    """The modules of the study, which import each other as a script's do; few inner folds."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(FOLDER.parent))
-        patch.syspath_prepend(str(FOLDER))
-        names = ["study_data", "study_jobs", "latent_models", "latent_outliers", "latent_page"]
-        names += ["latent_ridge", "latent_ranking", "latent_shared"]
-        found = {name: importlib.import_module(name) for name in names}
-        few = {"FOLDS": 3, "MOST": 5, "MOST_FOR_NUMBERS": 5, "AREA_LENGTH": 4}
-        for name, value in few.items():
-            patch.setattr(found["latent_models"], name, value)
-        yield found
+parts = modules(
+    "examples/reproduce/latent_factors",
+    "study_data study_jobs latent_models latent_outliers latent_page latent_ridge latent_ranking "
+    "latent_shared",
+    {
+        "latent_models.FOLDS": 3,
+        "latent_models.MOST": 5,
+        "latent_models.MOST_FOR_NUMBERS": 5,
+        "latent_models.AREA_LENGTH": 4,
+    },
+)
+"""Those of the study; few inner folds."""
 
 
 @pytest.fixture(scope="module")

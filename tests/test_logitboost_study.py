@@ -1,7 +1,5 @@
 """The study of LogitBoost over lines, on few of the digits that scikit-learn ships."""
 
-import importlib
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,18 +11,10 @@ from sklearn.datasets import load_digits
 
 from cgboost import LogitBoostClassifier
 from cgboost.studies.datasets import odd_even_split
+from tests.studies.modules import modules
 
-REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
-
-
-@pytest.fixture(scope="module")
-def parts() -> Iterator[dict[str, Any]]:
-    """The modules of the study, which import each other as a script's do; few rounds."""
-    with pytest.MonkeyPatch.context() as patch:
-        for folder in (REPRODUCE, REPRODUCE / "logitboost"):
-            patch.syspath_prepend(str(folder))
-        names = ["study_jobs", "logit_models", "logit_classes", "logit_page"]
-        yield {name: importlib.import_module(name) for name in names}
+parts = modules("examples/reproduce/logitboost", "study_jobs logit_models logit_classes logit_page")
+"""Those of the study."""
 
 
 @pytest.fixture(scope="module")

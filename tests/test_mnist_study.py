@@ -1,7 +1,5 @@
 """The study of [B] section 5, on few of the digits that scikit-learn ships."""
 
-import importlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +8,19 @@ import pytest
 
 from cgboost import CGBoostClassifier
 from cgboost.studies.datasets import Split, odd_even_split
+from tests.studies.modules import modules
 
-REPRODUCE = Path(__file__).parents[1] / "examples" / "reproduce"
-
-
-@pytest.fixture(scope="module")
-def parts() -> Iterator[dict[str, Any]]:
-    """The modules of the study, which import each other as a script's do; two prices."""
-    with pytest.MonkeyPatch.context() as patch:
-        for folder in (REPRODUCE, REPRODUCE / "mnist"):
-            patch.syspath_prepend(str(folder))
-        names = ["study_jobs", "mnist_models", "mnist_page"]
-        found = {name: importlib.import_module(name) for name in names}
-        for name in ("C_VALUES", "RAW_C_VALUES"):
-            patch.setattr(found["mnist_models"], name, (0.3, 3.0))
-        patch.setattr(found["mnist_models"], "LIMITS", (10, 20))
-        patch.setattr(found["mnist_page"], "LIMITS", (10, 20))
-        yield found
+parts = modules(
+    "examples/reproduce/mnist",
+    "study_jobs mnist_models mnist_page",
+    {
+        "mnist_models.C_VALUES": (0.3, 3.0),
+        "mnist_models.RAW_C_VALUES": (0.3, 3.0),
+        "mnist_models.LIMITS": (10, 20),
+        "mnist_page.LIMITS": (10, 20),
+    },
+)
+"""Those of the study; two prices."""
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """The comparison with the peers: records, choice, errors, tables and picture, on few rows."""
 
-import importlib
-from collections.abc import Iterator
 from dataclasses import replace
 from math import isnan, nan
 from pathlib import Path
@@ -11,17 +9,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+from tests.studies.modules import modules
+
 FOLDER = Path(__file__).parents[1] / "benchmarks" / "peers"
 
 
-@pytest.fixture(scope="module")
-def parts() -> Iterator[dict[str, Any]]:
-    """The modules of the comparison, which import each other as a script's do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(FOLDER.parents[1] / "examples" / "reproduce"))
-        patch.syspath_prepend(str(FOLDER))
-        names = ["study_jobs", *(path.stem for path in FOLDER.glob("peers_*.py"))]
-        yield {name: importlib.import_module(name) for name in names}
+parts = modules(
+    "benchmarks/peers", "study_jobs " + " ".join(own.stem for own in FOLDER.glob("peers_*.py"))
+)
+"""Those of the comparison."""
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """The study after SimpleMKL: its library, SimpleMKL itself, choices, tables and the picture."""
 
 import importlib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,13 @@ from sklearn.datasets import load_breast_cancer
 
 from cgboost import CGBoostClassifier
 from cgboost.penalties import SquaredGroupNorm
+from tests.studies.modules import modules
 
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope="module")
-def parts() -> Iterator[dict[str, Any]]:
-    """The modules of the study, which import each other as a script's do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "examples" / "reproduce"))
-        patch.syspath_prepend(str(ROOT / "benchmarks" / "multiple_kernels"))
-        names = ("mkl_data", "mkl_methods", "mkl_fits", "mkl_page", "simple_mkl")
-        yield {name: importlib.import_module(name) for name in names}
+parts = modules("benchmarks/multiple_kernels", "mkl_data mkl_methods mkl_fits mkl_page simple_mkl")
+"""Those of the study."""
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,6 @@
 """The study of sparse linear models: its rows, objective, linear programs, records and tables."""
 
-import importlib
 import runpy
-from collections.abc import Iterator
 from dataclasses import replace
 from math import isnan, nan
 from pathlib import Path
@@ -12,17 +10,16 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_matrix
 
+from tests.studies.modules import modules
+
 ROOT = Path(__file__).parents[1]
-MODULES = ("sparse_data", "sparse_solvers", "sparse_worker", "sparse_records", "sparse_page")
 
 
-@pytest.fixture(scope="module")
-def parts() -> Iterator[dict[str, Any]]:
-    """The modules of the study, which import each other as a script's do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "examples" / "reproduce"))
-        patch.syspath_prepend(str(ROOT / "benchmarks" / "sparse_linear"))
-        yield {name: importlib.import_module(name) for name in (*MODULES, "sparse_tasks")}
+parts = modules(
+    "benchmarks/sparse_linear",
+    "sparse_data sparse_solvers sparse_worker sparse_records sparse_page sparse_tasks",
+)
+"""Those of the study."""
 
 
 @pytest.fixture(params=["quantile", "hinge"])

@@ -1,7 +1,5 @@
 """The study of thinned ensembles: its rows, methods, records and tables."""
 
-import importlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +8,10 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier, RandomForestRegressor
 
-ROOT = Path(__file__).parents[1]
-MODULES = ("thinning_data", "thinning_methods", "thinning_page", "thinning_runs")
+from tests.studies.modules import modules
 
-
-@pytest.fixture(scope="module")
-def parts() -> Iterator[dict[str, Any]]:
-    """The modules of the study, which import each other as a script's do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "examples" / "reproduce"))
-        patch.syspath_prepend(str(ROOT / "benchmarks" / "thinning"))
-        yield {name: importlib.import_module(name) for name in MODULES}
+parts = modules("benchmarks/thinning", "thinning_data thinning_methods thinning_page thinning_runs")
+"""Those of the study."""
 
 
 @pytest.mark.parametrize("name", ["breast cancer", "diabetes"])

@@ -1,7 +1,5 @@
 """The study of transform regression, on a coarse grid and few rows of made data."""
 
-import importlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +8,19 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
-FOLDER = Path(__file__).parents[1] / "examples" / "reproduce" / "transform_regression"
+from tests.studies.modules import modules
 
-
-@pytest.fixture(scope="module")
-def parts() -> Iterator[dict[str, Any]]:
-    """The modules of the study, which import each other as a script's do."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(FOLDER.parent))
-        patch.syspath_prepend(str(FOLDER))
-        names = ["study_jobs", "study_data", "transform_models", "transform_page"]
-        found = {name: importlib.import_module(name) for name in names}
-        patch.setattr(found["transform_models"], "SHARES", (0.3,))
-        patch.setattr(found["transform_page"], "SHARES", (0.3,))
-        patch.setattr(found["transform_page"], "PICTURE_SEED", 0)
-        patch.setattr(found["transform_models"], "ROUNDS", 20)
-        yield found
+parts = modules(
+    "examples/reproduce/transform_regression",
+    "study_jobs study_data transform_models transform_page",
+    {
+        "transform_models.SHARES": (0.3,),
+        "transform_page.SHARES": (0.3,),
+        "transform_page.PICTURE_SEED": 0,
+        "transform_models.ROUNDS": 20,
+    },
+)
+"""Those of the study, with one share of rows held out and few rounds."""
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import cgboost
@@ -142,6 +143,38 @@ def outputs(model: Any, X: Any) -> np.ndarray:
     return np.asarray(getattr(model, "decision_function", model.predict)(X))
 
 
+def by_table(model: Any, X: np.ndarray) -> np.ndarray:
+    """Outputs on the training rows from ``columns_`` and what its rows name."""
+    table = {name: np.asarray(column) for name, column in model.columns_.items()}
+    values = _column_values(model, X, table) * table["coefficient"]
+    start = getattr(model, "factor_intercept_", getattr(model, "intercept_", None))
+    start = -model.offset_ if start is None else start
+    for key, groups in (("class", "classes_"), ("quantile", "quantiles")):
+        if key in table:
+            own = [values[:, table[key] == group].sum(axis=1) for group in getattr(model, groups)]
+            return np.transpose(own) + start
+    return values.sum(axis=1) + start
+
+
+def _column_values(model: Any, X: np.ndarray, table: dict[str, np.ndarray]) -> np.ndarray:
+    """Kernels, learners, factors, stumps or features, shape (n_rows, n_columns)."""
+    if "kernel" in table:
+        seen = StandardScaler().fit_transform(X) if model.library_.standardize else X
+        kernels = model.library_.fit(seen)
+        names, rows = table["kernel"], table["row"]
+        found = [kernels[k](seen, seen[[j]])[:, 0] for k, j in zip(names, rows, strict=True)]
+        return np.transpose(found) * table["sign"]
+    if "estimator" in table:
+        found = [model.estimators_[j].predict(X) for j in table["estimator"]]
+        return np.transpose(found) * table.get("scale", 1.0)
+    if "factor" in table:
+        return model.transform(X)[:, table["factor"]]
+    x = X[:, table["feature"]]
+    if "threshold" in table:
+        return np.where(x > table["threshold"], table.get("above", 1.0), table.get("below", -1.0))
+    return x
+
+
 def few_lines(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Three features, and noise."""
     X, y = lines(n_rows)
@@ -175,6 +208,7 @@ TABLES = "tables_describe_the_rounds_and_the_model"
 PATH = "a_path_has_the_models_of_separate_fits"
 SCORERS = "scorers_see_the_model_of_each_round"
 STAGES = "stages_end_in_the_model"
+BY_TABLE = "outputs_are_made_of_the_table_of_columns"
 
 TWO_NORM = {COPIES: "a repeated row is a repeated column, too"}
 ORDER = {COPIES: "trees of equal merit are chosen by the order of rows"}
@@ -183,6 +217,10 @@ SMOOTH = CGBoostRegressor("linear", loss="squared_error", columns_per_round=1)
 AT_ONCE = {"a_fit_cut_short_says_so_and_keeps_the_rounds_before": "it has one round"}
 SCALED = {SPARSE: "features of sparse rows are scaled, not centred"}
 WARM = {CUT: "what a solver answers depends on how the run goes on"}
+LESS = {BY_TABLE: "scores of classes are those of the columns, less their mean"}
+LINES = {BY_TABLE: "lines go through the means of features, coef_ is the model"}
+FED = {BY_TABLE: "learners read the outputs of those before"}
+HINGES = {BY_TABLE: "columns with a slope are hinges"}
 SHORT = {CUT: "the fit ends before the second round"}
 GREEDY = {PATH: "which learners are found depends on those before"}
 GIVEN = {STOPPING: "it cannot hold rows out: outliers are in an eval_set"}
@@ -202,18 +240,19 @@ CLASSICAL = [
     case(AnyBoostRegressor(TREE), unique=False),
     case(AdaBoostClassifier(max_bins=5)),
     case(AdaBoostClassifier(), "classes", three_classes),
-    case(AdaBoostClassifier(STUMP), "trees", three_classes),
+    case(AdaBoostClassifier(STUMP), "trees", three_classes, but=LESS),
     case(GradientBoostingClassifier(learning_rate=0.5)),
-    case(GradientBoostingClassifier(learning_rate=0.5), "classes", three_classes, but=ORDER),
+    case(GradientBoostingClassifier(learning_rate=0.5), "classes", three_classes, but=ORDER | LESS),
     case(GradientBoostingRegressor(learning_rate=0.5)),
     case(L2BoostRegressor(learning_rate=0.5), data=lines),
-    case(LogitBoostClassifier()),
-    case(LogitBoostClassifier(), "classes", three_classes),
+    case(LogitBoostClassifier(), but=LINES),
+    case(LogitBoostClassifier(), "classes", three_classes, but=LINES),
     case(OrthogonalGreedyRegressor(criterion=None), data=lines),
     *[
         case(
             StagewiseRegressor(TREE, orthogonalize=orthogonalize, feed_forward=feed_forward),
             " ".join(orthogonalize * ["orthogonal"] + feed_forward * ["fed forward"]),
+            but=FED if feed_forward else {},
         )
         for orthogonalize in (False, True)
         for feed_forward in (False, True)
@@ -238,7 +277,11 @@ PROGRAMS = [
     case(LPBoostClassifier(TREE, C=1.0, max_columns=20), "trees", unique=False, but=GREEDY | ORDER),
     case(LPBoostRegressor(C=1.0, columns_per_round=1, solver="highs"), unique=False),
     case(ConstrainedBoostClassifier([Monotone(0, 1)], columns_per_round=1), unique=False),
-    case(ConstrainedBoostRegressor([Convex(0)], C=1.0, columns_per_round=1), unique=False),
+    case(
+        ConstrainedBoostRegressor([Convex(0)], C=1.0, columns_per_round=1),
+        unique=False,
+        but=HINGES,
+    ),
     case(RuleSetClassifier(max_bins=5)),
     case(RuleSetRegressor(max_bins=5)),
 ]
@@ -254,7 +297,11 @@ KERNELS = [
     case(SMOOTH, "smooth", but=SCALED),
     case(CGBoostRegressor("rbf", penalty="rkhs"), "functions", few_lines, but=SCALED | AT_ONCE),
     case(CGBoostRegressor(MANY_KERNELS, penalty="group"), "groups", but=SCALED | WARM),
-    case(CGBoostOutlierDetector(LIBRARY, nu=0.3, penalty="l1"), data=inliers, but=GIVEN),
+    case(
+        CGBoostOutlierDetector(LIBRARY, nu=0.3, penalty="l1", columns_per_round=1),
+        data=inliers,
+        but=GIVEN,
+    ),
     case(
         CGBoostOutlierDetector("rbf", nu=0.3, penalty="group"),
         "groups",

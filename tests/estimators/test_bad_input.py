@@ -2,7 +2,9 @@
 
 import inspect
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from decimal import Decimal
 from functools import cache, partial
 from typing import Any
@@ -12,15 +14,19 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.cluster import KMeans
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from cgboost import (
     RBF,
+    AdaBoostClassifier,
     AnyBoostClassifier,
     AnyBoostRegressor,
     BLFClassifier,
@@ -31,16 +37,25 @@ from cgboost import (
     ConstrainedBoostClassifier,
     ConstrainedBoostRegressor,
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     KernelLibrary,
+    L2BoostRegressor,
+    Laplacian,
     Linear,
+    LinearTreeBoostingRegressor,
+    LogitBoostClassifier,
     LPBoostClassifier,
     LPBoostRegressor,
     MultiQuantileRegressor,
+    OrthogonalGreedyRegressor,
     Precomputed,
+    RuleSetClassifier,
     RuleSetRegressor,
     SparseLinearClassifier,
     SparseLinearRegressor,
     Spectrum,
+    StagewiseRegressor,
+    ThinnedEnsemble,
     TransformClassifier,
     TransformRegressor,
 )
@@ -64,10 +79,12 @@ from cgboost.linear import (
     SparseLinearRegressorCV,
 )
 from cgboost.losses import AbsoluteError, Exponential, Hinge, LogLoss, Multinomial, Quantile
-from cgboost.penalties import ElasticNet, Entropy
+from cgboost.penalties import RKHS, ElasticNet, Entropy
+from cgboost.sources import Partitions, SQLSource
 from tests.cases import law
 from tests.estimators.cases import ONE_EACH, THINNED, EstimatorCase
 from tests.estimators.data import curve, three_classes, two_classes
+from tests.estimators.transform.transform_data import mixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -83,6 +100,7 @@ FRAME = pd.DataFrame(X, columns=["income", "age", "height"])
 PEOPLE = FRAME.assign(sex=np.where(X[:, 0] > 0.3, "m", "f"))
 K = X @ X.T
 TREE = DecisionTreeClassifier(max_depth=1)
+FOREST = RandomForestClassifier(10, random_state=0).fit(X, Y)
 
 
 def with_value(array: Any, value: Any) -> Any:
@@ -163,15 +181,15 @@ NEVER: dict[Any, str] = {
     0: "C columns_per_round delta eta intercept_scaling max_components max_conditions max_depth "
     "max_features max_iter max_regressors max_rules max_total_conditions min_samples_leaf n_Cs "
     "n_alphas n_components n_estimators n_holdouts n_iter_no_change newton_steps nu quantile "
-    "search_limit time_limit",
-    1: "max_bins max_leaf_nodes min_samples_split newton_damping positive refit",
+    "search_limit size time_limit",
+    1: "max_bins max_leaf_nodes min_samples_split newton_damping positive refit training_rows",
     2.0: "eps l1_ratio learning_rate min_support subsample validation_fraction",
     3: "early_stopping feed_forward interaction_cst monotonic_cst orthogonalize penalty_weights "
     "smoother solver solver_options",
     "nonsense": "centers class_weight coef corrective criterion deflate dual fit_intercept "
-    "formulation kernel leaves loss method multi_class noncrossing offset penalty pricing priority "
-    "probability random_state rule selection standardize start step subgradient to_the_letter trim "
-    "variant",
+    "formulation kernel leaf_values leaves loss members method metric multi_class noncrossing "
+    "offset penalty pricing priority probability random_state rule selection standardize start "
+    "step subgradient target to_the_letter trim variant weights",
 }
 """Values that no estimator takes, with the parameters that they are given to."""
 
@@ -196,7 +214,7 @@ BAD_VALUES: Arguments = {name: bad for bad, names in NEVER.items() for name in n
 UNUSED = {("L2BoostRegressor", "cv"): "folds are for criterion='cv' alone"}
 
 
-@law(ONE_EACH)
+@law([*ONE_EACH, THINNED])
 def test_bad_parameters_are_named(case: EstimatorCase) -> None:
     """Each parameter is checked: the error has its name and its value, and nothing is fitted."""
     X, y = case.data(40)
@@ -243,62 +261,86 @@ def raising(A: Any, B: Any) -> Any:
 
 
 POSITIVE = SparseLinearRegressor(alpha=0.1, positive=True)
-AT_ODDS: list[tuple[Any, Arguments, str]] = [
-    # words and objects in place of others
-    (CGBoostClassifier(library="rfb"), LABELS, "library='rfb' is none of the words .*mean 'rbf'"),
-    (CGBoostClassifier(library=RBF), LABELS, "library must be a KernelLibrary.* got <class"),
-    (CGBoostClassifier(library={"rbf": 3}), LABELS, r"kernel 'rbf' must be a Kernel .* got 3"),
-    (CGBoostClassifier(penalty=ElasticNet), LABELS, r"got <class .*>: write ElasticNet\(\)"),
-    (CGBoostClassifier(penalty=Entropy(8.0)), LABELS, "chooses its margin.* set nu="),
-    (CGBoostClassifier(loss=LogLoss), LABELS, r"got <class .*>: write LogLoss\(\)"),
-    (CGBoostClassifier(loss="huber"), LABELS, "loss must be one of .*, or a Loss, got 'huber'"),
-    (CGBoostClassifier(columns_per_round="some"), LABELS, "columns_per_round .* or 'all', got"),
-    (CGBoostRegressor(loss=Hinge()), NUMBERS, "Hinge is for labels ±1: use a classifier"),
-    (AnyBoostRegressor(loss=Hinge), NUMBERS, "Hinge is for labels ±1"),
-    (BLFRegressor(loss=Hinge()), NUMBERS, "Hinge is for labels ±1: use a"),
-    (AnyBoostRegressor(loss=Multinomial(3)), NUMBERS, "has 3 outputs a row, which only"),
-    (BLFRegressor(loss=lambda y, w: None), NUMBERS, "must return a DifferentiableLoss, got None"),
-    (LPBoostClassifier(DecisionTreeClassifier), LABELS, "estimator must be a scikit-learn"),
-    (LPBoostClassifier(KMeans()), LABELS, "estimator must be .*got KMeans"),
-    (LPBoostClassifier(KNeighborsClassifier()), LABELS, "sample_weight in its fit,"),
-    (BLFRegressor("all"), NUMBERS, "n_components must be a whole number ≥ 1 or 'cv', got 'all'"),
-    (SparseLinearRegressor(columns_per_round="all"), NUMBERS, "columns_per_round .* got 'all'"),
-    (SparseLinearRegressor(penalty="l2"), NUMBERS, "penalty must be one of .* got 'l2'"),
-    (L1LinearSVC(penalty="l2"), LABELS, r"penalty must be one of \['l1'\], got 'l2'"),
-    (L1LinearSVR(loss="hinge"), NUMBERS, "loss must be one of .* got 'hinge'"),
-    # solvers
-    (CGBoostClassifier(solver="cplex"), LABELS, "'cplex'.*highs.*clarabel"),
-    (CGBoostClassifier(solver="HIGHS"), LABELS, "'HIGHS'; did you mean 'highs'"),
-    (CGBoostClassifier(solver="highs", penalty="l2"), LABELS, "'highs' cannot solve a QP; .*piqp"),
-    (LPBoostClassifier(formulation="qp", solver="highs"), LABELS, "'highs' cannot solve a QP"),
-    (BLFRegressor(solver="abacus"), NUMBERS, "solver.*'abacus'"),
-    (CGBoostClassifier(solver_options={"presolve": "on"}), LABELS, "presolve.* got solver='auto'"),
-    (BLFRegressor(solver_options={"presolve": "on"}), NUMBERS, "presolve.* got solver='auto'"),
-    (LPBoostClassifier(solver="scipy", solver_options={"no": 1}), LABELS, "rejects an option: .*n"),
-    (QuantileRegressor(solver="simplex"), NUMBERS, "solver must be one of .* got 'simplex'"),
-    (QuantileRegressor(solver_options={"maxiter": 0}), NUMBERS, "maxiter.* must be .* got 0"),
-    (QuantileRegressor(solver_options={"time_limit": 0}), NUMBERS, r"time_limit'\] must be .* 0"),
-    # what does not go together
-    (CGBoostClassifier(nu=0.3, C=50.0), LABELS, "nu=0.3 takes the place of C, so C=50 has no"),
-    (LPBoostClassifier(nu=0.3, C=50.0), LABELS, "nu=0.3 takes the place of C, so C=50 has no"),
-    (CGBoostClassifier(loss="log_loss", nu=0.2), LABELS, "nu=0.2 belongs to loss='hinge'"),
-    (CGBoostClassifier(nu=0.5), LABELS | {"y": np.arange(40) < 4}, "smaller class, 0\\.2"),
-    (LPBoostClassifier(formulation="erlp"), LABELS, "formulation='erlp' needs nu, got nu=None"),
-    (LPBoostClassifier(formulation="qrlp"), LABELS, "formulation='qrlp' needs nu, got nu=None"),
-    (LPBoostClassifier(multi_class="joint", offset="free"), LABELS, 'needs offset="none", got \'f'),
-    (BLFRegressor("cv", early_stopping=True), NUMBERS, "both choose the number of factors"),
-    (AnyBoostRegressor(loss=Quantile(0.3), step="newton"), NUMBERS, 'step="newton" needs hessian'),
-    (AnyBoostClassifier(loss="hinge", step="newton"), LABELS, 'step="newton" needs hessian_diag'),
+MIXED = mixed(0, 60)
+CST: list[tuple[Arguments, str]] = [
+    ({"interaction_cst": "triples"}, "interaction_cst must be .* got 'triples'"),
+    ({"interaction_cst": 3}, "interaction_cst must be .* a list of sets .* got 3"),
+    ({"interaction_cst": ["x"]}, r"interaction_cst must be .* got \['x'\]"),
+    ({"interaction_cst": [("x", "colour")]}, "names the feature 'colour'.*'group'"),
+    ({"interaction_cst": [(0, 6)]}, "names the feature 6; numbers go from 0 to 5"),
+    ({"interaction_cst": [(0, True)]}, "names the feature True"),
+    ({"monotonic_cst": [1, 0]}, r"a value for each of the 6 features.* got \[1, 0\]"),
+    ({"monotonic_cst": 1}, "a value for each of the 6 features.* got 1"),
+    ({"monotonic_cst": {"colour": 1}}, "monotonic_cst names the feature 'colour'"),
+    ({"monotonic_cst": {"x": 2}}, "values of -1, 0 and 1, got 2 for feature 'x'"),
+    ({"monotonic_cst": {"x": "up"}}, "values of -1, 0 and 1, got 'up' for feature 'x'"),
     (
-        GradientBoostingClassifier(loss=Exponential()),
-        dict(zip("Xy", three_classes(), strict=True)),
-        "is for two clas",
+        {"monotonic_cst": {"group": 1}},
+        "feature 'group' has categories, which have no order",
     ),
-    (SparseLinearRegressor(l1_ratio=0.0, penalty="elasticnet"), NUMBERS, "l1_ratio .* got 0.0"),
-    (clone(POSITIVE).set_params(alpha=0), NUMBERS, "positive=True needs alpha above 0, got 0: "),
-    (clone(POSITIVE).set_params(penalty_weights=[1.0, 1.0, 0.0]), NUMBERS, "got 0 for feature 2"),
+    (
+        {"monotonic_cst": {"x": 1}, "variant": "initial"},
+        "monotonic_cst does not work .*'initial'",
+    ),
+    (
+        {"interaction_cst": "pairwise", "variant": "orthogonal"},
+        "interaction_cst does not work",
+    ),
+]
+THREE = dict(zip("Xy", three_classes(), strict=True))
+AT_ODDS: list[tuple[Any, ...]] = [
+    # words and objects in place of others
+    (CGBoostClassifier(library="rfb"), "library='rfb' is none of the words .*mean 'rbf'"),
+    (CGBoostClassifier(library=RBF), "library must be a KernelLibrary.* got <class"),
+    (CGBoostClassifier(library={"rbf": 3}), r"kernel 'rbf' must be a Kernel .* got 3"),
+    (CGBoostClassifier(penalty=ElasticNet), r"got <class .*>: write ElasticNet\(\)"),
+    (CGBoostClassifier(penalty=Entropy(8.0)), "chooses its margin.* set nu="),
+    (CGBoostClassifier(loss=LogLoss), r"got <class .*>: write LogLoss\(\)"),
+    (CGBoostClassifier(loss="huber"), "loss must be one of .*, or a Loss, got 'huber'"),
+    (CGBoostClassifier(columns_per_round="some"), "columns_per_round .* or 'all', got"),
+    (CGBoostRegressor(loss=Hinge()), "Hinge is for labels ±1: use a classifier"),
+    (AnyBoostRegressor(loss=Hinge), "Hinge is for labels ±1"),
+    (BLFRegressor(loss=Hinge()), "Hinge is for labels ±1: use a"),
+    (AnyBoostRegressor(loss=Multinomial(3)), "has 3 outputs a row, which only"),
+    (BLFRegressor(loss=lambda y, w: None), "must return a DifferentiableLoss, got None"),
+    (LPBoostClassifier(DecisionTreeClassifier), "estimator must be a scikit-learn"),
+    (LPBoostClassifier(KMeans()), "estimator must be .*got KMeans"),
+    (LPBoostClassifier(StandardScaler()), "estimator must be .*got StandardScaler"),
+    (LPBoostClassifier(KNeighborsClassifier()), "sample_weight in its fit,"),
+    (BLFRegressor("all"), "n_components must be a whole number ≥ 1 or 'cv', got 'all'"),
+    (SparseLinearRegressor(columns_per_round="all"), "columns_per_round .* got 'all'"),
+    (SparseLinearRegressor(penalty="l2"), "penalty must be one of .* got 'l2'"),
+    (L1LinearSVC(penalty="l2"), r"penalty must be one of \['l1'\], got 'l2'"),
+    (L1LinearSVR(loss="hinge"), "loss must be one of .* got 'hinge'"),
+    # solvers
+    (CGBoostClassifier(solver="cplex"), "'cplex'.*highs.*clarabel"),
+    (CGBoostClassifier(solver="HIGHS"), "'HIGHS'; did you mean 'highs'"),
+    (CGBoostClassifier(solver="highs", penalty="l2"), "'highs' cannot solve a QP; .*piqp"),
+    (LPBoostClassifier(formulation="qp", solver="highs"), "'highs' cannot solve a QP"),
+    (BLFRegressor(solver="abacus"), "solver.*'abacus'"),
+    (CGBoostClassifier(solver_options={"presolve": "on"}), "presolve.* got solver='auto'"),
+    (BLFRegressor(solver_options={"presolve": "on"}), "presolve.* got solver='auto'"),
+    (LPBoostClassifier(solver="scipy", solver_options={"no": 1}), "rejects an option: .*n"),
+    (QuantileRegressor(solver="simplex"), "solver must be one of .* got 'simplex'"),
+    (QuantileRegressor(solver_options={"maxiter": 0}), "maxiter.* must be .* got 0"),
+    (QuantileRegressor(solver_options={"time_limit": 0}), r"time_limit'\] must be .* 0"),
+    # what does not go together
+    (CGBoostClassifier(nu=0.3, C=50.0), "nu=0.3 takes the place of C, so C=50 has no"),
+    (LPBoostClassifier(nu=0.3, C=50.0), "nu=0.3 takes the place of C, so C=50 has no"),
+    (CGBoostClassifier(loss="log_loss", nu=0.2), "nu=0.2 belongs to loss='hinge'"),
+    (CGBoostClassifier(nu=0.5), {"y": np.arange(40) < 4}, "smaller class, 0\\.2"),
+    (LPBoostClassifier(formulation="erlp"), "formulation='erlp' needs nu, got nu=None"),
+    (LPBoostClassifier(formulation="qrlp"), "formulation='qrlp' needs nu, got nu=None"),
+    (LPBoostClassifier(multi_class="joint", offset="free"), 'needs offset="none", got \'f'),
+    (BLFRegressor("cv", early_stopping=True), "both choose the number of factors"),
+    (AnyBoostRegressor(loss=Quantile(0.3), step="newton"), 'step="newton" needs hessian'),
+    (AnyBoostClassifier(loss="hinge", step="newton"), 'step="newton" needs hessian_diag'),
+    (GradientBoostingClassifier(loss=Exponential()), THREE, "is for two clas"),
+    (SparseLinearRegressor(l1_ratio=0.0, penalty="elasticnet"), "l1_ratio .* got 0.0"),
+    (clone(POSITIVE).set_params(alpha=0), "positive=True needs alpha above 0, got 0: "),
+    (clone(POSITIVE).set_params(penalty_weights=[1.0, 1.0, 0.0]), "got 0 for feature 2"),
     *[
-        (SparseLinearRegressor(penalty_weights=value), NUMBERS, f"penalty_weights must .*{words}")
+        (SparseLinearRegressor(penalty_weights=value), f"penalty_weights must .*{words}")
         for value, words in (
             ([1.0] * 5, "have one entry .* 3 features, got 5"),
             ([1.0, -2.0, 1.0], "got -2 for feature 1"),
@@ -309,7 +351,7 @@ AT_ODDS: list[tuple[Any, Arguments, str]] = [
         )
     ],
     *[
-        (MultiQuantileRegressor(**own), NUMBERS, words)
+        (MultiQuantileRegressor(**own), words)
         for own, words in (
             ({"quantiles": [0.5, 0.5]}, "quantiles must be increasing.*got 0.5 after 0.5"),
             ({"quantiles": [0.0, 0.5]}, "quantiles must be between 0 and 1, got 0.0"),
@@ -323,64 +365,64 @@ AT_ODDS: list[tuple[Any, Arguments, str]] = [
             ({"noncrossing": True, "penalty": "elasticnet"}, "needs penalty='l1', got 'elasticnet"),
         )
     ],
-    (SparseLinearRegressorCV(quantile=2.0), NUMBERS, "quantile must be .* got 2.0"),
-    (SparseLinearRegressorCV(scoring=["r2", "neg_max_error"]), NUMBERS, "scoring must be one scor"),
-    (SparseLinearRegressorCV(scoring="r3"), NUMBERS, "scoring='r3' is no scorer"),
-    (SparseLinearClassifierCV(Cs=[0.1, 1.0], cv=2, scoring="neg_log_loss"), LABELS, "asks for wha"),
+    (SparseLinearRegressorCV(quantile=2.0), "quantile must be .* got 2.0"),
+    (SparseLinearRegressorCV(scoring=["r2", "neg_max_error"]), "scoring must be one scor"),
+    (SparseLinearRegressorCV(scoring="r3"), "scoring='r3' is no scorer"),
+    (SparseLinearClassifierCV(Cs=[0.1, 1.0], cv=2, scoring="neg_log_loss"), "asks for wha"),
     # scores, held-out rows and probabilities
-    (CGBoostClassifier(scoring="no_such"), LABELS, "scoring='no_such' is no scorer"),
-    (CGBoostClassifier(scoring=SVC), LABELS, "scoring must be the name of a scorer"),
-    (CGBoostClassifier(scoring=[len, len]), LABELS, "scoring has two scorers of the name 'len'"),
-    (CGBoostClassifier(scoring={"": len}), LABELS, "scoring must have names that are words, got '"),
+    (CGBoostClassifier(scoring="no_such"), "scoring='no_such' is no scorer"),
+    (CGBoostClassifier(scoring=SVC), "scoring must be the name of a scorer"),
+    (CGBoostClassifier(scoring=[len, len]), "scoring has two scorers of the name 'len'"),
+    (CGBoostClassifier(scoring={"": len}), "scoring must have names that are words, got '"),
     (CGBoostClassifier(early_stopping=True), {"X": X[:3], "y": Y[:3]}, "of 3 rows .*eval_set"),
-    (kernels(k=Precomputed()).set_params(early_stopping=True), {"X": K, "y": Y}, "give an eval_se"),
-    (BLFRegressor(2, kernel=Precomputed(), early_stopping=True), {"X": K, "y": T}, "hold out rows"),
+    (kernels(k=Precomputed()).set_params(early_stopping=True), {"X": K}, "give an eval_se"),
+    (BLFRegressor(2, kernel=Precomputed(), early_stopping=True), {"X": K}, "hold out rows"),
     (CGBoostOutlierDetector(early_stopping=True), {"X": X}, "needs an eval_set with outliers"),
     (CGBoostOutlierDetector(), {"X": X, "eval_set": (X, np.arange(40))}, "must be 1 or −1"),
-    (TransformRegressor(early_stopping="validation_r2"), NUMBERS, "early_stopping must be True or"),
+    (TransformRegressor(early_stopping="validation_r2"), "early_stopping must be True or"),
     (SparseLinearClassifier(probability=True), {"X": [(X, Y)]}, "probability=True cannot hold out"),
     # weights of classes
-    (CGBoostClassifier(class_weight={0: -1.0}), LABELS, r"class_weight\[0\] must be .* got -1.0"),
-    (CGBoostClassifier(class_weight={"no": 1.0}), LABELS, "has 'no', but the labels of y are 0, 1"),
-    (CGBoostClassifier(class_weight={0: 0, 1: 0}), LABELS, "must not be 0 for every row together"),
-    (LPBoostClassifier(class_weight={0: 2.0, 7: 1.0}), LABELS, "class_weight has 7, but the"),
+    (CGBoostClassifier(class_weight={0: -1.0}), r"class_weight\[0\] must be .* got -1.0"),
+    (CGBoostClassifier(class_weight={"no": 1.0}), "has 'no', but the labels of y are 0, 1"),
+    (CGBoostClassifier(class_weight={0: 0, 1: 0}), "must not be 0 for every row together"),
+    (LPBoostClassifier(class_weight={0: 2.0, 7: 1.0}), "class_weight has 7, but the"),
     # kernels
-    (kernels(a=lambda A, B: np.ones(len(A))), LABELS, "kernel 'a' returned shape"),
-    (kernels(a=lambda A, B: np.ones((len(A), len(B) + 1))), LABELS, "kernel 'a' returned shape"),
-    (kernels(a=lambda A, B: A @ B.T * np.nan), LABELS, "kernel 'a' returned nan"),
-    (kernels(a=lambda A, B: A @ B.T + np.inf), LABELS, "kernel 'a' returned inf"),
-    (kernels(b=Linear(), a=raising), LABELS, "'a' failed on two sets .*: ZeroDivisionError: a"),
-    (kernels(a=lambda x, z: float(np.dot(x, z))), LABELS, r"'a' failed .*\(\d+, 3\) and"),
-    (BLFRegressor(2, kernel=negative), NUMBERS, "is not positive semi-definite: rKr = -"),
-    (BLFRegressor(2, kernel=Precomputed()), {"X": K + np.triu(K), "y": T}, "is not symmetric"),
-    (BLFRegressor(2, kernel=KernelLibrary({"a": Linear(), "b": RBF()})), NUMBERS, "library of 2"),
+    (kernels(a=lambda A, B: np.ones(len(A))), "kernel 'a' returned shape"),
+    (kernels(a=lambda A, B: np.ones((len(A), len(B) + 1))), "kernel 'a' returned shape"),
+    (kernels(a=lambda A, B: A @ B.T * np.nan), "kernel 'a' returned nan"),
+    (kernels(a=lambda A, B: A @ B.T + np.inf), "kernel 'a' returned inf"),
+    (kernels(b=Linear(), a=raising), "'a' failed on two sets .*: ZeroDivisionError: a"),
+    (kernels(a=lambda x, z: float(np.dot(x, z))), r"'a' failed .*\(\d+, 3\) and"),
+    (BLFRegressor(2, kernel=negative), "is not positive semi-definite: rKr = -"),
+    (BLFRegressor(2, kernel=Precomputed()), {"X": K + np.triu(K)}, "is not symmetric"),
+    (BLFRegressor(2, kernel=KernelLibrary({"a": Linear(), "b": RBF()})), "library of 2"),
     # what kernels read
-    (kernels(k=Precomputed("rfb")), {"X": MATRICES, "y": Y}, "X has no matrix 'rfb'"),
-    (kernels(k=Precomputed("a")), {"X": {"a": K[:, :9]}, "y": Y}, r"X\['a'\] must be square in"),
-    (kernels(k=Precomputed("a")), {"X": {"a": K, "b": K[:5]}, "y": Y}, "numbers of rows: {'a'"),
-    (kernels(k=Precomputed("a")), {"X": {"a": K * np.nan}, "y": Y}, r"X\['a'\]: Input .* NaN"),
-    (kernels(k=Precomputed("linear"), rbf=RBF()), {"X": MATRICES, "y": Y}, "given kernel values"),
-    (kernels(k=Precomputed("linear", K), rbf=RBF()), {"X": ROW_NUMBERS, "y": Y}, "row numbers for"),
-    (kernels(k=Precomputed("linear", K)), {"X": np.hstack([ROW_NUMBERS, X]), "y": Y}, "4 columns:"),
+    (kernels(k=Precomputed("rfb")), {"X": MATRICES}, "X has no matrix 'rfb'"),
+    (kernels(k=Precomputed("a")), {"X": {"a": K[:, :9]}}, r"X\['a'\] must be square in"),
+    (kernels(k=Precomputed("a")), {"X": {"a": K, "b": K[:5]}}, "numbers of rows: {'a'"),
+    (kernels(k=Precomputed("a")), {"X": {"a": K * np.nan}}, r"X\['a'\]: Input .* NaN"),
+    (kernels(k=Precomputed("linear"), rbf=RBF()), {"X": MATRICES}, "given kernel values"),
+    (kernels(k=Precomputed("linear", K), rbf=RBF()), {"X": ROW_NUMBERS}, "row numbers for"),
+    (kernels(k=Precomputed("linear", K)), {"X": np.hstack([ROW_NUMBERS, X])}, "4 columns:"),
     (kernels(k=RBF(), t=(same, "sex")), ON_PEOPLE, "kernel 'k' takes numbers"),
-    (kernels(k=RBF()), {"X": pl.from_pandas(PEOPLE), "y": Y}, "column 'sex' of X has words, such"),
+    (kernels(k=RBF()), {"X": pl.from_pandas(PEOPLE)}, "column 'sex' of X has words, such"),
     (
         kernels(k=RBF()),
-        {"X": FRAME.assign(day=pd.Series(DAYS)).to_numpy(dtype=object), "y": Y},
+        {"X": FRAME.assign(day=pd.Series(DAYS)).to_numpy(dtype=object)},
         "column 3 of X has dates or times, such as Timestamp",
     ),
     (
         kernels(k=(RBF(), "day")),
-        {"X": PEOPLE.assign(day=pd.Series(DAYS)), "y": Y},
+        {"X": PEOPLE.assign(day=pd.Series(DAYS))},
         "kernel 'k' takes numbers, but column 'day' of X has dates or times, such as Timestamp"
         ".*days since a first day",
     ),
     (
         kernels(k=(RBF(), "age"), t=(same, "sex")),
-        {"X": PEOPLE.assign(age=[None, *range(1, 40)]), "y": Y},
+        {"X": PEOPLE.assign(age=[None, *range(1, 40)])},
         "column 'age' must hold finite numbers, 1",
     ),
-    (kernels(k=Spectrum()), {"X": list(range(40)), "y": Y}, "Expected 2D array, got 1D"),
+    (kernels(k=Spectrum()), {"X": list(range(40))}, "Expected 2D array, got 1D"),
     (kernels(k=Spectrum()), {"X": ["ab"] * 40, "y": None}, "requires y to be passed"),
     # constraints
     (fair(Monotone("incom", 1)), ON_PEOPLE, "did you mean 'income'"),
@@ -404,10 +446,10 @@ AT_ODDS: list[tuple[Any, Arguments, str]] = [
     (fair(drop=["six"]), ON_PEOPLE, "there is no feature 'six'; did you mean 'sex'"),
     (fair(offset="penalized"), ON_PEOPLE, "offset must be one of"),
     (fair(ParityGap("sex", 0.1), drop=None), ON_PEOPLE, "words, which cannot be a feature"),
-    (fair(ParityGap("sex", 0.1)), {"X": PEOPLE.assign(sex="m"), "y": Y}, "are in one group"),
+    (fair(ParityGap("sex", 0.1)), {"X": PEOPLE.assign(sex="m")}, "are in one group"),
     (
         fair(ParityGap("sex", 0.1)),
-        {"X": PEOPLE.assign(sex=PEOPLE["sex"].where(PEOPLE.index > 2)), "y": Y},
+        {"X": PEOPLE.assign(sex=PEOPLE["sex"].where(PEOPLE.index > 2))},
         "3 rows have no group",
     ),
     (fair(ParityGap("g", 0.1), drop=None), ON_FRAME | {"groups": {"g": [0, 1]}}, "one entry a row"),
@@ -425,6 +467,106 @@ AT_ODDS: list[tuple[Any, Arguments, str]] = [
         ON_PEOPLE,
         "in both directions",
     ),
+    # boosting
+    (AdaBoostClassifier(DecisionTreeRegressor()), "must be a classifier, got Dec"),
+    (AdaBoostClassifier(KNeighborsClassifier()), "must take sample_weight in its"),
+    (AnyBoostClassifier(loss="huber"), "loss must be one of .* got 'huber'"),
+    (AnyBoostClassifier(loss=lambda *_: 1.0), "must return a DifferentiableLoss, got"),
+    (AnyBoostClassifier(KNeighborsRegressor(), step="newton"), "KNeighborsRegressor must t"),
+    (AnyBoostRegressor(loss="log_loss"), "loss must be one of .* got 'log_loss'"),
+    (AnyBoostRegressor(loss=lambda *_: 1.0), "must return a DifferentiableLoss, got"),
+    (AnyBoostRegressor(step=-1.0), "step must be a finite number > 0, got -1.0"),
+    (AnyBoostRegressor(loss="absolute_error", step="newton"), "needs hessian_diag"),
+    (
+        AnyBoostRegressor(KNeighborsRegressor()),
+        {"sample_weight": np.linspace(1, 2, 40)},
+        "or must take sample_weight",
+    ),
+    *[
+        (kind(**own), words)
+        for kind in (GradientBoostingClassifier, GradientBoostingRegressor)
+        for own, words in (
+            ({"subsample": 0}, "subsample must be a finite number > 0, got 0"),
+            ({"max_features": "two"}, "max_features must be one of .*, got 'two'"),
+            ({"min_samples_leaf": 0.6}, "min_samples_leaf must be a count, or a share ≤ 0.5"),
+            ({"loss": "hinge"}, "loss must be one of .*got 'hinge'"),
+        )
+    ],
+    (GradientBoostingRegressor(loss="log_loss"), "loss must be one of .*got 'log_loss'"),
+    (
+        GradientBoostingRegressor(),
+        {"X": np.vstack([X[1:], [1e300, 0.0, 0.0]])},
+        r"X must fit into float32, .* got 1e\+300",
+    ),
+    (L2BoostRegressor(criterion="aicc", early_stopping=True), "'aicc' and early.* both"),
+    (L2BoostRegressor(), {"X": X * 0 + 1}, "that varies, but each of 3 is constant"),
+    (
+        L2BoostRegressor(fit_intercept=False),
+        {"X": X * 0},
+        "that varies, but each of 3 is 0 throughout",
+    ),
+    (L2BoostRegressor(criterion="hdbic"), {"X": X[:, :1]}, "at least 2 features, got"),
+    (L2BoostRegressor(criterion="aicc"), {"X": X[:2], "y": T[:2]}, "'aicc' needs at least 3 rows"),
+    (L2BoostRegressor(), {"X": X * [1, 1e200, 1]}, "too large to be squared in feature 1"),
+    (OrthogonalGreedyRegressor(criterion="aicc"), "one of .*'hdic'.*, got 'aicc'"),
+    (OrthogonalGreedyRegressor(early_stopping=True), "'hdbic' and early_stopping=True bot"),
+    (OrthogonalGreedyRegressor(), {"X": X[:2], "y": T[:2]}, "3 rows, got n_samples=2"),
+    (
+        OrthogonalGreedyRegressor(),
+        {"sample_weight": ONES / 40},
+        "n_samples=1 .the sum of sample_weight.",
+    ),
+    (LogitBoostClassifier(BaseEstimator), "estimator must be 'linear'"),
+    (LogitBoostClassifier(KNeighborsRegressor()), "takes sample_weight, got KNei"),
+    (StagewiseRegressor(TREE), "estimator must be a regressor, got Decision"),
+    (StagewiseRegressor(LinearRegression), "must be a scikit-learn classifier or"),
+    (StagewiseRegressor(learning_rate=0.5, orthogonalize=True), "must be 1.0 with orth"),
+    # rules
+    (RuleSetClassifier(condition_cost=0, rule_cost=0), "must not both be 0"),
+    (RuleSetClassifier(loss="squared_error"), "loss must be one of .*got 'squared_error'"),
+    (RuleSetClassifier(max_total_conditions=None, selection="errors"), "'errors' needs a budg"),
+    (
+        RuleSetClassifier(),
+        {"X": np.array([["a"], ["b"]], dtype=object), "y": [0, 1]},
+        "words .*pandas.Data",
+    ),
+    (RuleSetClassifier(), {"X": [["1", "x"], ["2", "y"]], "y": [0, 1]}, "'x' in column 1"),
+    (RuleSetClassifier(), {"X": [(X[:1], [1]), (X[:1], [0])]}, "searches all rows at once"),
+    # latent factors
+    (BLFClassifier(l2_regularization=1.0, to_the_letter=True), "set l2_regularization to 0, "),
+    (BLFClassifier(loss="multinomial", to_the_letter=True), "multinomial"),
+    (BLFRegressor(refit=False), {"X": X, "y": X[:, :2]}, "refit must be True, got False"),
+    (BLFClassifier(loss="multinomial", refit=False), THREE, "refit must be True, got False"),
+    # kernels of functions
+    (CGBoostClassifier({"rbf": RBF(0.03)}, penalty="rkhs", coef="nonneg"), "norm of functions"),
+    (CGBoostClassifier({"rbf": RBF(0.03)}, penalty=RKHS({"linear": 1.0})), "name kernel 'linear'"),
+    (CGBoostClassifier(penalty="l1", centers="free"), "does not go with penalty='l1'"),
+    *[
+        (CGBoostClassifier(library, penalty="rkhs", centers="free"), {"X": rows}, words)
+        for library, rows, words in (
+            (Laplacian(0.1), X, "no gradient by its centre"),
+            (lambda A, B: A @ B.T, X, "no gradient by its centre"),
+            (Precomputed(), K, "no gradient by its centre"),
+            (RBF(0.1), sparse.csr_matrix(X), "X is sparse"),
+        )
+    ],
+    # blocks of rows
+    (LinearTreeBoostingRegressor(interaction_cst=[[0, 9]]), "names the feature 9;"),
+    (LinearTreeBoostingRegressor(loss="log_loss"), "use a classifier"),
+    (TransformRegressor(loss="hinge"), "use a classifier"),
+    (TransformRegressor(n_holdouts=2, early_stopping=False), "=2 needs early_stopping=True"),
+    (TransformRegressor(loss=lambda target, weights: None), "or a Loss"),
+    (TransformRegressor(loss="quantile", variant="orthogonal"), "no second derivative"),
+    (TransformRegressor(learning_rate=0.5, variant="orthogonal"), "learning_rate must be 1"),
+    *[(TransformRegressor(**own), {"X": MIXED[0], "y": MIXED[1]}, words) for own, words in CST],
+    (TransformRegressor(monotonic_cst={"a": 1}), "'a'; numbers go from 0 to 2, and the features h"),
+    (TransformClassifier(monotonic_cst=[1, 0]), THREE, "and two classes.* y has 3 classes"),
+    # thinning
+    (ThinnedEnsemble(FOREST, size=11), "size must be a whole number from 1 to 10.*got 11"),
+    (ThinnedEnsemble(FOREST, size=1.5), "or a share of them in"),
+    (ThinnedEnsemble(FOREST, size=True), "size must be"),
+    (ThinnedEnsemble(FOREST, solver="highs", solver_options={"x": 1}), "the option x = 1"),
+    (ThinnedEnsemble(FOREST, C=1e-12), "no member is worth .* at C=1e-12.*take C above"),
     # responses
     (BLFClassifier("cv"), {"X": X, "y": np.arange(40) == 1}, "needs 2 rows, of each class"),
     (BLFRegressor(2), {"X": X, "y": with_value(X[:, :2], np.nan)}, "response 1 has no value in 1"),
@@ -433,17 +575,17 @@ AT_ODDS: list[tuple[Any, Arguments, str]] = [
         {"X": X, "y": pd.DataFrame(with_value(X[:, :2], np.nan), columns=["fat", "protein"])},
         "response 'protein' has no val",
     ),
-    *[
-        (AnyBoostRegressor(loss="poisson"), {"X": X, "y": T}, "must not be negative for the"),
-        (LPBoostRegressor(loss="poisson"), {"X": X, "y": T}, "must not be negative for the"),
-    ],
+    (AnyBoostRegressor(loss="poisson"), "must not be negative for the"),
+    (LPBoostRegressor(loss="poisson"), "must not be negative for the"),
 ]
 
 
-@pytest.mark.parametrize(("model", "arguments", "words"), AT_ODDS, ids=range(len(AT_ODDS)))
-def test_what_does_not_go_together_is_refused(model: Any, arguments: Arguments, words: str) -> None:
+@pytest.mark.parametrize("row", AT_ODDS, ids=range(len(AT_ODDS)))
+def test_what_does_not_go_together_is_refused(row: tuple[Any, ...]) -> None:
     """Parameters, and data for them: the error says which, and nothing is fitted."""
-    assert_refused(model, words, arguments)
+    model, *own, words = row
+    data = {"X": X, "y": Y if is_classifier(model) else T}
+    assert_refused(model, words, data | own[0] if own else data)
 
 
 # ---------------------------------------------------------------------- rows, targets and weights
@@ -581,6 +723,20 @@ def test_bad_sets_of_held_out_rows_are_refused(case: EstimatorCase) -> None:
         rows.append(((X, y + 5), r"eval_set has labels that y does not have: \[5, 6"))
     for held_out, words in rows:
         assert_refused(case.make(), words, {"X": X, "y": y, "eval_set": held_out})
+
+
+@law(ONE_EACH, lambda case: not case.name.startswith("Transform"))
+def test_rows_elsewhere_are_refused_by_name(case: EstimatorCase) -> None:
+    """In partitions or a database, with y or without: the message says what can take them."""
+    model, X, y = case.fitted(40)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for rows in (Partitions([(X, y)]), SQLSource(connection, "t", target="y")):
+            kind, name = type(rows).__name__, case.kind().__name__
+            for given in ({"X": rows, "y": y}, {"X": rows}):
+                only = f"{name} cannot be fitted to a {kind}, only Transform|.X is a {kind}"
+                assert_refused(case.make(), only, given)
+            with pytest.raises(ValueError, match=f"must be one table here.* {kind}"):
+                model.predict(rows)
 
 
 @law(ONE_EACH)
@@ -791,6 +947,7 @@ def fitted(name: str) -> Any:
         "classes": lambda: TransformClassifier().fit(FRAME, np.array([*"abc"])[np.arange(40) % 3]),
         "two": lambda: TransformClassifier().fit(FRAME, T > 0),
         "fair": lambda: fair(ParityGap("sex", 0.1)).fit(PEOPLE, Y),
+        "factors": lambda: BLFRegressor(2).fit(X, X[:, :2]),
         "path": lambda: CGBoostClassifier().path(X, Y, [1.0]),
         "cubed": lambda: TransformRegressor(loss=CubedError(), n_estimators=1).fit(FRAME, T),
         "nothing": TransformRegressor,
@@ -815,6 +972,7 @@ AFTERWARDS: list[tuple[str, Callable[[Any], Any], str]] = [
     ("nothing", lambda m: m.to_sql("t"), "not fitted"),
     ("nothing", lambda m: m.transformation(0, 0), "not fitted"),
     ("nothing", lambda m: m.stage_graph(), "not fitted"),
+    ("factors", lambda m: m.transform(X, scaled=True), "scaled=True"),
     ("fair", lambda m: m.constraint_values(PEOPLE.assign(sex="x"), Y), r"\['x'\] are no groups of"),
     ("fair", lambda m: m.constraint_values(PEOPLE, ["a"] * 40), "y has labels that the training r"),
     ("path", lambda path: path.best, "eval_set"),

@@ -12,7 +12,15 @@ from sklearn.base import clone, is_classifier
 from sklearn.feature_selection import RFE, SelectFromModel
 
 from tests.cases import law
-from tests.estimators.cases import CASES, NOT_HERE, ONE_EACH, PUBLIC, EstimatorCase, outputs
+from tests.estimators.cases import (
+    CASES,
+    NOT_HERE,
+    ONE_EACH,
+    PUBLIC,
+    STOPPING,
+    EstimatorCase,
+    outputs,
+)
 from tests.estimators.data import three_classes, two_classes
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -63,7 +71,8 @@ def test_single_precision_gives_the_model_of_the_same_numbers(case: EstimatorCas
     one, other = (
         case.make(**precise(case)).fit(rows, y) for rows in (single, single.astype(np.float64))
     )
-    np.testing.assert_allclose(outputs(one, single), outputs(other, single), rtol=1e-4, atol=1e-4)
+    close = 1e-9 if case.blocks else 1e-4
+    np.testing.assert_allclose(outputs(one, single), outputs(other, single), rtol=close, atol=close)
 
 
 @law(CASES)
@@ -83,24 +92,39 @@ def test_data_frames_are_arrays_with_names(case: EstimatorCase) -> None:
 
 @law(CASES, lambda case: case.make().__sklearn_tags__().input_tags.sparse)
 def test_sparse_matrices_are_dense_ones(case: EstimatorCase) -> None:
-    """In rows or columns, for the fit and for predictions."""
+    """In rows or columns, for the fit and for predictions, with weights and rows held out."""
     X, y = case.data(60)
-    X = np.where(np.abs(X) < 0.5, 0.0, X)
-    dense = case.make(**precise(case)).fit(X, y)
-    for form in (sparse.csr_array, sparse.csc_matrix):
-        model = case.make(**precise(case)).fit(form(X), y)
-        assert_same(case, model, dense, X, atol=1e-5)
-        np.testing.assert_allclose(outputs(model, form(X)), outputs(model, X), atol=1e-9)
+    X, weights = np.where(np.abs(X) < 0.5, 0.0, X), np.linspace(0.5, 2.0, 60)
+    stops = case.has("early_stopping") and STOPPING not in case.but
+    for own in [{}, {"early_stopping": True}][: 1 + stops]:
+        dense = case.make(**precise(case) | own).fit(X, y, sample_weight=weights)
+        for form in (sparse.csr_array, sparse.csc_matrix, sparse.coo_matrix):
+            model = case.make(**precise(case) | own).fit(form(X), y, sample_weight=weights)
+            assert_same(case, model, dense, X, atol=1e-5)
+            for method in {"transform", "predict"} & set(dir(model)):
+                found, wanted = (getattr(model, method)(rows) for rows in (form(X), X))
+                np.testing.assert_allclose(found, wanted, atol=1e-9)
+            if hasattr(model, "staged_predict"):
+                both = [list(model.staged_predict(rows)) for rows in (form(X), X)]
+                np.testing.assert_allclose(*both, atol=1e-9)
+            np.testing.assert_allclose(outputs(model, form(X)), outputs(model, X), atol=1e-9)
 
 
 @law(CASES)
 def test_fits_and_copies_can_be_repeated(case: EstimatorCase) -> None:
-    """The same fit has the same bits, as has a pickle; a clone has the parameters alone."""
-    model, X, y = case.fitted()
-    again = case.make().fit(X, y)
-    stored = pickle.loads(pickle.dumps(model))
-    for other in (again, stored):
-        np.testing.assert_array_equal(outputs(other, X), outputs(model, X))
+    """The same fit has the same bits, as has a pickle; a clone has the parameters alone.
+
+    What is written into X after the fit changes nothing.
+    """
+    X, y = case.data(60)
+    for order in ("F", "C"):
+        given = np.array(X, order=order)
+        model = case.make().fit(given, y)
+        before = outputs(model, X)
+        given[:] = 0.0
+        np.testing.assert_array_equal(outputs(model, X), before)
+    for other in (case.make().fit(X, y), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(outputs(other, X), before)
     copy = clone(model)
     assert repr(copy.get_params()) == repr(model.get_params())
     assert set(vars(copy)) == set(copy.get_params(deep=False))
@@ -140,6 +164,25 @@ def test_class_weights_are_sample_weights(case: EstimatorCase) -> None:
         assert first.objective_ != case.make().fit(X, labels, sample_weight=own).objective_
     assert len(set(totals)) > 1
     np.testing.assert_array_equal(getattr(second, "class_weight_", 1.0), 1.0)
+
+
+ALONE = (
+    "AnyBoostClassifier",
+    "CGBoostClassifier",
+    "LPBoostClassifier",
+    "LogitBoostClassifier",
+)
+
+
+@law(CASES, lambda case: case.data is three_classes and case.kind().__name__ in ALONE)
+def test_one_against_the_rest_is_a_model_for_each_class(case: EstimatorCase) -> None:
+    """An output is that of the class alone against all others, the objective is the sum."""
+    X, y = case.data(60)
+    own = case.make(**{"multi_class": "ovr"} if case.has("multi_class") else {}).fit(X, y)
+    alone = [case.make().fit(X, y == label) for label in own.classes_]
+    scores = np.transpose([outputs(model, X) for model in alone])
+    assert not case.unique or outputs(own, X) == pytest.approx(scores, abs=1e-9)
+    assert own.objective_ == pytest.approx(sum(model.objective_ for model in alone))
 
 
 @law(CASES, lambda case: is_classifier(case.make()))

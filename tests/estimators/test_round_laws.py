@@ -14,7 +14,7 @@ from sklearn.metrics import balanced_accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from tests.cases import law
-from tests.estimators.cases import CASES, EstimatorCase, outputs
+from tests.estimators.cases import CASES, EstimatorCase, by_table, outputs
 from tests.estimators.data import at_round, interrupt
 
 pytestmark = pytest.mark.filterwarnings("ignore::cgboost.exceptions.DataWarning")
@@ -61,6 +61,16 @@ def test_tables_describe_the_rounds_and_the_model(case: EstimatorCase) -> None:
     if certified:
         assert model.dual_bound_ <= model.objective_
         assert model.converged_ == (model.gap_ <= model.tol)
+
+
+@law(CASES, lambda case: not case.blocks and not hasattr(case.kind(), "rules_table"))
+def test_outputs_are_made_of_the_table_of_columns(case: EstimatorCase) -> None:
+    """Kernels and rows, learners, stumps, features or factors, with their coefficients."""
+    model, X, _ = case.fitted()
+    np.testing.assert_allclose(by_table(model, X), outputs(model, X), atol=1e-9)
+    names = model.columns_.get("kernel", np.zeros(0))
+    for name, count in getattr(model, "columns_per_kernel_", {}).items():
+        assert np.sum(count) == np.sum(names == name)
 
 
 @law(CASES, staged)

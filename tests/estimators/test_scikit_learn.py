@@ -4,12 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_class_weight_classifiers
 
 from cgboost import (
     RBF,
+    AdaBoostClassifier,
     AdditiveRegressor,
+    AnyBoostClassifier,
+    AnyBoostRegressor,
     BLFClassifier,
     BLFRegressor,
     CGBoostClassifier,
@@ -17,15 +22,24 @@ from cgboost import (
     CGBoostRegressor,
     ConstrainedBoostClassifier,
     ConstrainedBoostRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    L2BoostRegressor,
     LinearTreeBoostingClassifier,
     LinearTreeBoostingRegressor,
     LinearTreeRegressor,
+    LogitBoostClassifier,
     LPBoostClassifier,
     LPBoostRegressor,
     MultiQuantileRegressor,
+    OrthogonalGreedyRegressor,
     Precomputed,
+    RuleSetClassifier,
+    RuleSetRegressor,
     SparseLinearClassifier,
     SparseLinearRegressor,
+    StagewiseRegressor,
+    ThinnedEnsemble,
     TransformClassifier,
     TransformRegressor,
 )
@@ -64,6 +78,8 @@ ESTIMATORS = [
     LADRegressor(alpha=0.1),
     L1LinearSVC(),
     L1LinearSVR(),
+    RuleSetClassifier(3, max_conditions=2, max_bins=4),
+    RuleSetRegressor(3, max_conditions=2, max_bins=4),
 ]
 VARIANTS = [
     # the checks need no certificate to 1e-4 of a dense quadratic program
@@ -100,7 +116,61 @@ VARIANTS = [
     L1LinearSVC(class_weight="balanced", fit_intercept=False),
     L1LinearSVC(loss="squared_hinge"),
     L1LinearSVR(loss="squared_epsilon_insensitive", fit_intercept=False),
+    RuleSetClassifier(4, max_conditions=2),
+    RuleSetRegressor(4, max_conditions=2),
+    RuleSetClassifier(None, max_conditions=1, C=1.0, loss="hinge"),
+    RuleSetRegressor(None, max_rules=3, max_conditions=2, pricing="greedy"),
 ]
+
+ANY = [
+    AnyBoostClassifier(n_estimators=10, learning_rate=1.0),
+    AnyBoostRegressor(n_estimators=10, learning_rate=1.0),
+]
+TIED = [
+    AdaBoostClassifier(DecisionTreeClassifier(max_depth=1, random_state=0), n_estimators=20),
+    AnyBoostClassifier(n_estimators=10),
+    AnyBoostRegressor(n_estimators=10),
+    AnyBoostClassifier(step="newton", n_estimators=10),
+    AnyBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=10),
+    AnyBoostClassifier(corrective=True, n_estimators=5),
+    AnyBoostRegressor(corrective=True, n_estimators=5),
+]
+MOVED = [
+    AdaBoostClassifier(),
+    GradientBoostingClassifier(n_estimators=10),
+    GradientBoostingRegressor(n_estimators=10),
+    StagewiseRegressor(n_estimators=10),
+]
+"""Repeated rows move the ties between equally good splits; where steps have no end, as on
+separated classes, rounding grows with them."""
+FORESTS = [
+    ThinnedEnsemble(RandomForestClassifier(10, random_state=0)),
+    ThinnedEnsemble(RandomForestRegressor(10, random_state=0)),
+]
+LOOSE = [
+    ConstrainedBoostClassifier(),
+    ConstrainedBoostRegressor(),
+    *ANY,
+    *MOVED,
+    L2BoostRegressor(),
+    LogitBoostClassifier(n_estimators=20),
+    OrthogonalGreedyRegressor(),
+    *FORESTS,
+]
+LOOSE_VARIANTS = [
+    ConstrainedBoostRegressor([Monotone(0, 1)], columns="features"),
+    ThinnedEnsemble(ExtraTreesRegressor(10, random_state=0)),
+    *TIED,
+    AnyBoostRegressor(Ridge(), corrective=True, n_estimators=3),
+    AnyBoostRegressor(loss="absolute_error", learning_rate=1.0, n_estimators=5),
+    L2BoostRegressor(criterion="aicc"),
+    *(
+        StagewiseRegressor(n_estimators=10, learning_rate=1.0, orthogonalize=one, feed_forward=two)
+        for one in (False, True)
+        for two in (False, True)
+    ),
+]
+"""What is found depends on C, on how ties fall, and on the machine."""
 
 REPEATED = "a repeated row is a repeated column, which ½‖α‖² tells from one of weight 2"
 ENDS_EARLY = (
@@ -115,6 +185,8 @@ STUMP = (
     "the constant costs what any stump costs, and of those on which all rows of the heavy class "
     "agree the optimum takes the one that is best for the light ones; not with offset='free'"
 )
+DRAWN = "the samples and the random splits of a forest are drawn by rows, as for the forest itself"
+TIES = "repeated rows move the ties between equally good splits"
 ONE_OUTPUT = "it expects predictions of the shape (n_rows,), these have a column for each quantile"
 WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
 SPARSE_WEIGHTS = "check_sample_weight_equivalence_on_sparse_data"
@@ -123,6 +195,10 @@ SPARSE_WEIGHTS = "check_sample_weight_equivalence_on_sparse_data"
 def expected_failures(estimator: Any) -> Mapping[str, str]:
     """Checks that cannot pass, with the reason."""
     kind, own = type(estimator), estimator.get_params(deep=False)
+    if kind is ThinnedEnsemble:
+        return {WEIGHTS: DRAWN}
+    if any(repr(estimator) == repr(other) for other in [*TIED, *MOVED]):
+        return {WEIGHTS: TIES}
     if own.get("penalty") in ("l2", "rkhs") and kind is not CGBoostOutlierDetector:
         reason = REPEATED if own["penalty"] == "l2" else ENDS_EARLY
         return {WEIGHTS: reason, SPARSE_WEIGHTS: reason}
@@ -145,6 +221,7 @@ def expected_failures(estimator: Any) -> Mapping[str, str]:
 @pytest.mark.filterwarnings("ignore::cgboost.exceptions.KernelScaleWarning")
 @pytest.mark.filterwarnings("ignore:SparseLinear:UserWarning")
 @pytest.mark.filterwarnings("ignore::cgboost.exceptions.TrivialModelWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @scikit_learn_checks(ESTIMATORS, variants=VARIANTS, expected_failed_checks=expected_failures)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     """Every check passes, apart from the expected failures with their reason."""
@@ -152,12 +229,12 @@ def test_scikit_learn_check(estimator: Any, check: Any) -> None:
 
 
 @scikit_learn_checks(
-    [ConstrainedBoostClassifier(), ConstrainedBoostRegressor()],
-    variants=[ConstrainedBoostRegressor([Monotone(0, 1)], columns="features")],
+    LOOSE,
+    variants=LOOSE_VARIANTS,
     expected_failed_checks=expected_failures,
-    xfail_strict=False,  # which of several optima is found depends on C and on the machine
+    xfail_strict=False,
 )
-def test_scikit_learn_check_of_constrained_models(estimator: Any, check: Any) -> None:
+def test_scikit_learn_check_where_failures_may_pass(estimator: Any, check: Any) -> None:
     """As above; the failures that are expected need not happen."""
     check(estimator)
 

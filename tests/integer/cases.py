@@ -114,13 +114,10 @@ class SearchCase(Case[Any]):
     problem : str
     branching : rules, "auto" or None
         None stands for what its example script takes.
-    complete : bool
-        Whether the rules divide every fractional solution.
     """
 
     problem: str
     branching: Any
-    complete: bool = True
 
     def search(self, problem: Any, **options: Any) -> Any:
         """A search with these rules."""
@@ -152,7 +149,6 @@ CASES = [
         make=priced(make, largest),
         problem=name,
         branching=branching,
-        complete=branching is not None,
     )
     for name, (make, rules, largest) in PRICED.items()
     for rule, branching in rules.items()

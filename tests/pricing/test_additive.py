@@ -48,15 +48,6 @@ def backfitted(X, y, weights, held=None, *, tol=1e-10, most=10_000):
     return loop.run(), pricer
 
 
-def test_straight_lines_end_at_the_joint_fit():
-    """Coordinate descent of a least-squares problem reaches its solution, with weights."""
-    X, y, weights = correlated()
-    result, _ = backfitted(X, y, weights)
-    wanted = LinearRegression().fit(X, y, weights).predict(X)
-    np.testing.assert_allclose(result.output, wanted, atol=1e-7)
-    assert result.stop_reason is StopReason.NO_COLUMN
-
-
 def test_one_round_is_the_published_one():
     """After one round the functions are those that the loop of Table 2 gives."""
     X, y, weights = correlated()
@@ -123,14 +114,6 @@ def test_it_stops_when_no_change_is_appreciable(tol):
     assert min(sizes) > tol * scale
     again, _ = backfitted(X, y, weights, tol=tol, most=pricer.turn + 5)
     assert len(again.columns) == len(result.columns)
-
-
-def test_without_appreciable_response_there_is_no_column():
-    """A constant response leaves nothing to smooth; a certificate is not offered."""
-    X, y, weights = correlated()
-    result, pricer = backfitted(X, np.ones(len(y)), weights)
-    assert result.columns == ()
-    assert not pricer.price(result, 0).columns
 
 
 RNG = np.random.default_rng(0)

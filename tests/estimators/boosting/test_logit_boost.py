@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from cgboost import LogitBoostClassifier
 from cgboost.inspection.report.facts import runs_of
-from tests.estimators.data import three_classes, two_classes
+from tests.estimators.data import two_classes
 
 
 def wide(n_rows: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -75,14 +75,6 @@ def test_every_round_is_that_of_the_pseudo_code(name: str) -> None:
     np.testing.assert_allclose(outputs, path[:, :1] + path[:, 1:] @ X.T, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(model.coef_, path[-1][1:], rtol=1e-10, atol=1e-10)
     assert model.intercept_ == pytest.approx(path[-1][0], rel=1e-10, abs=1e-10)
-
-
-def test_the_model_is_linear() -> None:
-    """coef_ and intercept_ alone give the output, for two classes and for three."""
-    for X, y in (two_classes(), three_classes()):
-        model = LogitBoostClassifier(n_estimators=25).fit(X, y)
-        output = X @ model.coef_.T + model.intercept_
-        np.testing.assert_allclose(model.decision_function(X), output, atol=1e-12)
 
 
 def symmetric(X: np.ndarray, y: np.ndarray, n_rounds: int) -> tuple[list, list]:
@@ -175,17 +167,6 @@ def test_two_classes_are_the_symmetric_algorithm_with_two_scores() -> None:
     for output, F in zip(model.staged_decision_function(X), path, strict=True):
         np.testing.assert_allclose(output, F[:, 1], rtol=1e-8, atol=1e-8)
         np.testing.assert_allclose(F[:, 0], -F[:, 1], rtol=1e-8, atol=1e-8)
-
-
-def test_three_classes_are_three_problems() -> None:
-    """One against the rest, each class is a two-class model."""
-    X, y = load_iris(return_X_y=True)
-    model = LogitBoostClassifier(n_estimators=20, multi_class="ovr").fit(X, y)
-    for k in range(3):
-        own = LogitBoostClassifier(n_estimators=20).fit(X, y == k)
-        np.testing.assert_allclose(model.coef_[k], own.coef_, atol=1e-12)
-        np.testing.assert_allclose(model.decision_function(X)[:, k], own.decision_function(X))
-    assert model.score(X, y) > 0.9
 
 
 def test_trees_are_fitted_to_the_working_response() -> None:

@@ -1,17 +1,15 @@
 """Estimators inside the rest of the ecosystem: clone, pickle, pipelines, searches, data frames."""
 
 import pickle
-import pickletools
 import re
 from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
-from sklearn.model_selection import cross_val_score
 
 import cgboost
 import cgboost.linear
-from cgboost import CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear, Precomputed
+from cgboost import CGBoostClassifier, CGBoostRegressor
 from cgboost.kernels.library import DEFAULT_LIBRARY
 from tests.estimators.data import (
     LIBRARY,
@@ -54,22 +52,6 @@ def test_a_fitted_model_holds_neither_solver_nor_training_matrix(penalty):
             assert not isinstance(held, np.ndarray) or len(X) not in held.shape
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_pickle_is_small_and_predicts_the_same(penalty):
-    """A pickled model is far smaller than its training data and names no solver module."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 300))
-    y = X[:, 0] > 0
-    model = classifier(penalty=penalty, max_columns=20).fit(X, y)
-    data = pickle.dumps(model)
-    assert len(data) < 0.25 * X.nbytes
-    named = [str(argument) for _, argument, _ in pickletools.genops(data)]
-    assert not [name for name in named if "solvers" in name]
-    np.testing.assert_array_equal(
-        pickle.loads(data).decision_function(X), model.decision_function(X)
-    )
-
-
 def test_several_classes_and_kernels_share_their_centres():
     """A training row is pickled at most once, however many columns are centred on it."""
     rng = np.random.default_rng(0)
@@ -78,16 +60,6 @@ def test_several_classes_and_kernels_share_their_centres():
     n_columns = sum(len(output.hypotheses) for run in model._runs for output in run.outputs)
     assert n_columns > 2 * len(X)
     assert len(pickle.dumps(model)) < 1.5 * X.nbytes
-
-
-def test_cross_validation_cuts_a_precomputed_kernel_both_ways():
-    """With one precomputed kernel, cross-validation gives the scores of the kernel itself."""
-    X, y = two_classes(60)
-    direct = classifier(library=KernelLibrary({"linear": Linear()}))
-    given = classifier(library=KernelLibrary({"given": Precomputed()}))
-    np.testing.assert_allclose(
-        cross_val_score(direct, X, y, cv=3), cross_val_score(given, X @ X.T, y, cv=3)
-    )
 
 
 @pytest.mark.parametrize(

@@ -157,20 +157,6 @@ def test_early_stopping_of_novelty_detection_keeps_the_best_round() -> None:
     np.testing.assert_allclose(last, model.decision_function(held))
 
 
-def test_the_table_of_columns_gives_the_scores() -> None:
-    """Kernel, row and coefficient of every column rebuild score_samples."""
-    X, _ = two_classes(50)
-    model = CGBoostOutlierDetector(LIBRARY, nu=0.2, penalty="l1").fit(X)
-    table = model.columns_
-    scores = sum(
-        coefficient * KERNELS[kernel](X, X[[row]])[:, 0]
-        for kernel, row, coefficient in zip(
-            table["kernel"], table["row"], table["coefficient"], strict=True
-        )
-    )
-    np.testing.assert_allclose(model.score_samples(X), scores, atol=1e-9)
-
-
 @pytest.mark.parametrize("weight", [1e-6, 1.0, 1e4])
 @pytest.mark.parametrize(
     "make",

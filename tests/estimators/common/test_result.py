@@ -4,53 +4,15 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from cgboost import RBF, KernelLibrary
 from tests.estimators.data import (
-    LIBRARY,
     PENALTIES,
     classifier,
     three_classes,
     two_classes,
 )
-
-
-def rebuilt_output(model, X_train, X, label=None):
-    """Model output computed from the columns table and the kernels alone."""
-    table = pd.DataFrame(model.columns_)
-    if label is not None:
-        table = table[table["class"] == label]
-    output = np.zeros(len(X))
-    for name, kernel in LIBRARY.fit(X_train).items():
-        part = table[table["kernel"] == name]
-        values = kernel(X, X_train[part["row"].to_numpy()])
-        output += values @ (part["sign"] * part["coefficient"]).to_numpy()
-    return output
-
-
-@pytest.mark.parametrize("coef", ["free", "nonneg"])
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_the_table_of_columns_is_the_model(penalty, coef):
-    """Kernels, rows, coefficients and signs of columns_ rebuild the decision function."""
-    X, y = two_classes()
-    model = classifier(penalty=penalty, coef=coef).fit(X, y)
-    output = rebuilt_output(model, X, X) + model.intercept_
-    np.testing.assert_allclose(model.decision_function(X), output, atol=1e-10)
-    assert coef == "free" or (model.dual_coef_ >= 0).all()
-    assert (model.dual_coef_ != 0).all()
-    counts = {name: int(np.sum(model.columns_["kernel"] == name)) for name in ("linear", "rbf")}
-    assert model.columns_per_kernel_ == counts
-    assert set(np.unique(model.columns_["sign"])) <= ({1} if coef == "free" else {-1, 1})
-
-
-def test_the_table_of_columns_of_several_classes_is_the_model():
-    """With three classes every class has its own rows in columns_, and its own intercept."""
-    X, y = three_classes()
-    model = classifier().fit(X, y)
-    output = [rebuilt_output(model, X, X, k) + model.intercept_[k] for k in range(3)]
-    np.testing.assert_allclose(model.decision_function(X), np.transpose(output), atol=1e-10)
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
@@ -66,15 +28,6 @@ def test_objective_is_the_formula_and_the_bound_is_below_it(penalty):
     gap = (model.objective_ - model.dual_bound_) / max(1, model.objective_)
     assert model.gap_ == pytest.approx(abs(gap), rel=1e-5, abs=1e-12)  # its scale is a round's
     assert model.converged_ == (model.gap_ <= model.tol)
-
-
-def test_several_labels_are_one_run_each():
-    """Each class against the rest equals a binary fit of that class alone."""
-    X, y = three_classes()
-    model = classifier().fit(X, y)
-    assert model.intercept_.shape == (3,)
-    alone = [classifier().fit(X, y == label).objective_ for label in model.classes_]
-    assert model.objective_ == pytest.approx(sum(alone), rel=1e-9)
 
 
 def test_classes_share_one_cache():

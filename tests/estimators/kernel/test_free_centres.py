@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_digits
 from sklearn.preprocessing import scale
@@ -15,11 +14,9 @@ from cgboost import (
     CGBoostOutlierDetector,
     CGBoostRegressor,
     KernelLibrary,
-    Laplacian,
     Linear,
     On,
     Polynomial,
-    Precomputed,
 )
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel
@@ -261,21 +258,6 @@ def test_losses_and_offsets(loss: Any, offset: Any) -> None:
     part.fit(X[150:], y[150:])
     assert model.objective_ >= part.dual_bound_ * (1 - 1e-8)
     assert model.dual_bound_ <= part.objective_ * (1 + 1e-8)
-
-
-def test_what_cannot_be_polished_says_so() -> None:
-    """Kernels without a gradient, given values, sparse rows, other penalties."""
-    X, y = odd(60)
-    model = CGBoostClassifier(RBF(0.1), **FREE)
-    for parameters, rows, words in (
-        ({"library": Laplacian(0.1)}, X, "no gradient by its centre"),
-        ({"library": lambda A, B: A @ B.T}, X, "no gradient by its centre"),
-        ({"library": Precomputed()}, X @ X.T, "no gradient by its centre"),
-        ({}, sparse.csr_matrix(X), "X is sparse"),
-        ({"penalty": "l1"}, X, "penalty='rkhs'"),
-    ):
-        with pytest.raises((KernelError, ValueError), match=words):
-            clone(model).set_params(**parameters).fit(rows, y)
 
 
 def test_scales_of_all_kinds_are_fitted() -> None:

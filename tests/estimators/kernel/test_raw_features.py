@@ -56,9 +56,7 @@ DATA = {
 }
 
 CASES = [
-    ("breast", TWO, 1.0),
     ("breast", TWO, 100.0),
-    ("wine", TWO, 1.0),
     ("moons", TWO, 1.0),
     ("moons", THREE, 1.0),
     ("far", TWO, 1.0),

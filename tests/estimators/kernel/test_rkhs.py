@@ -163,21 +163,6 @@ def test_new_rows_and_rounds(loss: Any) -> None:
     assert model.score(X[1::2], y[1::2]) > 0.9
 
 
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"coef": "nonneg"}, "norm of functions"),
-        ({"penalty": RKHS({"linear": 1.0})}, "weights of RKHS name kernel 'linear'"),
-        ({"penalty": "l1", "centers": "free"}, "does not go with penalty='l1'"),
-        ({"centers": "means"}, "centers must be one of"),
-    ],
-)
-def test_bad_parameters(parameters: dict[str, Any], words: str) -> None:
-    """What does not go together is an error that says why."""
-    with pytest.raises(ValueError, match=words):
-        CGBoostClassifier({"rbf": RBF(0.03)}, **{"penalty": "rkhs"} | parameters).fit(*cancer())
-
-
 def test_a_kernel_without_rkhs_is_an_error() -> None:
     """It is named with its smallest eigenvalue before there is a bound; the 1-norm takes it."""
     X, y = cancer()

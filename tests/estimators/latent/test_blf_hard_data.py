@@ -123,14 +123,12 @@ def test_separable_classes_are_fitted_by_single_steps(loss: str, refit: bool) ->
 
 @pytest.mark.parametrize("loss", CLASSES)
 def test_classes_of_one_row(loss: str) -> None:
-    """They are fitted; only cross-validation has nothing to hold out."""
+    """They are fitted."""
     X, _ = noisy_line(10)
     y = np.repeat([0, 1], [9, 1])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert BLFClassifier(2, loss=loss).fit(X, y).n_components_ == 2
-    with pytest.raises(ValueError, match="n_components='cv' needs 2 rows, of each class"):
-        BLFClassifier("cv", loss=loss).fit(X, y)
 
 
 def test_responses_of_any_size() -> None:

@@ -102,12 +102,3 @@ def test_coefficients_shrink_with_the_penalty(loss: str, refit: bool) -> None:
     sizes = [size(ridge) for ridge in (0.0, 1e-9, 0.1, 1.0, 1e4)]
     assert sizes[1] == pytest.approx(sizes[0], rel=1e-5 if refit else 1e-2)
     assert sizes[1] > sizes[2] > sizes[3] > 100 * sizes[4]
-
-
-@pytest.mark.parametrize("value", [-0.1, np.nan, "much"])
-def test_bad_penalties_are_named(value: Any) -> None:
-    """The error has the name and the value; a solver of linear programs alone is refused."""
-    with pytest.raises(ValueError, match="l2_regularization"):
-        BLFRegressor(l2_regularization=value).fit(*data_of("huber"))
-    with pytest.raises(ValueError, match="solver"):
-        BLFRegressor(l2_regularization=1.0, solver="highs-ds-none").fit(*data_of("huber"))

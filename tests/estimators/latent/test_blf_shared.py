@@ -158,16 +158,6 @@ def test_separable_classes_are_followed_far_or_penalised() -> None:
     assert held.stop_reason_ == "max_columns"
 
 
-def test_what_does_not_go_together_is_refused() -> None:
-    """Coefficients that stay, and factors scaled by one coefficient each."""
-    X, Y = several()
-    for model, rows in ((BLFRegressor(2), (X, Y)), (jointly(2), classes())):
-        with pytest.raises(ValueError, match="refit must be True, got False"):
-            model.set_params(refit=False).fit(*rows)
-    with pytest.raises(ValueError, match="scaled=True"):
-        BLFRegressor(2).fit(X, Y).transform(X, scaled=True)
-
-
 @pytest.mark.parametrize("kernel", [None, Linear()])
 @pytest.mark.parametrize("ratio", [1e4, 1e8, 1e14, 1e16, 1e18])
 def test_features_of_any_units_have_no_bound_above_the_optimum(ratio: float, kernel: Any) -> None:

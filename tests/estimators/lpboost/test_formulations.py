@@ -11,7 +11,6 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
-from sklearn.tree import DecisionTreeClassifier
 
 from cgboost import LPBoostClassifier
 from cgboost.pricing.univariate.stumps import StumpPool
@@ -187,17 +186,6 @@ def test_two_classes_are_the_binary_problem(options: dict[str, Any]) -> None:
     plain = LPBoostClassifier(**options).fit(X, CLASSES)
     np.testing.assert_array_equal(together.decision_function(X), plain.decision_function(X))
     assert together.objective_ == plain.objective_
-
-
-def test_a_greedy_learner_has_no_bound_and_votes_for_classes() -> None:
-    """Trees are fitted for each class until none helps; that proves nothing."""
-    tree = DecisionTreeClassifier(max_depth=2)
-    model = joint(estimator=tree, C=0.2, random_state=0).fit(JOINT_X, JOINT_Y)
-    assert (model.dual_bound_, model.gap_, model.converged_) == (-np.inf, np.inf, False)
-    assert model.stop_reason_ == "no_column"
-    assert model.score(JOINT_X, JOINT_Y) > 0.8
-    assert set(model.columns_["class"]) == {0, 1, 2}
-    assert len(model.estimators_) == model.n_columns_
 
 
 def test_a_class_without_weight_still_has_an_output() -> None:

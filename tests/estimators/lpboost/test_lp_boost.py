@@ -19,7 +19,9 @@ from cgboost import (
 from cgboost.exceptions import TrivialModelWarning
 from cgboost.losses import AbsoluteError, EpsilonInsensitive, Huber, Quantile
 from cgboost.pricing.univariate.stumps import StumpPool
+from tests.estimators.cases import by_table, outputs
 from tests.estimators.data import curve, three_classes, two_classes
+from tests.estimators.lpboost.test_formulations import all_stumps
 from tests.problems import Formulation, Problem
 
 TREE = DecisionTreeClassifier(max_depth=2)
@@ -35,12 +37,6 @@ def kind(request):
         "joint": (partial(LPBoostClassifier, multi_class="joint"), three_classes()),
         "regression": (LPBoostRegressor, curve()),
     }[request.param]
-
-
-def all_stumps(X):
-    """Every stump on X, shape (n_rows, n_stumps)."""
-    pool = StumpPool(X)
-    return pool.values(0, np.arange(pool.size(0))).T
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
@@ -69,36 +65,6 @@ def test_breast_cancer_is_certified_in_few_rounds():
     assert model.score(X, y) == 1.0
 
 
-def rebuilt(model, X, table):
-    """Output from the rows of a table of columns alone."""
-    if model.estimator is None:
-        over = X[:, table["feature"].to_numpy()] > table["threshold"].to_numpy()
-        values = np.where(over, 1.0, -1.0)
-    else:
-        learners = [model.estimators_[number] for number in table["estimator"]]
-        values = np.column_stack([learner.predict(X) for learner in learners])
-        values = values * table["scale"].to_numpy()
-    return values @ table["coefficient"].to_numpy()
-
-
-@pytest.mark.parametrize("learner", [None, TREE, REGRESSION_TREE], ids=str)
-def test_the_table_of_columns_is_the_model(kind, learner):
-    """columns_ (and estimators_) rebuild the outputs; column_weights_ is one of its columns."""
-    make, (X, y) = kind
-    model = make(learner, max_columns=25, random_state=0).fit(X, y)
-    table = pd.DataFrame(model.columns_)
-    np.testing.assert_array_equal(table["coefficient"], model.column_weights_)
-    assert (table["round"] >= 1).all()
-    output = model.predict(X) if make is LPBoostRegressor else model.decision_function(X)
-    if "class" in table:
-        parts = [rebuilt(model, X, table[table["class"] == k]) for k in range(3)]
-        np.testing.assert_allclose(output, np.transpose(parts) + model.intercept_, atol=1e-9)
-    else:
-        np.testing.assert_allclose(output, rebuilt(model, X, table) + model.intercept_, atol=1e-9)
-    assert hasattr(model, "estimators_") is (learner is not None)
-    assert not hasattr(model, "columns_per_kernel_")
-
-
 @pytest.mark.parametrize("learner", [TREE, REGRESSION_TREE, LogisticRegression()], ids=str)
 def test_greedy_learners_prove_nothing(kind, learner):
     """No bound, an infinite gap, and never "optimal"; the fit is better than none all the same."""
@@ -108,6 +74,9 @@ def test_greedy_learners_prove_nothing(kind, learner):
     assert set(reasons) <= {"no_column", "max_columns"}
     assert (model.dual_bound_, model.gap_, model.converged_) == (-np.inf, np.inf, False)
     assert model.score(X, y) > (0.05 if make is LPBoostRegressor else 0.7)
+    np.testing.assert_allclose(by_table(model, X), outputs(model, X), atol=1e-9)
+    np.testing.assert_array_equal(model.columns_["coefficient"], model.column_weights_)
+    assert not hasattr(model, "columns_per_kernel_")
 
 
 def test_importances_are_shares_of_the_coefficients():
@@ -116,6 +85,7 @@ def test_importances_are_shares_of_the_coefficients():
     X = np.column_stack([X, np.zeros(40)])
     model = LPBoostClassifier().fit(X, y)
     assert model.feature_importances_.shape == (4,)
+    assert not hasattr(model, "estimators_")
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     assert model.feature_importances_[3] == 0.0
     table = pd.DataFrame(model.columns_).query("feature == 0")
@@ -175,8 +145,6 @@ def test_epsilon_and_the_free_offset_of_the_regressor():
     )
     near, far = LPBoostRegressor().fit(X, y), LPBoostRegressor().fit(X, y + 1000.0)
     assert far.objective_ == pytest.approx(near.objective_, rel=1e-3)
-    with pytest.raises(ValueError, match="epsilon must be a finite number ≥ 0"):
-        LPBoostRegressor(epsilon=-1).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -194,8 +162,6 @@ def test_c_by_default_follows_rows_and_units(make) -> None:
     assert np.isclose(make().fit(X, y, np.full(200, 4.0)).C_, model.C_ / 2)
     squared = make(loss="squared_error").fit(X, y).C_
     assert squared == pytest.approx(1.5 / (np.std(y) * np.sqrt(200)))
-    with pytest.raises(ValueError, match="C must be a finite number > 0, got 0"):
-        make(C=0).fit(X, y)
 
 
 @pytest.mark.parametrize("value", [0.0, 5.0, 0.1, 1e-9, -1e30])

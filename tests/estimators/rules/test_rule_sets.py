@@ -2,7 +2,6 @@
 
 import pickle
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,31 +10,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from cgboost import RuleSetClassifier, RuleSetRegressor
+from cgboost.estimators.rules.rule_columns import UNKNOWN_CATEGORY, encoded
 from cgboost.exceptions import DataWarning, TrivialModelWarning
 from cgboost.losses import Huber
 from cgboost.pricing.rules import Literals
+from cgboost.tables.table_encoding import SchemaMaker
 from tests.estimators.rules.people import people
-from tests.estimators.scikit_learn_checks import scikit_learn_checks
 from tests.pricing.rules.cases import all_rules, enumerated, least_hinge
-
-ESTIMATORS = [
-    RuleSetClassifier(3, max_conditions=2, max_bins=4),
-    RuleSetRegressor(3, max_conditions=2, max_bins=4),
-]
-VARIANTS = [
-    RuleSetClassifier(4, max_conditions=2),
-    RuleSetRegressor(4, max_conditions=2),
-    RuleSetClassifier(None, max_conditions=1, C=1.0, loss="hinge"),
-    RuleSetRegressor(None, max_rules=3, max_conditions=2, pricing="greedy"),
-]
-
-
-@scikit_learn_checks(ESTIMATORS, variants=VARIANTS)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::cgboost.exceptions.TrivialModelWarning")
-def test_scikit_learn_checks(estimator, check):
-    """Estimators pass what scikit-learn checks."""
-    check(estimator)
 
 
 @pytest.mark.parametrize("costs", [(0.0, 1.0), (1.0, 0.5)])
@@ -114,52 +95,6 @@ def test_unknown_and_missing_values_when_predicting():
     new["work"] = ["martian", None, "state", "private"]
     new["age"] = np.nan
     assert np.isfinite(model.decision_function(new)).all()
-    values = model._read_new(new)[:, 1]
-    assert values[0] == -1.0
-    assert np.isnan(values[1])
-
-
-BAD: list[tuple[dict[str, Any], str]] = [
-    ({"max_conditions": None}, "max_conditions must be a whole number ≥ 1, got None"),
-    ({"max_conditions": 0}, "max_conditions must be a whole number ≥ 1, got 0"),
-    ({"max_total_conditions": 0}, "max_total_conditions must be a whole number ≥ 1, got 0"),
-    ({"max_rules": 0}, "max_rules must be a whole number ≥ 1, got 0"),
-    ({"max_bins": 1}, "max_bins must be at least 2, got 1"),
-    ({"min_support": 0}, "min_support must be a whole number"),
-    ({"min_support": 1.5}, "min_support must be a whole number"),
-    ({"rule_cost": -1}, "rule_cost must be a finite number ≥ 0"),
-    ({"condition_cost": 0, "rule_cost": 0}, "must not both be 0"),
-    ({"pricing": "best"}, "pricing must be one of"),
-    ({"search_limit": 0}, "search_limit must be a finite number > 0"),
-    ({"C": 0}, "C must be a finite number > 0"),
-    ({"loss": "squared_error"}, "loss"),
-    ({"categorical_features": "all"}, "categorical_features must be"),
-    ({"selection": "votes"}, "selection must be one of"),
-    ({"max_total_conditions": None, "selection": "errors"}, "selection='errors' needs a budget"),
-]
-
-
-@pytest.mark.parametrize(("parameters", "words"), BAD)
-def test_bad_parameters_are_named(parameters, words):
-    """A parameter that cannot be is an error that names it."""
-    with pytest.raises(ValueError, match=words):
-        RuleSetClassifier(**parameters).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "words"),
-    [
-        ([[0.0], [1.0]], [1, 1], "at least two classes"),
-        (pd.DataFrame({"a": [np.inf, 1.0]}), [0, 1], "must be finite"),
-        (np.array([["a"], ["b"]], dtype=object), [0, 1], "array with words .*pandas.DataFrame"),
-        ([["1", "x"], ["2", "y"]], [0, 1], "'x' in column 1"),
-        ([([[0.0]], [1]), ([[1.0]], [0])], None, "searches all rows at once"),
-    ],
-)
-def test_bad_data_are_named(X, y, words):
-    """One class, infinite numbers, words in an array, blocks of rows."""
-    with pytest.raises(ValueError, match=words):
-        RuleSetClassifier().fit(X, y)
 
 
 def test_words_of_arrays_are_categories_of_frames():
@@ -328,3 +263,33 @@ def ridge_of(y, H, C):
         slope = -2 * C * B.T @ (y * p) + D @ x
         x = x - np.linalg.solve((B * (4 * C * p * (1 - p))[:, None]).T @ B + D, slope)
     return C * np.logaddexp(0, -2 * y * (B @ x)).sum() + 0.5 * x[:-1] @ x[:-1]
+
+
+def test_unknown_categories_are_told_from_missing_ones():
+    """A category that training rows had not is −1, a missing one nan; known ones have numbers."""
+    frame, _, _ = people(50)
+    maker = SchemaMaker()
+    maker.see(frame)
+    schema = maker.schema()
+    new = frame.head(3).assign(work=["martian", None, "self"])
+    values = encoded(schema, new)[:, 1]
+    assert values[0] == UNKNOWN_CATEGORY
+    assert np.isnan(values[1])
+    assert values[2] == schema.categories[1]["self"]
+
+
+def test_an_array_of_numbers_is_not_copied():
+    """Without categories the numbers are those that were given."""
+    X = np.array([[1.0, np.nan], [2.0, 3.0]])
+    maker = SchemaMaker()
+    maker.see(X)
+    assert encoded(maker.schema(), X) is X
+
+
+def test_categories_of_pandas_and_truth_values():
+    """Categorical types and truth values are read as they are in frames."""
+    frame = pd.DataFrame({"c": pd.Categorical(["a", "b", None]), "t": [True, False, True]})
+    maker = SchemaMaker()
+    maker.see(frame)
+    values = encoded(maker.schema(), frame)
+    np.testing.assert_array_equal(values, [[0, 1], [1, 0], [np.nan, 1]])

@@ -30,34 +30,6 @@ FOREST = RandomForestClassifier(10, random_state=0).fit(X, Y)
 TWO = classes(2)[1]
 
 
-BAD: list[tuple[dict[str, Any], str]] = [
-    ({"size": 0}, "size must be a whole number from 1 to 10"),
-    ({"size": 11}, "size must be a whole number from 1 to 10.*got 11"),
-    ({"size": 1.5}, "or a share of them in"),
-    ({"size": True}, "size must be"),
-    ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
-    ({"training_rows": "yes"}, "training_rows must be True or False, got 'yes'"),
-    ({"solver": "highs", "solver_options": {"x": 1}}, "HiGHS rejects the option x = 1"),
-    ({"solver": "abacus"}, "abacus"),
-    ({"C": -1.0}, "C must be a finite number > 0"),
-    ({"C": 1e-12}, "no member is worth its price at C=1e-12.*take C above"),
-    ({"metric": "rmse"}, "metric must be one of"),
-    ({"weights": "none"}, "weights must be one of"),
-    ({"target": "x"}, "target must be one of"),
-    ({"members": "roots"}, "members must be one of"),
-    ({"leaf_values": "new"}, "leaf_values"),
-    ({"quantile": 1.0}, "quantile must be"),
-    ({"validation_fraction": 0.0}, "validation_fraction must be"),
-]
-
-
-@pytest.mark.parametrize(("parameters", "words"), BAD, ids=str)
-def test_parameters(parameters: dict[str, Any], words: str) -> None:
-    """Each error names the parameter, its value and what to do."""
-    with pytest.raises(ValueError, match=words):
-        ThinnedEnsemble(FOREST, **parameters).fit(X, Y)
-
-
 class Unweighted(RandomForestClassifier):
     """Takes no weights."""
 

@@ -61,8 +61,6 @@ def test_one_against_the_rest_is_a_model_of_two_classes_each() -> None:
     assert joint.best_round_ == joint.n_iter_
     assert isinstance(joint.stop_reason_, str)
     assert np.abs(joint.predict_proba(X) - model.predict_proba(X)).max() > 1e-3
-    with pytest.raises(ValueError, match="multi_class must be one of.*'joint'.*'ovr'.*got 'all'"):
-        clone(model).set_params(multi_class="all").fit(X, y)
 
 
 def test_steps_of_a_round_are_the_best_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,38 +189,3 @@ def test_monotone_curves_follow_monotone_truth() -> None:
     }
     assert errors[1, -1] < 0.02
     assert errors[-1, -1] > 0.3 > errors[0, 0]
-
-
-BAD: list[tuple[dict[str, Any], str]] = [
-    ({"interaction_cst": "triples"}, "interaction_cst must be .* got 'triples'"),
-    ({"interaction_cst": 3}, "interaction_cst must be .* a list of sets .* got 3"),
-    ({"interaction_cst": ["x"]}, r"interaction_cst must be .* got \['x'\]"),
-    ({"interaction_cst": [("x", "colour")]}, "names the feature 'colour'.*'group'"),
-    ({"interaction_cst": [(0, 6)]}, "names the feature 6; numbers go from 0 to 5"),
-    ({"interaction_cst": [(0, True)]}, "names the feature True"),
-    ({"monotonic_cst": [1, 0]}, r"a value for each of the 6 features.* got \[1, 0\]"),
-    ({"monotonic_cst": 1}, "a value for each of the 6 features.* got 1"),
-    ({"monotonic_cst": {"colour": 1}}, "monotonic_cst names the feature 'colour'"),
-    ({"monotonic_cst": {"x": 2}}, "values of -1, 0 and 1, got 2 for feature 'x'"),
-    ({"monotonic_cst": {"x": "up"}}, "values of -1, 0 and 1, got 'up' for feature 'x'"),
-    ({"monotonic_cst": {"group": 1}}, "feature 'group' has categories, which have no order"),
-    ({"monotonic_cst": {"x": 1}, "variant": "initial"}, "monotonic_cst does not work .*'initial'"),
-    ({"interaction_cst": "pairwise", "variant": "orthogonal"}, "interaction_cst does not work"),
-]
-
-
-@pytest.mark.parametrize(("rules", "words"), BAD)
-def test_bad_constraints_are_refused(rules: dict[str, Any], words: str) -> None:
-    """By name, value and what there is."""
-    X, y, _ = mixed(0, 60)
-    with pytest.raises(ValueError, match=words):
-        TransformRegressor(**rules).fit(X, y)
-
-
-def test_features_without_names_are_numbers() -> None:
-    """A name is refused, and so is a direction of more than two classes."""
-    X = np.random.default_rng(0).normal(size=(90, 2))
-    with pytest.raises(ValueError, match="'a'; numbers go from 0 to 1, and the features have no"):
-        TransformRegressor(monotonic_cst={"a": 1}).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="regression and two classes.* y has 3 classes"):
-        TransformClassifier(monotonic_cst=[1, 0]).fit(X, np.arange(90) % 3)

@@ -15,7 +15,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost import AdditiveRegressor, LinearTreeRegressor, TransformClassifier, TransformRegressor
+from cgboost import TransformClassifier, TransformRegressor
 from cgboost.exceptions import ExecutorError, WorkerWarning
 from cgboost.parallel import DaskExecutor, FuturesExecutor, SerialExecutor
 from cgboost.sources import Partitions
@@ -238,13 +238,11 @@ def test_bad_partitions_are_refused(name: str) -> None:
 
 
 def test_what_does_not_go_with_partitions_is_refused() -> None:
-    """A response or weights beside them, estimators that need rows, what is no executor."""
+    """A response or weights beside them, what is no executor."""
     parts = Partitions([(GOOD[:30], Y[:30]), (GOOD[30:], Y[30:])])
     for model, given, words in (
         (TransformRegressor(), (parts, Y), "y of Partitions belongs in them"),
         (TransformRegressor(), (parts, None, WEIGHTS), "weights of Partitions belong in them"),
-        (AdditiveRegressor(), (parts,), "cannot be fitted to a Partitions, only TransformRegr"),
-        (LinearTreeRegressor(), (parts,), "LinearTreeRegressor cannot be fitted to a Partitions"),
     ):
         with pytest.raises(ValueError, match=words):
             model.fit(*given)

@@ -95,25 +95,6 @@ def test_unseen_categories_and_missing_values_are_predicted(kind: type) -> None:
     assert np.isfinite(outputs(model, nothing)).all()
 
 
-@pytest.mark.parametrize("value", [0.0, 0.1, -1e8])
-def test_a_constant_response_is_the_model(value: float) -> None:
-    """Without a stage."""
-    model = quiet(TransformRegressor, FRAME, np.full(N_ROWS, value))
-    np.testing.assert_allclose(model.predict(FRAME), value, rtol=1e-15)
-    assert (model.n_iter_, model.stop_reason_) == (0, "no_column")
-
-
-@pytest.mark.parametrize("kind", BOTH)
-@pytest.mark.parametrize("n_rows", [2, 3, 5])
-def test_a_handful_of_rows(kind: type, n_rows: int) -> None:
-    """More features than rows, a holdout part that is empty or has them all but one."""
-    data = RNG.normal(size=(n_rows, 6))
-    y = np.arange(n_rows) % 2
-    for seed in range(6):
-        model = quiet(kind, data, y, random_state=seed, validation_fraction=0.5)
-        assert np.isfinite(outputs(model, data)).all()
-
-
 @pytest.mark.parametrize("kind", BOTH)
 def test_an_empty_holdout_part(kind: type) -> None:
     """A tiny share, or rows that are all equal: a price for coefficients decides instead."""

@@ -1,8 +1,5 @@
 """Boosted linear trees: against boosting by hand, other trees, and what parameters promise."""
 
-import sqlite3
-from contextlib import closing
-
 import duckdb
 import numpy as np
 import pandas as pd
@@ -19,7 +16,6 @@ from cgboost import (
 )
 from cgboost.additive.trees.boosted_rows import CodedRows, WorkingResponse
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
-from cgboost.sources import Partitions, SQLSource
 from cgboost.tables.binning import intervals_of
 from cgboost.tables.row_blocks import TableRows
 
@@ -140,24 +136,6 @@ def test_text_and_report() -> None:
     assert "LinearTreeBoostingRegressor" in model._repr_html_()
     classes = LinearTreeBoostingClassifier(n_estimators=2).fit(X, np.digitize(y, [-0.3, 0.3]))
     assert classes.text(output=2) != classes.text(output=1)
-
-
-@pytest.mark.parametrize("kind", [SQLSource, Partitions])
-def test_rows_elsewhere_are_refused_by_name(kind: type) -> None:
-    """With y or without, to fit or to predict: the message says what they can be given to."""
-    X, y, _, _ = friedman(40, 0)
-    with closing(sqlite3.connect(":memory:")) as connection:
-        made = SQLSource(connection, "t", target="y") if kind is SQLSource else Partitions([(X, y)])
-        for model in (LinearTreeBoostingRegressor(), LinearTreeBoostingClassifier()):
-            for given in ((made,), (made, y)):
-                with pytest.raises(
-                    ValueError,
-                    match=f"{type(model).__name__} cannot be fitted to a {kind.__name__}, only Tra",
-                ):
-                    model.fit(*given)
-        model = LinearTreeBoostingRegressor(n_estimators=2).fit(X, y)
-        with pytest.raises(ValueError, match=f"X must be one table here.* {kind.__name__}"):
-            model.predict(made)
 
 
 @pytest.mark.parametrize("share", [0.7, 0.55, 0.25])

@@ -1,21 +1,21 @@
 """Transform regression and the methods that lead up to it."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost import TransformClassifier, TransformRegressor
 from cgboost.estimators.transform.variants import VARIANTS
+from tests.effort import examples
 from tests.estimators.data import at_round, three_classes
 from tests.estimators.transform.transform_data import (
-    Parquet,
     assert_same,
-    blocks,
     few_values,
     mixed,
     outputs,
@@ -57,18 +57,6 @@ def test_every_rung_of_the_ladder_is_lower() -> None:
         assert last["transform"] < last[variant] < last["initial"]
         assert last["orthogonal_feed_forward"] < last[variant]
     assert last["transform"] < last["orthogonal_feed_forward"]
-
-
-@pytest.mark.parametrize("kind", BOTH)
-def test_any_partition_of_the_rows_gives_the_same_model(kind: type, tmp_path: Path) -> None:
-    """Shuffled rows in shuffled blocks, from memory and from a file, one thread or two."""
-    X, y, weights = mixed(2)
-    y = target(kind, y)
-    whole = kind(n_estimators=5).fit(X, y, weights)
-    parts = blocks(X, y, weights, 16, 2)
-    file = Parquet(tmp_path / "rows.parquet", parts)
-    for source, n_jobs in ((parts, 1), (parts[::-1], 2), (file, 2)):
-        assert_same(kind(n_estimators=5, n_jobs=n_jobs).fit(source), whole, X)
 
 
 def test_blocks_of_a_table_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,15 +139,6 @@ def test_several_classes_have_stages_of_their_own() -> None:
     assert model.stage_graph(output=2).number_of_nodes() == 2 + len(model.stages_[2])
 
 
-def test_single_precision_is_enough() -> None:
-    """The same model as of the same numbers in double precision; no copy is made of them."""
-    X, z, _, _ = surface()
-    single = X[::7].astype(np.float32)
-    one = TransformRegressor(n_estimators=3).fit(single, z[::7])
-    other = TransformRegressor(n_estimators=3).fit(single.astype(np.float64), z[::7])
-    np.testing.assert_allclose(one.predict(single), other.predict(single), atol=1e-9)
-
-
 def test_rows_of_an_eval_set_are_scored() -> None:
     """Beside those that the fit holds out; they do not change it, and a copy fits the same."""
     X, y, _ = product()
@@ -236,3 +215,44 @@ def test_classes_that_are_told_apart_without_error_keep_their_stages(early_stopp
         assert all(len(stages) > 0 for stages in model.stages_)
         assert model.predict_proba(X)[y == 0, 0].min() > 0.6
         assert model.score(X, y) > 0.9
+
+
+def alone(model: TransformRegressor, k: int, X: object, y: object) -> TransformRegressor:
+    """The model of one holdout."""
+    seeds = [0] + [
+        int(np.random.SeedSequence([0, b]).generate_state(1)[0] >> 1) for b in range(1, k + 1)
+    ]
+    return type(model)(**model.get_params() | {"n_holdouts": 1, "random_state": seeds[k]}).fit(X, y)
+
+
+@settings(max_examples=examples(8))
+@given(seed=st.integers(0, 99), variant=st.sampled_from(["transform", "initial", "orthogonal"]))
+def test_it_is_the_mean_of_the_models(seed: int, variant: str) -> None:
+    """Predictions, constants, importances and every stage: each model is that of a fit alone.
+
+    Its squared error is what the mean of theirs is without their spread.
+    """
+    X, y, _ = mixed(seed, 500)
+    model = TransformRegressor(n_holdouts=3, variant=variant, random_state=0).fit(X, y)
+    parts = [alone(model, k, X, y) for k in range(3)]
+    values = [part.predict(X) for part in parts]
+    np.testing.assert_allclose(model.predict(X), np.mean(values, axis=0), rtol=1e-9, atol=1e-9)
+    assert model.intercept_ == pytest.approx(np.mean([part.intercept_ for part in parts]))
+    shares = [part.feature_importances_ for part in parts]
+    np.testing.assert_allclose(model.feature_importances_, np.mean(shares, axis=0), atol=1e-12)
+    np.testing.assert_allclose(model.feature_importances_std_, np.std(shares, axis=0), atol=1e-12)
+    assert len(model.stages_) == sum(len(part.stages_) for part in parts)
+    staged = [list(part.staged_predict(X)) for part in parts]
+    for turn, f in enumerate(model.staged_predict(X)):
+        wanted = np.mean([own[min(turn, len(own) - 1)] for own in staged], axis=0)
+        np.testing.assert_allclose(f, wanted, rtol=1e-9, atol=1e-9)
+    assert set(model.history_["holdout"]) == {0, 1, 2}
+    assert model.n_iter_ == model.best_round_ <= model.history_["round"].max()
+
+
+def test_several_holdouts_without_time() -> None:
+    """With no time left each has a model all the same."""
+    X, y, _ = mixed(8, 500)
+    with pytest.warns(UserWarning, match="time"):
+        model = TransformRegressor(n_holdouts=2, time_limit=1e-9).fit(X, y)
+    assert set(model.history_["holdout"]) == {0, 1}

@@ -5,9 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from cgboost import RBF, KernelLibrary, Linear, Polynomial, Precomputed
-from cgboost.exceptions import KernelError, KernelScaleWarning
-from cgboost.generation.columns import evaluate
+from cgboost import RBF, KernelLibrary, Linear
+from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, as_library
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, KernelPricer, StrataPricer
@@ -178,28 +177,8 @@ class Fragile(Kernel):
         return A @ B.T
 
 
-def test_precomputed_columns_are_evaluated_on_new_rows() -> None:
-    """A precomputed kernel predicts from the new rows' values against all training rows."""
-    rng = np.random.default_rng(2)
-    train, new = rng.normal(size=(6, 2)), rng.normal(size=(3, 2))
-    pool = KernelPool(KernelLibrary({"given": Precomputed()}), train @ train.T)
-    hypothesis = pool.column(0, 4).hypothesis
-    np.testing.assert_allclose(evaluate([hypothesis], new @ train.T)[:, 0], new @ train[4])
-
-
-def test_wildly_different_scales_are_reported_with_the_numbers() -> None:
-    """The quadratic kernel of raw pixels beside an RBF draws a warning naming both norms."""
-    X = np.random.default_rng(3).uniform(0, 255, size=(20, 100))
-    with pytest.warns(KernelScaleWarning, match=r"quadratic \d\.\de\+\d\d, rbf") as caught:
-        KernelPool(KernelLibrary({"quadratic": Polynomial(2), "rbf": RBF()}), X)
-    assert caught[0].filename == __file__
-
-
-def test_what_is_wrong_is_named() -> None:
-    """Non-finite values with the kernel's name, and the size of blocks."""
-    broken = KernelLibrary({"broken": lambda A, B: np.full((len(A), len(B)), np.nan)})
-    with pytest.raises(KernelError, match="kernel 'broken' returned nan"):
-        KernelPricer(broken, np.ones((4, 2)))
+def test_blocks_have_a_row_at_least() -> None:
+    """The error has the size that was asked for."""
     with pytest.raises(ValueError, match="block_size must be at least 1, got 0"):
         KernelPool(LIBRARY, np.eye(4), block_size=0)
 

@@ -11,14 +11,11 @@ import numpy as np
 import pytest
 from scipy.linalg import null_space
 
-from cgboost import RBF, ColumnGeneration, Linear
+from cgboost import RBF, Linear
 from cgboost.generation.columns import Term
-from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.kernels import Kernel
-from cgboost.losses import LogLoss, SquaredError
-from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
-from cgboost.masters.stagewise.stagewise import DescentEntry, StagewiseMaster
+from cgboost.masters.stagewise.stagewise import DescentEntry
 from cgboost.pricing.latent import (
     FactorHypothesis,
     FactorSearch,
@@ -132,24 +129,6 @@ def test_no_response_or_no_data_is_an_optimum(kernel: int) -> None:
     assert priced.max_excess == 0.0 if kernel == 0 else priced.exhausted
 
 
-@pytest.mark.parametrize("kernel", [0, 1], ids=["linear", "kernel"])
-def test_in_the_loop_runs_end_with_the_rank(kernel: int) -> None:
-    """Least squares: optimal. One line search a factor of the log-loss, or a kernel: exhausted."""
-    labels = np.where(RNG.uniform(size=30) > 0.5, 1.0, -1.0)
-    ends = {}
-    for name, master in (
-        ("squares", StagewiseMaster(SquaredError().on(labels, ONES), start="constant")),
-        ("steps", StagewiseMaster(LogLoss().on(labels, ONES), start="constant")),
-        ("refits", CorrectiveMaster(LogLoss().on(labels, ONES), offset="free")),
-    ):
-        pricer = LatentFactorPricer(spaces(X)[kernel])
-        result = ColumnGeneration(master, pricer, tol=0.0, callbacks=[pricer.note]).run()
-        assert len(result.columns) == pricer.basis.count == 6
-        ends[name] = result.stop_reason
-    best = StopReason.EXHAUSTED if kernel else StopReason.OPTIMAL
-    assert ends == {"squares": best, "steps": StopReason.EXHAUSTED, "refits": best}
-
-
 # ---------------------------------------------------------------------------- new rows
 
 NEW = RNG.normal(size=(9, 6)) + 3.0
@@ -172,23 +151,6 @@ def filled(search: FactorSearch) -> FactorSearch:
 def hypotheses(family: Any, numbers: list[int]) -> list[FactorHypothesis]:
     """Some factors of a family."""
     return [FactorHypothesis(family, number) for number in numbers]
-
-
-def test_linear_factors_are_those_of_theorem_1() -> None:
-    """T(x) = (x − μ)ᵀW(PᵀW)⁻¹ and g = W(PᵀW)⁻¹c, on training rows and new ones."""
-    search = filled(LinearFactorSpace(X, ONES).search(deflate=True))
-    family = search.family
-    W, P = family.weights.values, family.loadings.values
-    R = W @ np.linalg.inv(P.T @ W)
-    np.testing.assert_allclose(family.rotations.values, R, atol=1e-12)
-    expected = (NEW - X.mean(axis=0)) @ R
-    np.testing.assert_allclose(
-        family.outputs(NEW, hypotheses(family, [0, 1, 2, 3])), expected, atol=1e-12
-    )
-    on_training = family.outputs(X, hypotheses(family, [2, 0]))
-    np.testing.assert_allclose(on_training, search.basis.factors[:, [2, 0]], atol=1e-12)
-    coef = np.array([1.0, -2.0, 0.5, 3.0])
-    np.testing.assert_allclose(family.coef(range(4), coef), R @ coef, atol=1e-12)
 
 
 def test_kernel_factors_are_those_of_equations_43_to_47() -> None:

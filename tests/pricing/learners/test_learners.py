@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin, is_classifier
-from sklearn.cluster import KMeans
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -26,7 +24,7 @@ from cgboost.pricing.learners.class_learners import (
     VotePricer,
     class_codes,
 )
-from cgboost.pricing.learners.learners import IndependentPricer, LearnerPricer, residuals
+from cgboost.pricing.learners.learners import IndependentPricer, LearnerPricer
 from cgboost.pricing.univariate.stumps import StumpPool
 from tests.estimators.data import three_classes, two_classes
 from tests.pricing import cases
@@ -156,32 +154,12 @@ class Broken(RegressorMixin, BaseEstimator):
         return self.prediction
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        *(
-            (lambda e=e: LearnerPricer(e, np.ones((3, 1))), "must be a scikit-learn classifier or")
-            for e in (None, 3, KMeans(), StandardScaler(), GaussianNB)
-        ),
-        (
-            lambda: LearnerPricer(KNeighborsClassifier(), np.ones((3, 1))),
-            "sample_weight in its fit, KNeighborsClassifier does not",
-        ),
-        *(
-            (
-                lambda p=p: LearnerPricer(Broken(p), np.ones((2, 1))).price(
-                    state_of(np.ones(2)), 1
-                ),
-                "Broken predicts values of shape .* for 2 rows, or",
-            )
-            for p in (np.array([1.0, np.nan]), np.ones(3))
-        ),
-    ],
-)
-def test_what_is_no_learner(make, words):
-    """The error names what it is; a classifier weighs rows, and predictions are finite."""
-    with pytest.raises(ValueError, match=words):
-        make()
+@pytest.mark.parametrize("prediction", [np.array([1.0, np.nan]), np.ones(3)], ids=str)
+def test_predictions_are_finite_and_one_a_row(prediction):
+    """The error names the learner."""
+    pricer = LearnerPricer(Broken(prediction), np.ones((2, 1)))
+    with pytest.raises(ValueError, match=r"Broken predicts values of shape .* for 2 rows, or"):
+        pricer.price(state_of(np.ones(2)), 1)
 
 
 # ---------------------------------------------------------------------------- only what is new
@@ -225,21 +203,6 @@ def test_rounding_errors_of_an_exact_model_are_no_residual() -> None:
     assert state.pseudo_response.any()
     fit = columns(state.pseudo_response[None], "fit")
     assert IndependentPricer(Scripted(fit, exact=False), loss).price(state, 1).columns == []
-
-
-def test_a_run_ends_where_nothing_is_new() -> None:
-    """The second fit of a linear model is a combination: no column, instead of a failed master."""
-    X = RNG.normal(size=(N_ROWS, 3))
-    loss = SquaredError().on(X @ [1.0, 2.0, 3.0], WEIGHTS)
-    learners = {"working": residuals(WEIGHTS), "tol": 0.0, "repeats": True}
-    reasons = []
-    for wrap in (lambda pricer: pricer, lambda pricer: IndependentPricer(pricer, loss)):
-        pricer = wrap(LearnerPricer(LinearRegression(fit_intercept=False), X, **learners))
-        run = ColumnGeneration(OrthogonalMaster(loss), pricer, tol=0.0, max_rounds=5).run()
-        reasons.append(str(run.stop_reason))
-        assert len(run.columns) <= 2
-    assert reasons[1] == "no_column"
-    assert reasons[0] != "no_column"
 
 
 # ---------------------------------------------------------------------------- votes for classes

@@ -36,18 +36,6 @@ def pricer(leaves=None, **arguments) -> TreePricer:
     return TreePricer(X, WEIGHTS, leaves, **{"limits": SMALL, "random_state": 0} | arguments)
 
 
-def test_newton_leaves_are_newton_steps_of_the_loss() -> None:
-    """The value of a leaf is the Newton step along its indicator."""
-    loss = LogLoss().on(np.sign(Y), WEIGHTS)
-    master = StagewiseMaster(loss, step=0.1)
-    master.output = 0.5 * Y
-    [column] = pricer().price(master.solve(), 1).columns
-    assert len(np.unique(column.values)) == 4
-    for value in np.unique(column.values):
-        step = loss.newton_step(master.output, (column.values == value).astype(float))
-        assert value == pytest.approx(step, rel=1e-10)
-
-
 class Own(DifferentiableLoss):
     """A user's loss: the absolute error."""
 
@@ -191,16 +179,6 @@ def test_nodes_done_in_parts_make_the_same_tree(share: float, monkeypatch) -> No
     monkeypatch.setattr("cgboost.pricing.learners.tree_growth.NODES_AT_ONCE", 1)
     parts, _ = residual_tree(Y, np.ones(N_ROWS), **chosen)
     np.testing.assert_array_equal(whole, parts)
-
-
-@pytest.mark.parametrize("bins", [255, 8])
-def test_weights_are_copies(bins: int) -> None:
-    """A row of weight 2 is a row that stands there twice, one of weight 0 is not there."""
-    copies = np.repeat(np.arange(N_ROWS), WEIGHTS.astype(int))
-    chosen = {"limits": TreeLimits(max_depth=3), "max_bins": bins}
-    weighted, _ = residual_tree(Y, WEIGHTS, **chosen)
-    copied, _ = residual_tree(Y[copies], np.ones(len(copies)), X[copies], **chosen)
-    np.testing.assert_allclose(weighted[copies], copied, atol=1e-12)
 
 
 @pytest.mark.parametrize(("unit", "heavy"), [(1e-150, 1.0), (1e60, 1e150), (1.0, 1e-100)])

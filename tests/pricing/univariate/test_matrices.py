@@ -161,9 +161,6 @@ def test_lengths_wait_until_they_would_have_paid() -> None:
     seen = [pool.search([0], None, request_of(r, RULES["l1"])).n_evaluated for r in near]
     assert seen[:-1] == [N_FEATURES] * PASSES_OF_LENGTHS
     assert seen[-1] < 0.05 * N_FEATURES
-    pool, response = FeaturePool(FEATURES), RANDOM.normal(size=N_ROWS) / 10.0
-    for near in response + 1e-9 * RANDOM.normal(size=(PASSES_OF_LENGTHS + 1, N_ROWS)):
-        pool.search([0], None, request_of(near, RULES["l1"]))
     other = pool.rescaled(0.01)
     found = other.search([0], None, request_of(response, RULES["l1"]))
     assert found.n_evaluated == N_FEATURES
