@@ -256,7 +256,8 @@ class SupportVectorMaster:
             self._expect(padded, intercept)
 
     def _expect(self, coef: Vector, intercept: Any) -> None:
-        """Begin near coefficients of all columns."""
+        """Begin near coefficients of all columns, without an offset where there is none."""
+        intercept = 0.0 if self.form.offset == "none" else intercept
         start = self._before_values.start(coef, intercept)
         self._dual.expect(*self._before_optimizer.start(*start))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cgboost import ColumnGeneration
@@ -52,6 +52,7 @@ def wrong_start(problem: Problem, rng: np.random.Generator) -> WarmStart:
     starts=st.booleans(),
     own=st.booleans(),
 )
+@example(seed=34462, columns=1, is_eager=False, starts=True, own=False)  # a start with an offset
 def test_reaches_the_full_problem_with_valid_bounds(
     formulation: Formulation, seed: int, columns: int, is_eager: bool, starts: bool, own: bool
 ) -> None:
