@@ -15,7 +15,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from cgboost.generation.protocols import (
 )
 from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
+from cgboost.losses.loss import WeightedLoss
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.newton.smooth_loss import (
     RowwiseLoss,
@@ -57,6 +58,9 @@ from cgboost.optimizers.solver_options import (
 from cgboost.optimizers.working_set import RestrictedDual
 from cgboost.penalties.penalty import DualForm, Penalty
 from cgboost.tolerances import COEFFICIENT_ROUNDING, LP_FEASIBILITY, UNMOVED
+
+if TYPE_CHECKING:
+    from cgboost.masters.support_vector.priced_points import PricedPoints, Scores
 
 logger = logging.getLogger(__name__)
 
@@ -271,6 +275,32 @@ class SupportVectorMaster:
             return None
         curved = "hessian_diag" in loss.abilities and hasattr(loss, "curvature")
         return RowwiseLoss(loss) if curved else None
+
+    def solved_along(self, columns: Vector, prices: Vector, scores: Scores) -> PricedPoints | None:
+        """The optima at many prices of the loss, in units of the present one, all at once.
+
+        None for other problems than those of a smooth loss and sparse coefficients.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n_rows, n_columns)
+            All columns of the family.
+        prices : ndarray of shape (n_prices,)
+            In ascending order, above 0.
+        scores : callable
+            As for :func:`~cgboost.masters.support_vector.priced_points.solved_along`.
+        """
+        loss = self._loss if self._smooth is None else self._smooth
+        plain = self.form.threshold > 0 and self.form.radius is None and not self.form.n_free
+        plain = plain and not self.form.charges_offset and self._of_dual[1] == "auto"
+        if not (plain and isinstance(loss, RowwiseLoss) and isinstance(loss.bound, WeightedLoss)):
+            return None
+        from cgboost.masters.support_vector.priced_points import solved_along  # paths alone need it
+
+        points = solved_along(loss, self.form, columns, prices, scores)
+        nothing = DualPoint(np.zeros(0), 0.0, np.zeros(1), np.zeros(0))
+        shift = self._before_values.invert(nothing).intercept
+        return points._replace(intercept=points.intercept + shift)
 
     def _takes_over(self, start: WarmStart) -> bool:
         """Take over the restricted problem of another price; False if it is of another kind."""

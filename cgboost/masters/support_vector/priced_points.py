@@ -1,0 +1,147 @@
+"""The optima of one restricted problem at many prices of its loss, each with its certificate.
+
+Columns are few and all there, and the loss is smooth: the problems are solved along their prices
+(:mod:`cgboost.optimizers.newton.priced_path`), and what a round of the loop does for one of them is
+done for many at once. Objectives are evaluated at the coefficients, and bounds at pseudo-responses
+with the scores of all columns, as products of matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from cgboost.losses.dual.support_vector import Vector
+from cgboost.losses.loss import WeightedLoss
+from cgboost.optimizers.newton.priced_path import minimise_along
+from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
+from cgboost.penalties.penalty import DualForm
+
+OUTPUTS_AT_A_TIME = 2**17
+"""Outputs, rows times prices, that are evaluated at once: 1 MB of them, and of what follows."""
+
+Scores = Callable[[Vector], tuple[Vector, Vector]]
+"""Scores of all columns and bounds on their errors, both of shape (n_columns, n_prices), for
+pseudo-responses of shape (n_rows, n_prices)."""
+
+
+class PricedPoints(NamedTuple):
+    """Solutions at many prices; nan where there is none.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_prices, n_columns)
+    intercept, objective, bound, gap : ndarray of shape (n_prices,)
+        The gap is relative, as in the loop.
+    """
+
+    coef: Vector
+    intercept: Vector
+    objective: Vector
+    bound: Vector
+    gap: Vector
+
+
+class _AtPrice(NamedTuple):
+    """What the model without columns leaves of a loss at a price."""
+
+    loss: RowwiseLoss
+    price: float
+
+    def empty(self, *, offset: bool) -> float:
+        return self.price * self.loss.empty(offset=offset)
+
+
+def solved_along(
+    loss: RowwiseLoss, form: DualForm, columns: Vector, prices: Vector, scores: Scores
+) -> PricedPoints:
+    """The optima at all prices, with objectives and bounds.
+
+    Parameters
+    ----------
+    loss : RowwiseLoss
+        Of a :class:`~cgboost.losses.loss.WeightedLoss`, at the price 1.
+    form : DualForm
+        With a threshold, no ball and no columns without a penalty; the offset is free or none.
+    columns : ndarray of shape (n_rows, n_columns)
+        All columns of the family.
+    prices : ndarray of shape (n_prices,)
+        In ascending order, above 0.
+    scores : callable
+    """
+    bound_loss = loss.bound
+    assert isinstance(bound_loss, WeightedLoss)
+    coef, intercept = minimise_along(loss, form, columns, prices)
+    objective, bound = np.full((2, len(prices)), np.nan)
+    found = np.flatnonzero(np.isfinite(intercept))
+    step = max(1, OUTPUTS_AT_A_TIME // loss.n_rows)
+    for start in range(0, len(found), step):
+        some = found[start : start + step]
+        outputs = coef[some] @ columns.T + intercept[some, None]
+        many = _Stacked(bound_loss, len(some))
+        penalty = [form.value(own, 0.0) for own in coef[some]]
+        objective[some] = prices[some] * many.values(outputs) + penalty
+        responses = many.responses(outputs, balanced=form.offset == "free")
+        own, errors = scores(responses.T)
+        size = prices[some] * (_size(own, form) + errors)
+        bound[some] = _bounds(many, form, responses, size, prices[some])
+    scales = np.ones(len(prices))
+    for k in found.tolist():
+        scales[k] = form.gap_scale(_AtPrice(loss, float(prices[k])), float(objective[k]))
+    return PricedPoints(coef, intercept, objective, bound, np.abs(objective - bound) / scales)
+
+
+def _size(scores: Vector, form: DualForm) -> Vector:
+    return np.abs(scores) if form.two_sided else np.maximum(scores, 0.0)
+
+
+def _bounds(
+    many: _Stacked, form: DualForm, responses: Vector, size: Vector, prices: Vector
+) -> Vector:
+    """Lower bounds gain(r) − Ω*(s) at the sizes of all scores, of shape (n_columns, n_prices)."""
+    if form.penalty.is_positively_homogeneous:  # then Ω* is 0 or ∞, and r is shrunk until it is 0
+        largest = np.maximum(size.max(axis=0, initial=0.0) / form.threshold, 1.0)
+        return np.asarray(prices * many.gains(responses / largest[:, None]))
+    conjugates = [form.penalty.conjugate(own) for own in size.T]
+    return np.asarray(prices * many.gains(responses) - conjugates)
+
+
+class _Stacked:
+    """A loss on several outputs of its rows at once, one below the other.
+
+    Parameters
+    ----------
+    loss : WeightedLoss
+    count : int
+        How many outputs.
+    """
+
+    def __init__(self, loss: WeightedLoss, count: int) -> None:
+        self._shape = count, loss.n_rows
+        weights = np.tile(loss.weights, count)
+        self._loss = loss.loss.on(np.tile(loss.target, count), weights)
+
+    def values(self, outputs: Vector) -> Vector:
+        """F of every output, shape (count,)."""
+        loss = self._loss
+        values = loss.weights * loss.loss.value(loss.target, outputs.ravel())
+        return np.asarray(values.reshape(self._shape).sum(axis=1))
+
+    def responses(self, outputs: Vector, *, balanced: bool) -> Vector:
+        """Pseudo-responses that are feasible, with Σr = 0 if ``balanced``."""
+        loss = self._loss
+        inside = loss.feasible(loss.pseudo_response(outputs.ravel())).reshape(self._shape)
+        if not balanced:
+            return inside
+        totals = inside.sum(axis=1, keepdims=True)
+        heavy = inside * totals > 0
+        weights = np.where(heavy, np.abs(inside), 0.0).sum(axis=1, keepdims=True)
+        share = np.divide(np.abs(totals), weights, out=np.zeros_like(totals), where=weights > 0)
+        return np.where(heavy, inside * (1.0 - share), inside)
+
+    def gains(self, responses: Vector) -> Vector:
+        """−F*(−r) of every response, shape (count,); −inf where it is infeasible."""
+        gains = self._loss.row_gains(responses.ravel())
+        return np.asarray(gains.reshape(self._shape).sum(axis=1))
