@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from cgboost.estimators.common.certified import PathParameter, PointOfPath, simplest_first
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
-from cgboost.estimators.linear.feature_columns import FEWEST_FEATURES
 from cgboost.forks import cached_property
 from cgboost.generation.callbacks import ValidationMonitor
 from cgboost.generation.history import StopReason
 from cgboost.masters.support_vector.priced_points import PricedPoints
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
+from cgboost.optimizers.newton.priced_path import MOST_BY_HOMOTOPY
 from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePool
 from cgboost.pricing.univariate.matrices import BlockFeatures
 
@@ -179,8 +179,8 @@ def priced_path(
         In any order.
     """
     started, (n_rows, count) = time.perf_counter(), pool.matrix.shape
-    few = count <= FEWEST_FEATURES and n_rows * count <= MANY_NUMBERS
-    if not few or isinstance(pool.matrix, BlockFeatures):
+    many = count > MOST_BY_HOMOTOPY or n_rows * count > MANY_NUMBERS
+    if many or isinstance(pool.matrix, BlockFeatures):
         return None
     values = values[simplest_first(parameter, values)]
     first = copy.copy(prepared)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cgboost.losses.dual.support_vector import Vector
+from cgboost.losses.dual.support_vector import ZERO_SUM, Vector
 from cgboost.losses.loss import WeightedLoss
-from cgboost.optimizers.newton.priced_path import minimise_along
+from cgboost.optimizers.newton.priced_path import is_quick, minimise_along
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.penalties.penalty import DualForm
 
@@ -56,8 +56,8 @@ class _AtPrice(NamedTuple):
 
 def solved_along(
     loss: RowwiseLoss, form: DualForm, columns: Vector, prices: Vector, scores: Scores
-) -> PricedPoints:
-    """The optima at all prices, with objectives and bounds.
+) -> PricedPoints | None:
+    """The optima at all prices, with objectives and bounds; None of so many columns.
 
     Parameters
     ----------
@@ -72,15 +72,20 @@ def solved_along(
     scores : callable
     """
     bound_loss = loss.bound
-    assert isinstance(bound_loss, WeightedLoss)
+    if not (isinstance(bound_loss, WeightedLoss) and is_quick(loss, form, columns.shape[1])):
+        return None
+    if not (bound_loss.weights > 0).all():  # such rows say nothing, and are left out before
+        return None
     coef, intercept = minimise_along(loss, form, columns, prices)
     objective, bound = np.full((2, len(prices)), np.nan)
     found = np.flatnonzero(np.isfinite(intercept))
     step = max(1, OUTPUTS_AT_A_TIME // loss.n_rows)
+    many = _Stacked(bound_loss, max(1, min(step, len(found))))
     for start in range(0, len(found), step):
         some = found[start : start + step]
         outputs = coef[some] @ columns.T + intercept[some, None]
-        many = _Stacked(bound_loss, len(some))
+        if len(some) != many.count:
+            many = _Stacked(bound_loss, len(some))
         penalty = [form.value(own, 0.0) for own in coef[some]]
         objective[some] = prices[some] * many.values(outputs) + penalty
         responses = many.responses(outputs, balanced=form.offset == "free")
@@ -119,9 +124,11 @@ class _Stacked:
     """
 
     def __init__(self, loss: WeightedLoss, count: int) -> None:
-        self._shape = count, loss.n_rows
+        self.count, self._shape = count, (count, loss.n_rows)
         weights = np.tile(loss.weights, count)
         self._loss = loss.loss.on(np.tile(loss.target, count), weights)
+        lower, upper = loss.loss.domain(loss.target)
+        self._ends = -loss.weights * upper, -loss.weights * lower
 
     def values(self, outputs: Vector) -> Vector:
         """F of every output, shape (count,)."""
@@ -131,15 +138,18 @@ class _Stacked:
 
     def responses(self, outputs: Vector, *, balanced: bool) -> Vector:
         """Pseudo-responses that are feasible, with Σr = 0 if ``balanced``."""
-        loss = self._loss
-        inside = loss.feasible(loss.pseudo_response(outputs.ravel())).reshape(self._shape)
+        loss, (least, most) = self._loss, self._ends
+        inside = loss.pseudo_response(outputs.ravel()).reshape(self._shape)
+        inside = np.clip(inside, least, most)
         if not balanced:
-            return inside
-        totals = inside.sum(axis=1, keepdims=True)
-        heavy = inside * totals > 0
-        weights = np.where(heavy, np.abs(inside), 0.0).sum(axis=1, keepdims=True)
-        share = np.divide(np.abs(totals), weights, out=np.zeros_like(totals), where=weights > 0)
-        return np.where(heavy, inside * (1.0 - share), inside)
+            return np.asarray(inside)
+        totals = inside.sum(axis=1)
+        off = np.flatnonzero(np.abs(totals) > ZERO_SUM * np.abs(inside).sum(axis=1))
+        own, excess = inside[off], totals[off, None]
+        heavy = own * excess > 0
+        weights = np.where(heavy, np.abs(own), 0.0).sum(axis=1, keepdims=True)
+        inside[off] = np.where(heavy, own * (1.0 - np.abs(excess) / weights), own)
+        return np.asarray(inside)
 
     def gains(self, responses: Vector) -> Vector:
         """−F*(−r) of every response, shape (count,); −inf where it is infeasible."""

@@ -33,7 +33,6 @@ from cgboost.generation.protocols import (
 )
 from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
-from cgboost.losses.loss import WeightedLoss
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.newton.smooth_loss import (
     RowwiseLoss,
@@ -279,7 +278,7 @@ class SupportVectorMaster:
     def solved_along(self, columns: Vector, prices: Vector, scores: Scores) -> PricedPoints | None:
         """The optima at many prices of the loss, in units of the present one, all at once.
 
-        None for other problems than those of a smooth loss and sparse coefficients.
+        None for other problems than those of a smooth loss, sparse coefficients and few columns.
 
         Parameters
         ----------
@@ -293,11 +292,12 @@ class SupportVectorMaster:
         loss = self._loss if self._smooth is None else self._smooth
         plain = self.form.threshold > 0 and self.form.radius is None and not self.form.n_free
         plain = plain and not self.form.charges_offset and self._of_dual[1] == "auto"
-        if not (plain and isinstance(loss, RowwiseLoss) and isinstance(loss.bound, WeightedLoss)):
+        if not (plain and isinstance(loss, RowwiseLoss)):
             return None
         from cgboost.masters.support_vector.priced_points import solved_along  # paths alone need it
 
-        points = solved_along(loss, self.form, columns, prices, scores)
+        if (points := solved_along(loss, self.form, columns, prices, scores)) is None:
+            return None
         nothing = DualPoint(np.zeros(0), 0.0, np.zeros(1), np.zeros(0))
         shift = self._before_values.invert(nothing).intercept
         return points._replace(intercept=points.intercept + shift)
