@@ -408,26 +408,15 @@ class WeightedLoss(DifferentiableLoss):
         −inf if r is infeasible. It is at most value(f) + r·f for every f, with equality for the
         pseudo-response at f.
         """
-        counts = self.weights > 0
-        if counts.all():
-            return self._gain(self.target, self.weights, response)
-        if response[~counts].any():
-            return -np.inf
-        return self._gain(self.target[counts], self.weights[counts], response[counts])
-
-    def _gain(self, y: Vector, w: Vector, response: Vector) -> float:
-        """The same, of rows of positive weight."""
-        values = self._conjugates(y, -response / w)
-        return -np.inf if np.isposinf(values).any() else -float(w @ values)
-
-    def row_gains(self, response: Vector) -> Vector:
-        """What each row adds to the gain, −inf where r is infeasible; weights are positive."""
-        return -self.weights * self._conjugates(self.target, -response / self.weights)
-
-    def _conjugates(self, y: Vector, slopes: Vector) -> Vector:
-        """ℓ*(y, s), inf outside the domain but for rounding."""
-        lower, upper = self.loss.domain(y)
+        y, w, counts = self.target, self.weights, self.weights > 0
+        if not counts.all():
+            if response[~counts].any():
+                return -np.inf
+            y, w, response = y[counts], w[counts], response[counts]
+        slopes, (lower, upper) = -response / w, self.loss.domain(y)
         inside = np.clip(slopes, lower, upper)
+        if np.any(np.abs(inside - slopes) > ROUNDING * (1.0 + np.abs(slopes))):
+            return -np.inf
         values = self.loss.conjugate(y, inside)
         if np.isnan(values).any():
             i = int(np.flatnonzero(np.isnan(values))[0])
@@ -435,8 +424,7 @@ class WeightedLoss(DifferentiableLoss):
                 f"{self.loss!r}.conjugate(y, s) must be a number or inf, got nan for y={y[i]:g}, "
                 f"s={inside[i]:g}: return inf there, or leave such s out of domain(y)"
             )
-        outside = np.abs(inside - slopes) > ROUNDING * (1.0 + np.abs(slopes))
-        return np.where(outside, np.inf, values) if outside.any() else values
+        return -float(w @ values)
 
     def feasible(self, response: Vector, *, balanced: bool = False) -> Vector:
         """The nearest r inside the domain of the dual; r = 0 in rows of weight 0.

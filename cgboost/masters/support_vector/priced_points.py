@@ -125,22 +125,19 @@ class _Stacked:
 
     def __init__(self, loss: WeightedLoss, count: int) -> None:
         self.count, self._shape = count, (count, loss.n_rows)
-        weights = np.tile(loss.weights, count)
-        self._loss = loss.loss.on(np.tile(loss.target, count), weights)
-        lower, upper = loss.loss.domain(loss.target)
-        self._ends = -loss.weights * upper, -loss.weights * lower
+        self._weights, self._slopes = loss.weights, loss.loss.domain(loss.target)
+        self._loss = loss.loss.on(np.tile(loss.target, count), np.tile(loss.weights, count))
 
     def values(self, outputs: Vector) -> Vector:
         """F of every output, shape (count,)."""
-        loss = self._loss
-        values = loss.weights * loss.loss.value(loss.target, outputs.ravel())
-        return np.asarray(values.reshape(self._shape).sum(axis=1))
+        values = self._loss.loss.value(self._loss.target, outputs.ravel())
+        return np.asarray(values.reshape(self._shape) @ self._weights)
 
     def responses(self, outputs: Vector, *, balanced: bool) -> Vector:
         """Pseudo-responses that are feasible, with Σr = 0 if ``balanced``."""
-        loss, (least, most) = self._loss, self._ends
-        inside = loss.pseudo_response(outputs.ravel()).reshape(self._shape)
-        inside = np.clip(inside, least, most)
+        lower, upper = self._slopes
+        inside = self._loss.pseudo_response(outputs.ravel()).reshape(self._shape)
+        inside = np.clip(inside, -self._weights * upper, -self._weights * lower)
         if not balanced:
             return np.asarray(inside)
         totals = inside.sum(axis=1)
@@ -152,6 +149,7 @@ class _Stacked:
         return np.asarray(inside)
 
     def gains(self, responses: Vector) -> Vector:
-        """−F*(−r) of every response, shape (count,); −inf where it is infeasible."""
-        gains = self._loss.row_gains(responses.ravel())
-        return np.asarray(gains.reshape(self._shape).sum(axis=1))
+        """−F*(−r) of shares of feasible responses, shape (count,)."""
+        slopes = np.clip(-responses / self._weights, *self._slopes)  # outside by rounding at most
+        values = self._loss.loss.conjugate(self._loss.target, slopes.ravel())
+        return np.asarray(-(values.reshape(self._shape) @ self._weights))
