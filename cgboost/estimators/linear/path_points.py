@@ -147,8 +147,8 @@ class PricedPath:
             objective=objective,
             bound=bound,
             gap=gap,
-            stop_reason=StopReason.GAP,
-            message=f"relative duality gap {gap:.1e} ≤ {self.prepared._tol:g}",
+            stop_reason=StopReason.OPTIMAL,
+            message="no column prices out",  # all of them are there
             best_round=0,
             history={name: np.array([value]) for name, value in history.items()},
             level=np.nan,

@@ -141,6 +141,7 @@ def test_points_have_the_numbers_of_their_models(model: Any) -> None:
             values = [getattr(fitted, f"{name}_") for fitted in models]
             np.testing.assert_allclose(values, table[name], rtol=1e-12)
     fitted = path.models[60]
+    assert set(np.atleast_1d(fitted.stop_reason_)) == {"optimal"}
     assert fitted.history_["objective"].sum() == pytest.approx(fitted.objective_, rel=1e-9)
     assert (fitted.columns_["coefficient"] != 0).all()
     assert len(fitted.columns_["feature"]) == fitted.n_columns_
