@@ -240,8 +240,7 @@ def _our_path(problem: Problem) -> tuple[Any, Any]:
         path = SparseLinearClassifier(loss=problem.loss).path(problem.X, problem.y)
     else:
         path = SparseLinearRegressor(loss=problem.loss).path(problem.X, problem.y)
-    last = path.models[int(np.argmin([model.objective_ for model in path.models]))]
-    return last.coef_, last.intercept_
+    return path.coefs, path.table()["objective"]
 
 
 def _lasso_path(problem: Problem) -> Any:

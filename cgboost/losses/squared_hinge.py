@@ -54,6 +54,14 @@ class SquaredHinge(Loss):
             curvature=quadratic_term(2.0 * cost),
         )
 
+    def conjugate(self, y: Vector, s: Vector) -> Vector:
+        """The value y s + ¼s² where y s ≤ 0."""
+        return np.where(y * s <= 0.0, y * s + 0.25 * s**2, np.inf)
+
+    def domain(self, y: Vector) -> tuple[Vector, Vector]:
+        """Slopes with y s ≤ 0."""
+        return np.where(y > 0, -np.inf, 0.0), np.where(y > 0, 0.0, np.inf)
+
     def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
         """(1 − y f)₊²."""
         cp = import_cvxpy()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import time
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -40,6 +40,7 @@ from cgboost.estimators.common.training_rows import (
     named_sets,
 )
 from cgboost.exceptions import DataWarning, TrivialModelWarning, see, warn_caller
+from cgboost.forks import cached_property
 from cgboost.generation.history import StopReason
 from cgboost.losses import Loss, SupportVectorLoss
 from cgboost.losses.registry import RegressionLoss
@@ -276,7 +277,7 @@ class BaseBoost(BaseEnsemble):
         """
         prepared, sets = copy.copy(self), named_sets(eval_set)
         if not callable(values):
-            first = _simplest_first(parameter, values)[0]
+            first = simplest_first(parameter, values)[0]
             prepared.set_params(**{parameter: float(values[first])})
         rows, held = prepared._prepare(X, y, sample_weight, eval_set)
         prepared._watch(held, time.perf_counter())  # what is scored is known before any column is
@@ -284,24 +285,38 @@ class BaseBoost(BaseEnsemble):
         if callable(values):
             values = values(prepared)
         carried: dict[int, WarmStart] = {}
-        models: dict[int, Any] = {}
+        begun = time.perf_counter()
+        found = prepared._points_along(pool, rows, held, parameter, values)
         name, scorer = next(iter(scorers_of(self.scoring).items()), (self._path_score_name, None))
         seconds, scores = np.zeros(len(values)), np.full(len(values), np.nan)
-        for place in _simplest_first(parameter, values):
-            started = time.perf_counter()
-            model = copy.copy(prepared)
-            setattr(model, parameter, float(values[place]))  # set_params reads signatures again
-            plan = replace(model._certified(pool, rows), carried=carried)
-            model._keep(model._solve(plan, model._watch(held, started)), rows)
-            model._warn(on_path=True)
-            model._calibrate(rows, held, started)
-            seconds[place] = time.perf_counter() - started
+        seconds[list(found)] = (time.perf_counter() - begun) / max(1, len(found))
+        for place in simplest_first(parameter, values).tolist():
+            if place not in found:
+                started = time.perf_counter()
+                model = copy.copy(prepared)
+                setattr(model, parameter, float(values[place]))  # set_params reads signatures again
+                plan = replace(model._certified(pool, rows), carried=carried)
+                model._keep(model._solve(plan, model._watch(held, started)), rows)
+                model._warn(on_path=True)
+                model._calibrate(rows, held, started)
+                seconds[place] = time.perf_counter() - started
+                found[place] = model
             if sets:
-                own = next(iter(sets.values()))
+                own, model = next(iter(sets.values())), model_of(found[place])
                 scores[place] = model._path_score(*own) if scorer is None else scorer(model, *own)
-            models[int(place)] = model
-        ordered = [models[place] for place in range(len(values))]
-        return RegularizationPath(parameter, values, ordered, scores, seconds, name)
+        points = [found[place] for place in range(len(values))]
+        return RegularizationPath(parameter, values, points, scores, seconds, name)
+
+    def _points_along(
+        self,
+        pool: Any,
+        rows: TrainingRows,
+        held: HeldSets | None,
+        parameter: PathParameter,
+        values: Vector,
+    ) -> dict[int, Any]:
+        """Points of a path that are found together, by the places of their values."""
+        return {}
 
 
 @dataclass(eq=False, repr=False)
@@ -500,6 +515,27 @@ def _proved(run: FittedRun) -> str:
 PathParameter = Literal["C", "nu", "alpha"]
 
 
+class PointOfPath(ABC):
+    """A point of a path of linear models that has its numbers, and no model before it is asked for.
+
+    Attributes
+    ----------
+    coef_, intercept_, objective_, gap_, n_columns_
+        Of the model.
+    """
+
+    coef_: Vector
+    intercept_: Any
+    objective_: float
+    gap_: float
+    n_columns_: int
+
+    @property
+    @abstractmethod
+    def model(self) -> Any:
+        """The model, the same each time."""
+
+
 @dataclass(frozen=True, repr=False)
 class RegularizationPath:
     """The models of a path, in the order in which their C, ν or α were given.
@@ -509,8 +545,8 @@ class RegularizationPath:
     parameter : {"C", "nu", "alpha"}
         The parameter that varies.
     values : ndarray of shape (n_values,)
-    models : list of estimators
-        Fitted estimators; each equals the result of ``fit`` with its value, up to ``tol``.
+    points : list of estimators or PointOfPath
+        What was found; estimators where each was fitted by itself.
     scores : ndarray of shape (n_values,)
         Scores on the ``eval_set`` (the first of several), greater is better; nan without one. They
         are computed by the first scorer of ``scoring``; without it, they are minus the mean loss
@@ -522,7 +558,7 @@ class RegularizationPath:
 
     parameter: PathParameter
     values: NDArray[np.float64]
-    models: list[Any]
+    points: list[Any]
     scores: NDArray[np.float64]
     seconds: NDArray[np.float64]
     score_name: str = "score"
@@ -531,12 +567,17 @@ class RegularizationPath:
         span = f"{self.values[0]:.3g} to {self.values[-1]:.3g}"
         return f"RegularizationPath({len(self)} models, {self.parameter} from {span})"
 
+    @cached_property
+    def models(self) -> list[Any]:
+        """Fitted estimators; each equals the result of ``fit`` with its value, up to ``tol``."""
+        return [model_of(point) for point in self.points]
+
     def __iter__(self) -> Iterator[Any]:
         """The models, in their order."""
         return iter(self.models)
 
     def __len__(self) -> int:
-        return len(self.models)
+        return len(self.points)
 
     @property
     def C_values(self) -> NDArray[np.float64]:  # noqa: N802 – C is the parameter's name
@@ -564,13 +605,14 @@ class RegularizationPath:
         ValueError
             If the models are not linear in their features.
         """
-        if not all(hasattr(model, "sparsify") for model in self.models):
-            name = type(self.models[0]).__name__
+        linear = [isinstance(own, PointOfPath) or hasattr(own, "sparsify") for own in self.points]
+        if not all(linear):
+            name = type(self.points[0]).__name__
             raise ValueError(
                 f"coefs needs linear models: {name} has no coefficient for a feature; table() has "
                 "the sizes, objectives and scores of a path"
             )
-        each = [model.coef_ for model in self.models]
+        each = [point.coef_ for point in self.points]
         coefs = np.stack([c.toarray() if issparse(c) else np.atleast_2d(c) for c in each], axis=-1)
         return coefs[0] if len(coefs) == 1 else coefs
 
@@ -585,22 +627,27 @@ class RegularizationPath:
         """
         if np.isnan(self.scores).any():
             raise ValueError("a path has a best model only if path() was given an eval_set")
-        order = _simplest_first(self.parameter, self.values)
-        return self.models[order[np.argmax(self.scores[order])]]
+        order = simplest_first(self.parameter, self.values)
+        return model_of(self.points[order[np.argmax(self.scores[order])]])
 
     def table(self) -> dict[str, NDArray[Any]]:
         """One entry per model: C, nu or alpha, n_columns, objective, gap, score, seconds."""
         return {
             self.parameter: self.values,
-            "n_columns": np.array([model.n_columns_ for model in self.models]),
-            "objective": np.array([model.objective_ for model in self.models]),
-            "gap": np.array([model.gap_ for model in self.models]),
+            "n_columns": np.array([point.n_columns_ for point in self.points]),
+            "objective": np.array([point.objective_ for point in self.points]),
+            "gap": np.array([point.gap_ for point in self.points]),
             "score": self.scores,
             "seconds": self.seconds,
         }
 
 
-def _simplest_first(parameter: PathParameter, values: NDArray[np.float64]) -> NDArray[np.intp]:
+def model_of(point: Any) -> Any:
+    """The model of a point of a path, which may be the point itself."""
+    return point.model if isinstance(point, PointOfPath) else point
+
+
+def simplest_first(parameter: PathParameter, values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Growing C, falling ν or α: the models with the most errors come first."""
     return np.argsort(values if parameter == "C" else -values, kind="stable")
 

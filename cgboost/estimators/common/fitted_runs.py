@@ -235,10 +235,12 @@ def stacked(tables: Sequence[Table], labels: NDArray[Any] | None, kind: str = "c
     """Tables below each other; ``labels``, one a table, become a column of the name ``kind``."""
     sizes = [len(next(iter(table.values()))) for table in tables]
     parts = list(zip(tables, sizes, strict=True))  # one that was interrupted may lack a score
-    together = {
-        name: np.concatenate([table.get(name, np.full(size, np.nan)) for table, size in parts])
-        for name in tables[0]
-    }
+    together = dict(tables[0])
+    if len(tables) > 1:
+        together = {
+            name: np.concatenate([table.get(name, np.full(size, np.nan)) for table, size in parts])
+            for name in tables[0]
+        }
     if labels is not None:
         together[kind] = np.repeat(labels[: len(tables)], sizes)
     return together

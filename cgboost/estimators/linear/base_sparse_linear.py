@@ -20,7 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.certified import BaseBoost, RegularizationPath
+from cgboost.estimators.common.certified import (
+    BaseBoost,
+    PathParameter,
+    RegularizationPath,
+    simplest_first,
+)
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.input_checks import check_response
 from cgboost.estimators.common.objective import LARGER, Objective, penalized, program_of
@@ -38,6 +43,7 @@ from cgboost.estimators.common.training_rows import (
 )
 from cgboost.estimators.linear.feature_columns import FeatureColumns, free_columns
 from cgboost.estimators.linear.linear_path import values_of_path
+from cgboost.estimators.linear.path_points import PathPoint, priced_path
 from cgboost.estimators.linear.scaling import (
     LOSS_OF_CONSTANT,
     UnitScaling,
@@ -351,6 +357,33 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         own = {"coef": sign, "offset": offset, "solver": self.solver}
         return own | ({"free_columns": self._free_columns} if len(self._free_columns) else {})
 
+    @abstractmethod
+    def _score_of_outputs(self, outputs: Vector, y: Any, weights: Vector | None) -> float:
+        """What paths score a model by, from its outputs, of shape (n_rows, n_outputs)."""
+
+    def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
+        return self._score_of_outputs(self._outputs(X), y, weights)
+
+    def _points_along(
+        self,
+        pool: Any,
+        rows: TrainingRows,
+        held: HeldSets | None,
+        parameter: PathParameter,
+        values: Vector,
+    ) -> dict[int, Any]:
+        """Those of one fit at all prices, where nobody asks what rounds are like or end by."""
+        watched = bool(self.callbacks or self.verbose or self.early_stopping)
+        limits = self.columns_per_round, self.max_columns, self.time_limit
+        if watched or any(limit is not None for limit in limits):
+            return {}
+        if (path := priced_path(self, pool, rows, held, parameter, values)) is None:
+            return {}
+        if len(path.proven):
+            path.model(int(path.proven[-1]))  # which warns of what is odd about the rows
+        order = simplest_first(parameter, values)
+        return {int(order[k]): PathPoint(path, int(k)) for k in path.proven}
+
     # ------------------------------------------------------------------ what is fitted
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
@@ -362,6 +395,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         outputs = [output for run in runs for output in run.outputs]
         coef, intercept = np.zeros((len(outputs), self.n_features_in_)), np.zeros(len(outputs))
         trivial = [run.is_trivial for run in runs for _ in run.outputs]
+        used = [[feature.index for feature in output.active] for output in outputs]
         for number, output in enumerate(outputs):
             coef[number], intercept[number] = _in_features(
                 output.active, output, self.n_features_in_
@@ -369,8 +403,9 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             if trivial[number] and self.fit_intercept:  # the interior point is a little off
                 intercept[number] = scaling.constants[number]
         coef, intercept = coef * scaling.unit, intercept * scaling.unit
-        used = [own[[h.index for h in out.active]] for own, out in zip(coef, outputs, strict=True)]
-        self.columns_["coefficient"] = np.concatenate(used)
+        self.columns_["coefficient"] = np.concatenate(
+            [own[places] for own, places in zip(coef, used, strict=True)]
+        )
         self.coef_, self.intercept_ = coef, intercept
         if not self._coef_by_output:
             self.coef_, self.intercept_ = coef[0], float(intercept[0])

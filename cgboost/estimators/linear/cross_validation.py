@@ -14,6 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 
 from cgboost.estimators.common.base_ensemble import Wording
+from cgboost.estimators.common.certified import RegularizationPath, model_of
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
@@ -155,19 +156,28 @@ class SelectsStrength(BaseLinear):
         prepared._pool(rows)
         return values(prepared)
 
-    def _score(self, model: Any, X: Any, y: NDArray[Any], weights: Vector) -> float:
-        """Of held-out rows, greater is better."""
+    def _scores(self, path: RegularizationPath, X: Any, y: NDArray[Any], weights: Vector) -> Vector:
+        """Of held-out rows, for every model of a path; greater is better."""
         for name, scorer in scorers_of(self.scoring).items():
             try:
-                return float(scorer(model, X, y))
+                return np.array([float(scorer(model, X, y)) for model in path])
             except AttributeError as error:
                 raise ValueError(
                     f"scoring={name!r} asks for what a {type(self).__name__} with "
                     f"loss={self.loss!r} does not have: {error} "
                     "(of the losses, 'log_loss' and 'exponential' have probabilities)"
                 ) from error
-        own: float = model._path_score(X, y, weights)
-        return own
+        model, (outputs, n_outputs) = model_of(path.points[0]), outputs_along(path, X)
+        each = outputs.reshape(len(y), len(path), n_outputs).transpose(1, 0, 2)
+        return np.array([model._score_of_outputs(own, y, weights) for own in each])
+
+
+def outputs_along(path: RegularizationPath, X: Any) -> tuple[Vector, int]:
+    """The outputs of all models of a path on rows of X, side by side, and how many a model has."""
+    coef = np.concatenate([np.atleast_2d(point.coef_) for point in path.points])
+    intercept = np.concatenate([np.atleast_1d(point.intercept_) for point in path.points])
+    outputs = np.asarray(X @ coef.T, dtype=np.float64) + intercept
+    return outputs, len(coef) // len(path)
 
 
 def _scores_of_fold(
@@ -180,8 +190,8 @@ def _scores_of_fold(
     if one_class or not len(held):
         return np.full(len(values), np.nan), 0.0
     path = self._model(verbose=0).path(X[train], y[train], values, sample_weight=weights[train])
-    rows = X[held], y[held], weights[held]
-    return np.array([self._score(model, *rows) for model in path]), float(weights[held].sum())
+    scores = self._scores(path, X[held], y[held], weights[held])
+    return scores, float(weights[held].sum())
 
 
 def chosen(scores: Vector, shares: Vector, rule: Literal["min", "1se"]) -> int:

@@ -209,10 +209,10 @@ scoring, callbacks, verbose, random_state
         plan = replace(super()._certified(pool, rows), neighbours=True)
         return Noncrossing.like(plan) if self.noncrossing else plan
 
-    def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
+    def _score_of_outputs(self, outputs: Vector, y: Any, weights: Vector | None) -> float:
         """Minus the mean pinball loss of rows, over all quantiles."""
-        target, outputs = np.asarray(y, dtype=np.float64), self._outputs(X).T
-        losses = [loss.value(target, f) for loss, f in zip(self._losses, outputs, strict=True)]
+        target = np.asarray(y, dtype=np.float64)
+        losses = [loss.value(target, f) for loss, f in zip(self._losses, outputs.T, strict=True)]
         return -float(np.average(np.mean(losses, axis=0), weights=weights))
 
 

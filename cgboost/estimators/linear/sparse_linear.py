@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgboost.estimators.common.calibration import CalibratedClassification
-from cgboost.estimators.common.certified import RegularizationPath
+from cgboost.estimators.common.certified import PathParameter, RegularizationPath
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, check_own, check_task_and_loss, loss_of
 from cgboost.estimators.common.parameters import check_number
@@ -174,10 +174,10 @@ feature_names_in_
     def _target(self) -> Numbers:
         return Numbers(self._loss, self._scaling.unit)
 
-    def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
+    def _score_of_outputs(self, outputs: Vector, y: Any, weights: Vector | None) -> float:
         """−Σ_i w_i ℓ(y_i, f(x_i)) / Σ_i w_i."""
         target = np.asarray(y, dtype=np.float64)
-        losses = self._loss.value(target, self._outputs(X)[:, 0])
+        losses = self._loss.value(target, outputs[:, 0])
         return -float(np.average(losses, weights=weights))
 
 
@@ -268,6 +268,18 @@ stop_reason_, n_features_in_, feature_names_in_
                 )
         return super()._prepare(X, y, sample_weight, eval_set)
 
+    def _points_along(
+        self,
+        pool: Any,
+        rows: TrainingRows,
+        held: HeldSets | None,
+        parameter: PathParameter,
+        values: Vector,
+    ) -> dict[int, Any]:
+        if self._calibration is not None:  # of each model, on rows of its own
+            return {}
+        return super()._points_along(pool, rows, held, parameter, values)
+
     @property
     def _log_odds(self) -> float:
         return super()._log_odds / self._scaling.unit
@@ -328,9 +340,9 @@ stop_reason_, n_features_in_, feature_names_in_
         values = values_of_path("C", Cs, n_Cs, eps)
         return self._fit_along(X, y, "C", values, sample_weight, eval_set)
 
-    def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
+    def _score_of_outputs(self, outputs: Vector, y: Any, weights: Vector | None) -> float:
         """Minus the mean loss, of several classes their sum, with the weights of the classes."""
-        labels, classes, outputs = np.asarray(y), self.classes_, self._outputs(X)
+        labels, classes = np.asarray(y), self.classes_
         against = classes[1:] if len(classes) == 2 else classes
         signs = np.where(labels[:, None] == against, 1.0, -1.0)
         pairs = zip(signs.T, outputs.T / self._scaling.unit, strict=True)

@@ -15,7 +15,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,9 @@ from cgboost.optimizers.solver_options import (
 )
 from cgboost.penalties.penalty import DualForm, Penalty
 from cgboost.tolerances import COEFFICIENT_ROUNDING, LP_FEASIBILITY, UNMOVED
+
+if TYPE_CHECKING:
+    from cgboost.masters.support_vector.priced_points import PricedPoints, Scores
 
 logger = logging.getLogger(__name__)
 
@@ -272,6 +275,33 @@ class SupportVectorMaster:
             return None
         curved = "hessian_diag" in loss.abilities and hasattr(loss, "curvature")
         return RowwiseLoss(loss) if curved else None
+
+    def solved_along(self, columns: Vector, prices: Vector, scores: Scores) -> PricedPoints | None:
+        """The optima at many prices of the loss, in units of the present one, all at once.
+
+        None for other problems than those of a smooth loss, sparse coefficients and few columns.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n_rows, n_columns)
+            All columns of the family.
+        prices : ndarray of shape (n_prices,)
+            In ascending order, above 0.
+        scores : callable
+            As for :func:`~cgboost.masters.support_vector.priced_points.solved_along`.
+        """
+        loss = self._loss if self._smooth is None else self._smooth
+        plain = self.form.threshold > 0 and self.form.radius is None and not self.form.n_free
+        plain = plain and not self.form.charges_offset and self._of_dual[1] == "auto"
+        if not (plain and isinstance(loss, RowwiseLoss)):
+            return None
+        from cgboost.masters.support_vector.priced_points import solved_along  # paths alone need it
+
+        if (points := solved_along(loss, self.form, columns, prices, scores)) is None:
+            return None
+        nothing = DualPoint(np.zeros(0), 0.0, np.zeros(1), np.zeros(0))
+        shift = self._before_values.invert(nothing).intercept
+        return points._replace(intercept=points.intercept + shift)
 
     def _takes_over(self, start: WarmStart) -> bool:
         """Take over the restricted problem of another price; False if it is of another kind."""

@@ -14,6 +14,7 @@ variable selection in least squares problems*, IMA J. Numerical Analysis 20, 200
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from cgboost._solvers import LimitError, Status
 from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.tolerances import SMALLEST
 
 MARGIN = 0.1
 """Gradients of coordinates that are 0 begin this share of λ below it: at λ all of them would be in
@@ -139,7 +141,7 @@ def follow(
     LimitError
         Past the deadline.
     """
-    x, smooth = start.copy(), (charge == 0) & ~positive
+    x, smooth = start, (charge == 0) & ~positive
     active, sign = smooth | (x != 0), np.where(smooth, 0.0, np.sign(x))
     slope = Q @ x + c
     inside = MARGIN * max(float(charge.max(initial=0.0)), float(np.abs(c).max(initial=0.0)))
@@ -149,9 +151,87 @@ def follow(
     )
     gradient = np.where(active, -charge * sign, at_zero)
     shift = gradient - slope
+    for t, end in _breakpoints(Q, charge, x, gradient, shift, active, positive, deadline):
+        if t >= 1.0:
+            return np.where(positive, np.maximum(end, 0.0), end)
+    return start
+
+
+def follow_prices(
+    Q: Vector,
+    q: Vector,
+    charge: Vector,
+    prices: Vector,
+    *,
+    positive: Mask,
+    deadline: float = np.inf,
+) -> Vector:
+    """The minimisers x of t·(½xᵀQx − q·x) + Σ λ_j|x_j| at many prices t, one a row.
+
+    z = t·x minimises ½zᵀQz − t q·z + Σ λ_j|z_j|, and is linear in t between two breakpoints.
+
+    Parameters
+    ----------
+    Q : ndarray of shape (n, n)
+        Positive definite.
+    q : ndarray of shape (n,)
+    charge : ndarray of shape (n,)
+        λ, above 0.
+    prices : ndarray of shape (n_prices,)
+        t, above 0.
+    positive : ndarray of bool, shape (n,)
+        Coordinates that must be at least 0.
+    deadline : float
+        In seconds of ``time.perf_counter``.
+
+    Returns
+    -------
+    ndarray of shape (n_prices, n)
+        nan at prices that very many exchanges have not come to.
+
+    Raises
+    ------
+    LinAlgError
+        If Q is not positive definite up to rounding.
+    LimitError
+        Past the deadline.
+    """
+    most, nothing = float(prices.max()), np.zeros(len(q))
+    ends, points = [0.0], [nothing]
+    none = np.zeros(len(q), dtype=bool)
+    for t, z in _breakpoints(Q, charge, nothing, nothing, most * q, none, positive, deadline):
+        ends.append(t)
+        points.append(z)
+    at, knots, values = prices / most, np.array(ends), np.array(points)
+    after = np.clip(np.searchsorted(knots, at), 1, max(1, len(knots) - 1))
+    if len(knots) < 2:
+        return np.full((len(prices), len(q)), np.nan)
+    width = np.maximum(knots[after] - knots[after - 1], SMALLEST)
+    share = np.clip((at - knots[after - 1]) / width, 0.0, 1.0)[:, None]
+    found = (1.0 - share) * values[after - 1] + share * values[after]
+    found[at > knots[-1]] = np.nan
+    return np.asarray(np.where(positive, np.maximum(found, 0.0), found) / prices[:, None])
+
+
+def _breakpoints(
+    Q: Vector,
+    charge: Vector,
+    x: Vector,
+    gradient: Vector,
+    shift: Vector,
+    active: Mask,
+    positive: Mask,
+    deadline: float,
+) -> Iterator[tuple[float, Vector]]:
+    """The t at which a coordinate enters or leaves, up to 1, and x there; not all, if very many.
+
+    ``gradient`` is that of the smooth part at the start, where x is a minimiser.
+    """
+    x, gradient, active, sign = x.copy(), gradient.copy(), active.copy(), np.sign(x)
+    sign[(charge == 0) & ~positive] = 0.0
     inverse, t = ActiveInverse(Q, np.flatnonzero(active)), 0.0
-    side = np.zeros(len(c))  # signs of those that left since t has moved
-    for _ in range(EXCHANGES * len(c)):
+    side = np.zeros(len(x))  # signs of those that left since t has moved
+    for _ in range(EXCHANGES * len(x)):
         check_time(deadline)
         move, bend = inverse.times(shift)
         bend -= shift
@@ -167,13 +247,13 @@ def follow(
         if t + length > t:
             side[:] = 0.0
         t += length
-        if t >= 1.0:
-            return np.where(positive, np.maximum(x, 0.0), x)
-        if length == to_zero[leaving]:
+        if t < 1.0 and length == to_zero[leaving]:
             inverse.leave(leaving)
             side[leaving] = sign[leaving]
             active[leaving], x[leaving], sign[leaving] = False, 0.0, 0.0
-            continue
-        inverse.enter(entering)
-        active[entering], sign[entering] = True, -np.sign(bend[entering])
-    return start
+        elif t < 1.0:
+            inverse.enter(entering)
+            active[entering], sign[entering] = True, -np.sign(bend[entering])
+        yield t, x.copy()
+        if t >= 1.0:
+            return

@@ -153,10 +153,13 @@ class FeaturePool:
         return (self.matrix.product(responses) - moved) / self.scales.reshape(shape)
 
     def errors(self, indices: Indices | None, response: Vector) -> Vector:
-        """What rounding may do to the scores: about √n units of Σ|r| max|h_j|."""
+        """What rounding may do to the scores: about √n units of Σ|r| max|h_j|.
+
+        Of several responses, of shape (n_rows, n_responses), a column for each.
+        """
         wanted = slice(None) if indices is None else indices
-        rounding = UNIT_ROUNDOFF * np.sqrt(len(response)) * float(np.abs(response).sum())
-        return rounding * self._largest[wanted]
+        rounding = UNIT_ROUNDOFF * np.sqrt(len(response)) * np.abs(response).sum(axis=0)
+        return np.multiply.outer(self._largest[wanted], rounding)
 
     def search(
         self, strata: Sequence[int], indices: Indices | None, request: PricingRequest

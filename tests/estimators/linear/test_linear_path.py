@@ -1,13 +1,15 @@
 """Regularisation paths of linear models."""
 
+import pickle
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
-from cgboost import SparseLinearClassifier, SparseLinearRegressor
-from cgboost.exceptions import TrivialModelWarning
+from cgboost import ColumnGeneration, SparseLinearClassifier, SparseLinearRegressor
+from cgboost.exceptions import DataWarning, TrivialModelWarning
 from tests.estimators.linear.test_sparse_linear import rows
 
 
@@ -97,3 +99,104 @@ def test_a_scorer_names_the_scores_of_a_path() -> None:
     np.testing.assert_allclose(path.scores, expected)
     assert path.score_name == "neg_mean_absolute_error"
     assert repr(path) == "RegularizationPath(2 models, alpha from 0.3 to 0.03)"
+
+
+def labels_for(model: Any, y: np.ndarray) -> np.ndarray:
+    """Numbers for a regressor, three classes for a classifier."""
+    cuts = np.quantile(y, [0.3, 0.7])
+    return np.digitize(y, cuts) if isinstance(model, SparseLinearClassifier) else y
+
+
+ONE_FIT = {name: model for name, model in PATHS.items() if name != "free"}
+"""Those whose paths are one fit at many prices, with few features."""
+
+
+@pytest.mark.filterwarnings("ignore::cgboost.exceptions.TrivialModelWarning")
+@pytest.mark.parametrize("model", ONE_FIT.values(), ids=ONE_FIT)
+def test_few_features_have_a_path_without_a_loop(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All points are certified together: no run of the loop, and every gap within tol."""
+    X, y = rows(6, 90, 30)
+    monkeypatch.setattr(ColumnGeneration, "run", None)
+    path = model.path(X, labels_for(model, y))
+    assert len(path) == 100
+    assert path.table()["gap"].max() <= 1e-6
+    assert {model.n_iter_ for model in path} == {len(np.atleast_2d(path.models[0].coef_))}
+
+
+@pytest.mark.filterwarnings("ignore::cgboost.exceptions.TrivialModelWarning")
+@pytest.mark.parametrize("model", ONE_FIT.values(), ids=ONE_FIT)
+def test_points_have_the_numbers_of_their_models(model: Any) -> None:
+    """Models are made when they are asked for, once, and say what the path says; pickled, too."""
+    X, y = rows(7, 80, 12)
+    path = model.path(X, labels_for(model, y))
+    coefs, table = path.coefs, path.table()
+    copied = pickle.loads(pickle.dumps(path))
+    assert path.models[3] is path.models[3]
+    for models in (path.models, copied.models):
+        own = np.stack([np.atleast_2d(fitted.coef_) for fitted in models], axis=-1)
+        np.testing.assert_array_equal(own[0] if len(own) == 1 else own, coefs)
+        for name in ("objective", "gap", "n_columns"):
+            values = [getattr(fitted, f"{name}_") for fitted in models]
+            np.testing.assert_allclose(values, table[name], rtol=1e-12)
+    fitted = path.models[60]
+    assert set(np.atleast_1d(fitted.stop_reason_)) == {"optimal"}
+    assert fitted.history_["objective"].sum() == pytest.approx(fitted.objective_, rel=1e-9)
+    assert (fitted.columns_["coefficient"] != 0).all()
+    assert len(fitted.columns_["feature"]) == fitted.n_columns_
+
+
+@pytest.mark.parametrize("name", ["log_loss", "elastic net"])
+def test_points_without_a_proof_are_left_to_the_loop(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where Newton steps do not come to an end, the loop's models take their place."""
+    X, y = rows(8, 60, 10)
+    model, run, runs = PATHS[name], ColumnGeneration.run, []
+
+    def counted(loop: ColumnGeneration, **options: Any) -> Any:
+        runs.append(loop)
+        return run(loop, **options)
+
+    monkeypatch.setattr(ColumnGeneration, "run", counted)
+    monkeypatch.setattr("cgboost.optimizers.newton.priced_path.STEPS_PER_PRICE", 1)
+    values = [0.3, 0.01, 0.1] if name == "elastic net" else [0.05, 5.0, 0.5]
+    path = model.path(X, labels_for(model, y), values)
+    assert runs
+    for value, fitted in zip(values, path, strict=True):
+        alone = clone(model).set_params(**{path.parameter: value}).fit(X, labels_for(model, y))
+        assert fitted.objective_ == pytest.approx(alone.objective_, rel=2e-6)
+        assert fitted.gap_ <= 1e-6
+
+
+def test_held_out_rows_are_scored_in_every_history() -> None:
+    """The scores of an eval_set, in each model's history, are those of its outputs."""
+    X, y = rows(9, 100, 8)
+    model = SparseLinearRegressor(loss="squared_error")
+    path = model.path(X[:60], y[:60], n_alphas=20, eval_set=(X[60:], y[60:]))
+    for fitted, score in zip(path, path.scores, strict=True):
+        errors = y[60:] - fitted.predict(X[60:])
+        assert score == pytest.approx(-0.5 * np.mean(errors**2))
+        assert fitted.history_["validation_mse"] == pytest.approx([np.mean(errors**2)])
+    assert path.best is path.models[int(np.argmax(path.scores))]
+
+
+def test_who_watches_rounds_sees_those_of_every_model() -> None:
+    """With a callback each value has a run of its own."""
+    X, y = rows(9, 60, 8)
+    seen: list[int] = []
+    model = SparseLinearRegressor(loss="squared_error", callbacks=[lambda own: seen.append(1)])
+    model.path(X, y, n_alphas=4)
+    assert len(seen) >= 4
+
+
+def test_odd_rows_are_told_of_by_the_path_alone() -> None:
+    """Weights that are far from 1 give a warning when the path is fitted, and none later."""
+    X, y = rows(9, 60, 8)
+    model = SparseLinearClassifier(loss="log_loss")
+    with pytest.warns(DataWarning, match="sample weights"):
+        path = model.path(X, y > np.median(y), n_Cs=5, sample_weight=np.full(60, 1e-3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(path.models) == 5
