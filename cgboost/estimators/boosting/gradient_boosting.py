@@ -35,7 +35,7 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
 from cgboost.estimators.common.stagewise import BaseLearnerStages
-from cgboost.estimators.common.targets import balanced
+from cgboost.estimators.common.targets import centred_outputs
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses.exponential import Exponential
@@ -260,10 +260,10 @@ n_features_in_, feature_names_in_
         return loss, newton_leaves((n_classes - 1) / n_classes)
 
     def _outputs(self, X: ArrayLike) -> Vector:
-        return balanced(super()._outputs(X))
+        return centred_outputs(super()._outputs(X))
 
     def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
-        return map(balanced, super()._staged_outputs(X))
+        return map(centred_outputs, super()._staged_outputs(X))
 
 
 @dataclass(eq=False, repr=False)

@@ -21,7 +21,7 @@ from cgboost.estimators.common.parameters import check_choice, check_learning_ra
 from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.targets import ClassWeight, balanced
+from cgboost.estimators.common.targets import ClassWeight, centred_outputs
 from cgboost.estimators.common.training_rows import TrainingRows, Vector
 from cgboost.generation.protocols import MasterState, Pricer
 from cgboost.losses.log_loss import LogLoss
@@ -162,11 +162,11 @@ class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
 
     def _outputs(self, X: Any) -> Vector:
         outputs = super()._outputs(X)
-        return balanced(outputs) if self._is_joint else outputs
+        return centred_outputs(outputs) if self._is_joint else outputs
 
     def _staged_outputs(self, X: Any) -> Iterator[Vector]:
         stages = super()._staged_outputs(X)
-        return map(balanced, stages) if self._is_joint else stages
+        return map(centred_outputs, stages) if self._is_joint else stages
 
     def _described(
         self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows

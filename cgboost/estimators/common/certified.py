@@ -22,7 +22,13 @@ from sklearn.exceptions import ConvergenceWarning
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun, Table
 from cgboost.estimators.common.input_checks import warn_of_weights
-from cgboost.estimators.common.objective import SCALE_Y, ColumnFamily, Objective, loss_of
+from cgboost.estimators.common.objective import (
+    SCALE_Y,
+    ColumnFamily,
+    MasterLossMaker,
+    Objective,
+    loss_of,
+)
 from cgboost.estimators.common.parameters import (
     check_count,
     check_nu,
@@ -144,7 +150,7 @@ class BaseBoost(BaseEnsemble):
             self._target,
             StopRule(self._tol, self.max_columns),
             pool,
-            targets=self._target.of_runs(rows.y),
+            y_of_runs=self._target.of_runs(rows.y),
             weights=rows.weights,
             objectives=self._objectives,
             family=self._family,
@@ -416,7 +422,7 @@ class Certified(Plan):
     ----------
     target, stop, pool
         As of every :class:`Plan`.
-    targets : list of ndarray
+    y_of_runs : list of ndarray
         What each run fits its outputs to; ±1 for each class where a run is a joint problem.
     weights : ndarray of shape (n_rows,)
     objectives : sequence of Objective
@@ -432,7 +438,7 @@ class Certified(Plan):
         By number of the run, where it starts from; written anew when the run has ended. For paths.
     """
 
-    targets: list[Vector] = field(repr=False)
+    y_of_runs: list[Vector] = field(repr=False)
     weights: Vector = field(repr=False)
     objectives: Sequence[Objective]
     family: ColumnFamily
@@ -453,25 +459,25 @@ class Certified(Plan):
     def subproblems(self) -> Iterator[Subproblem]:
         """Master and pricer of each run, one after the other."""
         family, pool, last = self.family, self.pool, None
-        for number, target in enumerate(self.targets):
+        for number, y in enumerate(self.y_of_runs):
             objective = self.objectives[min(number, len(self.objectives) - 1)]
-            make_master = partial(objective.master, **self.options)
+            make_master = partial(objective.make_master, **self.options)
             weights, n_outputs, pricer = self.weights, 1, family.pricer(pool, self.stop.tol)
-            if target.ndim == 2:  # rows of the master are pairs of a row and a class
-                n_outputs, names = target.shape[1], cast(Any, self.target.names)
-                pairs = Pairs(target.argmax(axis=1), n_outputs)
-                target, weights = np.ones(len(pairs)), weights[pairs.row]
+            if y.ndim == 2:  # rows of the master are pairs of a row and a class
+                n_outputs, names = y.shape[1], cast(Any, self.target.names)
+                pairs = Pairs(y.argmax(axis=1), n_outputs)
+                y, weights = np.ones(len(pairs)), weights[pairs.row]
                 others = [family.pricer(pool, self.stop.tol) for _ in range(1, n_outputs)]
                 pricer = JointPricer(pairs, [pricer, *others], names=names)
             columns = self.columns_per_round
             if columns is None or isinstance(columns, str):
                 columns = n_outputs * family.columns_per_round(pool, len(self.weights))
-            master = make_master(objective.loss(target, weights))
+            make = partial(_made, make_master, objective.make_loss, y, weights)
+            master = make()
             start = (self.carried or {}).get(number)
             if start is None and self.stop.max_columns is None:
                 start = last or family.warm_start(pool, master.loss, make_master)
-            again = partial(_another_master, make_master, objective, target, weights)
-            master, pricer = family.prepared(pool, master, pricer, again)
+            master, pricer = family.prepared(pool, master, pricer, make)
             if start is not None:
                 if self.stop.max_columns is not None:  # only the columns in use count
                     start = replace(start, loss=None, live=None)
@@ -481,7 +487,7 @@ class Certified(Plan):
                 pricer,
                 n_outputs=n_outputs,
                 columns_per_round=columns,
-                level=_level_of(master.loss),
+                level_of=_level_of(master.loss),
                 max_columns=family.most_columns(len(self.weights)),
             )
             if self.carried is not None:
@@ -491,11 +497,11 @@ class Certified(Plan):
             del master, pricer  # their matrices go before there are those of another run
 
 
-def _another_master(
-    make_master: Callable[[Any], Any], objective: Objective, target: Vector, weights: Vector
+def _made(
+    make_master: Callable[[Any], Any], make_loss: MasterLossMaker, y: Vector, weights: Vector
 ) -> Any:
-    """A second master of a run."""
-    return make_master(objective.loss(target, weights))
+    """A new master of a run."""
+    return make_master(make_loss(y, weights))
 
 
 def _level_of(loss: Any) -> Callable[[Vector], float] | None:

@@ -181,18 +181,18 @@ class Objective:
 
     Attributes
     ----------
-    loss : callable
-        ``loss(target, weights)``, the loss on data.
-    master : callable
-        ``master(loss, coef=…, offset=…, solver=…)``, the master of such a loss.
+    make_loss : callable
+        ``make_loss(y, weights)``, the loss on data.
+    make_master : callable
+        ``make_master(loss, coef=…, offset=…, solver=…)``, the master of such a loss.
     program : {"lp", "qp"}
         What a solver must be able to solve.
     trade_off : str
         The parameter that weighs the loss against the penalty, and its value.
-    level : str or None
+    level_attribute : str or None
         The fitted attribute that holds what the loss chooses itself: margin ρ or tube ε.
     level_sign : float
-        Of that attribute relative to the level of the loss.
+        −1 where the attribute is minus the level of the loss: of the margin ρ the level is −ρ.
     default_level : float or None
         Its value where the loss chooses nothing; None: there is no such attribute.
     remedy : str
@@ -203,11 +203,11 @@ class Objective:
         Half width of the tube around y in which errors are free.
     """
 
-    loss: MasterLossMaker
-    master: Callable[..., Any]
+    make_loss: MasterLossMaker
+    make_master: Callable[..., Any]
     program: str
     trade_off: str
-    level: str | None = None
+    level_attribute: str | None = None
     level_sign: float = 1.0
     default_level: float | None = None
     remedy: str = LARGER
@@ -216,12 +216,12 @@ class Objective:
 
     def attributes(self, runs: Sequence[FittedRun], *, one: bool) -> dict[str, Any]:
         """The fitted attribute of the level: a number, or one for each class; None: not there."""
-        if self.level is None:
+        if self.level_attribute is None:
             return {}
         levels = np.array([0.0 + self.level_sign * run.level for run in runs])
         if not np.isfinite(levels).all():
-            return {self.level: self.default_level}
-        return {self.level: float(levels[0]) if one else levels}
+            return {self.level_attribute: self.default_level}
+        return {self.level_attribute: float(levels[0]) if one else levels}
 
 
 def check_trade_off(estimator: Any, *, is_optional: bool = False) -> None:
@@ -239,14 +239,14 @@ def check_trade_off(estimator: Any, *, is_optional: bool = False) -> None:
 
 @dataclass(frozen=True)
 class Margins:
-    """The parameters of objectives of the margins.
+    """C or ν, the loss and what else a formulation of margins asks for.
 
-    ``balanced`` says that the offset is free, so that Σr = 0.
+    With a ``free_offset`` Σr = 0.
     """
 
     C: float
     nu: float | None
-    balanced: bool
+    free_offset: bool
     loss: Loss = field(default_factory=Hinge)
     eta: float | None = None
     margin: float = 0.0
@@ -274,18 +274,18 @@ class Margins:
         """A loss with C, or the hinge with ν (Demiriz, Bennett, Shawe-Taylor 2002)."""
         if self.nu is None:
             return self.loss.on(labels, row_costs(self.C, weights))
-        return nu_hinge(labels, weights, self.nu, balanced=self.balanced)
+        return nu_hinge(labels, weights, self.nu, balanced=self.free_offset)
 
     def entropic(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
         """The loss of ERLPBoost."""
         return entropic_nu_hinge(
-            labels, weights, self.share, eta=self.regularisation, balanced=self.balanced
+            labels, weights, self.share, eta=self.regularisation, balanced=self.free_offset
         )
 
     def smoothed(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
         """The loss of QRLP-Boost."""
         smoothing = 1.0 / (self.regularisation * self.share)
-        return nu_hinge(labels, weights, self.share, balanced=self.balanced, smoothing=smoothing)
+        return nu_hinge(labels, weights, self.share, balanced=self.free_offset, smoothing=smoothing)
 
     def distribution(self, labels: Vector, weights: Vector) -> SupportVectorLoss:
         """The loss of MD-Boost."""
@@ -320,7 +320,12 @@ def margin_objective(formulation: str | Penalty, margins: Margins) -> Objective:
     if isinstance(penalty := PENALTIES_OF.get(formulation, formulation), Penalty):
         program, master = program_of(margins.loss, penalty), penalized(penalty)
         return Objective(
-            margins.soft, master, program, margins.trade_off, level="margin_", level_sign=-1.0
+            margins.soft,
+            master,
+            program,
+            margins.trade_off,
+            level_attribute="margin_",
+            level_sign=-1.0,
         )
     makers: dict[str, tuple[MasterLossMaker, Callable[..., Any], str]] = {
         "erlp": (margins.entropic, EntropyMaster, "qp"),
@@ -329,7 +334,9 @@ def margin_objective(formulation: str | Penalty, margins: Margins) -> Objective:
         "nm": (margins.shortfall, BudgetMaster, "lp"),
     }
     loss, master, program = makers[str(formulation)]
-    return Objective(loss, master, program, margins.trade_off, level="margin_", level_sign=-1.0)
+    return Objective(
+        loss, master, program, margins.trade_off, level_attribute="margin_", level_sign=-1.0
+    )
 
 
 def program_of(loss: Loss, penalty: Penalty) -> str:
@@ -452,7 +459,7 @@ def residual_objective(penalty: Penalty, *, C: float, loss: Loss, nu: float | No
         penalized(penalty),
         program_of(loss, penalty),
         f"C={C:g}",
-        level=None if epsilon is None else "epsilon_",
+        level_attribute=None if epsilon is None else "epsilon_",
         default_level=epsilon,
         remedy=f"{LARGER}, or {SCALE_Y}",
         remedy_at_zero=at_zero,

@@ -23,8 +23,8 @@ class Subproblem:
     n_outputs : int
         Outputs of the model that the run makes.
     columns_per_round : int
-    level : callable or None
-        What the loss has chosen itself (ε or −ρ) for an output on the master's rows.
+    level_of : callable or None
+        What the loss has chosen itself (ε or −ρ), from an output on the master's rows.
     callbacks : sequence of callables
         They see every round before the callbacks of the estimator do.
     max_rounds : int or None
@@ -37,7 +37,7 @@ class Subproblem:
     pricer: Pricer
     n_outputs: int = 1
     columns_per_round: int = 1
-    level: Callable[[Vector], float] | None = None
+    level_of: Callable[[Vector], float] | None = None
     callbacks: Sequence[Callable[[Round], Any]] = ()
     max_rounds: int | None = None
     max_columns: int | None = None

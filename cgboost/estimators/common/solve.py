@@ -98,7 +98,7 @@ def solve(plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None) 
             interrupted, loop.callbacks = True, (Interruption(),)
             result = loop.run()
         interrupted = interrupted or result.stop_reason is StopReason.INTERRUPTED
-        runs.append(FittedRun.of(result, task.master, task.n_outputs, task.level))
+        runs.append(FittedRun.of(result, task.master, task.n_outputs, task.level_of))
         del task, loop, result  # what masters hold goes before there is another one
     outputs = [output for run in runs for output in run.outputs]
     shared = iter(plan.shared([h for output in outputs for h in output.hypotheses]))

@@ -291,7 +291,7 @@ class Link:
         return shares if outputs.shape[1] == 1 else shares / shares.sum(axis=1, keepdims=True)
 
 
-def balanced(outputs: Vector) -> Vector:
+def centred_outputs(outputs: Vector) -> Vector:
     """The scores of K classes, shifted so that those of a row add up to 0; one output as it is."""
     return outputs if outputs.shape[1] == 1 else outputs - outputs.mean(axis=1, keepdims=True)
 

@@ -381,14 +381,14 @@ class Obeying(Plan):
     Attributes
     ----------
     pool : ConstrainedProblem
-    targets : list of ndarray
+    y_of_runs : list of ndarray
         Of each run.
     columns_per_round : int
     starts : dict of int to WarmStart
         Where an earlier attempt at a run has ended.
     """
 
-    targets: list[Vector] = field(repr=False)
+    y_of_runs: list[Vector] = field(repr=False)
     columns_per_round: int
     starts: dict[int, WarmStart] = field(default_factory=dict, repr=False)
 
@@ -400,7 +400,7 @@ class Obeying(Plan):
     def subproblems(self) -> Iterator[Subproblem]:
         """Master and pricer of every output, from the columns of an earlier attempt."""
         problem: ConstrainedProblem = self.pool
-        for number, target in enumerate(self.targets):
+        for number, target in enumerate(self.y_of_runs):
             start = self.starts.get(number)
             task = problem.task(target, self.stop.tol, self.columns_per_round, start)
             if problem.constraints:
@@ -491,7 +491,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
 
     @property
     def _objective(self) -> Objective:
-        margins = Margins(self._chosen_cost, None, balanced=False, loss=get_loss(self.loss))
+        margins = Margins(self._chosen_cost, None, free_offset=False, loss=get_loss(self.loss))
         return margin_objective(L1(), margins)
 
     @property

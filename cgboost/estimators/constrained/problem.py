@@ -155,7 +155,7 @@ class ConstrainedProblem:
         problem = self.declared(target)
         extension, limits = self.limit_rows(problem)
         pricer, sign = self.family.obeying(self.pool, problem, tol)
-        loss = self.objective.loss(*self._at_rate_prices(target))
+        loss = self.objective.make_loss(*self._at_rate_prices(target))
         master = self._master(problem, extension, limits, sign, loss)
         if self.constraints:
             pricer = ExtendedPricer(pricer, extension, self.known)
@@ -176,7 +176,7 @@ class ConstrainedProblem:
         if declared.minimax:
             cost = self.total * max(self._mean_losses(declared.minimax[0][1], f))
         else:
-            cost = float(self.objective.loss(self.target, self.rows.weights).value(f))
+            cost = float(self.objective.make_loss(self.target, self.rows.weights).value(f))
         for other, weight in declared.also:
             cost += weight * float(other.on(self.target, self.C * self.rows.weights).value(f))
         moved = 0.0 if self.free_offset else abs(float(output.intercept))  # a constant column

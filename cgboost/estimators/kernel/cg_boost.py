@@ -266,7 +266,9 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
 
     @property
     def _objective(self) -> Objective:
-        margins = Margins(self.C, self.nu, balanced=self.offset == "free", loss=get_loss(self.loss))
+        margins = Margins(
+            self.C, self.nu, free_offset=self.offset == "free", loss=get_loss(self.loss)
+        )
         return margin_objective(get_penalty(self.penalty), margins)
 
     def _master_options(self) -> dict[str, Any]:

@@ -269,8 +269,8 @@ class Noncrossing(Certified):
         """The one run."""
         family, levels = self.family, self.target.names
         assert levels is not None
-        (target,) = self.targets
-        loss, count = self.objectives[0].loss(target[:, 0], self.weights), len(levels)
+        (target,) = self.y_of_runs
+        loss, count = self.objectives[0].make_loss(target[:, 0], self.weights), len(levels)
         own = {name: self.options[name] for name in ("coef", "solver", "solver_options")}
         master = NoncrossingMaster(levels.tolist(), loss.target, loss.weights, **own)
         if self.carried is not None:

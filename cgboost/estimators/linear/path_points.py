@@ -189,9 +189,9 @@ def priced_path(
     columns = np.asarray(pool.values(0, np.arange(count)).T, dtype=np.float64)
     plan = first._certified(pool, rows)
     runs: list[PricedPoints] = []
-    for number, target in enumerate(plan.targets):
+    for number, target in enumerate(plan.y_of_runs):
         objective = plan.objectives[min(number, len(plan.objectives) - 1)]
-        master = objective.master(objective.loss(target, rows.weights), **plan.options)
+        master = objective.make_master(objective.make_loss(target, rows.weights), **plan.options)
         if not isinstance(master, SupportVectorMaster):
             return None
         points = master.solved_along(

@@ -334,7 +334,7 @@ feature_names_in_
         margins = Margins(
             self._chosen_cost,
             self.nu,
-            balanced=self.offset == "free",
+            free_offset=self.offset == "free",
             eta=self.eta,
             margin=DEFAULT_MARGIN if self.margin is None else self.margin,
             loss=get_loss(self.loss),

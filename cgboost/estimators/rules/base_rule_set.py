@@ -306,7 +306,7 @@ default="duckdb"
         interrupted = any(run.stop_reason is StopReason.INTERRUPTED for run in runs)
         if self.pricing != "exact" or interrupted:
             return runs
-        for k, target in enumerate(plan.targets[: len(runs)]):
+        for k, target in enumerate(plan.y_of_runs[: len(runs)]):
             relaxation = BudgetRelaxation(
                 self._budget,
                 plan.family,
@@ -327,7 +327,9 @@ default="duckdb"
         """The master of the loss with a penalty, which bounds what the budget allows."""
         objective = self._objective_with(penalty, C)
         own = self._master_options() | {"solver_options": self.solver_options}
-        master: SupportVectorMaster = objective.master(objective.loss(target, weights), **own)
+        master: SupportVectorMaster = objective.make_master(
+            objective.make_loss(target, weights), **own
+        )
         return master
 
 
@@ -345,6 +347,6 @@ class WithinBudget(Certified):
 
     def subproblems(self) -> Iterator[Subproblem]:
         """Those of the loss and the penalty, each with its search."""
-        for task, target in zip(super().subproblems(), self.targets, strict=True):
+        for task, target in zip(super().subproblems(), self.y_of_runs, strict=True):
             pricer = self.selection(task.master, target)
             yield replace(task, pricer=pricer, columns_per_round=1)

@@ -165,7 +165,7 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         super()._check_parameters()
 
     def _objective_with(self, penalty: Penalty, C: float) -> Objective:
-        margins = Margins(C, None, balanced=True, loss=get_loss(self.loss))
+        margins = Margins(C, None, free_offset=True, loss=get_loss(self.loss))
         return margin_objective(penalty, margins)
 
     def _learn_choices(self, rows: TrainingRows) -> None:

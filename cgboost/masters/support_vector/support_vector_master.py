@@ -164,9 +164,9 @@ class SupportVectorMaster:
             if value not in get_args(choices):
                 raise ValueError(f"{name} must be one of {get_args(choices)}, got {value!r}")
         self.penalty = penalty
-        own = penalty.dual_loss(loss)
+        given = penalty.dual_loss(loss)
         sparse = solver == "auto" and penalty.threshold > 0 and penalty.radius is None
-        self.loss = as_master_loss(own, sparse=sparse)
+        self.loss = as_master_loss(given, sparse=sparse)
         free = free_columns if isinstance(free_columns, FreeColumns) else FreeColumns(free_columns)
         self.form = DualForm(penalty, coef == "free", offset, len(free))
         if penalty.is_positively_homogeneous and not self.loss.shrinks:
@@ -183,20 +183,27 @@ class SupportVectorMaster:
         self._best: DualPoint | None = None
         self._best_bound = -np.inf
         self._setbacks, self._repriced, self._complete = 0, False, False
-        # objective, bound and the last answer are those of the problem between the two chains
-        self._before_values, between = Chain.of(Problem(own, self.form), BEFORE_VALUES)
-        self._loss = as_master_loss(between.loss, sparse=sparse)
-        self._before_optimizer, inner = Chain.of(Problem(self._loss, self.form), BEFORE_OPTIMIZER)
-        self._of_dual = inner.loss, solver, options  # a bound method would keep the master alive
+        # given → centred: objective, bound and pseudo-response are those of this problem
+        # → in the units of the optimizer, which alone sees it; often all three are one
+        self._before_values, between = Chain.of(Problem(given, self.form), BEFORE_VALUES)
+        self._centred_loss = as_master_loss(between.loss, sparse=sparse)
+        self._before_optimizer, inner = Chain.of(
+            Problem(self._centred_loss, self.form), BEFORE_OPTIMIZER
+        )
+        self._dual_arguments = (
+            inner.loss,
+            solver,
+            options,
+        )  # a bound method would keep the master alive
         self._smooth = self._smooth_along_paths(between.loss)
         # whether a next price goes on with this restricted problem: the first of a path is enough
-        able = self._smooth is not None or PrimalSimplex.takes(self._loss, self.form)
+        able = self._smooth is not None or PrimalSimplex.takes(self._centred_loss, self.form)
         self._along_paths = solver == "auto" and able
 
     @cached_property
     def _dual(self) -> Any:
         """The live restricted problem."""
-        return self._make_dual(*self._of_dual)
+        return self._make_dual(*self._dual_arguments)
 
     def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
         """A restricted problem of a loss in its units."""
@@ -290,9 +297,9 @@ class SupportVectorMaster:
         scores : callable
             As for :func:`~cgboost.masters.support_vector.priced_points.solved_along`.
         """
-        loss = self._loss if self._smooth is None else self._smooth
+        loss = self._centred_loss if self._smooth is None else self._smooth
         plain = self.form.threshold > 0 and self.form.radius is None and not self.form.n_free
-        plain = plain and not self.form.charges_offset and self._of_dual[1] == "auto"
+        plain = plain and not self.form.charges_offset and self._dual_arguments[1] == "auto"
         if not (plain and isinstance(loss, RowwiseLoss)):
             return None
         from cgboost.masters.support_vector.priced_points import solved_along  # paths alone need it
@@ -305,13 +312,13 @@ class SupportVectorMaster:
 
     def _takes_over(self, start: WarmStart) -> bool:
         """Take over the restricted problem of another price; False if it is of another kind."""
-        loss, solver, options = self._of_dual
+        loss, solver, options = self._dual_arguments
         loss = loss if self._smooth is None else self._smooth
-        if self._along_paths and not is_neighbour(self._loss, start.loss):
+        if self._along_paths and not is_neighbour(self._centred_loss, start.loss):
             return False
         if self._along_paths and start.live is None:
             if self._smooth is None:
-                self._dual = PrimalSimplex(self._loss, self.form)
+                self._dual = PrimalSimplex(self._centred_loss, self.form)
             else:
                 self._dual = self._make_dual(loss, solver, options)
         if start.live is None:
@@ -323,7 +330,7 @@ class SupportVectorMaster:
             self._repriced = True
             dual.reprice(loss)
         elif self._along_paths:
-            dual.reprice(self._loss)
+            dual.reprice(self._centred_loss)
         else:
             return False
         self._dual, self.columns = dual, list(columns)
@@ -345,7 +352,7 @@ class SupportVectorMaster:
         used = np.flatnonzero(best.coef)
         columns = [self.columns[j] for j in used]
         live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
-        own = self._loss if self._along_paths else None
+        own = self._centred_loss if self._along_paths else None
         complete = self._complete and live is not None
         return WarmStart(columns, best.coef[used], best.intercept, own, live, complete)
 
@@ -359,7 +366,7 @@ class SupportVectorMaster:
         except SolverFailure as failure:
             logger.info("going on without the vertex: %s", failure)
         self._along_paths = False
-        self._dual = self._make_dual(*self._of_dual)
+        self._dual = self._make_dual(*self._dual_arguments)
         self._dual.add([column.values for column in self.columns])
         if self._best is not None:
             coef = np.zeros(len(self.columns))
@@ -378,7 +385,7 @@ class SupportVectorMaster:
         objective = self._objective(point)
         scale, limited = self._scale(objective), getattr(self._dual, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
-            rounding = allowance(self._loss.magnitude(point.output, point.response))
+            rounding = allowance(self._centred_loss.magnitude(point.output, point.response))
             serious = objective > least + max(UNMOVED * scale, rounding) and not limited
             point = self._after_setback(point, serious=serious)
             objective = least
@@ -389,8 +396,10 @@ class SupportVectorMaster:
 
     def _state(self, point: DualPoint, objective: float) -> MasterState:
         """What the loop sees of a point: its pseudo-response is one of the dual."""
-        response = self._loss.feasible(point.response, balanced=self.offset == "free")
-        level = self._loss.level(point.output) if self._loss.level_is_offset else 0.0
+        response = self._centred_loss.feasible(point.response, balanced=self.offset == "free")
+        level = (
+            self._centred_loss.level(point.output) if self._centred_loss.level_is_offset else 0.0
+        )
         outer = self._before_values.invert(point)
         return MasterState(
             columns=tuple(self.columns),
@@ -399,10 +408,10 @@ class SupportVectorMaster:
             output=outer.output + level,
             pseudo_response=response,
             objective=objective,
-            slack=self._loss.slack(point.output),
+            slack=self._centred_loss.slack(point.output),
             entry=self._entry(objective, response),
             scale=self._scale(objective),
-            magnitude=self._loss.magnitude(point.output, response),
+            magnitude=self._centred_loss.magnitude(point.output, response),
             solved=point.solved,
         )
 
@@ -416,7 +425,9 @@ class SupportVectorMaster:
         if imbalance > MOST_IMBALANCE * state.gap_scale:
             return None
         total = float(response.sum()) if self.form.charges_offset else 0.0
-        bound = self.penalty.bound(self._loss, response, state.entry, priced, offset_score=total)
+        bound = self.penalty.bound(
+            self._centred_loss, response, state.entry, priced, offset_score=total
+        )
         bound -= imbalance
         if bound > self._best_bound + UNMOVED * state.gap_scale:
             self._best_bound, self._setbacks = bound, 0
@@ -518,7 +529,7 @@ class SupportVectorMaster:
         elsewhere: there, it is not compared with 1 but with what a small margin would be worth.
         """
         if not self.loss.chooses_margin:
-            return self.form.gap_scale(self._loss, objective)
+            return self.form.gap_scale(self._centred_loss, objective)
         # α·Hᵀr with Σ|r| = mass: a score is at most mass·max|h|, and a margin counts as often
         largest = self._dual.largest_entry or 1.0  # without a column as with one of ones
         score = self.loss.mass.amount * largest
@@ -529,7 +540,9 @@ class SupportVectorMaster:
         return advice(self.loss, self._dual.largest_entry)
 
     def _objective(self, point: DualPoint) -> float:
-        return self.form.value(point.coef, point.intercept) + float(self._loss.value(point.output))
+        return self.form.value(point.coef, point.intercept) + float(
+            self._centred_loss.value(point.output)
+        )
 
     def _after_setback(self, point: DualPoint, *, serious: bool) -> DualPoint:
         """The last point, which is still feasible, with the pseudo-response of a worse answer.

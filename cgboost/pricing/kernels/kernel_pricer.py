@@ -411,20 +411,20 @@ class KernelPool:
         """
         if not len(indices):
             return []
-        own = np.asarray(strata), np.asarray(indices)
+        wanted = np.asarray(strata), np.asarray(indices)
         if wide and self._data.dtype != np.float64:
-            values = self._data.columns(*own, None, dtype=np.dtype(np.float64))
+            values = self._data.columns(*wanted, None, dtype=np.dtype(np.float64))
         else:
-            values = self.values_on(*own, None)
+            values = self.values_on(*wanted, None)
         columns = []
         for stratum, index, value in zip(strata, indices, values, strict=True):
-            family, own = self.families[stratum], value
+            family = self.families[stratum]
             centre = single(family.kernel.centres(self.X, slice(index, index + 1)))
             hypothesis = KernelHypothesis(family, int(index), centre)
             key = family.name, int(index)
             if family.kernel.is_precomputed:
-                own = own.astype(self._data.dtype, copy=False)
-            columns.append(Column(own, key=key, hypothesis=hypothesis, stratum=family.name))
+                value = value.astype(self._data.dtype, copy=False)
+            columns.append(Column(value, key=key, hypothesis=hypothesis, stratum=family.name))
         return columns
 
     def values(self, stratum: int, indices: Indices) -> Matrix:
