@@ -70,11 +70,13 @@ class MasterError(CGBoostError):
     ----------
     timed_out : bool
         Whether the solver ran out of time instead of failing.
+    unbounded : bool
+        Whether the objective falls without end over the columns so far.
     """
 
-    def __init__(self, message: str, *, timed_out: bool = False) -> None:
+    def __init__(self, message: str, *, timed_out: bool = False, unbounded: bool = False) -> None:
         super().__init__(message)
-        self.timed_out = timed_out
+        self.timed_out, self.unbounded = timed_out, unbounded
 
 
 class BoundError(CGBoostError):

@@ -346,7 +346,11 @@ class ColumnGeneration:
         shown = None
         if searched or not state.bounded:
             shown = conclusion(current, priced, fresh, self.tol)
-        stop = shown or self._stop(current, stopping, priced) or no_progress(current, trace.flat)
+        limited = self._stop(current, stopping, priced)
+        is_late = limited is not None and limited[0] is StopReason.TIME
+        if is_late and shown is not None and shown[0] is StopReason.NO_COLUMN:
+            shown = None  # what ran out of time has not shown that there is nothing
+        stop = shown or limited or no_progress(current, trace.flat)
         if stop is not None:
             if searched and stop[0] in ON_REQUEST and not priced.exact:
                 self._certify(trace, state)

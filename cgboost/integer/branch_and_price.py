@@ -107,6 +107,9 @@ class BranchAndPrice:
     objective_step : float or None
         A number such that the cost of every integer solution is a multiple of it (1 for integer
         costs): bounds are rounded up to multiples.
+    constant : float, default=0.0
+        What every solution costs besides its columns. It is not in ``objective`` and ``bound``, but
+        gaps are relative to the whole.
     start : sequence of Column, optional
         An initial solution of whole columns; a column used twice is listed twice.
     columns_per_round : int, default=20
@@ -147,6 +150,7 @@ class BranchAndPrice:
         heuristics: Sequence[Heuristic] | str = "auto",
         cuts: Sequence[CutCallback] = (),
         objective_step: float | None = None,
+        constant: float = 0.0,
         start: Sequence[Column] = (),
         columns_per_round: int = 20,
         smoothing: Smoothing | None = None,
@@ -162,6 +166,7 @@ class BranchAndPrice:
             isinstance(objective_step, Real) and 0 < objective_step < math.inf
         ):
             raise ValueError(f"objective_step must be positive or None, got {objective_step!r}")
+        check_number("constant", constant)
         check_whole("columns_per_round", columns_per_round, 1)
         check_whole("verbose", verbose, 0)
         if strong_branching is not None and not isinstance(strong_branching, StrongBranching):
@@ -190,6 +195,7 @@ class BranchAndPrice:
             heuristics=_heuristics(heuristics, rules),
             cuts=_callables("cuts", cuts),
             objective_step=objective_step,
+            constant=float(constant),
             start=_start(start),
             columns_per_round=int(columns_per_round),
             smoothing=Wentges(0.5, decay=1.0) if smoothing is None else smoothing,
@@ -213,7 +219,7 @@ class BranchAndPrice:
         Parameters
         ----------
         gap : float, default=1e-6
-            Stop at this gap, relative to max(|objective|, min(1, largest cost)).
+            Stop at this gap, relative to max(|objective + constant|, min(1, largest cost)).
         time_limit : float or None
             Seconds, including those of earlier runs if the search is resumed.
         max_nodes : int or None

@@ -60,6 +60,7 @@ class _CommonData:
     objective_step: float | None
     columns_per_round: int
     gap: float
+    constant: float
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,7 @@ class ParallelNodes:
             search.objective_step,
             search.columns_per_round,
             search.gap,
+            search.constant,
         )
         problems, pricer = (pickled(own, executor, SENT) for own in (problem, search.pricer))
         self._n_shared, self._n_readable = len(self._columns), self._n_pickled
@@ -163,6 +165,7 @@ def _solved(shared: _WorkerData, task: bytes, state: _State) -> tuple[None, byte
             columns_per_round=problem.columns_per_round,
             smoothing=problem.smoothing,
             gap=problem.gap,
+            constant=problem.constant,
             time_limit=state.seconds,
         )
         own.name, own.n_known = shared.name, 0

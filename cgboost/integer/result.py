@@ -87,7 +87,7 @@ class BranchAndPriceResult:
         Lower bound on the cost of all solutions; None without a certificate (the pricer is not
         exact).
     gap : float
-        ``objective − bound`` relative to max(|objective|, min(1, largest cost)), or inf.
+        ``objective − bound`` relative to max(|objective + constant|, min(1, largest cost)), or inf.
     columns : tuple of Column
         The columns used in the solution.
     coef : ndarray of shape (n_columns,)

@@ -147,8 +147,9 @@ class Search:
         subgradient: Subgradient | None = None,
         integer: Collection[Hashable] = (),
         requirements: Sequence[Requirement] = (),
+        constant: float = 0.0,
     ) -> None:
-        self.subgradient = subgradient
+        self.subgradient, self.constant = subgradient, constant
         self.integer, self.requirements = frozenset(integer), tuple(requirements)
         self.master, self.pricer = master, pricer
         self.objective_step, self.columns_per_round = objective_step, columns_per_round
@@ -216,8 +217,13 @@ class Search:
         return max(bound, float(step * math.ceil(bound / step - STEP_ROUNDING)))
 
     def scale(self, objective: float) -> float:
-        """What gaps are relative to: small objectives, of columns of small costs, to these."""
+        """The size of an objective: small ones, of columns of small costs, have that of these."""
         return gap_scale(objective, self.pool.cost_unit)
+
+    @property
+    def gap_scale(self) -> float:
+        """What gaps are relative to: the best solution, with what every solution costs besides."""
+        return self.scale(self.objective + self.constant)
 
     def closes(self, bound: float, at_most: float = math.inf) -> bool:
         """Whether solutions above this bound are no use, or cost more than ``at_most``."""
@@ -225,7 +231,7 @@ class Search:
             return True
         if not math.isfinite(self.objective):
             return bound == math.inf
-        allowed = self.gap * self.scale(self.objective)
+        allowed = self.gap * self.gap_scale
         return self.rounded(bound) >= self.objective - allowed
 
     # ------------------------------------------------------------------ relaxations

@@ -93,6 +93,7 @@ class TreeOptions:
     executor: Executor | None = None
     subgradient: Subgradient | None = None
     fixing: VariableFixing | None = None
+    constant: float = 0.0
 
     @property
     def integer(self) -> frozenset[Hashable]:
@@ -174,6 +175,7 @@ class TreeSearch:
             subgradient=what.subgradient,
             integer=what.integer,
             requirements=[rule for rule in what.branching if isinstance(rule, Requirement)],
+            constant=what.constant,
         )
         self.search.between_rounds = self._wait
         self.open = what.node_selection
@@ -589,7 +591,7 @@ class TreeSearch:
         objective = self.search.objective
         if not (math.isfinite(bound) and math.isfinite(objective)):
             return math.inf
-        return max(0.0, objective - bound) / self.search.scale(objective)
+        return max(0.0, objective - bound) / self.search.gap_scale
 
     def _record(self, node: Node, status: str) -> None:
         """A row of the table; callbacks; and the end, if the gap is closed."""

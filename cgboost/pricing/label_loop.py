@@ -1,7 +1,8 @@
 """The labels of :mod:`cgboost.pricing.labelling` one after another, for numba.
 
 The same labels in the same steps as there: what is compared with all labels of a node at once in
-NumPy is here compared until the first that dominates.
+NumPy is here compared until the first that dominates. The loop stops after some work, so that its
+caller can look at the clock and Ctrl-C can strike, and goes on where it was.
 """
 
 from __future__ import annotations
@@ -11,16 +12,97 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+Bits = NDArray[np.uint64]
+
+Labels = tuple[Numbers, Numbers, Vector, Vector, Bits, Numbers]
+"""Of all labels so far, with room for more: node, parent, cost, resources, nodes that are closed,
+and the next label of its step, later of its node."""
+
+Ends = tuple[Vector, Numbers]
+"""Costs of paths that have reached the sink, and their last labels; with room for more."""
+
+STEP, PLACE, N_LABELS, N_ENDS = range(4)
+"""Places of what the loop counts: the step that it is in, the place among the labels of this step,
+all labels, and all ends."""
+
+
+def first_label(
+    lower: Vector,
+    upper: Vector,
+    nearest: Vector,
+    bit: Bits,
+    step: float,
+    source: int,
+) -> tuple[Labels, Ends, Numbers, Numbers, Numbers, Numbers]:
+    """The label of the source, from which :func:`label_paths` begins.
+
+    Parameters
+    ----------
+    lower, upper : ndarray of shape (n_resources, n_nodes)
+    nearest : ndarray of shape (n_resources, n_nodes, n_nodes)
+        The least consumption of any way.
+    bit : ndarray of shape (n_nodes, n_words)
+        Nodes as bits.
+    step : float
+        Of the first resource.
+    source : int
+
+    Returns
+    -------
+    labels, ends
+        With room for more.
+    first_of_step : ndarray of int
+        The first label of each step.
+    kept : ndarray of int, shape (2, n_nodes)
+        The first and the last label of each node that none dominates.
+    here : ndarray of int
+        The labels of the present step.
+    counts : ndarray of int, shape (4,)
+    """
+    n_resources, n = lower.shape
+    n_words = bit.shape[1]
+    room = 1024
+    node, parent = np.empty(room, np.int64), np.empty(room, np.int64)
+    spent, used = np.empty(room), np.empty((room, n_resources))
+    closed = np.empty((room, n_words), np.uint64)
+    following = np.empty(room, np.int64)
+    low, high = lower[0].min(), upper[0].max()
+    base = int(np.floor(low / step)) - 1  # the source has a step of its own, before all others
+    first_of_step = np.full(int(np.floor(high / step)) - base + 2, -1, np.int64)
+
+    node[0], parent[0], spent[0], following[0] = source, -1, 0.0, -1
+    for r in range(n_resources):
+        used[0, r] = lower[r, source]
+    for word in range(n_words):
+        closed[0, word] = bit[source, word]
+    for k in range(n):
+        for r in range(n_resources):
+            if used[0, r] + nearest[r, source, k] > upper[r, k]:
+                closed[0, k // 64] |= bit[k, k // 64]
+    first_of_step[0] = 0
+    counts = np.zeros(4, np.int64)
+    counts[N_LABELS] = 1
+    labels = node, parent, spent, used, closed, following
+    ends = np.empty(64), np.empty(64, np.int64)
+    kept = np.full((2, n), -1, np.int64)
+    return labels, ends, first_of_step, kept, np.empty(0, np.int64), counts
 
 
 def label_paths(
+    labels: Labels,
+    reached: Ends,
+    first_of_step: Numbers,
+    kept: Numbers,
+    here: Numbers,
+    counts: Numbers,
+    work: int,
     cost: Vector,
     consumption: Vector,
     lower: Vector,
     upper: Vector,
     nearest: Vector,
-    near: NDArray[np.uint64],
-    bit: NDArray[np.uint64],
+    near: Bits,
+    bit: Bits,
     onward: Vector,
     step: float,
     n_cells: float,
@@ -28,11 +110,16 @@ def label_paths(
     sink: int,
     below: float,
     remember: bool,
-) -> tuple[Numbers, Numbers, Vector, Numbers]:
-    """Label from the source to the sink.
+) -> tuple[Labels, Ends, Numbers, bool]:
+    """Label from the source to the sink, as far as some work leads.
 
     Parameters
     ----------
+    labels, reached, first_of_step, kept, here, counts
+        As :func:`first_label` makes them, or the last call has left them: ``first_of_step``,
+        ``kept`` and ``counts`` are changed, the others returned.
+    work : int
+        Comparisons of labels, and nodes that labels are extended to, after which it stops.
     cost : ndarray of shape (n_nodes, n_nodes)
     consumption, nearest : ndarray of shape (n_resources, n_nodes, n_nodes)
         Of arcs, and the least of any way.
@@ -47,60 +134,44 @@ def label_paths(
         Cells in a step.
     source, sink : int
     below : float
+        Only paths that cost less reach the sink.
     remember : bool
         Whether dominance looks at the closed nodes.
 
     Returns
     -------
-    nodes, parents : ndarray of int, shape (n_labels,)
-    costs : ndarray of shape (n_ends,)
-        Of paths that reach the sink for less than ``below``.
-    ends : ndarray of int, shape (n_ends,)
-        Their last labels.
+    labels, reached, here
+    over : bool
+        Whether no label is left.
     """
     n_resources, n = lower.shape
     n_words = bit.shape[1]
-    room = 1024
-    node, parent = np.empty(room, np.int64), np.empty(room, np.int64)
-    spent, used = np.empty(room), np.empty((room, n_resources))
-    closed = np.empty((room, n_words), np.uint64)
-    following = np.empty(room, np.int64)  # the next label of its step, then of its node
-    low, high = lower[0].min(), upper[0].max()
-    base = int(np.floor(low / step)) - 1  # the source has a step of its own, before all others
-    first_of_step = np.full(int(np.floor(high / step)) - base + 2, -1, np.int64)
-    first_kept, last_kept = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-    end_costs, ends, n_ends = np.empty(64), np.empty(64, np.int64), 0
-
-    node[0], parent[0], spent[0], following[0] = source, -1, 0.0, -1
-    for r in range(n_resources):
-        used[0, r] = lower[r, source]
-    for word in range(n_words):
-        closed[0, word] = bit[source, word]
-    for k in range(n):
-        for r in range(n_resources):
-            if used[0, r] + nearest[r, source, k] > upper[r, k]:
-                closed[0, k // 64] |= bit[k, k // 64]
-    n_labels = 1
-    first_of_step[0] = 0
-
+    node, parent, spent, used, closed, following = labels
+    end_costs, ends = reached
+    low = lower[0].min()
+    base = int(np.floor(low / step)) - 1
+    n_labels, n_ends, done = counts[N_LABELS], counts[N_ENDS], 0
     arrived = np.empty(n_resources)
-    for number in range(len(first_of_step)):
-        count, label = 0, first_of_step[number]
-        while label >= 0:
-            count += 1
-            label = following[label]
-        if count == 0:
-            continue
-        here, label = np.empty(count, np.int64), first_of_step[number]
-        for place in range(count):
-            here[place] = label
-            label = following[label]
-        here = here[np.argsort(spent[here])]
-        for place in range(count):
+    number, place = counts[STEP], counts[PLACE]
+    while number < len(first_of_step) and done < work:
+        if place == 0:
+            count, label = 0, first_of_step[number]
+            while label >= 0:
+                count += 1
+                label = following[label]
+            here, label = np.empty(count, np.int64), first_of_step[number]
+            for at in range(count):
+                here[at] = label
+                label = following[label]
+            here = here[np.argsort(spent[here])]
+        while place < len(here) and done < work:
             label = here[place]
+            place += 1
+            done += n
             own = node[label]
-            other, dominated = first_kept[own], False
+            other, dominated = kept[0, own], False
             while other >= 0:
+                done += 1
                 better = spent[other] <= spent[label]
                 r = 0
                 while better and r < n_resources:
@@ -118,11 +189,11 @@ def label_paths(
             if dominated:
                 continue
             following[label] = -1
-            if last_kept[own] >= 0:
-                following[last_kept[own]] = label
+            if kept[1, own] >= 0:
+                following[kept[1, own]] = label
             else:
-                first_kept[own] = label
-            last_kept[own] = label
+                kept[0, own] = label
+            kept[1, own] = label
             for k in range(n):
                 if k == source or not np.isfinite(cost[own, k]):
                     continue
@@ -147,11 +218,10 @@ def label_paths(
                 cell = int(np.floor((arrived[0] - low) * n_cells / step))
                 if not total + onward[k, cell] < below:
                     continue
-                if n_labels == room:
+                if n_labels == len(node):
                     node, parent = np.append(node, node), np.append(parent, parent)
                     spent, following = np.append(spent, spent), np.append(following, following)
                     used, closed = np.concatenate((used, used)), np.concatenate((closed, closed))
-                    room *= 2
                 node[n_labels], parent[n_labels], spent[n_labels] = k, label, total
                 for r in range(n_resources):
                     used[n_labels, r] = arrived[r]
@@ -167,7 +237,12 @@ def label_paths(
                 following[n_labels] = first_of_step[at]
                 first_of_step[at] = n_labels
                 n_labels += 1
-    return node[:n_labels], parent[:n_labels], end_costs[:n_ends], ends[:n_ends]
+        if place == len(here):
+            number, place = number + 1, 0
+    counts[STEP], counts[PLACE] = number, place
+    counts[N_LABELS], counts[N_ENDS] = n_labels, n_ends
+    labels = node, parent, spent, used, closed, following
+    return labels, (end_costs, ends), here, number == len(first_of_step)
 
 
 def least_onward(

@@ -12,6 +12,7 @@ installed a compiled loop takes them one after another (:mod:`cgboost.pricing.la
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cgboost.compiled import compiled
-from cgboost.pricing.label_loop import label_paths, least_onward
+from cgboost.pricing.label_loop import (
+    N_ENDS,
+    N_LABELS,
+    first_label,
+    label_paths,
+    least_onward,
+)
 
 Vector = NDArray[np.float64]
 NodeBits = NDArray[np.uint64]
@@ -34,6 +41,10 @@ MOST_CELLS = 10**8
 
 LABELS_AT_ONCE = 256
 """Labels of a node that are compared with all others at once."""
+
+WORK = 2**22
+"""Comparisons of labels after which a compiled loop lets its caller look at the clock: some tens of
+milliseconds."""
 
 CELLS = 4
 """Cells of the first resource in a step, for the bounds of what a path can still cost."""
@@ -53,7 +64,8 @@ class FoundPaths:
         Nodes of elementary paths from source to sink, the cheapest first.
     costs : list of float
     bound : float
-        No elementary path costs less than this; −inf after a heuristic search.
+        No elementary path costs less than this; −inf after a heuristic search, and where the time
+        was up.
     """
 
     paths: list[tuple[int, ...]]
@@ -158,7 +170,9 @@ class ElementaryPaths:
 
     # ------------------------------------------------------------------ searches
 
-    def heuristic(self, cost: Vector, limit: int, below: float = 0.0) -> FoundPaths:
+    def heuristic(
+        self, cost: Vector, limit: int, below: float = 0.0, *, time_limit: float | None = None
+    ) -> FoundPaths:
         """Elementary paths that cost less than ``below``, by a dominance that looks at no nodes.
 
         Parameters
@@ -168,11 +182,15 @@ class ElementaryPaths:
         limit : int
             Paths, at most.
         below : float
+        time_limit : float or None
+            Seconds, after which the paths so far are returned.
         """
-        found = _Labelling(self, cost, below, remember=False).run()
+        found = _Labelling(self, cost, below, remember=False, until=_until(time_limit)).run()
         return FoundPaths(*found.elementary(limit), -np.inf)
 
-    def shortest(self, cost: Vector, limit: int, below: float = 0.0) -> FoundPaths:
+    def shortest(
+        self, cost: Vector, limit: int, below: float = 0.0, *, time_limit: float | None = None
+    ) -> FoundPaths:
         """The cheapest elementary path, and some more that cost less than ``below``.
 
         Parameters
@@ -182,9 +200,14 @@ class ElementaryPaths:
             Paths, at most.
         below : float
             The bound is that of the cheapest path, or ``below`` where no path costs less.
+        time_limit : float or None
+            Seconds, after which the paths so far are returned, without a bound.
         """
+        until = _until(time_limit)
         while True:
-            found = _Labelling(self, cost, below, remember=True).run()
+            found = _Labelling(self, cost, below, remember=True, until=until).run()
+            if found.cut_short:
+                return FoundPaths(*found.elementary(limit), -np.inf)
             if not len(found) or not self._extend_memory(found.path(0)):
                 return FoundPaths(*found.elementary(limit), found.least(below))
 
@@ -242,11 +265,20 @@ class _Labels:
 
 
 class _Ends:
-    """Paths that have reached the sink, the cheapest first."""
+    """Paths that have reached the sink, the cheapest first; not all of them if cut short."""
 
-    def __init__(self, sink: int, nodes: Index, parents: Index, costs: Vector, ends: Index) -> None:
+    def __init__(
+        self,
+        sink: int,
+        nodes: Index,
+        parents: Index,
+        costs: Vector,
+        ends: Index,
+        *,
+        cut_short: bool,
+    ) -> None:
         order = np.argsort(costs, kind="stable")
-        self._sink, self._nodes, self._parents = sink, nodes, parents
+        self._sink, self._nodes, self._parents, self.cut_short = sink, nodes, parents, cut_short
         self.costs, self._ends = costs[order], ends[order]
 
     def __len__(self) -> int:
@@ -282,9 +314,16 @@ class _Labelling:
     """One search; ``closed`` are the nodes that a label remembers, or cannot reach any more."""
 
     def __init__(
-        self, graph: ElementaryPaths, cost: Vector, below: float, *, remember: bool
+        self,
+        graph: ElementaryPaths,
+        cost: Vector,
+        below: float,
+        *,
+        remember: bool,
+        until: float = np.inf,
     ) -> None:
         self.graph, self.cost, self.below, self.remember = graph, cost, below, remember
+        self._until = until
         self.near = _packed(graph._near) if remember else np.full_like(graph._bit, ~np.uint64(0))
         self._bounds_onward = self._onward()
         self.kept: dict[int, _Labels] = {}
@@ -295,33 +334,46 @@ class _Labelling:
         self.ends: list[tuple[float, int]] = []
 
     def run(self) -> _Ends:
-        """The paths below the limit."""
+        """The paths below the limit, or those that were found in time."""
         graph, loop = self.graph, compiled(label_paths)
         if loop is not None:
-            found = _interruptible(
-                loop, self.cost, graph.consumption, graph.lower, graph.upper, graph._nearest,
-                np.ascontiguousarray(self.near.T), np.ascontiguousarray(graph._bit.T),
-                self._bounds_onward, graph._step, float(CELLS), graph.source, graph.sink,
-                self.below, self.remember,
-            )  # fmt: skip
-            return _Ends(graph.sink, *found)
+            return self._run_compiled(loop)
         start = graph.lower[:, [graph.source]]
         source = np.array([graph.source], dtype=np.intp)
         closed = self._unreachable(source, start) | graph._bit[:, source]
         self._extend(_Labels(source, np.array([-1]), np.zeros(1), start, closed))
-        while self.steps:
+        while self.steps and not self._is_late:
             self._extend(self._undominated(_Labels.joined(self.steps.pop(min(self.steps)))))
-        costs, ends = (
-            (np.array(own) for own in zip(*self.ends, strict=True))
-            if self.ends
-            else (
-                np.zeros(0),
-                np.zeros(0, dtype=np.intp),
-            )
+        costs = np.array([cost for cost, _ in self.ends], dtype=np.float64)
+        ends = np.array([label for _, label in self.ends], dtype=np.intp)
+        nodes, parents = np.concatenate(self.nodes), np.concatenate(self.parents)
+        return _Ends(graph.sink, nodes, parents, costs, ends, cut_short=self._is_late)
+
+    def _run_compiled(self, loop: Callable[..., Any]) -> _Ends:
+        """The same by compiled code, in portions between which the clock is looked at."""
+        graph, bit = self.graph, np.ascontiguousarray(self.graph._bit.T)
+        begin = compiled(first_label) or first_label
+        labels, reached, firsts, kept, here, counts = begin(
+            graph.lower, graph.upper, graph._nearest, bit, graph._step, graph.source
         )
-        return _Ends(
-            graph.sink, np.concatenate(self.nodes), np.concatenate(self.parents), costs, ends
-        )
+        over, late = False, False
+        while not (over or late):
+            labels, reached, here, over = _interruptible(
+                loop, labels, reached, firsts, kept, here, counts, WORK,
+                self.cost, graph.consumption, graph.lower, graph.upper, graph._nearest,
+                np.ascontiguousarray(self.near.T), bit, self._bounds_onward, graph._step,
+                float(CELLS), graph.source, graph.sink, self.below, self.remember,
+            )  # fmt: skip
+            late = self._is_late
+        n_labels, n_ends = int(counts[N_LABELS]), int(counts[N_ENDS])
+        nodes, parents = (own[:n_labels] for own in labels[:2])
+        costs, ends = reached[0][:n_ends], reached[1][:n_ends]
+        return _Ends(graph.sink, nodes, parents, costs, ends, cut_short=not over)
+
+    @property
+    def _is_late(self) -> bool:
+        """Whether the time is up."""
+        return time.perf_counter() > self._until
 
     def _extend(self, labels: _Labels) -> None:
         """Extend labels of one step to all nodes."""
@@ -408,10 +460,13 @@ class _Labelling:
         order = np.lexsort((*labels.resources[::-1], labels.cost, labels.node))
         labels = labels.take(order)
         ends = np.flatnonzero(np.diff(labels.node, append=-1)) + 1
-        left, begin = [], 0
+        left: list[_Labels] = []
+        begin = 0
         for end in ends.tolist():
             node = int(labels.node[begin])
             for first in range(begin, end, LABELS_AT_ONCE):
+                if self._is_late:  # what was found stays
+                    return _Labels.joined(left) if left else labels.take(np.arange(0))
                 own = labels.take(np.arange(first, min(first + LABELS_AT_ONCE, end)))
                 if node in self.kept:
                     own = own.take(_none(self._dominates(self.kept[node], own)))
@@ -431,6 +486,11 @@ class _Labelling:
             for own, other in zip(first.closed, ~second.closed, strict=True):
                 better &= (own & other[:, None]) == 0
         return better
+
+
+def _until(time_limit: float | None) -> float:
+    """When a time limit ends, by the clock."""
+    return np.inf if time_limit is None else time.perf_counter() + time_limit
 
 
 def _interruptible(loop: Callable[..., Any], *arguments: Any) -> Any:

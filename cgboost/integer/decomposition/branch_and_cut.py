@@ -46,6 +46,10 @@ LAST_WAIT = 1.0
 """Seconds for which the end of branch and cut is waited for: it ends when HiGHS next asks."""
 
 
+WITHOUT_OPTIMUM = {StopReason.INFEASIBLE: math.inf, StopReason.UNBOUNDED: -math.inf}
+"""Ends of a minimisation that leave no optimum, and the bound that each of them is."""
+
+
 class DecompositionError(CGBoostError):
     """A result does not hold in the original model, or HiGHS ends without one."""
 
@@ -98,11 +102,15 @@ class BranchAndCut:
         highs = self.loaded(gap)
         checked(highs.setOptionValue("output_flag", log), "the option output_flag")
         if time_limit is not None:
-            checked(highs.setOptionValue("time_limit", float(time_limit)), "the time limit")
+            _set_time_limit(highs, time_limit)
+        started = time.perf_counter()
         was_interrupted = run_interruptible(highs)
-        if _is_undecided(highs):
+        if without_costs := self.is_undecided(highs):
+            if time_limit is not None:
+                spent = time.perf_counter() - started
+                _set_time_limit(highs, max(0.0, time_limit - spent))
             was_interrupted = run_interruptible(highs)
-        found = self.outcome(highs, was_interrupted=was_interrupted)
+        found = self.outcome(highs, was_interrupted=was_interrupted, without_costs=without_costs)
         if was_interrupted and found.x is None and found.bound is None:
             raise KeyboardInterrupt
         return found
@@ -124,8 +132,28 @@ class BranchAndCut:
             checked(highs.setOptionValue(name, value), f"the option {name}")
         return highs
 
-    def outcome(self, highs: highspy.Highs, *, was_interrupted: bool = False) -> CutOutcome:
-        """What a run has found.
+    def is_undecided(self, highs: highspy.Highs) -> bool:
+        """Whether a run has not told infeasible from unbounded; it is made ready to do so.
+
+        Where the relaxation is unbounded, the model is so if it has a solution at all (Meyer,
+        Mathematical Programming 7, 1974), whatever the costs.
+        """
+        status, n = highs.getModelStatus().name, len(self.model.names)
+        is_open = status == "kUnbounded" and bool(self.model.integer.any())
+        if status != "kUnboundedOrInfeasible" and not is_open:
+            return False
+        every = np.arange(n, dtype=np.int32)
+        checked(highs.changeColsCost(n, every, np.zeros(n)), "costs of 0")
+        return True
+
+    def outcome(
+        self,
+        highs: highspy.Highs,
+        *,
+        was_interrupted: bool = False,
+        without_costs: bool = False,
+    ) -> CutOutcome:
+        """What a run has found; one without costs, whether there is a solution.
 
         Raises
         ------
@@ -143,23 +171,34 @@ class BranchAndCut:
             kinds.kInterrupt: StopReason.INTERRUPTED,
             kinds.kInfeasible: StopReason.INFEASIBLE,
             kinds.kUnbounded: StopReason.UNBOUNDED,
-            kinds.kUnboundedOrInfeasible: StopReason.UNBOUNDED,
-            kinds.kModelEmpty: StopReason.OPTIMAL,
         }
+        if not len(model.names):  # HiGHS looks at nothing
+            return self._of_no_variables()
         reason = StopReason.INTERRUPTED if was_interrupted else reasons.get(status)
         if reason is None:
             raise DecompositionError(f"HiGHS ends the model with {status.name}")
+        if without_costs:
+            reason = StopReason.UNBOUNDED if reason is StopReason.OPTIMAL else reason
+            return CutOutcome(reason, math.inf, WITHOUT_OPTIMUM.get(reason), None)
         has_point = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
         known = has_point and reason is not StopReason.UNBOUNDED
-        own = info.mip_dual_bound if model.integer.any() else info.objective_function_value
+        own = info.mip_dual_bound
+        if not model.integer.any():  # on its way, a linear program has no bound
+            own = info.objective_function_value if reason is StopReason.OPTIMAL else -math.inf
         x = np.array(highs.getSolution().col_value) if known else None
         if x is not None and model.integer.any() and reason is StopReason.OPTIMAL:
             x = self._cleaned(highs, x)
         objective = math.inf if x is None else program.objective_value(x)
         bound: float | None = min(own, objective) if math.isfinite(own) else None
-        if reason is StopReason.INFEASIBLE:
-            bound = math.inf
+        bound = WITHOUT_OPTIMUM.get(reason, bound)
         return CutOutcome(reason, objective, bound, x)
+
+    def _of_no_variables(self) -> CutOutcome:
+        """The outcome of a model whose rows have no entries."""
+        nothing, constant = np.zeros(0), self.model.program.constant
+        if not self.model.is_feasible(nothing):
+            return CutOutcome(StopReason.INFEASIBLE, math.inf, math.inf, None)
+        return CutOutcome(StopReason.OPTIMAL, constant, constant, nothing)
 
     def _cleaned(self, highs: highspy.Highs, x: Vector) -> Vector:
         """The best point with these integers made whole; the point as it is where none is there.
@@ -182,12 +221,8 @@ class BranchAndCut:
         return np.where(model.integer, whole, np.array(highs.getSolution().col_value))
 
 
-def _is_undecided(highs: highspy.Highs) -> bool:
-    """Whether HiGHS found a model infeasible or unbounded; it is made ready to say which."""
-    if highs.getModelStatus().name != "kUnboundedOrInfeasible":
-        return False
-    checked(highs.setOptionValue("presolve", "off"), "the option presolve")
-    return True
+def _set_time_limit(highs: highspy.Highs, seconds: float) -> None:
+    checked(highs.setOptionValue("time_limit", float(seconds)), "the time limit")
 
 
 class PausedCut:
@@ -217,7 +252,7 @@ class PausedCut:
         kinds = cb.HighsCallbackType
         self.bound, self.objective, self._cut = -math.inf, math.inf, cut
         self.x: Vector | None = None
-        self._is_cancelled = False
+        self._is_cancelled = self._without_costs = False
         self._may_go, self._is_over = threading.Event(), threading.Event()
         self._highs = cut.loaded(gap)
         self._node, self._solution = (
@@ -237,7 +272,8 @@ class PausedCut:
         if not self._is_over.wait(seconds):
             self._may_go.clear()
             return None
-        return self._cut.outcome(self._highs)  # solves a linear program, which asks as well
+        # solves a linear program, which asks as well
+        return self._cut.outcome(self._highs, without_costs=self._without_costs)
 
     def close(self) -> None:
         """End it."""
@@ -249,7 +285,8 @@ class PausedCut:
     def _run(self) -> None:
         try:
             run_highs(self._highs)
-            if not self._is_cancelled and _is_undecided(self._highs):
+            if not self._is_cancelled and self._cut.is_undecided(self._highs):
+                self._without_costs = True
                 run_highs(self._highs)
         finally:
             self._is_over.set()
@@ -260,7 +297,7 @@ class PausedCut:
             self.x = np.array(out.mip_solution)
             self.objective = self._cut.model.program.objective_value(self.x)
             return
-        if kind == self._node:  # linear programs have no such bound
+        if kind == self._node and not self._without_costs:  # linear programs have no such bound
             self.bound = max(self.bound, float(out.mip_dual_bound))
         self._may_go.wait()
         back.user_interrupt = self._is_cancelled

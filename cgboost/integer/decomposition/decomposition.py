@@ -5,21 +5,25 @@ from __future__ import annotations
 import inspect
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Hashable, Mapping
 from concurrent import futures
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cgboost.exceptions import CGBoostError, ResumeError
+import numpy as np
+
+from cgboost.exceptions import CGBoostError, MasterError, ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.branching.decisions import check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import (
+    WITHOUT_OPTIMUM,
     BranchAndCut,
     CutOutcome,
     DecompositionError,
@@ -29,7 +33,7 @@ from cgboost.integer.decomposition.branch_and_cut import (
 )
 from cgboost.integer.decomposition.detection import detect
 from cgboost.integer.decomposition.model import Model, Vector, as_model
-from cgboost.integer.decomposition.own_sense import in_own_sense, message_in_own_sense
+from cgboost.integer.decomposition.own_sense import in_own_sense
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,
     obstacle,
@@ -40,8 +44,8 @@ from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.parallel.executors import Executor
 
-if TYPE_CHECKING:
-    pass
+WORTH = re.compile(r"(;|, or) (any solution )?costs at least [-+.\d]+(e[-+]?\d+)?")
+"""What a message of a search says of solutions that it has not ruled out."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class DecompositionResult:
     objective : float
         Objective of the best solution found, including the constant; ±inf without one.
     bound : float or None
-        Bound on the objective of all solutions; None without a certificate.
+        Bound on the objective of all solutions; None without a certificate. Of a minimisation it
+        is inf if the model is infeasible, and −inf if it is unbounded.
     gap : float
         ``|objective − bound|/max(1, |objective|)``; inf without either.
     x : dict of str to float
@@ -250,14 +255,15 @@ class Decomposition:
         except NotDecomposableError as error:
             _check_no_resume(resume, str(error))
             return self._cut(gap, time_limit, str(error), verbose)
+        constant = self.model.program.constant + made.constant
         own: dict[str, Any] = {
             "branching": made.branching,
             "heuristics": made.heuristics,
             "objective_step": made.objective_step,
+            "constant": constant,
             "columns_per_round": max(20, len(made.groups)),
             "variable_fixing": None,  # a pass with a variable held costs more than it saves
         }
-        constant = self.model.program.constant + made.constant
 
         def value(cost: float) -> float:
             return self._unit * self.model.in_own_sense(cost + constant)
@@ -277,20 +283,35 @@ class Decomposition:
                 raise tree.error
             turns.check_bound(tree)
         except CGBoostError as error:
-            if not self.detected:
+            is_unbounded = isinstance(error, MasterError) and error.unbounded
+            if not (self.detected or is_unbounded):
                 raise
-            left = None if time_limit is None else time_limit - (time.perf_counter() - start)
-            return self._cut(gap, left and max(0.0, left), f"{self.why}; {error}", verbose)
+            return self._cut(gap, _left(time_limit, start), f"{self.why}; {error}", verbose)
         except KeyboardInterrupt:  # the tree search has neither solution nor bound
             if turns.known is None:
                 raise
             return self._of_cut(turns.known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             made.pricer.close()
+        if self._is_open(tree, constant):
+            return self._cut(gap, _left(time_limit, start), self.why, verbose)
         if turns.outcome is not None and turns.outcome.is_conclusive:
             message = f"solved by branch and cut in HiGHS, in turns with a tree search: {self.why}"
             return self._of_cut(turns.outcome, message, self.structure, tree, constant)
         return self._best_of(tree, turns, made.point, constant, gap)
+
+    def _is_open(self, tree: BranchAndPriceResult, constant: float) -> bool:
+        """Whether a search without a solution has not shown that there is none.
+
+        It has shown that a solution would cost more than all columns that it has seen; there is
+        none if it would also cost more than the bounds of the variables allow.
+        """
+        if tree.stop_reason is not StopReason.INFEASIBLE or tree.bound is None:
+            return False
+        program = self.model.program
+        ends = np.where(program.cost > 0, program.upper, program.lower)[program.cost != 0]
+        most = float(program.cost[program.cost != 0] @ ends) + program.constant
+        return not tree.bound + constant > most + INTEGRAL * max(1.0, abs(most))
 
     def _best_of(
         self,
@@ -301,16 +322,14 @@ class Decomposition:
         gap: float,
     ) -> DecompositionResult:
         """The better solution and the better bound of the tree search and of branch and cut."""
-        own = None if tree.bound is None else self.model.in_own_sense(tree.bound + constant)
-        own = None if own is None else self._unit * own
-        words = message_in_own_sense(tree.message, own, maximize=self.model.maximize)
+        words = WORTH.sub("", tree.message)
         reason, message = tree.stop_reason, f"{words}; {self.why}".removeprefix("; ")
         objective = tree.objective + constant
         x = point(tree) if math.isfinite(objective) else None
         if turns.x is not None and turns.objective < objective:
             x, objective = turns.x, turns.objective
         bounds = [turns.bound] + ([] if tree.bound is None else [tree.bound + constant])
-        bound = min(max(bounds), objective)
+        bound = WITHOUT_OPTIMUM.get(reason, min(max(bounds), objective))
         if reason in (StopReason.CALLBACK, StopReason.TIME) and relative(objective, bound) <= gap:
             reason = StopReason.GAP
             message = f"bounds of the tree search and of branch and cut together; {self.why}"
@@ -385,6 +404,11 @@ class Decomposition:
                 f"the answer has the objective {value:.10g} in the model, {objective:.10g} in the "
                 "master"
             )
+
+
+def _left(time_limit: float | None, start: float) -> float | None:
+    """What is left of a time limit."""
+    return None if time_limit is None else max(0.0, time_limit - (time.perf_counter() - start))
 
 
 def _check_no_resume(resume: Any, why: str) -> None:

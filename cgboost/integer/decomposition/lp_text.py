@@ -1,8 +1,8 @@
 """LP files, as CPLEX defined them.
 
     objective   [name:] terms and numbers, joined by + and −
-    row         [name:] terms and numbers, a relation, a number; a name or a new line follows;
-                or [name:] a number, a relation, terms and numbers, a relation, a number
+    row         [name:] terms, a relation, a number; a name or a new line follows;
+                or [name:] a number, a relation, terms, a relation, a number
     bound       x <= 4 | 4 >= x | -1 <= x <= 4 | x = 4 | x free; the last one takes precedence
 
 A term is a variable, with a number before it or without. Sides and bounds may be infinite.
@@ -60,9 +60,9 @@ MEANINGS = {
 def read_lp(text: str, model: ModelText) -> None:
     """Read the text of an LP file into an empty model.
 
-    Numbers among the terms of a row are taken to its right-hand side, and terms of one variable are
-    added up. A binary variable keeps its bounds within 0 and 1. A row without a name is called
-    ``HiGHS_R`` and its number, as by HiGHS.
+    Terms of one variable are added up. A number among the terms of a row is an error: the format
+    has none, and readers of solvers leave it out without a word. A binary variable keeps its bounds
+    within 0 and 1. A row without a name is called ``HiGHS_R`` and its number, as by HiGHS.
     """
     _LPReader(text, model).read()
 
@@ -195,8 +195,8 @@ class _LPReader:
 
     # --- statements ----------------------------------------------------------------------
 
-    def expression(self) -> tuple[dict[int, float], float]:
-        """The coefficients of variables, and a constant."""
+    def expression(self, *, of_row: bool = False) -> tuple[dict[int, float], float]:
+        """The coefficients of variables, and a constant, which a row has only as a side."""
         terms, constant = dict[int, float](), 0.0
         first = True
         while True:
@@ -221,6 +221,9 @@ class _LPReader:
                 terms[variable] = terms.get(variable, 0.0) + term
                 self.at += 1
             elif value is not None:
+                if of_row and (terms or kind != "relation"):
+                    what = f"the constant {value:g} in a row: take it to the right-hand side"
+                    raise self.model.error(line, what)
                 constant += (sign or 1.0) * value
             else:
                 self.unexpected()
@@ -233,7 +236,7 @@ class _LPReader:
             self.unexpected()
 
     def row(self) -> None:
-        """Terms and numbers, a relation, and a number; a number and a relation may come first."""
+        """Terms, a relation, and a number; a number and a relation may come first."""
         line = self.token()[2]
         name = self.label()
         row = self.model.row(name or f"HiGHS_R{len(self.model.sides)}", line)
@@ -242,12 +245,12 @@ class _LPReader:
         if is_number:
             constant = self.number()
         elif not name or self.token()[0] != "relation":
-            terms, constant = self.expression()
+            terms, constant = self.expression(of_row=True)
             is_number = not terms and self.token(-1)[0] == "number"
         relation = self.relation()
         if is_number and self.is_term():
             found = [(FLIPPED[relation], constant)]
-            terms, constant = self.expression()
+            terms, constant = self.expression(of_row=True)
             if self.token()[0] == "relation":
                 found.append((self.relation(), self.number()))
                 if relation == "=" or found[1][0] != relation:

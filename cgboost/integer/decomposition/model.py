@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cgboost._solvers import Program, ProgramError, quiet_highs
-from cgboost.exceptions import without_hint
+from cgboost.exceptions import DataWarning, warn_caller, without_hint
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.lp_text import LP_COMMENT, read_lp
 from cgboost.integer.decomposition.model_parts import ModelError, ModelParts
@@ -42,6 +42,9 @@ TOOLS = {
     "gurobipy": "gurobi_model",
 }
 """Modelling tools, and the module of ``modelling/`` that reads what is theirs."""
+
+SPECK = 1e-9
+"""A coefficient up to this is left out by HiGHS."""
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -134,8 +137,11 @@ def as_model(source: Any) -> Model:
     ModelError
         For a file that is missing or damaged, and for a model that is not linear.
     """
-    if isinstance(source, Model):
-        return source
+    return source if isinstance(source, Model) else _without_specks(_read(source))
+
+
+def _read(source: Any) -> Model:
+    """The model as it is written."""
     if isinstance(source, str | Path):
         return read_model(source)
     if isinstance(source, Program):
@@ -152,6 +158,25 @@ def as_model(source: Any) -> Model:
         "a model must be the path of an MPS or LP file, a solvers.Program, or a model of highspy, "
         f"cvxpy, {', '.join(TOOLS)}; got {type(source).__name__}"
     )
+
+
+def _without_specks(model: Model) -> Model:
+    """A model without coefficients that HiGHS takes for 0, of which a warning says how many."""
+    matrix = model.matrix
+    specks = np.abs(matrix.data) <= SPECK
+    if not specks.any():
+        return model
+    place = int(np.flatnonzero(specks)[0])
+    row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+    warn_caller(
+        f"{int(specks.sum())} coefficients of at most {SPECK:g} are taken for 0, as by HiGHS; the "
+        f"first is that of {model.names[int(matrix.indices[place])]!r} in the row "
+        f"{model.row_names[row]!r}, {matrix.data[place]:g}: use other units",
+        DataWarning,
+    )
+    matrix.data[specks] = 0.0
+    matrix.eliminate_zeros()
+    return replace(model, program=replace(model.program, matrix=matrix))
 
 
 def _of_tool(tool: str, source: Any) -> Model:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,8 +9,6 @@ from typing import Any
 from cgboost.generation.callbacks import Callback, as_callback, keeps_records
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
-
-COSTS_AT_LEAST = re.compile(r"costs at least [-+.\d]+(e[-+]?\d+)?")
 
 
 def in_own_sense(callback: Callable[[TreeState], Any], value: Callable[[float], float]) -> Callback:
@@ -28,22 +25,6 @@ def in_own_sense(callback: Callable[[TreeState], Any], value: Callable[[float], 
     """
     own = as_callback(callback)
     return own if keeps_records(own) else OwnSense(own, value)
-
-
-def message_in_own_sense(message: str, bound: float | None, *, maximize: bool) -> str:
-    """A message of the search, where it says what any solution costs, with the bound of the model.
-
-    Parameters
-    ----------
-    message : str
-    bound : float or None
-        In the sense of the model.
-    maximize : bool
-    """
-    if bound is None:
-        return message
-    words = "has an objective of at most" if maximize else "costs at least"
-    return COSTS_AT_LEAST.sub(f"{words} {bound:.3g}", message)
 
 
 class OwnSense(Callback):

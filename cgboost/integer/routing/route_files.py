@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,13 @@ KNOWN = {
     "display_data", "demand", "depot", "time_window", "service_time",
 }  # fmt: skip
 """Parts of a file in the form of VRPLIB; any other may be a limit on routes."""
+
+AS_DEFINED: dict[str, Rounding | Literal["up", "down"]] = {
+    "EUC_2D": "nearest",
+    "CEIL_2D": "up",
+    "FLOOR_2D": "down",
+}
+"""How TSPLIB and VRPLIB round the distances of each kind of coordinates."""
 
 TRUNCATED = 1e-9
 """What is added before a distance is cut after its first decimal, which may be rounded."""
@@ -99,9 +106,10 @@ def read_routes(path: str | Path, rounding: Rounding | None = None) -> RoutingDa
     path : str or Path
         A name that ends in ``.txt`` has Solomon's form.
     rounding : {"nearest", "tenths", "none"} or None
-        Of distances between coordinates: to the nearest whole number, as TSPLIB defines
-        ``EUC_2D``; truncated after one decimal, as published optima of Solomon's instances are; or
-        not. None: as the form is used.
+        Of distances between coordinates: to the nearest whole number; truncated after one decimal;
+        or not. None: as TSPLIB defines them (``EUC_2D`` nearest, ``CEIL_2D`` up, ``FLOOR_2D``
+        down), and as published optima of Solomon's instances have them (tenths). A matrix of
+        distances stays as it is.
 
     Raises
     ------
@@ -116,6 +124,8 @@ def read_routes(path: str | Path, rounding: Rounding | None = None) -> RoutingDa
     path = Path(path)
     if not path.is_file():
         raise ModelError(f"there is no file {str(path)!r}")
+    if rounding is not None and rounding not in get_args(Rounding):
+        raise ValueError(f'rounding must be "nearest", "tenths", "none" or None, got {rounding!r}')
     solomon = path.suffix.lower() == ".txt"
     try:
         own = vrplib.read_instance(path, instance_format="solomon" if solomon else "vrplib")
@@ -157,8 +167,8 @@ def _tsplib(path: Path, own: dict[str, Any], rounding: Rounding | None) -> Routi
     kind = own.get("edge_weight_type", "EUC_2D")
     places = own.get("node_coord")
     places = None if places is None else np.asarray(places, dtype=np.float64)
-    if kind == "EUC_2D" and places is not None:
-        cost = _distances(places, rounding or "nearest")
+    if kind in AS_DEFINED and places is not None:
+        cost = _distances(places, rounding or AS_DEFINED[kind])
     else:
         cost = np.asarray(own["edge_weight"], dtype=np.float64)
     demand = np.asarray(own["demand"], dtype=np.float64)
@@ -187,16 +197,18 @@ def _tsplib(path: Path, own: dict[str, Any], rounding: Rounding | None) -> Routi
     )
 
 
-def _distances(places: Vector, rounding: Rounding) -> Vector:
+def _distances(places: Vector, rounding: str) -> Vector:
     """Euclidean distances."""
     exact = np.hypot(*(places[:, None] - places).T)
     if rounding == "nearest":
         return np.floor(exact + 0.5)
+    if rounding == "up":
+        return np.ceil(exact)
+    if rounding == "down":
+        return np.floor(exact)
     if rounding == "tenths":
         return np.floor(10.0 * exact + TRUNCATED) / 10.0
-    if rounding == "none":
-        return np.asarray(exact, dtype=np.float64)
-    raise ValueError(f'rounding must be "nearest", "tenths", "none" or None, got {rounding!r}')
+    return np.asarray(exact, dtype=np.float64)
 
 
 def _check_numbers(path: Path, n: int) -> None:

@@ -11,6 +11,8 @@ shortest path with resources (Desrochers, Desrosiers, Solomon, Operations Resear
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from typing import Any
@@ -132,6 +134,7 @@ class RoutingPricer(Memoryless):
             check_whole("memory", memory, 0)
         self.customers = [node for node in range(n) if node not in self.depots]
         self.n_routes = n_routes
+        self.seconds_left: float | None = None
         limits = list(self._limits(n, demand, capacity, windows, travel_time, service, resources))
         self._paths = [self._of_depot(number, limits, memory) for number in range(len(self.depots))]
 
@@ -321,7 +324,13 @@ class RoutingPricer(Memoryless):
     # ------------------------------------------------------------------ pricing
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        """Routes that price out: those that a heuristic finds, else those of the exact search."""
+        """Routes that price out: those that a heuristic finds, else those of the exact search.
+
+        A search ends with the time that is left, and then proves nothing.
+        """
+        until = math.inf
+        if self.seconds_left is not None:
+            until = time.perf_counter() + self.seconds_left
         duals = Duals.of_state(state)
         places = {name: number for number, name in enumerate(state.rows or ())}
         known = {self.names[node] for node in self.customers}
@@ -334,14 +343,14 @@ class RoutingPricer(Memoryless):
         costs = [self._reduced(number, duals) for number in range(len(self.depots))]
         below = -REDUCED * self._scale(costs)
         held = {column.key for column in state.columns}  # by rounding, some of them price out
-        found, bounds = self._found(costs, below, places, held, exact=False)
+        found, bounds = self._found(costs, below, places, held, until, exact=False)
         if not found:
-            found, bounds = self._found(costs, below, places, held, exact=True)
+            found, bounds = self._found(costs, below, places, held, until, exact=True)
         found.sort(key=lambda each: each[0])
         return Priced(
             columns=[column for _, column in found[:limit]],
-            exact=bool(bounds),
-            reduced_cost=bounds or np.nan,
+            exact=len(bounds) == len(self.depots),
+            reduced_cost=bounds if len(bounds) == len(self.depots) else np.nan,
             n_evaluated=len(found),
         )
 
@@ -364,6 +373,7 @@ class RoutingPricer(Memoryless):
         below: float,
         places: Mapping[Hashable, int],
         held: Set[Hashable],
+        until: float,
         *,
         exact: bool,
     ) -> tuple[list[tuple[float, Column]], dict[Hashable, float]]:
@@ -372,12 +382,14 @@ class RoutingPricer(Memoryless):
         bounds: dict[Hashable, float] = {}
         for number, (paths, cost) in enumerate(zip(self._paths, costs, strict=True)):
             search = paths.shortest if exact else paths.heuristic
-            own, nodes = search(cost, self.n_routes, below), self._nodes(number)
+            left = None if math.isinf(until) else until - time.perf_counter()
+            own = search(cost, self.n_routes, below, time_limit=left)
+            nodes = self._nodes(number)
             for path, reduced in zip(own.paths, own.costs, strict=True):
                 column = self._column([nodes[place] for place in path], places)
                 if column.key not in held:
                     found.append((reduced, column))
-            if exact:
+            if exact and own.bound > -np.inf:
                 bounds[self.depot_row(self.depots[number])] = own.bound
         return found, bounds
 

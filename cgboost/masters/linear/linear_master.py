@@ -282,7 +282,7 @@ class LinearMaster:
         except LimitError as error:
             raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
         except UnboundedError as error:
-            raise MasterError(self._without_end()) from error
+            raise MasterError(self._without_end(), unbounded=True) from error
         except SolverError as error:
             raise MasterError(str(error)) from error
 

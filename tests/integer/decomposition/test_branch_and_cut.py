@@ -157,13 +157,26 @@ def test_options_are_checked_whoever_solves(blocks: Any) -> None:
     ("low", "reason"), [(0.5, StopReason.INFEASIBLE), (0.0, StopReason.UNBOUNDED)]
 )
 def test_unbounded_and_infeasible_models_are_called_that(low: float, reason: StopReason) -> None:
-    """Also where presolving says only that one of them is so."""
+    """Also where presolving says only that one of them is so; each has the bound of its kind."""
     rows = [[1.0, -1.0, 0.0], [0.0, 0.0, 2.0]]
     model = Program(
         [-1.0, 0.0, 0.0], rows, [0.0, low], [0.0, 0.5 + low / 2], 0, [INF, INF, 1], None,
         np.ones(3),
     )  # fmt: skip
-    assert decompose(model, {}).solve().stop_reason is reason
+    for every in (model, replace(model, integrality=None)):
+        result = decompose(every, {}).solve()
+        if every is model or reason is StopReason.UNBOUNDED:
+            bound = INF if reason is StopReason.INFEASIBLE else -INF
+            assert (result.stop_reason, result.bound) == (reason, bound)
+
+
+def test_a_linear_program_that_is_cut_short_has_no_bound() -> None:
+    """What the simplex method has reached is not a bound, and no point of it is a solution."""
+    rng = np.random.default_rng(0)
+    matrix = rng.random((200, 300))
+    program = Program(-rng.random(300), matrix, -INF, 10.0 + rng.random(200), 0.0, INF)
+    result = decompose(program, {}).solve(time_limit=0.0)
+    assert (result.stop_reason, result.bound) == (StopReason.TIME, None)
 
 
 def test_the_gap_counts_the_constant() -> None:

@@ -4,12 +4,15 @@ import gzip
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cgboost import decompose
+from cgboost.exceptions import DataWarning
 from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import as_model, quiet_highs
 from cgboost.integer.decomposition.model_parts import ModelError
+from solvers import Program
 
 
 def optimum(text: str | bytes, folder: Path, name: str) -> float:
@@ -29,15 +32,17 @@ def lp(rows: str = ROW, rest: str = "", objective: str = "obj: x + 2 y") -> str:
 
 
 LP_RIGHT: list[tuple[str | bytes, float]] = [
-    # numbers among the terms, variables twice in a row, names that begin as numbers do
-    (lp("c: x + y + 3 >= 10"), 7.0),
-    (lp("c: - 3 + x + y >= 10"), 13.0),
+    # variables twice in a row, names that begin as numbers do, rows with two sides
     (lp("c: x + y + x >= 10"), 5.0),
     (lp("c: x + y - x >= 10"), 20.0),
     (lp(objective="obj: 3 x - 2 x + 2 y"), 10.0),
     (lp(objective="obj: 1 + x + 2 y + 5"), 16.0),
     (lp("c: 2 inflow + nanny + x >= 10", objective="inflow + 2 nanny + x"), 5.0),
-    (lp("c: x + 0x1 + 1e-10 y >= 10"), 10.0),
+    (lp("c: x + 0x1 + 0 y >= 10"), 10.0),
+    (lp("c: 2 <= x + y <= 8"), 2.0),
+    (lp("2 <= x + y <= 8", objective="- x - y"), -8.0),
+    (lp("c: 8 >= x + y >= 2", objective="- x - y"), -8.0),
+    (lp("c: -8 <= - x - y <= -2"), 2.0),
     (lp("c: e1 + 3x >= 10\n y >= 1 d: x <= 2", objective="2 e1 + 2e1x + y"), 21.0),
     (lp("c: x + y > 10\n d: = 0\n 4: y => 4"), 14.0),
     (lp(rest="Bounds\n 2 >= x >= -1\n end <= 4\n"), 18.0),
@@ -47,7 +52,7 @@ LP_RIGHT: list[tuple[str | bytes, float]] = [
     (lp(rest="semi\n", objective=""), 0.0),
     ("min x + 2 y\nst\nbounds\n x >= 3\n y >= 1\nend", 5.0),
     (lp("c: - x <-10"), 10.0),
-    (lp("c: 9.5 >= x + y >= 2\n 1 <= 3 x - y + 1 <= 4", "Int\n x y\n"), 3.0),
+    (lp("c: 9.5 >= x + y >= 2\n 0 <= 3 x - y <= 3", "Int\n x y\n"), 3.0),
     (lp("-1 <= x + y <= 4\n 2 <= - 1 x + y d: 0 <= 5\n x >= 1"), 7.0),
     (lp("-inf <= x + y <= 20\n d: 3 <= x + y <= +Infinity"), 3.0),
     (lp("c: - infinity <= x + y\n d: x + y >= 4"), 4.0),
@@ -59,6 +64,10 @@ LP_RIGHT: list[tuple[str | bytes, float]] = [
 ]
 
 LP_WRONG: list[tuple[str | bytes, str]] = [
+    (lp("c: x + y + 3 >= 10"), "line 4: the constant 3 in a row: take it to the right-hand side"),
+    (lp("c: x + y\n - 3 >= 10"), "line 5: the constant 3 in a row"),
+    (lp("c: 3 + x + y >= 10"), "line 4: the constant 3 in a row"),
+    (lp("c: 1 <= 3 x - y + 1 <= 4"), "line 4: the constant 1 in a row"),
     # what readers drop or take for something else
     (lp(objective="obj: 2 x y"), "line 2: 'y' is out of place after 'x': is a sign"),
     (lp(objective="obj: 2 3 x + y"), "line 2: '3' is out of place after '2'"),
@@ -117,7 +126,6 @@ MPS_RIGHT: list[tuple[str | bytes, float]] = [
     (mps(RHS, "BOUNDS\n UP y x 2\n"), 8.0),
     (mps(RHS, "BOUNDS\n FR y x\n LO y y 7\n"), 12.0),
     (mps("RHS\n r 0.5D1\nBOUNDS\n UP x 2\n"), 8.0),
-    (mps(" w cost 5 r 1e-10\n", RHS), 5.0),
     (mps(" inf1 cost 1 r 2\n nan cost 9 r 1\n", RHS), 2.5),
     (mps(INTEGER.format(" w cost -1 r 1\n"), RHS), 3.0),
     (mps(INTEGER.format(" w cost 1 r 2\n"), RHS, "BOUNDS\n LO B w 2\n"), 3.0),
@@ -197,6 +205,17 @@ def test_files_that_are_refused(text: str | bytes, words: str, kind: str, tmp_pa
     """The line, row or variable is named, or the file at least."""
     with pytest.raises(ModelError, match=words):
         optimum(text, tmp_path, f"a.{kind}")
+
+
+@pytest.mark.parametrize("size", [1e-9, -1e-12])
+def test_specks(size: float, tmp_path: Path) -> None:
+    """Coefficients that HiGHS leaves out are left out with a warning, in files and programs."""
+    text = lp(f"c: x {size:+} y >= 10", objective="obj: x + 1e-12 y")
+    with pytest.warns(DataWarning, match=rf"1 coefficients of .*'y' in the row 'c', {size:g}"):
+        assert optimum(text, tmp_path, "a.lp") == 10.0
+    program = Program([1.0, 1e-12], [[1.0, size]], 10.0, np.inf, 0.0, np.inf)
+    with pytest.warns(DataWarning, match="'x1' in the row 'r0'"):
+        assert as_model(program).matrix.nnz == 1
 
 
 def test_truncated_files(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 from itertools import pairwise, permutations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cgboost import ColumnGeneration
+from cgboost.generation.history import StopReason
 from cgboost.integer.decomposition import ModelError
 from cgboost.optional import is_installed
 from cgboost.pricing import labelling
@@ -152,9 +154,53 @@ def test_the_compiled_loop_finds_what_numpy_finds(
         return [paths.costs, paths.bound, graph.relaxed_bound(cost)]
 
     fast = found()
+    monkeypatch.setattr(labelling, "WORK", 1)  # portions of one label
+    in_portions = found()
     monkeypatch.setattr(labelling, "compiled", lambda function: None)
-    for one, other in zip(fast, found(), strict=True):
+    for one, other, portions in zip(fast, found(), in_portions, strict=True):
         np.testing.assert_allclose(one, other)
+        np.testing.assert_array_equal(one, portions)
+
+
+@pytest.mark.parametrize("loop", [labelling.compiled, lambda function: None])
+def test_a_label_loop_ends_with_its_time(loop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whenever that is: with paths below the limit, and without a bound unless it is over."""
+    monkeypatch.setattr(labelling, "compiled", loop)
+    monkeypatch.setattr(labelling, "WORK", 1)
+    rng = np.random.default_rng(0)
+    n = 9
+    cost = rng.integers(1, 9, (n, n)) - 4.0
+    load = np.ones((1, n, n))
+    whole = labelling.ElementaryPaths(load, np.zeros((1, n)), np.full((1, n), n), 0, n - 1)
+    best, ends = whole.shortest(cost, 1).bound, set()
+    for ticks in (0, 1, 3, 10, 40, 160, 10**6):
+        clock = iter(range(10**7))
+        timer = SimpleNamespace(perf_counter=lambda clock=clock: next(clock))
+        monkeypatch.setattr(labelling, "time", timer)
+        found = whole.shortest(cost, 100, time_limit=ticks)
+        assert all(best <= own < 0 for own in found.costs)
+        assert found.bound in (-np.inf, best)
+        ends.add(found.bound)
+    assert ends == {-np.inf, best}
+
+
+def test_a_search_that_runs_out_of_time_within_a_pricing_claims_nothing_wrong() -> None:
+    """It ends as out of time, and its bound is below the optimum."""
+    rng = np.random.default_rng(1)
+    places = rng.integers(0, 100, (10, 2))
+    cost = np.round(np.hypot(*(places[:, None] - places).T))
+    pricer = RoutingPricer(cost, demand=np.ones(10), capacity=4)
+    optimum = pricer.search().run().objective
+    for limit in (0.0, 0.003, 0.01, 0.03):
+        result = pricer.search().run(time_limit=limit)
+        assert result.stop_reason in (StopReason.TIME, StopReason.OPTIMAL)
+        assert result.bound is None or result.bound <= optimum + 1e-6
+        assert result.objective >= optimum - 1e-6
+    search = pricer.search()
+    state = search.options.master.solve()
+    pricer.seconds_left = 0.0
+    priced = pricer.price(state, 10)
+    assert not priced.exact
 
 
 SQUARE: NDArray[np.float64] = np.ones((3, 3))
@@ -311,6 +357,17 @@ def test_a_file_is_read_and_solved(tmp_path: Path) -> None:
     assert routes.pricer().search().run().objective == 14.0
     assert routes.pricer(capacity=12).search().run().objective == 12.0
     assert routes.first(1).pricer().search().run().objective == 6.0
+    skew = TSPLIB.replace("3 4 0", "3 4 1")
+    for kind, rounded in (("EUC_2D", np.round), ("CEIL_2D", np.ceil), ("FLOOR_2D", np.floor)):
+        path.write_text(skew.replace("EUC_2D", kind))
+        exact = np.hypot(4.0, 1.0)  # 4.12
+        for rounding, expected in (
+            (None, rounded(exact)), ("nearest", 4.0), ("tenths", 4.1), ("none", exact),
+        ):  # fmt: skip
+            assert read_routes(path, rounding).cost[0, 2] == pytest.approx(expected)
+        assert read_routes(path).cost[0, 1] == 3.0
+        with pytest.raises(ValueError, match="rounding must be"):
+            read_routes(path, "up")
 
 
 @needs_vrplib
