@@ -1,6 +1,11 @@
 """Models with blocks: ``decompose`` compared with GCG, SCIP and HiGHS, in CPU seconds.
 
     python benchmarks/block_models.py FOLDER [LIMIT] [CSV]
+    python benchmarks/block_models.py --whole LARGEST LIMIT CSV FOLDER …
+
+The second form takes every model (.lp, .mps) up to LARGEST kB as it is, without blocks, and says
+whether ``decompose`` ends as HiGHS does: the same status and objective, or a refusal that the user
+guide documents. It counts the models that take more than 1.5 times as long as HiGHS, and a second.
 
 FOLDER holds models (.lp, .lp.gz), where there is one a .dec or .blk file of the same name, and
 OPTIMA.csv (name, file, sense, value). Every solver runs in a process with one thread and LIMIT
@@ -91,6 +96,106 @@ def measure(name: str, path: Path, limit: float, results) -> None:
         results.put((float("nan"), float("nan"), float("nan"), repr(error)))
 
 
+DOCUMENTED = (
+    "quadratic", "semi-continuous", "semi-integer", "QUADOBJ", "QSECTION", "QMATRIX", "QCMATRIX"
+)  # fmt: skip
+"""What a linear model cannot have, in the words of a refusal."""
+
+SHARE_OF_WHOLE = 1e-5
+"""Objectives of whole models are equal up to this share: both solvers stop at a gap."""
+
+MOST_TIMES, MOST_MORE = 1.5, 1.0
+"""A model may take so many times as long as HiGHS, and so many seconds."""
+
+
+def whole_with_decompose(path: Path, limit: float) -> tuple[str, float]:
+    """Status and objective."""
+    from cgboost import decompose
+
+    result = decompose(path).solve(time_limit=limit)
+    return str(result.stop_reason), result.objective
+
+
+def whole_with_highs(path: Path, limit: float) -> tuple[str, float]:
+    """Status and objective."""
+    import highspy
+
+    highs = highspy.Highs()
+    highs.silent()
+    for name, value in (("time_limit", limit), ("threads", 1), ("mip_rel_gap", 1e-6)):
+        highs.setOptionValue(name, value)
+    if highs.readModel(str(path)) == highspy.HighsStatus.kError:
+        return "unreadable", float("nan")
+    highs.run()
+    status = highs.getModelStatus().name[1:].lower()
+    if status == "unboundedorinfeasible":
+        highs.setOptionValue("presolve", "off")
+        highs.run()
+        status = highs.getModelStatus().name[1:].lower()
+    value = highs.getInfo().objective_function_value
+    return ("optimal" if status == "modelempty" else status), value
+
+
+def verdict(highs: tuple[str, float], own: tuple[str, float], error: str) -> str:
+    """How an end compares with that of HiGHS."""
+    if error:
+        documented = any(word in error for word in DOCUMENTED)
+        refused = highs[0] == "unreadable" or "ModelError" in error
+        return "refused" if documented else "unreadable" if refused else "FAILED"
+    ended = "optimal" if own[0] in ("optimal", "gap") else own[0]
+    if ended != highs[0]:
+        return "DIFFERENT"
+    near = SHARE_OF_WHOLE * max(1.0, abs(highs[1]))
+    return "same" if ended != "optimal" or abs(own[1] - highs[1]) <= near else "DIFFERENT"
+
+
+def whole_models(largest: float, limit: float, folders: list[Path]) -> Iterator[list[str]]:
+    """A line for each model, and one of all."""
+    paths = [path for folder in folders for path in sorted(folder.iterdir())]
+    counts: dict[str, int] = {}
+    slow = 0
+    yield ["model", "HiGHS", "objective", "seconds", "decompose", "objective", "seconds", "verdict"]
+    for path in paths:
+        if path.suffix not in (".lp", ".mps") or path.stat().st_size > 1000 * largest:
+            continue
+        ends = [_end(solver, path, limit) for solver in (whole_with_highs, whole_with_decompose)]
+        (known, _, seconds), (own, error, own_seconds) = ends
+        word = verdict(known, own, error)
+        counts[word] = counts.get(word, 0) + 1
+        late = own_seconds > MOST_TIMES * seconds + MOST_MORE
+        slow += late
+        cells = [known[0], f"{known[1]:.8g}", f"{seconds:.2f}"]
+        cells += [own[0], f"{own[1]:.8g}", f"{own_seconds:.2f}{' SLOW' if late else ''}"]
+        yield [f"{path.parent.name}/{path.name}", *cells, f"{word} {error}".strip()]
+    yield ["all", *(f"{word}: {count}" for word, count in sorted(counts.items())), f"slow: {slow}"]
+
+
+def _end(solver, path: Path, limit: float) -> tuple[tuple[str, float], str, float]:
+    """How a solver ends in a process of its own, its error, and its CPU seconds."""
+    context = multiprocessing.get_context("spawn")
+    results = context.Queue()
+    process = context.Process(target=_ended, args=(solver, path, limit, results))
+    process.start()
+    process.join(2 * limit + 60)
+    if process.is_alive():
+        process.kill()
+    return (("", float("nan")), "ended", float("inf")) if results.empty() else results.get()
+
+
+def _ended(solver, path: Path, limit: float, results) -> None:
+    """Put the end, the error and the CPU seconds into the queue."""
+    import highspy  # noqa: F401
+
+    import cgboost.integer.decomposition.decomposition  # noqa: F401 (not counted)
+
+    used = _cpu()
+    try:
+        results.put((solver(path, limit), "", _cpu() - used))
+    except Exception as error:  # a model that is refused is a line of the table
+        words = f"{type(error).__name__}: {error}".partition(" (more:")[0]
+        results.put((("", float("nan")), words, _cpu() - used))
+
+
 def _cpu() -> float:
     use = resource.getrusage(resource.RUSAGE_SELF)
     return use.ru_utime + use.ru_stime
@@ -134,10 +239,17 @@ def table(folder: Path, limit: float) -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "--whole":
+        largest, limit, file_name, *folders = sys.argv[2:]
+        lines = whole_models(float(largest), float(limit), [Path(folder) for folder in folders])
+    else:
+        limit = sys.argv[2] if len(sys.argv) > 2 else "60"
+        file_name = sys.argv[3] if len(sys.argv) > 3 else ""
+        lines = table(Path(sys.argv[1]), float(limit))
     rows = []
-    for row in table(Path(sys.argv[1]), float(sys.argv[2]) if len(sys.argv) > 2 else 60.0):
+    for row in lines:
         print(" | ".join(row), flush=True)
         rows.append(row)
-    if len(sys.argv) > 3:
-        with Path(sys.argv[3]).open("w", newline="", encoding="utf-8") as file:
+    if file_name:
+        with Path(file_name).open("w", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)

@@ -109,6 +109,9 @@ class Column:
         listed have the amount 0. Used by branching rules and robust cuts.
     block : hashable or None
         The subproblem of the column, if there are several.
+    ray : bool
+        Whether it is a direction, and not a point, of its subproblem: something that may be added
+        to points without end. It is in no convexity row.
     """
 
     values: FloatArray
@@ -121,6 +124,7 @@ class Column:
     output: int = 0
     variables: Mapping[Hashable, float] = field(default_factory=dict)
     block: Hashable | None = None
+    ray: bool = False
 
     @property
     def parts(self) -> Sequence[tuple[int, Any]]:

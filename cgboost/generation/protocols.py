@@ -203,6 +203,9 @@ class Priced:
         Lower bound on the reduced cost ``cost − r·h`` of every column, over all or per convexity
         row; nan if unknown. Columns in the master with a finite upper bound may be left out. For
         masters without an entry rule, and only meaningful if ``exact``.
+    without_costs : bool
+        Whether costs were left out: ``reduced_cost`` bounds ``−r·h``. If the master's rows are not
+        met, such a search shows that nothing can meet them, whatever it costs.
     n_evaluated : int
         Number of columns scored in this call.
     exhausted : bool
@@ -220,6 +223,7 @@ class Priced:
     max_excess: float = math.nan
     total_excess: float = math.nan
     reduced_cost: float | Mapping[Hashable, float] = math.nan
+    without_costs: bool = False
     n_evaluated: int = 0
     exhausted: bool = False
     stratum: str = ""

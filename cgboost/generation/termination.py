@@ -74,7 +74,9 @@ def shortfall(current: Round) -> str:
     """Which rows an infeasible master misses, and by how much."""
     slack = current.state.slack
     names = range(len(slack)) if current.state.rows is None else current.state.rows
-    proof = "" if np.isnan(current.bound) else f"; any solution costs at least {current.bound:.3g}"
+    proof = ""
+    if np.isfinite(current.bound):
+        proof = f"; any solution costs at least {current.bound:.3g}"
     return f"no column helps to meet the rows {rows_missed(names, slack)}{proof}"
 
 
@@ -183,7 +185,7 @@ def conclusion(current: Round, priced: Priced, fresh: Sequence[Column], tol: flo
         return None
     if nothing_found:
         if current.objective == np.inf:
-            if _may_help(current, priced):
+            if _may_help(current, priced) or (priced.without_costs and current.bound < np.inf):
                 return StopReason.NO_COLUMN, _missing(priced)
             return StopReason.INFEASIBLE, shortfall(current)
         return StopReason.STALLED, _open_gap(current, tol)

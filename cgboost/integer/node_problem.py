@@ -328,6 +328,8 @@ class NodePricer:
         reduced costs may be negative. Those with an upper bound the master accounts for itself.
         """
         problem = self._problem
+        if priced.without_costs:
+            reduced = reduced - problem.pool.costs()[: len(reduced)]  # some may be new
         cheap = self._cheap(state, reduced)
         if not priced.exact or not cheap.size:
             return priced
@@ -338,7 +340,8 @@ class NodePricer:
         rows = problem.pool.convexity[cheap]
         alone = cheap[rows == NO_ROW]
         scale = np.maximum(problem.pool.cost_unit, np.abs(problem.pool.costs()[alone]))
-        if (reduced[alone] < -ZERO_REDUCED_COST * scale).any():
+        # without costs the master looks at them, at duals of another size
+        if not priced.without_costs and (reduced[alone] < -ZERO_REDUCED_COST * scale).any():
             return replace(priced, exact=False)
         claimed = priced.reduced_cost
         bounds = dict(claimed) if isinstance(claimed, Mapping) else dict.fromkeys(copies, claimed)

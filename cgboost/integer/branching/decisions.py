@@ -141,6 +141,8 @@ class Apart:
 class VariableBound:
     """``lower ≤ z_v ≤ upper`` for the amount of an original variable in every column of a block.
 
+    A ray keeps to a bound if points stay within it, however much of the ray is added.
+
     Attributes
     ----------
     variable : hashable
@@ -168,8 +170,10 @@ class VariableBound:
         """Whether the amount is between the bounds."""
         if self.block is not None and column.block != self.block:
             return True
-        amount = column.variables.get(self.variable, 0.0)
-        return self.lower - AMOUNT_ROUNDING <= amount <= self.upper + AMOUNT_ROUNDING
+        amount, lower, upper = column.variables.get(self.variable, 0.0), self.lower, self.upper
+        if column.ray:
+            lower, upper = (own if math.isinf(own) else 0.0 for own in (lower, upper))
+        return lower - AMOUNT_ROUNDING <= amount <= upper + AMOUNT_ROUNDING
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,15 @@ With the rows and variables in the order of the blocks, the matrix is
     block K               D_K
 
 where the last columns are those of variables in no block.
+
+A variable with rows in several blocks (a *linking variable*) stays in the first of them. Each other
+block has a copy of it, and the master a row "copy = variable".
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -21,7 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cgboost.forks import cached_property
-from cgboost.integer.decomposition.model import Model
+from cgboost.integer.decomposition.model import Model, Vector
 from cgboost.integer.decomposition.structure_files import StructureError, StructureFile
 
 Positions = NDArray[np.intp]
@@ -37,13 +40,27 @@ class Structure:
     Attributes
     ----------
     model : Model
+        With copies of linking variables, which come last, as do their rows.
     block_of_row, block_of_variable : ndarray of int
         Block numbers from 0; ``MASTER`` for linking rows, and for variables in no block.
+    copied : ndarray of int
+        The variable of which each copy is one.
     """
 
     model: Model
     block_of_row: Positions
     block_of_variable: Positions
+    copied: Positions = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+
+    @property
+    def origin(self) -> Positions:
+        """The variable of the model without copies that each variable is, or is a copy of."""
+        n = len(self.model.names) - len(self.copied)
+        return np.concatenate([np.arange(n), self.copied])
+
+    def without_copies(self, x: Vector) -> Vector:
+        """A point in the variables of the model without copies."""
+        return x[: len(x) - len(self.copied)]
 
     @property
     def n_blocks(self) -> int:
@@ -95,7 +112,7 @@ def structure_of(model: Model, given: StructureFile | Mapping[str, object]) -> S
     Raises
     ------
     StructureError
-        For a name that the model lacks, and for a variable in two blocks (a linking variable).
+        For a name that the model lacks.
     """
     if isinstance(given, StructureFile):
         if given.variables:
@@ -123,27 +140,80 @@ def structure_of(model: Model, given: StructureFile | Mapping[str, object]) -> S
 
 
 def by_rows(model: Model, block_of_row: Positions) -> Structure:
-    """The structure in which rows have these blocks, ``MASTER`` being the master.
-
-    Raises
-    ------
-    StructureError
-        For a variable with rows in two blocks.
-    """
+    """The structure in which rows have these blocks, ``MASTER`` being the master."""
     matrix = sp.coo_array(model.matrix)
     inside = block_of_row[matrix.row] != MASTER
     rows, variables = matrix.row[inside], matrix.col[inside]
+    places = np.unique(np.c_[variables, block_of_row[rows]], axis=0)
+    first = np.diff(places[:, 0], prepend=-1) > 0
     block_of_variable = np.full(len(model.names), MASTER, dtype=np.intp)
-    block_of_variable[variables] = block_of_row[rows]
-    wrong = np.flatnonzero(block_of_variable[variables] != block_of_row[rows])
-    if wrong.size:
-        j, row = variables[wrong[0]], rows[wrong[0]]
-        other = rows[(variables == j) & (block_of_row[rows] == block_of_variable[j])][0]
-        raise StructureError(
-            f"variable {model.names[j]!r} is in two blocks, by the rows {model.row_names[row]!r} "
-            f"and {model.row_names[other]!r}: put one of the two into the master"
-        )
-    return Structure(model, block_of_row, block_of_variable)
+    block_of_variable[places[first, 0]] = places[first, 1]
+    if first.all():
+        return Structure(model, block_of_row, block_of_variable)
+    return _with_copies(model, block_of_row, block_of_variable, *places[~first].T)
+
+
+def _with_copies(
+    model: Model,
+    block_of_row: Positions,
+    block_of_variable: Positions,
+    copied: Positions,
+    blocks: Positions,
+) -> Structure:
+    """The structure with a copy of each of some variables in one more block."""
+    program, n, n_copies = model.program, len(model.names), len(copied)
+    matrix, numbers = sp.coo_array(model.matrix), np.arange(n, n + n_copies)
+    copy_of = dict(zip(zip(copied.tolist(), blocks.tolist(), strict=True), numbers, strict=True))
+    own = zip(matrix.col.tolist(), block_of_row[matrix.row].tolist(), strict=True)
+    columns = np.array([copy_of.get(entry, entry[0]) for entry in own], dtype=np.intp)
+    above = sp.csr_array(
+        (matrix.data, (matrix.row, columns)), shape=(matrix.shape[0], n + n_copies)
+    )
+    pairs = np.r_[numbers, copied], np.tile(np.arange(n_copies), 2)
+    below = sp.csr_array(
+        (np.repeat([1.0, -1.0], n_copies), pairs[::-1]), shape=(n_copies, n + n_copies)
+    )
+    names = _new_names(model.names, copied, blocks)
+    nothing = np.zeros(n_copies)
+    wider = replace(
+        program,
+        cost=np.r_[program.cost, nothing],
+        matrix=sp.csr_array(sp.vstack([above, below])),
+        row_lower=np.r_[program.row_lower, nothing],
+        row_upper=np.r_[program.row_upper, nothing],
+        lower=np.r_[program.lower, program.lower[copied]],
+        upper=np.r_[program.upper, program.upper[copied]],
+        integrality=np.r_[model.integer, model.integer[copied]],
+    )
+    return Structure(
+        replace(
+            model,
+            program=wider,
+            names=(*model.names, *names),
+            row_names=(*model.row_names, *_unused(model.row_names, names)),
+        ),
+        np.r_[block_of_row, np.full(n_copies, MASTER, dtype=np.intp)],
+        np.r_[block_of_variable, blocks],
+        copied,
+    )
+
+
+def _new_names(names: Sequence[str], copied: Positions, blocks: Positions) -> list[str]:
+    """Names of copies: the variable, and the number of the block."""
+    pairs = zip(copied.tolist(), blocks.tolist(), strict=True)
+    return _unused(names, [f"{names[j]} in block {block}" for j, block in pairs])
+
+
+def _unused(known: Sequence[str], names: Iterable[str]) -> list[str]:
+    """Names with strokes, as many as make them differ from those that there are."""
+    taken, found = set(known), []
+    for name in names:
+        own = name
+        while own in taken:
+            own += "'"
+        taken.add(own)
+        found.append(own)
+    return found
 
 
 def _by_variables(model: Model, given: StructureFile) -> Structure:

@@ -228,10 +228,9 @@ class Decomposition:
 
     def _divided_by(self, unit: float) -> Decomposition:
         """The same with costs in another unit."""
-        program = self.model.program
-        program = replace(program, cost=program.cost / unit, constant=program.constant / unit)
-        model = replace(self.model, program=program)
-        structure = self.structure and replace(self.structure, model=model)
+        model, structure = _divided(self.model, unit), self.structure
+        if structure is not None:
+            structure = replace(structure, model=_divided(structure.model, unit))
         result = Decomposition(model, structure, self.why, detected=self.detected)
         result.why, result._unit = self.why, unit
         return result
@@ -306,7 +305,7 @@ class Decomposition:
         It has shown that a solution would cost more than all columns that it has seen; there is
         none if it would also cost more than the bounds of the variables allow.
         """
-        if tree.stop_reason is not StopReason.INFEASIBLE or tree.bound is None:
+        if tree.stop_reason is not StopReason.INFEASIBLE or tree.bound in (None, math.inf):
             return False
         program = self.model.program
         ends = np.where(program.cost > 0, program.upper, program.lower)[program.cost != 0]
@@ -386,7 +385,8 @@ class Decomposition:
         """Duals by the names of the linking rows, of which the master has one for every side."""
         if self.structure is None or not duals:
             return {}
-        names = [self.model.row_names[i] for i in self.structure.linking_rows.tolist()]
+        linking = self.structure.linking_rows  # rows of copies come last
+        names = [self.model.row_names[i] for i in linking if i < len(self.model.row_names)]
         sign = -1.0 if self.model.maximize else 1.0
         return {
             name: sign * sum(duals.get((name, sense), 0.0) for sense in ("<=", "==", ">="))
@@ -404,6 +404,13 @@ class Decomposition:
                 f"the answer has the objective {value:.10g} in the model, {objective:.10g} in the "
                 "master"
             )
+
+
+def _divided(model: Model, unit: float) -> Model:
+    """A model with costs in another unit."""
+    program = model.program
+    cost, constant = program.cost / unit, program.constant / unit
+    return replace(model, program=replace(program, cost=cost, constant=constant))
 
 
 def _left(time_limit: float | None, start: float) -> float | None:

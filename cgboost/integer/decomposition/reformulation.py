@@ -1,12 +1,18 @@
 """The Dantzig–Wolfe reformulation of a model with blocks.
 
-    min Σ_k Σ_p (c_k z_p) λ_kp + c_0 x_0
-    with  Σ_k Σ_p (A_k z_p) λ_kp + A_0 x_0 in the sides of the linking rows,
+    min Σ_k Σ_p (c_k z_p) λ_kp + Σ_k Σ_r (c_k z_r) μ_kr + c_0 x_0
+    with  Σ_k Σ_p (A_k z_p) λ_kp + Σ_k Σ_r (A_k z_r) μ_kr + A_0 x_0  in the sides of linking rows,
           Σ_p λ_kp = number of blocks like k  for every k,
 
-over the integer points z_p of block k. A variable in no block is counted from one of its bounds and
-is its own column, a free one the difference of two. Equal blocks are one, unless no branching
-rule could part their columns: rows of the master with fractional coefficients.
+over the integer points z_p and the rays z_r of block k. A variable in no block is counted from one
+of its bounds and is its own column, a free one the difference of two.
+
+Where all variables of a block are whole, and it has no rays, columns are whole (discretisation).
+Other blocks are the hull of their points (convexification): branching asks that their integer
+variables Σ_p z_p λ_kp + Σ_r z_r μ_kr are whole, and the pricing problems keep to its bounds.
+
+Equal blocks are one, unless no branching rule could part their columns: those of blocks with whole
+variables that are convexified, or of rows of the master with fractional coefficients.
 """
 
 from __future__ import annotations
@@ -30,10 +36,17 @@ from cgboost.integer.branching.rules import (
     VariableBranching,
 )
 from cgboost.integer.decomposition.blocks import Positions, Structure
-from cgboost.integer.decomposition.model import Vector
+from cgboost.integer.decomposition.model import Mask, Vector
 from cgboost.integer.decomposition.pricing.block import Block
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
-from cgboost.integer.heuristics import Diving, Heuristic, RestrictedMaster, Rounding
+from cgboost.integer.decomposition.pricing.ray_problem import has_rays
+from cgboost.integer.heuristics import (
+    BranchDiving,
+    Diving,
+    Heuristic,
+    RestrictedMaster,
+    Rounding,
+)
 from cgboost.integer.node_selection import Node
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.search_state import Relaxation, Search
@@ -150,11 +163,12 @@ class Reformulation:
             values = np.array([amount for _, amount in amounts])
             for block, share in shares:
                 x[structure.variables(block)[at]] += share * values
-        return x
+        return structure.without_copies(x)
 
     def columns_of(self, x: Vector) -> tuple[list[Column], list[float]]:
         """Columns and their coefficients of a point of the model: the way back of :meth:`point`."""
         structure, columns, counts = self.structure, [], []
+        x = x[structure.origin]
         for group, problem in zip(self.groups, self.pricer.problems, strict=True):
             for block in group:
                 columns.append(problem.block.column(x[structure.variables(block)]))
@@ -183,7 +197,7 @@ def reformulated(
     Raises
     ------
     NotDecomposableError
-        For a block with whole and continuous variables.
+        For a row or a variable that leaves no solution.
     """
     _check(structure)
     model = structure.model
@@ -202,14 +216,23 @@ def reformulated(
     ]
     senses, rhs = [sense for _, sense, _ in sides], np.array([rhs for _, _, rhs in sides])
     coefficients = sp.csc_array(model.matrix[linking[[k for k, _, _ in sides]]])
-    groups = structure.groups()
+    every = [(group, _block(structure, group[0], coefficients)) for group in structure.groups()]
+    discrete = np.zeros(structure.n_blocks + 1, dtype=np.bool_)  # the last is of no block
+    for group, block in every:
+        discrete[list(group)] = block.discrete
     own = _own_columns(structure, coefficients, base)
-    whole = _are_counted(structure, coefficients)
+    inside = np.flatnonzero(discrete[structure.block_of_variable])
+    whole = _is_whole(coefficients[:, inside].data)
     ones = np.flatnonzero((rhs == 1) & (np.array(senses) != "<="))
-    pairs = _are_pairs(structure, coefficients[ones], own, ones)
-    if not (whole or pairs):
-        groups = [(block,) for block in range(structure.n_blocks)]
-    blocks = [("block", group[0]) for group in groups]
+    pairs = _are_pairs(structure, coefficients[ones], own, ones, discrete)
+    made: list[tuple[tuple[int, ...], Block]] = []
+    for group, block in every:
+        if not block.integer.any() or (block.discrete and (whole or pairs)):
+            made.append((group, block))
+            continue
+        made += [((k,), _block(structure, k, coefficients, block.has_rays)) for k in group]
+    groups = [group for group, _ in made]
+    blocks = [block.name for _, block in made]
     rows = [*names, *blocks]
     master = LinearMaster(
         rows,
@@ -220,8 +243,8 @@ def reformulated(
     below = np.zeros(len(groups))
     master.add([replace(column, values=np.r_[column.values, below]) for column in own])
     subproblems = [
-        _block(structure, group[0], coefficients, len(sides) + k, len(rows))
-        for k, group in enumerate(groups)
+        replace(block, convexity=len(sides) + k, linking=_with_rows(block.linking, len(rows)))
+        for k, (_, block) in enumerate(made)
     ]
     residual = _are_residual(subproblems, own) and ">=" not in senses
     pricer = BlockPricer(
@@ -232,7 +255,8 @@ def reformulated(
         branching.append(RyanFoster(subset_closed=_is_monotone(structure, coefficients)))
     integer = [name for name, own in zip(model.names, model.integer, strict=True) if own]
     signed = [model.names[j] for j in np.flatnonzero(program.lower < 0).tolist()]
-    branching.append(VariableBranching(integer=integer, signed=signed))
+    variables = VariableBranching(integer=integer, signed=signed)
+    branching.append(variables)
     if whole:
         branching.append(ComponentBranching())
     once = [name for name, group in zip(blocks, groups, strict=True) if len(group) == 1]
@@ -243,6 +267,8 @@ def reformulated(
         Diving(),
         RestrictedMaster(),
     ]
+    if any(block.integer.any() and not block.discrete for block in subproblems):
+        heuristics.insert(-1, BranchDiving([variables]))
     step = _step(structure, unit)
     return Reformulation(structure, groups, master, pricer, branching, heuristics, step, base)
 
@@ -265,37 +291,40 @@ def _check(structure: Structure) -> None:
         raise NotDecomposableError(
             f"row {model.row_names[missed[0]]!r} has no entries, and 0 is not between its sides"
         )
-    for block in range(structure.n_blocks):
-        own = structure.variables(block)
-        whole = model.integer[own]
-        if whole.any() and not whole.all():
-            names = model.names[own[whole][0]], model.names[own[~whole][0]]
-            raise NotDecomposableError(
-                f"block {block} has the integer variable {names[0]!r} and the continuous one "
-                f"{names[1]!r}; only blocks of one kind are decomposed"
-            )
 
 
 def _block(
-    structure: Structure, block: int, coefficients: sp.csc_array, convexity: int, n_rows: int
+    structure: Structure,
+    block: int,
+    coefficients: sp.csc_array,
+    rays: bool | None = None,
 ) -> Block:
+    """The data of a block; its convexity row is still to come."""
     model = structure.model
     program, own, rows = model.program, structure.variables(block), structure.rows(block)
-    linking = sp.csr_array(coefficients[:, own])
-    below = sp.csr_array((n_rows - linking.shape[0], len(own)))
+    matrix = sp.csr_array(model.matrix[rows][:, own])
+    sides = program.row_lower[rows], program.row_upper[rows]
+    lower, upper = program.lower[own], program.upper[own]
     return Block(
         name=("block", block),
         variables=tuple(model.names[j] for j in own.tolist()),
         cost=program.cost[own],
-        lower=program.lower[own],
-        upper=program.upper[own],
+        lower=lower,
+        upper=upper,
         integer=model.integer[own],
-        matrix=sp.csr_array(model.matrix[rows][:, own]),
-        row_lower=program.row_lower[rows],
-        row_upper=program.row_upper[rows],
-        linking=sp.csr_array(sp.vstack([linking, below])),
-        convexity=convexity,
+        matrix=matrix,
+        row_lower=sides[0],
+        row_upper=sides[1],
+        linking=sp.csr_array(coefficients[:, own]),
+        convexity=-1,
+        has_rays=has_rays(matrix, sides, (lower, upper)) if rays is None else rays,
     )
+
+
+def _with_rows(linking: sp.csr_array, n_rows: int) -> sp.csr_array:
+    """The same with empty rows at the end."""
+    below = sp.csr_array((n_rows - linking.shape[0], linking.shape[1]))
+    return sp.csr_array(sp.vstack([linking, below]))
 
 
 def _ends(structure: Structure) -> tuple[Vector, Vector]:
@@ -341,18 +370,17 @@ def _own_columns(structure: Structure, coefficients: sp.csc_array, base: Vector)
     return columns
 
 
-def _are_counted(structure: Structure, coefficients: sp.csc_array) -> bool:
-    """Whether integer blocks have whole coefficients: Vanderbeck's rows count their columns."""
-    inside = structure.model.integer & (structure.block_of_variable >= 0)
-    return _is_whole(coefficients[:, np.flatnonzero(inside)].data)
-
-
 def _are_pairs(
-    structure: Structure, coefficients: sp.csc_array, own: list[Column], ones: Positions
+    structure: Structure,
+    coefficients: sp.csc_array,
+    own: list[Column],
+    ones: Positions,
+    discrete: Mask,
 ) -> bool:
     """Whether rows with the right-hand side 1 have at most one 0/1 variable of each block.
 
-    And no continuous variable that is in no block: Ryan and Foster's pairs count whole columns.
+    Each of a discrete block. And no continuous variable that is in no block: Ryan and Foster's
+    pairs count whole columns.
     """
     entries = sp.coo_array(coefficients)
     blocks = structure.block_of_variable[entries.col]
@@ -361,7 +389,7 @@ def _are_pairs(
     twice = np.unique(np.c_[entries.row, blocks][inside], axis=0, return_counts=True)[1] > 1
     return (
         bool(ones.size)
-        and structure.model.integer[used].all()
+        and discrete[structure.block_of_variable[used]].all()
         and bool((program.lower[used] >= 0).all() and (program.upper[used] <= 1).all())
         and bool((entries.data[inside] == 1).all())
         and not twice.any()
@@ -379,7 +407,7 @@ def _are_residual(blocks: Sequence[Block], own: Sequence[Column]) -> bool:
         (np.diff(block.linking.indptr) <= 1).all()
         and (block.linking.data > 0).all()
         and (block.lower >= 0).all()
-        and block.integer.all()
+        and block.discrete
         for block in blocks
     ) and all((column.values >= 0).all() for column in own)
 

@@ -15,13 +15,16 @@ feasible for the dual, and the optimum at least r·b/(1 − ρ/c) (Farley, Opera
 1990).
 
 Both hold for the duals of the first phase too. In particular, if an exact pricer finds nothing
-there, every feasible solution costs at least M·(sum of artificials).
+there, every feasible solution costs at least M·(sum of artificials). And a search without costs
+bounds a problem without costs, whose solutions all cost 0: where that bound is positive there is no
+solution (Farkas).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +46,7 @@ from cgboost.masters.linear.lagrangian_bound import (
 )
 from cgboost.optimizers.linear.restricted_primal import MasterRows, PrimalPoint, RestrictedPrimal
 from cgboost.optimizers.solver_options import checked_options
+from cgboost.tolerances import LP_FEASIBILITY
 
 Vector = NDArray[np.float64]
 
@@ -250,8 +254,11 @@ class LinearMaster:
         With neither, there is one only where no reduced cost is negative: the dual objective.
 
         Columns with a finite upper bound that are in the master count with their own reduced cost.
+        After a search without costs it is inf, if that shows that nothing meets the rows.
         """
         duals = state.pseudo_response
+        if priced.without_costs:
+            return self._bound_without_costs(state, priced)
         check_reduced_costs(state, priced, self.row_of)
         check_names(self.constraints.names, priced)
         if self.copies is not None:
@@ -275,6 +282,21 @@ class LinearMaster:
             return None
         bound = float(duals @ self.constraints.rhs) + deficit
         return None if math.isnan(bound) else bound
+
+    def _bound_without_costs(self, state: MasterState, priced: Priced) -> float | None:
+        """Inf if all that columns can give the rows falls short of them, at these duals."""
+        duals = state.pseudo_response
+        columns = [replace(column, cost=0.0) for column in state.columns]
+        state = replace(state, columns=columns)
+        for column in columns:
+            terms = column.values * duals
+            helps = terms.sum() > LP_FEASIBILITY * max(1.0, float(np.abs(terms).sum()))
+            if helps and math.isinf(column.upper) and self.row_of(column) is None:
+                return None
+        deficit = deficit_of(self.copies or {}, priced.reduced_cost, self._capped(state, duals))
+        terms = duals * self.constraints.rhs
+        size = max(1.0, float(np.abs(terms).sum()), abs(deficit))
+        return math.inf if float(terms.sum()) + deficit > LP_FEASIBILITY * size else None
 
     def _point(self, time_limit: float | None) -> PrimalPoint:
         try:

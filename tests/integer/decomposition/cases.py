@@ -226,6 +226,91 @@ def infeasible(seed: int) -> tuple[Model, Blocks]:
     return as_model(program(**changed)), BLOCKS
 
 
+def anything(seed: int, kind: str) -> tuple[Model, Blocks]:
+    """Up to three small blocks of any rows, linking rows, and variables of the master.
+
+    Words of the kind: ``rays``, some bounds are infinite; ``linked``, variables with rows in
+    several blocks; ``whole`` or ``mixed`` for integer variables, all or some of them.
+    """
+    rng = np.random.default_rng(seed)
+    n_blocks, n_linking, n_own = (int(rng.integers(*ends)) for ends in ((1, 4), (0, 3), (0, 3)))
+    sizes, n_rows = rng.integers(1, 5, n_blocks), rng.integers(1, 4, n_blocks)
+    n, m = int(sizes.sum()) + n_own, n_linking + int(n_rows.sum())
+    block_of_row = np.r_[np.full(n_linking, -1), np.repeat(np.arange(n_blocks), n_rows)]
+    block_of_variable = np.r_[np.repeat(np.arange(n_blocks), sizes), np.full(n_own, -1)]
+    inside = (block_of_row[:, None] == block_of_variable) | (block_of_row[:, None] < 0)
+    matrix = rng.integers(-3, 6, (m, n)) * (rng.random((m, n)) < 0.75) * inside
+    for _ in range(2 if "linked" in kind else 0):
+        row, variable = rng.integers(n_linking, m), rng.integers(n)
+        matrix[row, variable] = rng.integers(1, 4) * rng.choice([-1, 1])
+    endless = 0.3 if "rays" in kind else 0.0
+    lower = -rng.integers(0, 3, n) * 1.0
+    upper = lower + rng.integers(0, 6, n)
+    upper[rng.random(n) < endless], lower[rng.random(n) < endless / 5] = np.inf, -np.inf
+    x = np.clip(rng.integers(0, 4, n), lower, upper)
+    room = rng.integers(0, 4, (2, m))
+    low, high = matrix @ x - room[0], matrix @ x + room[1]
+    side = rng.integers(0, 3, m)
+    low[side == 0], high[side == 1] = -np.inf, np.inf
+    if seed % 10 == 9:
+        low[-1] = high[-1] = float(matrix[-1] @ x) + 5.0
+    cost = rng.integers(-4, 9, n).astype(float)
+    cost = cost if seed % 3 == 0 else np.abs(cost)
+    share = 1.0 if "whole" in kind else 0.5 if "mixed" in kind else 0.0
+    own = Program(cost, matrix, low, high, lower, upper, None, rng.random(n) < share, constant=2.0)
+    plain = as_model(own)
+    blocks: Blocks = {f"r{row}": int(k) for row, k in enumerate(block_of_row) if k >= 0}
+    return Model(plain.program, plain.row_names, plain.names, seed % 4 == 3), blocks
+
+
+def makespan(seed: int) -> tuple[Model, Blocks]:
+    """Jobs on three machines, each a block; the latest end is a variable of all of them."""
+    rng = np.random.default_rng(seed)
+    machines, jobs = 3, 6
+    hours = rng.integers(2, 9, (machines, jobs)).astype(float)
+    n = machines * jobs + 1
+    matrix = np.zeros((jobs + machines, n))
+    for k in range(machines):
+        own = slice(k * jobs, (k + 1) * jobs)
+        matrix[:jobs, own] = np.eye(jobs)
+        matrix[jobs + k, own], matrix[jobs + k, -1] = hours[k], -1.0
+    low = np.r_[np.ones(jobs), np.full(machines, -np.inf)]
+    high = np.r_[np.ones(jobs), np.zeros(machines)]
+    cost, upper = np.r_[np.zeros(n - 1), 1.0], np.r_[np.ones(n - 1), np.inf]
+    model = as_model(Program(cost, matrix, low, high, 0, upper, None, np.r_[np.ones(n - 1), 0]))
+    return model, {f"r{jobs + k}": k for k in range(machines)}
+
+
+def lot_sizing(seed: int) -> tuple[Model, Blocks]:
+    """Items with setups, each a block, and a capacity in every period."""
+    rng = np.random.default_rng(seed)
+    items, periods = 3, 4
+    demand = rng.integers(0, 20, (items, periods)).astype(float)
+    size = 3 * periods  # lots, stocks, setups
+    n = items * size
+    matrix, low, high = np.zeros((periods + 2 * items * periods, n)), [], []
+    for t in range(periods):
+        for i in range(items):
+            matrix[t, i * size + t], matrix[t, i * size + 2 * periods + t] = 1.0, 3.0
+        low.append(-np.inf)
+        high.append(float(demand.sum() / periods) * 1.3 + 9.0)
+    for i in range(items):
+        for t in range(periods):
+            row, lot = len(low), i * size + t
+            matrix[row, lot], matrix[row, lot + periods] = 1.0, -1.0
+            if t:
+                matrix[row, lot + periods - 1] = 1.0
+            matrix[row + 1, lot], matrix[row + 1, lot + 2 * periods] = 1.0, -60.0
+            low += [demand[i, t], -np.inf]
+            high += [demand[i, t], 0.0]
+    cost = np.tile(np.repeat([1.0, 0.5, 25.0], periods), items) + rng.random(n)
+    upper = np.tile(np.repeat([np.inf, np.inf, 1.0], periods), items)
+    upper[:periods] = 4.0 * demand[0].max() + 1.0
+    whole = np.tile(np.repeat([0, 0, 1], periods), items)
+    model = as_model(Program(cost, matrix, low, high, 0, upper, None, whole))
+    return model, {f"r{periods + k}": k // (2 * periods) for k in range(2 * items * periods)}
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelCase(Case[tuple[Model, Blocks]]):
     """Models by seeds.
@@ -244,6 +329,12 @@ MODELS = [
         ModelCase(name=kinds, make=lambda seed, kinds=kinds: model_of(seed, kinds), seeds=range(4))
         for kinds in ("nn", "sss", "ssn", "ff", "fs", "qq", "qs", "cs", "ccs")
     ),
+    *(
+        ModelCase(name=kind, make=lambda seed, kind=kind: anything(seed, kind), seeds=range(10))
+        for kind in ("rays", "linked", "mixed", "linked whole", "rays mixed", "rays linked mixed")
+    ),
+    ModelCase(name="makespan", make=makespan),
+    ModelCase(name="lot sizing", make=lot_sizing),
     ModelCase(name="small", make=small, seeds=range(20)),
     ModelCase(name="negative", make=of_negative_variables, seeds=range(1)),
     ModelCase(name="infeasible", make=infeasible),

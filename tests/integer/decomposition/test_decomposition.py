@@ -21,7 +21,6 @@ from cgboost.integer.decomposition.blocks import structure_of
 from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
-from cgboost.integer.decomposition.pricing.block import BlockError
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
 from cgboost.integer.decomposition.pricing.path_block import PathBlock
 from cgboost.integer.decomposition.reformulation import reformulated
@@ -58,11 +57,11 @@ def test_the_optimum_is_that_of_branch_and_cut(case: ModelCase) -> None:
         model, blocks = case.make(seed)
         result, expected = decompose(model, blocks).solve(), compact(model, gap=1e-9)
         proven = {StopReason.OPTIMAL, StopReason.GAP}
-        assert {result.stop_reason, expected.stop_reason} <= proven or (
-            result.stop_reason is expected.stop_reason is StopReason.INFEASIBLE
-        )
-        if result.stop_reason is StopReason.INFEASIBLE:
+        if not {result.stop_reason, expected.stop_reason} <= proven:
+            assert result.stop_reason is expected.stop_reason
+            assert result.stop_reason in (StopReason.INFEASIBLE, StopReason.UNBOUNDED)
             assert (abs(result.objective), result.x) == (INF, {})
+            assert result.bound == expected.bound
             continue
         optimum = expected.objective
         room = 1e-6 * max(1.0, abs(optimum))
@@ -74,6 +73,7 @@ def test_the_optimum_is_that_of_branch_and_cut(case: ModelCase) -> None:
         assert value == pytest.approx(result.objective, abs=1e-9)
         if result.structure is not None:
             made = reformulated(structure_of(model, blocks))
+            assert set(result.x) == set(model.names)
             bounds = result.tree.tree["global_bound"] + model.program.constant + made.constant
             assert (bounds <= model.in_own_sense(optimum) + room).all()
 
@@ -100,9 +100,9 @@ def test_what_is_not_decomposed_says_so() -> None:
     for model, blocks, words in (
         (Program(-np.ones(4), [[2, 3, 4, 5]], -INF, 9, 0, 1, None, np.ones(4)), None, "no blocks"),
         (
-            Program([1, 1, 1], np.eye(3) + 1, 2, 9, 0, 5, None, [1, 0, 1]),
+            Program([1, 1, 1], np.eye(3), 0, 9, [0, 0, 0.5], [5, 5, 0.7], None, [1, 0, 1]),
             {"r0": None, "r1": 0},
-            "not decomposed: block 0 has the integer variable 'x0'",
+            "not decomposed: variable 'x2' has no whole value",
         ),
     ):
         left = decompose(model, blocks)
@@ -150,10 +150,9 @@ def test_rows_without_entries(block: int | None) -> None:
 
 
 def test_variables_without_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bounded by rows they are right; a block that falls without end is named if it was given.
+    """Bounded by rows of their blocks or by linking rows they are right.
 
-    Where nobody gave the blocks the model is left to branch and cut. A dive that raises two columns
-    without end is ended.
+    A dive that raises two columns without end is ended.
     """
     rows = [LINK, FIRST, [1.0, -1, 0, 0], SECOND, [0, 0, 1.0, -1]]
     own = program(
@@ -163,16 +162,17 @@ def test_variables_without_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = {"r1": 0, "r2": 0, "r3": 1, "r4": 1}
     best = compact(own).objective
     assert decompose(own, blocks).solve().objective == pytest.approx(best)
-    with pytest.raises(BlockError, match=r"\('block', 0\), with the variables 'x0', .*unbounded"):
-        decompose(program(row_lower=-9.0, lower=-INF, upper=INF), BLOCKS).solve()
+    fallen = program(row_lower=-9.0, lower=-INF, upper=INF)
+    result = decompose(fallen, BLOCKS).solve()
+    assert (result.stop_reason, result.bound) == (StopReason.UNBOUNDED, -INF)
     cost, matrix = [1, 1, -2, 1, 1, 1], np.zeros((4, 6))
     matrix[0, :], matrix[1, :2], matrix[2, 2:4], matrix[3, 4:] = 1, [3, 5], [1, -1], [5, 7]
     sides = [-INF, 4, -5, 6], [20, 99, 5, 99]
-    found = decompose(Program(cost, matrix, *sides, 0, INF, None, np.ones(6)))
-    assert found.structure is not None
-    result = found.solve()
-    assert (result.stop_reason, result.objective) == (StopReason.OPTIMAL, -14)
-    assert "branch and cut" in result.message
+    own = Program(cost, matrix, *sides, 0, INF, None, np.ones(6))
+    for blocks in (None, {"r1": 0, "r2": 1, "r3": 2}):
+        result = decompose(own, blocks).solve()
+        assert result.structure is not None
+        assert (result.stop_reason, result.objective) == (StopReason.OPTIMAL, -14)
     monkeypatch.setattr(heuristics, "MOST_DIVES", 20)
     matrix = [[0.5, -1], [1, 0]]
     dive = Program([3, -1], matrix, [-1.5, 0], [INF, 3.5], -INF, INF, None, np.ones(2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +20,7 @@ from cgboost.integer.decomposition.model import Mask, Vector
 
 
 class BlockError(CGBoostError):
-    """A block's pricing problem is unbounded, or HiGHS cannot solve it."""
+    """HiGHS cannot solve a block's pricing problem."""
 
     section = "models-with-blocks"
 
@@ -32,6 +32,10 @@ class BlockTimeError(CGBoostError):
 @dataclass(frozen=True, eq=False)
 class Block:
     """The data of one block, or of several equal ones.
+
+    Its points are those between its rows and bounds with whole integer variables. Where each of
+    them is its own column (a *discrete* block), columns are whole; else a solution is a mean of
+    points, plus rays, whose sum has whole integer variables.
 
     Attributes
     ----------
@@ -46,6 +50,8 @@ class Block:
         Coefficients in all rows of the master but those of convexity.
     convexity : int
         Place of the convexity row among the rows of the master.
+    has_rays : bool
+        Whether there are directions in which its points go on without end.
     """
 
     name: Hashable
@@ -59,6 +65,7 @@ class Block:
     row_upper: Vector
     linking: sp.csr_array
     convexity: int
+    has_rays: bool = False
     places: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,17 +77,30 @@ class Block:
         names = ", ".join(repr(name) for name in self.variables[:3])
         return f"the variables {names}{', …' if len(self.variables) > 3 else ''}"
 
+    @property
+    def discrete(self) -> bool:
+        """See the class."""
+        return bool(self.integer.all()) and not self.has_rays
+
     def column(self, z: Vector) -> Column:
         """The column of an integer point."""
         z = np.where(self.integer, np.round(z), z) + 0.0
-        values = np.asarray(self.linking @ z, dtype=np.float64)
-        values[self.convexity] = 1.0
+        column = self._column(z, (self.name, z.tobytes()))
+        column.values[self.convexity] = 1.0
+        return replace(column, integer=self.discrete)
+
+    def ray_column(self, direction: Vector) -> Column:
+        """The column of a direction."""
+        z = direction + 0.0
+        return replace(self._column(z, (self.name, "ray", z.tobytes())), ray=True)
+
+    def _column(self, z: Vector, key: Hashable) -> Column:
         used = np.flatnonzero(z)
         return Column(
-            values=values,
-            key=(self.name, z.tobytes()),
+            values=np.asarray(self.linking @ z, dtype=np.float64),
+            key=key,
             cost=float(self.cost @ z),
-            integer=bool(self.integer.all()),
+            integer=False,
             variables={self.variables[j]: float(z[j]) for j in used},
             block=self.name,
         )
@@ -169,13 +189,16 @@ class Found:
     Attributes
     ----------
     bound : float
-        Nothing costs less; inf where no point is left.
+        Nothing costs less; inf where no point is left, −inf where costs fall along a ray.
     points : list of ndarray
         The best first.
+    rays : list of ndarray
+        Directions in which costs fall.
     """
 
     bound: float
     points: list[Vector]
+    rays: list[Vector] = field(default_factory=list)
 
 
 NO_POINT = Found(math.inf, [])

@@ -3,16 +3,18 @@
     min Σ_v (c_v − Σ_i r_i a_iv − p_v) z_v − r_k − s   over the integer points z of block k,
 
 with the duals r of the linking rows, those of the convexity row r_k, and what the decisions of a
-node add: prices p of variables and a constant s per column.
+node add: prices p of variables and a constant s per column. Where that has no end, the block
+answers with a ray, along which it falls, and has no bound.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Hashable, Mapping, Sequence
 from concurrent import futures
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,8 +77,28 @@ class BlockPricer:
         self._tasks = ItemTasks(self._work, self.problems, executor)
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        """The columns of least reduced cost of each block, and the bound of each."""
-        answers = self._tasks.answers(_Query(sendable_state(state), self.seconds_left, limit > 0))
+        """The columns of least reduced cost of each block, and the bound of each.
+
+        Where the rows of the master are not met, and nothing new is found, costs are left out: they
+        may hide what helps to meet the rows behind what is cheap.
+        """
+        priced = self._priced(state, limit, costs=True)
+        if math.isfinite(state.objective):
+            return priced
+        held = {column.key for column in state.columns}
+        if any(column.key not in held for column in priced.columns) or self._is_late:
+            return priced
+        priced = self._priced(state, limit, costs=False)
+        fresh = [column for column in priced.columns if column.key not in held]
+        return replace(priced, columns=fresh, exact=priced.exact and not fresh)
+
+    @property
+    def _is_late(self) -> bool:
+        return self.seconds_left is not None and self.seconds_left <= 0
+
+    def _priced(self, state: MasterState, limit: int, *, costs: bool) -> Priced:
+        query = _Query(sendable_state(state), self.seconds_left, limit > 0, costs)
+        answers = self._tasks.answers(query)
         known = [answer for answer in answers if answer is not None]
         unique = {column.key: (reduced, column) for _, own in known for reduced, column in own}
         best = sorted(unique.values(), key=lambda each: each[0])
@@ -85,10 +107,13 @@ class BlockPricer:
             return Priced(columns=columns)
         names = [problem.block.name for problem in self.problems]
         bounds = dict(zip(names, (bound for bound, _ in known), strict=True))
+        if -math.inf in bounds.values():  # along a ray
+            return Priced(columns=columns)
         return Priced(
             columns=columns,
-            exact=not self._is_refuted(bounds, state),
+            exact=not (costs and self._is_refuted(bounds, state)),
             reduced_cost=bounds,
+            without_costs=not costs,
             n_evaluated=sum(len(own) for _, own in known),
         )
 
@@ -100,7 +125,7 @@ class BlockPricer:
         for number in np.flatnonzero(state.coef > INTEGRAL).tolist():
             column = state.columns[number]
             block = blocks.get(column.block)
-            if block is None:
+            if block is None or column.ray:
                 continue
             if block.name not in requests:
                 requests[block.name] = self._work.request(block, duals)
@@ -126,9 +151,10 @@ class BlockPricer:
 
 @dataclass(frozen=True, eq=False)
 class _Query(PricingQuery):
-    """With the time that is left, where it is asked, and whether columns are wanted."""
+    """With the time that is left where it is asked, whether columns are wanted and costs count."""
 
     columns: bool
+    costs: bool
 
     @cached_property
     def _started(self) -> float:
@@ -154,7 +180,7 @@ class _Work:
 
     def __call__(self, query: _Query, problem: BlockProblem) -> BlockAnswer | None:
         block, duals = problem.block, query.duals
-        request, constant = self.request(block, duals, query.seconds_left)
+        request, constant = self.request(block, duals, query.seconds_left, costs=query.costs)
         try:
             found = problem.solve(request)
         except BlockTimeError:
@@ -165,11 +191,11 @@ class _Work:
         return found.bound - constant, columns
 
     def request(
-        self, block: Block, duals: Duals, seconds: float | None = None
+        self, block: Block, duals: Duals, seconds: float | None = None, *, costs: bool = True
     ) -> tuple[BlockRequest, float]:
         """The pricing problem of a block, and what every column earns."""
         values = np.asarray(duals)
-        cost = block.cost - block.prices(values)
+        cost = (block.cost if costs else 0.0 * block.cost) - block.prices(values)
         for variable, price in duals.prices.items():
             if variable in block.places:
                 cost[block.places[variable]] -= price
@@ -189,7 +215,7 @@ class _Work:
     def _columns(
         self, block: Block, answer: Found, cost: Vector, constant: float, duals: Duals
     ) -> list[tuple[float, Column]]:
-        found = []
+        found = [(float(cost @ ray), block.ray_column(ray)) for ray in answer.rays]
         for point in answer.points:
             column = block.column(point)
             reduced = float(cost @ point) - constant + sum(self.counted(column, duals))

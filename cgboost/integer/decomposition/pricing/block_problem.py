@@ -1,7 +1,12 @@
-"""The pricing problem of a block: a special algorithm where one fits, HiGHS otherwise."""
+"""The pricing problem of a block: a special algorithm where one fits, HiGHS otherwise.
+
+Where a block has directions without end, they are asked for first; where costs fall in none of
+them, some point is the best.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 
 from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
@@ -15,6 +20,7 @@ from cgboost.integer.decomposition.pricing.block import (
 from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
 from cgboost.integer.decomposition.pricing.path_block import PathBlock
+from cgboost.integer.decomposition.pricing.ray_problem import RayProblem
 
 SPECIAL: tuple[type[BlockSolver], ...] = (KnapsackBlock, PathBlock, AssignmentBlock)
 """Special algorithms; the first that fits a block is taken."""
@@ -42,12 +48,17 @@ class BlockProblem:
         self.block, self._rows, self._afresh = block, rows, afresh
         kind = next((kind for kind in SPECIAL if kind.fits(block)), None)
         self.special = None if kind is None else kind(block)
+        self._rays = RayProblem.of(block) if block.has_rays else None
         self._general: HighsBlock | None = None
 
     def solve(self, request: BlockRequest) -> Found:
         """The least cost over the integer points that a node allows."""
         if (request.lower > request.upper).any():
             return NO_POINT
+        if self._rays is not None:
+            direction = self._rays.solve(request)
+            if direction is not None:
+                return Found(-math.inf, [], [direction])
         if self.special is not None and request.only_bounds:
             found = self.special.solve(request)
             if found is not None:

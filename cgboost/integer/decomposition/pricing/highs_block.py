@@ -27,6 +27,10 @@ from cgboost.integer.decomposition.pricing.block import (
 SMALL = 50
 """Blocks with fewer variables are solved without presolving."""
 
+MIXED_FEASIBILITY = 1e-9
+"""What rows and whole numbers may be missed by where whole and continuous variables have a row in
+common: x ≤ 1000 y with y = 1e-6, which is then made 0, would leave an x of a thousandth."""
+
 SOLUTIONS = 5
 """Solutions that HiGHS met on the way and that become columns too, at most, from each block."""
 
@@ -79,6 +83,9 @@ class HighsBlock:
             ("presolve", "off" if self._n < SMALL else "choose"),
         ):
             self._call("setOptionValue", name, value)
+        if block.integer.any() and not block.integer.all():
+            for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
+                self._call("setOptionValue", name, MIXED_FEASIBILITY)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy has a new model."""
@@ -90,7 +97,7 @@ class HighsBlock:
             return NO_POINT
         if self._afresh:  # clearSolver leaves something of the last run
             self._open()
-        counted = bool(self.block.integer.all())
+        counted = self.block.discrete
         rows = (row for row in request.duals if counted and isinstance(row, ComponentRow))
         self._adapt(request.restrictions, tuple(rows))
         self._call("changeColsCost", self._n, self._all, request.cost)
@@ -102,6 +109,11 @@ class HighsBlock:
         limit = math.inf if seconds is None else used + max(0.0, seconds)
         self._call("setOptionValue", "time_limit", limit)
         checked(run_highs(self._highs), f"run in block {self.block.name!r}")
+        if self._highs.getModelStatus().name == "kUnboundedOrInfeasible":
+            _, presolve = self._highs.getOptionValue("presolve")
+            self._call("setOptionValue", "presolve", "off")
+            checked(run_highs(self._highs), f"run in block {self.block.name!r}")
+            self._call("setOptionValue", "presolve", presolve)
         return self._found(request.cost)
 
     @property
@@ -121,7 +133,7 @@ class HighsBlock:
         if status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
             raise BlockError(
                 f"the pricing problem of block {self.block.name!r}, with {self.block.some}, is "
-                "unbounded, or has no point: extreme rays are not supported; give its variables "
+                "unbounded, or has no point, though no direction shows it: give its variables "
                 "bounds"
             )
         if status not in (kinds.kOptimal, kinds.kModelEmpty):

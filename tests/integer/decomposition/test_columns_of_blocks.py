@@ -1,0 +1,182 @@
+"""Rays, copies of linking variables, and blocks with integer and continuous variables."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from cgboost import decompose
+from cgboost.generation.columns import Column
+from cgboost.generation.history import StopReason
+from cgboost.integer.branching.decisions import VariableBound
+from cgboost.integer.decomposition.blocks import by_rows, structure_of
+from cgboost.integer.decomposition.model import Model, as_model
+from cgboost.integer.decomposition.pricing.block import BlockRequest
+from cgboost.integer.decomposition.pricing.ray_problem import RayProblem, has_rays
+from cgboost.integer.decomposition.reformulation import obstacle, reformulated
+from solvers import Program, SolverError, solve
+
+from .cases import anything, lot_sizing, makespan
+
+INF = np.inf
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("given", [False, True])
+def test_two_blocks_without_ends(whole: bool, given: bool, tmp_path: Path) -> None:
+    """Maximise 3x + 2y + u + v: the linking rows alone end both blocks, at 26."""
+    text = """Maximize
+ 3 x + 2 y + u + v
+Subject To
+ first: x - y <= 2
+ second: u - v >= -4
+ link: x + u <= 5
+ more: y + v <= 7
+"""
+    path = tmp_path / "rays.lp"
+    path.write_text(text + ("General\n x y u v\n" if whole else "") + "End\n")
+    blocks = {"first": 0, "second": 1} if given else None
+    result = decompose(path, blocks).solve()
+    best = solve(as_model(path).program, "highs").objective
+    assert result.stop_reason is StopReason.OPTIMAL
+    assert result.objective == result.bound == pytest.approx(-best)
+    if given:
+        assert result.tree is not None
+        rays = [column for column in result.tree.pool if column.ray]
+        assert rays
+        assert all(not column.integer for column in rays)
+
+
+def test_rays_are_those_of_the_relaxation() -> None:
+    """A direction of least cost is found where the linear program of the block falls, and it only.
+
+    It stays within the cone, and bounds of a node leave out what they end.
+    """
+    n_falling = 0
+    for seed in range(40):
+        model, blocks = anything(seed, "rays mixed")
+        structure = structure_of(model, blocks)
+        if obstacle(structure):
+            continue
+        made = reformulated(structure)
+        rng = np.random.default_rng(seed)
+        for problem in made.pricer.problems:
+            block = problem.block
+            cost = rng.integers(-3, 6, len(block.variables)).astype(float)
+            sides, bounds = (block.row_lower, block.row_upper), (block.lower, block.upper)
+            relaxed = Program(cost, block.matrix, *sides, *bounds)
+            try:
+                solve(relaxed, "highs")
+                falls = False
+            except SolverError as error:
+                falls = "unbounded" in str(error).lower()
+                if not falls:
+                    continue
+            found = RayProblem.of(block).solve(BlockRequest(cost, *bounds))
+            assert (found is not None) == falls
+            n_falling += falls
+            if found is None:
+                continue
+            assert block.has_rays
+            along = block.matrix @ found
+            assert (along[np.isfinite(block.row_lower)] >= -1e-7).all()
+            assert (along[np.isfinite(block.row_upper)] <= 1e-7).all()
+            assert cost @ found < 0
+            ended = np.where(found > 0, 9.0, block.upper)
+            again = RayProblem.of(block).solve(BlockRequest(cost, block.lower, ended))
+            assert again is None or (again[found > 0] <= 0).all()
+    assert n_falling >= 5
+
+
+@pytest.mark.parametrize(
+    ("matrix", "low", "high", "expected"),
+    [
+        ([[1.0, 1.0]], -INF, 4.0, False),  # a row shows it
+        ([[1.0, -1.0], [-1.0, 2.0]], -INF, 4.0, False),  # both rows do together
+        ([[1.0, -1.0]], -INF, 4.0, True),
+        ([[2.0, 0.0]], -INF, 4.0, True),
+        (np.zeros((0, 2)), -INF, INF, True),
+    ],
+)
+def test_blocks_that_have_rays(matrix: Any, low: float, high: float, expected: bool) -> None:
+    """Whether it is seen from one row or takes a linear program."""
+    rows = sp.csr_array(np.array(matrix, dtype=float).reshape(-1, 2))
+    sides = np.full(rows.shape[0], low), np.full(rows.shape[0], high)
+    assert has_rays(rows, sides, (np.zeros(2), np.full(2, INF))) is expected
+    assert not has_rays(rows, sides, (np.zeros(2), np.ones(2)))
+
+
+def test_bounds_of_variables_and_rays() -> None:
+    """A ray keeps to a bound if points do, however much of it is added."""
+    up = Column(np.zeros(1), "up", variables={"x": 0.5}, block="k", ray=True, integer=False)
+    for bound, allowed in (
+        (VariableBound("x", lower=7.0), True),
+        (VariableBound("x", upper=7.0), False),
+        (VariableBound("x", lower=7.0, upper=9.0, block="k"), False),
+        (VariableBound("x", upper=7.0, block="other"), True),
+        (VariableBound("y", lower=1.0, upper=7.0), True),
+    ):
+        assert bound.allows(up, {}) is allowed
+
+
+def test_copies_of_linking_variables() -> None:
+    """The first block has the variable, others copies with its bounds; answers have none of them.
+
+    Names of copies differ from all others, and duals are of the rows of the model.
+    """
+    model, blocks = makespan(0)
+    taken = (*model.names[:-2], "x18 in block 1", "x18")
+    model = Model(model.program, model.row_names, taken)
+    structure = structure_of(model, blocks)
+    assert structure.model.names[-2:] == ("x18 in block 1'", "x18 in block 2")
+    assert structure.copied.tolist() == [18, 18]
+    assert structure.block_of_variable[[18, 19, 20]].tolist() == [0, 1, 2]
+    program = structure.model.program
+    assert program.upper[19:].tolist() == [INF, INF]
+    assert program.matrix.toarray()[-2:, 18:].tolist() == [[-1, 1, 0], [-1, 0, 1]]
+    assert by_rows(model, np.full(len(model.row_names), -1)).copied.size == 0
+    result = decompose(model, blocks).solve()
+    assert set(result.x) == set(model.names)
+    assert set(result.duals) == set(model.row_names[:6])
+
+
+def test_the_bound_of_lot_sizing_is_that_of_the_hull() -> None:
+    """Convexified blocks: the root is better than the relaxation of the model."""
+    gaps = []
+    for seed in range(3):
+        model, blocks = lot_sizing(seed)
+        result = decompose(model, blocks).solve()
+        assert result.tree is not None
+        assert not any(column.integer for column in result.tree.pool)
+        program = model.program
+        relaxed = solve(
+            Program(
+                program.cost, program.matrix, program.row_lower, program.row_upper,
+                program.lower, program.upper,
+            ),
+            "highs",
+        ).objective  # fmt: skip
+        root = result.tree.tree["bound"][0]
+        gaps.append((result.objective - root) / (result.objective - relaxed))
+    assert max(gaps) < 0.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["rays", "linked", "mixed", "rays linked mixed", "rays whole"])
+def test_many_small_models(kind: str) -> None:
+    """Two hundred of a kind, against HiGHS: the same end, and the same objective."""
+    from .test_decomposition import compact
+
+    for seed in range(1000, 1200):
+        model, blocks = anything(seed, kind)
+        result, expected = decompose(model, blocks).solve(time_limit=20), compact(model)
+        if result.stop_reason is StopReason.TIME:
+            continue  # a whole block without ends may have no last node
+        if expected.stop_reason in (StopReason.INFEASIBLE, StopReason.UNBOUNDED):
+            assert (result.stop_reason, result.bound) == (expected.stop_reason, expected.bound)
+            continue
+        room = 1e-5 * max(1.0, abs(expected.objective))
+        assert result.objective == pytest.approx(expected.objective, abs=room), seed
+        assert result.bound == pytest.approx(expected.objective, abs=10 * room), seed
