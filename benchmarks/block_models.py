@@ -97,9 +97,11 @@ def measure(name: str, path: Path, limit: float, results) -> None:
 
 
 DOCUMENTED = (
-    "quadratic", "semi-continuous", "semi-integer", "QUADOBJ", "QSECTION", "QMATRIX", "QCMATRIX"
+    "quadratic", "semi-continuous", "semi-integer", "QUADOBJ", "QSECTION", "QMATRIX", "QCMATRIX",
+    "constant", "is no number", "there is no row",
 )  # fmt: skip
-"""What a linear model cannot have, in the words of a refusal."""
+"""What the user guide says is refused, in the words of a refusal: what a linear model cannot have,
+and what readers of solvers take for something else."""
 
 SHARE_OF_WHOLE = 1e-5
 """Objectives of whole models are equal up to this share: both solvers stop at a gap."""

@@ -328,6 +328,8 @@ class InTurns(Callback):
         self._cut, self._made, self._gap = cut, made, gap
         self._constant = cut.model.program.constant + made.constant
         self._spent, self._offered = 0.0, math.inf
+        self._started = time.perf_counter()
+        self._objective, self._best_bound = math.inf, -math.inf
         self._running: PausedCut | None = None
         self.outcome: CutOutcome | None = None
 
@@ -360,18 +362,29 @@ class InTurns(Callback):
 
     def waiting(self, state: TreeState) -> bool:
         """Between two rounds of a node; whether the model is solved."""
-        behind = state.seconds - 2.0 * self._spent  # state.seconds has the time of both
-        if self.outcome is not None or behind < TURN:
+        self._objective = state.objective + self._constant
+        self._best_bound = state.bound + self._constant
+        return self.take_turn(state.seconds)
+
+    def take_turn(self, seconds: float | None = None) -> bool:
+        """Let branch and cut go on, if it is its turn; whether the model is solved.
+
+        Also within a pricing problem, which may take longer than the whole model.
+        """
+        if self.outcome is not None:
+            return self.outcome.is_conclusive
+        now = time.perf_counter()
+        behind = (now - self._started if seconds is None else seconds) - 2.0 * self._spent
+        if behind < TURN:  # the time is that of both
             return False
-        started = time.perf_counter()
         if self._running is None:
             self._running = PausedCut(self._cut, self._gap)
         self.outcome = self._running.go_on(behind)
-        self._spent += time.perf_counter() - started
+        self._spent += time.perf_counter() - now
         if self.outcome is not None:
             return self.outcome.is_conclusive
-        objective = min(self.objective, state.objective + self._constant)
-        return relative(objective, max(self.bound, state.bound + self._constant)) <= self._gap
+        objective = min(self.objective, self._objective)
+        return relative(objective, max(self.bound, self._best_bound)) <= self._gap
 
     def heuristic(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """Offer the last solution to the search; see :class:`~cgboost.integer.heuristics`."""

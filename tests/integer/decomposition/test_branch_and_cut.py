@@ -1,6 +1,7 @@
 """Branch and cut on whole models, alone and in turns with a tree search; units of costs."""
 
 import math
+import pickle
 import threading
 from dataclasses import replace
 from typing import Any
@@ -11,10 +12,14 @@ import pytest
 from cgboost import decompose
 from cgboost.exceptions import BoundError
 from cgboost.generation.history import StopReason
+from cgboost.generation.protocols import Priced
 from cgboost.integer.decomposition import branch_and_cut
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import BranchAndCut, InTurns, PausedCut
 from cgboost.integer.decomposition.decomposition import Decomposition
+from cgboost.integer.decomposition.model import as_model
+from cgboost.integer.decomposition.pricing import highs_block
+from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.decomposition.reformulation import reformulated
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
@@ -39,10 +44,43 @@ def test_in_turns_both_have_the_optimum(case: ModelCase, monkeypatch: pytest.Mon
     result = divided(structure_of(model, blocks)).solve()
     expected = Decomposition(model, None, "").solve(gap=1e-9)
     assert result.objective == pytest.approx(expected.objective, rel=1e-6)
-    assert result.bound == pytest.approx(expected.objective, rel=1e-6)
-    assert (result.stop_reason is StopReason.INFEASIBLE) == (
-        expected.stop_reason is StopReason.INFEASIBLE
-    )
+    assert result.bound == pytest.approx(expected.bound, rel=1e-6)
+    for end in (StopReason.INFEASIBLE, StopReason.UNBOUNDED):
+        assert (result.stop_reason is end) == (expected.stop_reason is end)
+
+
+def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A block may take longer than the model: it is left as soon as branch and cut has the answer.
+
+    Copies for other processes have nothing to wait for.
+    """
+    monkeypatch.setattr(branch_and_cut, "TURN", 0.0)
+    monkeypatch.setattr(highs_block, "FIRST_PATIENCE", 1e-4)
+    rng = np.random.default_rng(0)
+    n, half = 60, 30
+    block = np.vstack([np.r_[rng.integers(20, 99, half), np.zeros(half)] for _ in range(3)])
+    matrix = np.vstack([block, np.r_[np.zeros(half), np.ones(half)], np.ones(n)])
+    high = np.r_[block.sum(axis=1) / 2, 9.0, 12.0]
+    cost = -np.r_[rng.integers(20, 99, half), np.ones(half)].astype(float)
+    whole = np.r_[np.ones(half - 1), 0.0, np.ones(half)]
+    model = as_model(Program(cost, matrix, -INF, high, 0.0, 1.0, None, whole))
+    structure = structure_of(model, {"r0": 0, "r1": 0, "r2": 0, "r3": 1})
+    asked: list[Any] = []
+    take_turn = InTurns.take_turn
+
+    def counted(self: InTurns, seconds: float | None = None) -> bool:
+        asked.append(seconds)
+        return take_turn(self, seconds)
+
+    monkeypatch.setattr(InTurns, "take_turn", counted)
+    result = divided(structure).solve()
+    assert None in asked  # from within a block
+    assert result.objective == pytest.approx(Decomposition(model, None, "").solve().objective)
+    problem = reformulated(structure).pricer.problems[0]
+    problem.waiting = bool
+    assert pickle.loads(pickle.dumps(problem)).waiting is None
 
 
 @pytest.mark.parametrize("make", [assignment, packing])
@@ -107,6 +145,21 @@ def test_a_bound_above_a_solution_is_no_bound(monkeypatch: pytest.MonkeyPatch) -
     alone = Decomposition(model, None, "").solve()
     assert result.objective == result.bound == alone.objective
     assert "wrong" in result.message
+
+
+def test_branch_and_cut_finishes_a_search_that_shows_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where blocks were found; where they were given, the end is that of the search."""
+    model, blocks = assignment(0)
+    structure = structure_of(model, blocks)
+    monkeypatch.setattr(branch_and_cut, "TURN", INF)
+    monkeypatch.setattr(BlockPricer, "price", lambda *_: Priced(()))
+    result = divided(structure).solve()
+    assert result.objective == result.bound == Decomposition(model, None, "").solve().objective
+    assert "no column" in result.message
+    given = decompose(model, blocks).solve()
+    assert (given.stop_reason, given.bound) == (StopReason.NO_COLUMN, None)
 
 
 def _refused(self: InTurns, tree: BranchAndPriceResult) -> None:

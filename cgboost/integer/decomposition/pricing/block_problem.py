@@ -7,7 +7,8 @@ them, some point is the best.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
 from cgboost.integer.decomposition.pricing.block import (
@@ -42,6 +43,8 @@ class BlockProblem:
     special : BlockSolver or None
         The special algorithm for the block. HiGHS is asked where decisions are no bounds of
         variables, and where the algorithm gives no answer.
+    waiting : callable or None
+        See :class:`HighsBlock`.
     """
 
     def __init__(self, block: Block, rows: Sequence[Hashable], *, afresh: bool = False) -> None:
@@ -50,6 +53,11 @@ class BlockProblem:
         self.special = None if kind is None else kind(block)
         self._rays = RayProblem.of(block) if block.has_rays else None
         self._general: HighsBlock | None = None
+        self.waiting: Callable[[], bool] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Other processes wait for nothing here."""
+        return {**vars(self), "waiting": None}
 
     def solve(self, request: BlockRequest) -> Found:
         """The least cost over the integer points that a node allows."""
@@ -65,4 +73,5 @@ class BlockProblem:
                 return found
         if self._general is None:
             self._general = HighsBlock(self.block, self._rows, afresh=self._afresh)
+        self._general.waiting = self.waiting
         return self._general.solve(request)
