@@ -44,6 +44,9 @@ from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.parallel.executors import Executor
 
+SHOWING_NOTHING = (StopReason.NO_COLUMN, StopReason.STALLED, StopReason.NO_BRANCHING)
+"""Ends of a search that leave nothing to do, though objective and bound do not meet."""
+
 WORTH = re.compile(r"(;|, or) (any solution )?costs at least [-+.\d]+(e[-+]?\d+)?")
 """What a message of a search says of solutions that it has not ruled out."""
 
@@ -295,19 +298,22 @@ class Decomposition:
             return self._of_cut(turns.known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             made.pricer.close()
-        if self._is_open(tree, constant):
-            return self._cut(gap, _left(time_limit, start), self.why, verbose)
         if turns.outcome is not None and turns.outcome.is_conclusive:
             message = f"solved by branch and cut in HiGHS, in turns with a tree search: {self.why}"
             return self._of_cut(turns.outcome, message, self.structure, tree, constant)
+        if self._is_open(tree, constant):
+            words = f"{self.why}; {WORTH.sub('', tree.message)}"
+            return self._cut(gap, _left(time_limit, start), words, verbose)
         return self._best_of(tree, turns, made.point, constant, gap)
 
     def _is_open(self, tree: BranchAndPriceResult, constant: float) -> bool:
-        """Whether a search without a solution has not shown that there is none.
+        """Whether a search has ended and shown nothing.
 
-        It has shown that a solution would cost more than all columns that it has seen; there is
-        none if it would also cost more than the bounds of the variables allow.
+        One without a solution has shown that a solution would cost more than all columns that it
+        has seen; there is none if it would also cost more than the bounds of the variables allow.
         """
+        if tree.stop_reason in SHOWING_NOTHING:
+            return self.detected
         if tree.stop_reason is not StopReason.INFEASIBLE or tree.bound in (None, math.inf):
             return False
         program = self.model.program

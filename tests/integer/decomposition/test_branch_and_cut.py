@@ -12,11 +12,14 @@ import pytest
 from cgboost import decompose
 from cgboost.exceptions import BoundError
 from cgboost.generation.history import StopReason
+from cgboost.generation.protocols import Priced
 from cgboost.integer.decomposition import branch_and_cut
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import BranchAndCut, InTurns, PausedCut
 from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import as_model
+from cgboost.integer.decomposition.pricing import highs_block
+from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.decomposition.reformulation import reformulated
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
@@ -54,6 +57,7 @@ def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
     Copies for other processes have nothing to wait for.
     """
     monkeypatch.setattr(branch_and_cut, "TURN", 0.0)
+    monkeypatch.setattr(highs_block, "FIRST_PATIENCE", 1e-4)
     rng = np.random.default_rng(0)
     n, half = 60, 30
     block = np.vstack([np.r_[rng.integers(20, 99, half), np.zeros(half)] for _ in range(3)])
@@ -141,6 +145,21 @@ def test_a_bound_above_a_solution_is_no_bound(monkeypatch: pytest.MonkeyPatch) -
     alone = Decomposition(model, None, "").solve()
     assert result.objective == result.bound == alone.objective
     assert "wrong" in result.message
+
+
+def test_branch_and_cut_finishes_a_search_that_shows_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where blocks were found; where they were given, the end is that of the search."""
+    model, blocks = assignment(0)
+    structure = structure_of(model, blocks)
+    monkeypatch.setattr(branch_and_cut, "TURN", INF)
+    monkeypatch.setattr(BlockPricer, "price", lambda *_: Priced(()))
+    result = divided(structure).solve()
+    assert result.objective == result.bound == Decomposition(model, None, "").solve().objective
+    assert "no column" in result.message
+    given = decompose(model, blocks).solve()
+    assert (given.stop_reason, given.bound) == (StopReason.NO_COLUMN, None)
 
 
 def _refused(self: InTurns, tree: BranchAndPriceResult) -> None:

@@ -1,5 +1,6 @@
 """Rays, copies of linking variables, and blocks with integer and continuous variables."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,43 @@ def test_the_bound_of_lot_sizing_is_that_of_the_hull() -> None:
         root = result.tree.tree["bound"][0]
         gaps.append((result.objective - root) / (result.objective - relaxed))
     assert max(gaps) < 0.3
+
+
+@pytest.mark.slow
+def test_a_published_lot_sizing_model() -> None:
+    """Six items and ten periods of X11117A with half the capacity: 6991.10, proven."""
+    path = Path(os.environ.get("CGBOOST_DATA", "")) / "coluna" / "lot_sizing" / "X11117A"
+    if not path.is_file():
+        pytest.skip("the data are not here")
+    lines = [[float(word) for word in line.split()] for line in path.read_text().split("\n")[:33]]
+    items, periods = 6, 10
+    use, holding, setup, opening = np.array(lines[3:13])[:items].T
+    demand = np.array(lines[13:33])[:periods, :items].T
+    n = 3 * items * periods  # lots, stocks and setups of each item
+    lots, stocks, setups = np.arange(n).reshape(items, 3, periods).transpose(1, 0, 2)
+    matrix, low, high = np.zeros((periods + 2 * items * periods, n)), [], []
+    for t in range(periods):
+        matrix[t, lots[:, t]], matrix[t, setups[:, t]] = use, setup
+        low.append(-INF)
+        high.append(lines[2][0] / 2)
+    for i in range(items):
+        for t in range(periods):
+            row = len(low)
+            matrix[row, lots[i, t]], matrix[row, stocks[i, t]] = 1.0, -1.0
+            matrix[row, stocks[i, t - 1]] += float(t > 0)
+            matrix[row + 1, lots[i, t]] = 1.0
+            matrix[row + 1, setups[i, t]] = -demand[i, t:].sum()
+            low += [demand[i, t], -INF]
+            high += [demand[i, t], 0.0]
+    cost, upper, whole = np.full(n, lines[1][0]), np.full(n, INF), np.zeros(n)
+    cost[stocks], cost[setups] = holding[:, None], opening[:, None]
+    upper[setups], whole[setups] = 1.0, 1.0
+    model = as_model(Program(cost, matrix, low, high, 0, upper, None, whole))
+    blocks = {f"r{periods + k}": k // (2 * periods) for k in range(2 * items * periods)}
+    result = decompose(model, blocks).solve()
+    assert result.stop_reason in (StopReason.OPTIMAL, StopReason.GAP)
+    assert result.objective == pytest.approx(6991.10, abs=0.01)
+    assert result.bound == pytest.approx(6991.10, abs=0.01)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
@@ -31,6 +32,9 @@ MIXED_FEASIBILITY = 1e-9
 """What rows and whole numbers may be missed by where whole and continuous variables have a row in
 common: x ≤ 1000 y with y = 1e-6, which is then made 0, would leave an x of a thousandth."""
 
+FIRST_PATIENCE = 0.2
+"""Seconds after which a pricing problem first lets others go on; four times as many after that."""
+
 SOLUTIONS = 5
 """Solutions that HiGHS met on the way and that become columns too, at most, from each block."""
 
@@ -54,7 +58,8 @@ class HighsBlock:
     Attributes
     ----------
     waiting : callable or None
-        Asked again and again while a mixed-integer problem is solved; true ends it without result.
+        Asked while a mixed-integer problem takes long, which then begins anew with more time; true
+        ends it without result. (HiGHS crashes where its callback does that.)
     """
 
     def __init__(self, block: Block, rows: Sequence[Hashable], *, afresh: bool = False) -> None:
@@ -66,20 +71,9 @@ class HighsBlock:
         self._all = np.arange(self._n, dtype=np.int32)
         self._open()
 
-    def _ask(self) -> None:
-        """Have HiGHS call ``waiting``."""
-        from highspy import cb
-
-        def called(kind: Any, message: str, out: Any, back: Any, data: Any) -> None:
-            back.user_interrupt = self.waiting is not None and self.waiting()
-
-        self._is_asked = True
-        self._call("setCallback", called, None)
-        self._call("startCallback", cb.HighsCallbackType.kCallbackMipInterrupt)
-
     def _open(self) -> None:
         """A new model."""
-        block, self._is_asked = self.block, False
+        block = self.block
         self._extra: tuple[Any, ...] = ()
         self._counts: list[Any] = []
         self._places: list[int] = []
@@ -114,8 +108,6 @@ class HighsBlock:
             return NO_POINT
         if self._afresh:  # clearSolver leaves something of the last run
             self._open()
-        if self.waiting is not None and not self._is_asked:
-            self._ask()
         counted = self.block.discrete
         rows = (row for row in request.duals if counted and isinstance(row, ComponentRow))
         self._adapt(request.restrictions, tuple(rows))
@@ -123,17 +115,28 @@ class HighsBlock:
         self._call("changeColsBounds", self._n, self._all, request.lower, request.upper)
         for place, row in enumerate(self._counts):
             self._call("changeColCost", self._places[place], -request.duals[row])
-        seconds = request.seconds
+        seconds = math.inf if request.seconds is None else max(0.0, request.seconds)
+        patience = FIRST_PATIENCE if self.waiting is not None and self._is_mixed else math.inf
+        started = time.perf_counter()
+        while True:
+            left = max(0.0, seconds - (time.perf_counter() - started))
+            self._run(min(left, patience))
+            is_late = self._highs.getModelStatus().name == "kTimeLimit"
+            if not is_late or patience >= left or self.waiting is None or self.waiting():
+                break
+            patience *= 4.0
+        return self._found(request.cost)
+
+    def _run(self, seconds: float) -> None:
+        """Solve the problem, in so many seconds at most."""
         used = 0.0 if self._is_mixed else self._highs.getRunTime()  # of a linear program: for life
-        limit = math.inf if seconds is None else used + max(0.0, seconds)
-        self._call("setOptionValue", "time_limit", limit)
+        self._call("setOptionValue", "time_limit", used + seconds)
         checked(run_highs(self._highs), f"run in block {self.block.name!r}")
         if self._highs.getModelStatus().name == "kUnboundedOrInfeasible":
             _, presolve = self._highs.getOptionValue("presolve")
             self._call("setOptionValue", "presolve", "off")
             checked(run_highs(self._highs), f"run in block {self.block.name!r}")
             self._call("setOptionValue", "presolve", presolve)
-        return self._found(request.cost)
 
     @property
     def _is_mixed(self) -> bool:
@@ -147,7 +150,7 @@ class HighsBlock:
         kinds = highspy.HighsModelStatus
         if status == kinds.kInfeasible:
             return NO_POINT
-        if status in (kinds.kTimeLimit, kinds.kInterrupt):
+        if status == kinds.kTimeLimit:
             raise BlockTimeError("the time limit was reached in a pricing problem")
         if status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
             raise BlockError(
