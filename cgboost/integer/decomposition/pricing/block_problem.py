@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
@@ -64,9 +65,10 @@ class BlockProblem:
         if (request.lower > request.upper).any():
             return NO_POINT
         if self._rays is not None:
-            direction = self._rays.solve(request)
+            direction, cost = self._rays.solve(request)
             if direction is not None:
                 return Found(-math.inf, [], [direction])
+            request = replace(request, cost=cost)
         if self.special is not None and request.only_bounds:
             found = self.special.solve(request)
             if found is not None:

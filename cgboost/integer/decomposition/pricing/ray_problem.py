@@ -30,6 +30,9 @@ CONE_FEASIBILITY = 1e-9
 """What a direction may miss rows of the cone by: it is added to points many times."""
 
 
+MOST_CORRECTIONS = 20
+"""Directions in which costs fall by rounding, at most."""
+
 LARGEST_COST_HERE = 1e4
 """Costs are divided so that none is larger: the simplex method fails with costs of 3e16 times its
 tolerance. Those that are 1e10 times as small still count."""
@@ -70,15 +73,26 @@ class RayProblem:
         """That of a block."""
         return cls(block.matrix, block.row_lower, block.row_upper, block.name)
 
-    def solve(self, request: BlockRequest) -> Vector | None:
-        """The direction, of entries between −1 and 1; None where costs fall in none."""
+    def solve(self, request: BlockRequest) -> tuple[Vector | None, Vector]:
+        """The direction, of entries between −1 and 1, or None, and costs that fall in no other.
+
+        Duals are right up to a tolerance. Where costs fall by no more than that, they are taken to
+        stay what they are: the search for a point would end as unbounded otherwise.
+        """
         if request.seconds is not None:
             limit = self._highs.getRunTime() + max(0.0, request.seconds)
             checked(self._highs.setOptionValue("time_limit", limit), "the time limit")
-        direction = self.least(request.cost, request.lower, request.upper)
-        terms = request.cost * direction
-        falls = terms.sum() < -LP_FEASIBILITY * max(1.0, float(np.abs(terms).sum()))
-        return direction if falls else None
+        cost = request.cost
+        for _ in range(MOST_CORRECTIONS):
+            direction = self.least(cost, request.lower, request.upper)
+            terms = cost * direction
+            fall = float(terms.sum())
+            if fall < -LP_FEASIBILITY * max(1.0, float(np.abs(terms).sum())):
+                return direction, cost
+            if not fall < 0.0:
+                break
+            cost = cost - fall / float(direction @ direction) * direction
+        return None, cost
 
     def least(self, cost: Vector, lower: Vector, upper: Vector) -> Vector:
         """A direction of least cost within the box, for variables with these bounds."""
@@ -86,7 +100,8 @@ class RayProblem:
         low, high = _cone_ends(lower, upper)
         ends = np.maximum(low, -1.0), np.minimum(high, 1.0)
         checked(highs.changeColsBounds(self._n, self._every, *ends), "the bounds of a cone")
-        unit = max(1.0, float(np.abs(cost).max(initial=0.0)) / LARGEST_COST_HERE)
+        largest = float(np.abs(cost).max(initial=0.0))
+        unit = max(largest / LARGEST_COST_HERE, min(largest, 1.0)) or 1.0
         checked(highs.changeColsCost(self._n, self._every, cost / unit), "the costs")
         checked(run_highs(highs), f"run for a direction of block {self._name!r}")
         status = highs.getModelStatus().name
