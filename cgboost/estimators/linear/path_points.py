@@ -189,6 +189,8 @@ def priced_path(
     columns = np.asarray(pool.values(0, np.arange(count)).T, dtype=np.float64)
     plan = first._certified(pool, rows)
     runs: list[PricedPoints] = []
+    if any(y.ndim > 1 for y in plan.y_of_runs):  # of joint outputs
+        return None
     for number, target in enumerate(plan.y_of_runs):
         objective = plan.objectives[min(number, len(plan.objectives) - 1)]
         master = objective.make_master(objective.make_loss(target, rows.weights), **plan.options)
