@@ -206,9 +206,6 @@ class Decomposition:
         ------
         DecompositionError
             If the result does not hold in the model.
-        BlockError
-            For an unbounded block that was given. Where blocks were detected, branch and cut solves
-            the model.
         TypeError
             For an option that is no parameter of :class:`~cgboost.BranchAndPrice`.
         """
@@ -274,7 +271,7 @@ class Decomposition:
         if verbose:
             told.append(TreeProgress(every_node=verbose > 1))
         own["callbacks"] = [in_own_sense(each, value) for each in told]
-        turns = InTurns(BranchAndCut(self.model), made, gap)
+        turns, has_failed = InTurns(BranchAndCut(self.model), made, gap), False
         if self.detected:
             if block_executor is None:
                 for problem in made.pricer.problems:
@@ -284,12 +281,13 @@ class Decomposition:
         try:
             search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
             tree = search.run(gap, time_limit, resume=resume)
-            if self.detected and tree.error is not None:
+            has_failed = tree.stop_reason is StopReason.PRICER_FAILED
+            if tree.error is not None and (self.detected or has_failed):
                 raise tree.error
             turns.check_bound(tree)
         except CGBoostError as error:
             is_unbounded = isinstance(error, MasterError) and error.unbounded
-            if not (self.detected or is_unbounded):
+            if not (self.detected or is_unbounded or has_failed):
                 raise
             return self._cut(gap, _left(time_limit, start), f"{self.why}; {error}", verbose)
         except KeyboardInterrupt:  # the tree search has neither solution nor bound
@@ -313,7 +311,7 @@ class Decomposition:
         has seen; there is none if it would also cost more than the bounds of the variables allow.
         """
         if tree.stop_reason in SHOWING_NOTHING:
-            return self.detected
+            return True
         if tree.stop_reason is not StopReason.INFEASIBLE or tree.bound in (None, math.inf):
             return False
         program = self.model.program

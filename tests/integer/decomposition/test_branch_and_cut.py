@@ -150,16 +150,14 @@ def test_a_bound_above_a_solution_is_no_bound(monkeypatch: pytest.MonkeyPatch) -
 def test_branch_and_cut_finishes_a_search_that_shows_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where blocks were found; where they were given, the end is that of the search."""
+    """With blocks that were found, and with given ones."""
     model, blocks = assignment(0)
     structure = structure_of(model, blocks)
     monkeypatch.setattr(branch_and_cut, "TURN", INF)
     monkeypatch.setattr(BlockPricer, "price", lambda *_: Priced(()))
-    result = divided(structure).solve()
-    assert result.objective == result.bound == Decomposition(model, None, "").solve().objective
-    assert "no column" in result.message
-    given = decompose(model, blocks).solve()
-    assert (given.stop_reason, given.bound) == (StopReason.NO_COLUMN, None)
+    for result in (divided(structure).solve(), decompose(model, blocks).solve()):
+        assert result.objective == result.bound == Decomposition(model, None, "").solve().objective
+        assert "no column" in result.message
 
 
 def _refused(self: InTurns, tree: BranchAndPriceResult) -> None:

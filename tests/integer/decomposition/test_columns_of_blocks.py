@@ -75,7 +75,7 @@ def test_rays_are_those_of_the_relaxation() -> None:
                 falls = "unbounded" in str(error).lower()
                 if not falls:
                     continue
-            found = RayProblem.of(block).solve(BlockRequest(cost, *bounds))
+            found, _ = RayProblem.of(block).solve(BlockRequest(cost, *bounds))
             assert (found is not None) == falls
             n_falling += falls
             if found is None:
@@ -86,7 +86,7 @@ def test_rays_are_those_of_the_relaxation() -> None:
             assert (along[np.isfinite(block.row_upper)] <= 1e-7).all()
             assert cost @ found < 0
             ended = np.where(found > 0, 9.0, block.upper)
-            again = RayProblem.of(block).solve(BlockRequest(cost, block.lower, ended))
+            again, _ = RayProblem.of(block).solve(BlockRequest(cost, block.lower, ended))
             assert again is None or (again[found > 0] <= 0).all()
     assert n_falling >= 5
 
@@ -218,3 +218,43 @@ def test_many_small_models(kind: str) -> None:
         room = 1e-5 * max(1.0, abs(expected.objective))
         assert result.objective == pytest.approx(expected.objective, abs=room), seed
         assert result.bound == pytest.approx(expected.objective, abs=10 * room), seed
+
+
+NEARLY_FLAT = {
+    "prices of an infeasible master hide a fall": (
+        "Minimize 10 a\nSubject To\n r: 7 a + 3 b <= 18.77\n s: 6 b <= 14.53\n"
+        " t: 3 a + 2 b >= 13.06\n"
+        "Bounds\n -inf <= a <= 4\n b free\nEnd\n",
+        {"r": 1},
+    ),
+    "a ray again and again": (
+        "Minimize\n 0 a\nSubject To\n r: 2 a + 1000 c = 2\n s: 1000 a + 1000 b + c >= 2\n"
+        " t: -20 <= 4 a + 2 b + 2 c <= 32\n u: -20 <= -4 a + b - 4 c <= 6\n"
+        "Bounds\n a free\n b >= -3\n c >= -3\nGeneral\n b c\nEnd\n",
+        {"r": 2, "s": 2},
+    ),
+    "costs that fall by rounding": (
+        "Minimize\n c\nSubject To\n r: 7 a - 1000 b + 1.5 c >= 3\n s: 2 b + 2 c >= -20\n"
+        " t: a + 3 c <= 11\n"
+        "Bounds\n a free\n c free\nGeneral\n b\nEnd\n",
+        {"r": 1},
+    ),
+    "no more than a point at prices of rounding": (
+        "Minimize\n last - first\nSubject To\n"
+        " a: 23 x + 12 y - last <= 0\n b: 23 x + 12 y - first >= 0\n"
+        " c: 20 v + 15 w - last <= 0\n d: 20 v + 15 w - first >= 0\n e: x + v = 1\n f: y + w = 1\n"
+        "Bounds\n last free\n first free\nBinary\n x y v w\nEnd\n",
+        {"a": 1, "b": 1, "c": 2, "d": 2},
+    ),
+}
+
+
+@pytest.mark.parametrize("text", NEARLY_FLAT)
+def test_directions_that_hardly_fall_end_no_search(text: str, tmp_path: Path) -> None:
+    """Given blocks with rays have the end that HiGHS gives the model, whatever prices are like."""
+    lines, blocks = NEARLY_FLAT[text]
+    path = tmp_path / "model.lp"
+    path.write_text(lines)
+    known, result = decompose(path, {}).solve(), decompose(path, blocks).solve()
+    assert result.stop_reason == known.stop_reason
+    assert result.objective == pytest.approx(known.objective, abs=1e-6)

@@ -30,6 +30,9 @@ CONE_FEASIBILITY = 1e-9
 """What a direction may miss rows of the cone by: it is added to points many times."""
 
 
+LOST_IN_DIRECTIONS = 1e-11
+"""Share of the sum of |cost·direction| that is lost in rounding."""
+
 MOST_CORRECTIONS = 20
 """Directions in which costs fall by rounding, at most."""
 
@@ -55,6 +58,7 @@ class RayProblem:
         self._data, self._name = (matrix, row_lower, row_upper, name), name
         self._n = matrix.shape[1]
         self._every = np.arange(self._n, dtype=np.int32)
+        self._known: set[bytes] = set()  # directions that were found
         highs = self._highs = one_threaded_highs()
         empty, zeros = np.zeros(0, dtype=np.int32), np.zeros(self._n)
         checked(highs.addCols(self._n, zeros, zeros, zeros, 0, empty, empty, zeros[:0]), "the cone")
@@ -76,8 +80,9 @@ class RayProblem:
     def solve(self, request: BlockRequest) -> tuple[Vector | None, Vector]:
         """The direction, of entries between −1 and 1, or None, and costs that fall in no other.
 
-        Duals are right up to a tolerance. Where costs fall by no more than that, they are taken to
-        stay what they are: the search for a point would end as unbounded otherwise.
+        Duals are right up to a tolerance. Where costs fall by no more than that, in a direction
+        that is known, or by rounding alone, they are taken to stay what they are: the search for a
+        point would end as unbounded otherwise.
         """
         if request.seconds is not None:
             limit = self._highs.getRunTime() + max(0.0, request.seconds)
@@ -87,9 +92,12 @@ class RayProblem:
             direction = self.least(cost, request.lower, request.upper)
             terms = cost * direction
             fall = float(terms.sum())
-            if fall < -LP_FEASIBILITY * max(1.0, float(np.abs(terms).sum())):
+            share = -fall / max(1.0, float(np.abs(terms).sum()))
+            key = direction.tobytes()
+            if share > LP_FEASIBILITY or (share > LOST_IN_DIRECTIONS and key not in self._known):
+                self._known.add(key)
                 return direction, cost
-            if not fall < 0.0:
+            if share <= 0.0:
                 break
             cost = cost - fall / float(direction @ direction) * direction
         return None, cost
