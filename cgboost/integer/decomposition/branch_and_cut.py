@@ -200,6 +200,10 @@ class BranchAndCut:
             return CutOutcome(StopReason.INFEASIBLE, math.inf, math.inf, None)
         return CutOutcome(StopReason.OPTIMAL, constant, constant, nothing)
 
+    def made_whole(self, x: Vector) -> Vector:
+        """The best point with these integers made whole; the point as it is where none is there."""
+        return self._cleaned(self.loaded(0.0), x) if self.model.integer.any() else x
+
     def _cleaned(self, highs: highspy.Highs, x: Vector) -> Vector:
         """The best point with these integers made whole; the point as it is where none is there.
 

@@ -302,7 +302,11 @@ class Decomposition:
         if self._is_open(tree, constant):
             words = f"{self.why}; {WORTH.sub('', tree.message)}"
             return self._cut(gap, _left(time_limit, start), words, verbose)
-        return self._best_of(tree, turns, made.point, constant, gap)
+        best = self._best_of(tree, turns, made.point, constant, gap)
+        if best is None:
+            words = f"{self.why}; with its integers made whole the best solution costs more"
+            return self._cut(gap, _left(time_limit, start), words, verbose)
+        return best
 
     def _is_open(self, tree: BranchAndPriceResult, constant: float) -> bool:
         """Whether a search has ended and shown nothing.
@@ -326,12 +330,23 @@ class Decomposition:
         point: Callable[[BranchAndPriceResult], Vector],
         constant: float,
         gap: float,
-    ) -> DecompositionResult:
-        """The better solution and the better bound of the tree search and of branch and cut."""
+    ) -> DecompositionResult | None:
+        """The better solution and the better bound of the tree search and of branch and cut.
+
+        None where the tree search is at an end, but with its integers off by no more than
+        tolerances: y = 1e-6 in x ≤ 1e6·y.
+        """
         words = WORTH.sub("", tree.message)
         reason, message = tree.stop_reason, f"{words}; {self.why}".removeprefix("; ")
         objective = tree.objective + constant
         x = point(tree) if math.isfinite(objective) else None
+        is_ended = reason in (StopReason.OPTIMAL, StopReason.GAP)
+        if x is not None and is_ended:
+            x = BranchAndCut(self.model).made_whole(x)
+            whole = self.model.program.objective_value(x)
+            if relative(whole, objective) > max(gap, INTEGRAL):
+                return None
+            objective = whole
         if turns.x is not None and turns.objective < objective:
             x, objective = turns.x, turns.objective
         bounds = [turns.bound] + ([] if tree.bound is None else [tree.bound + constant])

@@ -258,3 +258,24 @@ def test_directions_that_hardly_fall_end_no_search(text: str, tmp_path: Path) ->
     known, result = decompose(path, {}).solve(), decompose(path, blocks).solve()
     assert result.stop_reason == known.stop_reason
     assert result.objective == pytest.approx(known.objective, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e6, 1e7])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_a_solution_is_one_with_its_integers_made_whole(
+    size: float, copies: int, tmp_path: Path
+) -> None:
+    """In x ≤ size·y a y within the tolerance of 0 is no setup: nothing is gained, nothing paid."""
+    numbers = range(copies)
+    total = " + ".join(f"5 y{k} - 3 x{k}" for k in numbers)
+    rows = "".join(f" r{k}: x{k} - {size:.0f} y{k} <= 0\n" for k in numbers)
+    link = " + ".join(f"x{k}" for k in numbers)
+    path = tmp_path / "model.lp"
+    path.write_text(
+        f"Minimize\n {total}\nSubject To\n{rows} link: {link} <= 1\nBinary\n "
+        + " ".join(f"y{k}" for k in numbers)
+        + "\nEnd\n"
+    )
+    result = decompose(path, {f"r{k}": k for k in numbers}).solve()
+    assert (result.objective, result.bound) == (0.0, 0.0)
+    assert not any(result.x.values())
