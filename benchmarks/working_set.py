@@ -16,7 +16,7 @@ import numpy as np
 from cgboost import ColumnGeneration
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster
-from cgboost.optimizers import working_set
+from cgboost.optimizers import restricted_dual
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.studies.datasets import odd_even_split
 from cgboost.studies.odd_even import parse_library
@@ -46,7 +46,7 @@ def main() -> None:
         pool.scores(stratum, None, labels)
     print("with the working set of rows")
     own = seconds(pool, labels, given)
-    working_set.CALM = np.inf  # no side is ever calm enough to leave
+    restricted_dual.CALM = np.inf  # no side is ever calm enough to leave
     print("without")
     everything = seconds(pool, labels, given)
     print(f"{own:.1f} s against {everything:.1f} s: ratio {everything / own:.1f}")

@@ -139,8 +139,9 @@ def test_every_entry_is_drawn_in_its_block_or_above() -> None:
 
 
 def test_blocks_that_are_not_decomposed_are_drawn_as_such() -> None:
-    """The title says it."""
-    program = Program([1, 1, 1], np.eye(3) + 1, 2, 9, 0, 5, None, [1, 0, 1])
+    """The title says it: of a model in which bounds leave a variable no value."""
+    upper = [0.8, 5, 5]
+    program = Program([1, 1, 1], np.eye(3) + 1, 2, 9, [0.2, 0, 0], upper, None, [1, 0, 1])
     [axis] = plot_blocks(decompose(program, {"r0": None, "r1": 0})).axes
     assert axis.get_title(loc="left").endswith(", not decomposed")
     [axis] = plot_blocks(decompose(*assignment(0))).axes
