@@ -128,7 +128,8 @@ def read_routes(path: str | Path, rounding: Rounding | None = None) -> RoutingDa
         raise ValueError(f'rounding must be "nearest", "tenths", "none" or None, got {rounding!r}')
     solomon = path.suffix.lower() == ".txt"
     try:
-        own = vrplib.read_instance(path, instance_format="solomon" if solomon else "vrplib")
+        with np.errstate(invalid="ignore"):  # of its distances, which are nan within a place
+            own = vrplib.read_instance(path, instance_format="solomon" if solomon else "vrplib")
     except (ValueError, KeyError, IndexError, TypeError, RuntimeError) as error:
         raise ModelError(f"{str(path)!r} cannot be read: vrplib says {error}") from error
     try:

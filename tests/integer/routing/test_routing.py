@@ -1,6 +1,7 @@
 """Routes by branch-and-price: against all routes there are, published optima, and bad input."""
 
 import os
+import re
 from itertools import pairwise, permutations
 from pathlib import Path
 from types import SimpleNamespace
@@ -368,6 +369,18 @@ def test_a_file_is_read_and_solved(tmp_path: Path) -> None:
         assert read_routes(path).cost[0, 1] == 3.0
         with pytest.raises(ValueError, match="rounding must be"):
             read_routes(path, "up")
+
+
+@needs_vrplib
+def test_places_with_decimals_have_exact_distances(tmp_path: Path) -> None:
+    """Two customers at one place are 0 apart, and places 5 apart are 5 apart, also rounded up."""
+    path, places = tmp_path / "places.vrp", ("81.3 91.3", "81.3 91.3", "84.3 95.3")
+    for kind in ("EUC_2D", "CEIL_2D", "FLOOR_2D"):
+        own = TSPLIB.replace("EUC_2D", kind)
+        for k, place in enumerate(places, 1):
+            own = re.sub(rf"(?m)^{k} -?[\d.]+ -?[\d.]+$", f"{k} {place}", own, count=1)
+        path.write_text(own)
+        assert read_routes(path).cost.tolist() == [[0, 0, 5], [0, 0, 5], [5, 5, 0]]
 
 
 @needs_vrplib
