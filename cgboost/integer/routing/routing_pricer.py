@@ -77,7 +77,7 @@ class RoutingPricer(Memoryless):
     travel_time : array-like of shape (n_nodes, n_nodes) or None
         At least 0, with ``windows``; None: the costs.
     service : array-like of shape (n_nodes,) or float, default=0.0
-        Time at a node, with ``windows``.
+        Time at a node before it is left, with ``windows``; a number is that at each customer.
     resources : sequence of (consumption, lower, upper)
         Your own, as of :class:`~cgboost.pricing.ElementaryPaths`: of shapes (n_nodes, n_nodes),
         (n_nodes,) and (n_nodes,), or a number for all. Those of a depot hold at the begin
@@ -150,7 +150,9 @@ class RoutingPricer(Memoryless):
     ) -> Iterator[tuple[Vector, Vector, Vector]]:
         """Each resource: consumption, lower ends, and upper ends, one row for each depot."""
         k = len(self.depots)
-        stay = _shaped("service", service, (n,), least=0.0)
+        stay = _shaped("service", service, (n,), least=0.0).copy()
+        if np.ndim(service) == 0:
+            stay[self.depots] = 0.0
         if windows is not None:
             ends = _shaped("windows", windows, (n, 2))
             driven = self.cost if travel_time is None else travel_time

@@ -422,3 +422,13 @@ def test_published_optima(name: str, n_customers: int, optimum: float) -> None:
     routes = read_routes(folder / f"{name}.txt").first(n_customers)
     result = routes.pricer().search().run()
     assert result.objective == result.bound == pytest.approx(optimum)
+
+
+def test_a_number_is_the_time_at_each_customer() -> None:
+    """A route that may last 12 drives 8, and has 4 for its only customer: none for the depot."""
+    cost = np.array([[0.0, 4.0], [4.0, 0.0]])
+    windows = [[0.0, 12.0], [0.0, 12.0]]
+    for service in (4.0, [0.0, 4.0]):
+        assert RoutingPricer(cost, windows=windows, service=service).search().run().objective == 8.0
+    with pytest.raises(ValueError, match="cannot be served"):
+        RoutingPricer(cost, windows=windows, service=[1.0, 4.0]).search().run()
