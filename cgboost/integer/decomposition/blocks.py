@@ -24,6 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cgboost.forks import cached_property
+from cgboost.generation.resuming import fingerprint
 from cgboost.integer.decomposition.model import Model, Vector
 from cgboost.integer.decomposition.structure_files import StructureError, StructureFile
 
@@ -77,6 +78,12 @@ class Structure:
     def master_variables(self) -> Positions:
         """Variables in no block."""
         return np.flatnonzero(self.block_of_variable == MASTER)
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """A hash of each part of the model, and one of the blocks."""
+        blocks = fingerprint(self.block_of_row, self.block_of_variable, self.copied)
+        return {**self.model.marks, "blocks": blocks}
 
     def rows(self, block: int) -> Positions:
         """Rows of a block."""

@@ -248,7 +248,12 @@ def reformulated(
     ]
     residual = _are_residual(subproblems, own) and ">=" not in senses
     pricer = BlockPricer(
-        subproblems, rows, component_rows=whole, residual=residual, executor=executor
+        subproblems,
+        rows,
+        component_rows=whole,
+        residual=residual,
+        executor=executor,
+        marks=structure.marks,
     )
     branching: list[BranchingRule] = []
     if pairs and any(len(group) > 1 for group in groups):

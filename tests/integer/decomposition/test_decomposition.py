@@ -278,6 +278,29 @@ def test_callbacks_see_the_models_own_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("changed", "blocks", "part"),
+    [
+        ({"cost": [-3.0, -2, -2, 5]}, BLOCKS, "costs"),
+        ({"matrix": [LINK, FIRST, [0, 0, 2.0, 1]]}, BLOCKS, "matrix"),
+        ({"row_upper": [3.0, 4, 9]}, BLOCKS, "sides of rows"),
+        ({"upper": [1.0, 1, 1, 2]}, BLOCKS, "bounds"),
+        ({"integrality": [True, True, True, False]}, BLOCKS, "integer variables"),
+        ({}, {"r2": 0, "r1": 1}, "blocks"),
+    ],
+)
+def test_a_search_of_another_model_does_not_go_on(
+    changed: dict[str, Any], blocks: Blocks, part: str, tmp_path: Path
+) -> None:
+    """Whatever differs is named, also inside a block; the same model from elsewhere goes on."""
+    path = tmp_path / "search.ckpt"
+    result = decompose(program(), BLOCKS).solve(callbacks=[Checkpoint(path)])
+    again = replace(program(), matrix=sp.csc_array(program().matrix))
+    assert decompose(again, BLOCKS).solve(resume=path).objective == result.objective
+    with pytest.raises(ResumeError, match=rf"parameters \({part}\): resume with the model"):
+        decompose(program(**changed), blocks).solve(resume=path)
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"nonsense": 3}, "'nonsense', which is no parameter of BranchAndPrice"),

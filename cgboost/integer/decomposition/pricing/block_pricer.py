@@ -57,6 +57,8 @@ class BlockPricer:
         variable of a block each, and no negative values.
     executor : Executor, concurrent.futures.Executor or None
         Solves the blocks; None: one after another.
+    marks : mapping of str to str, optional
+        Hashes of the parts of the model, by which a search of another one is known.
     """
 
     def __init__(
@@ -67,10 +69,12 @@ class BlockPricer:
         component_rows: bool,
         residual: bool = False,
         executor: Executor | futures.Executor | None = None,
+        marks: Mapping[str, str] | None = None,
     ) -> None:
         kinds: tuple[type, ...] = (VariableBound, VariableRow, CountRow, Together, Apart)
         kinds = (*kinds, ComponentRow) if component_rows else kinds
         self.respects = (*kinds, Residual) if residual else kinds
+        self.marks = dict(marks or {})
         self.seconds_left: float | None = None
         self.problems = [BlockProblem(block, rows, afresh=executor is not None) for block in blocks]
         self._work = _Work(rows, residual)
