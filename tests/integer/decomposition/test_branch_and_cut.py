@@ -116,6 +116,24 @@ def test_ctrl_c_within_a_pricing_problem_ends_the_search(monkeypatch: pytest.Mon
     assert result.bound is None or result.bound <= found.objective + 1e-6
 
 
+def test_branch_and_cut_calls_back_from_its_own_thread_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not from the linear program at its end: HiGHS makes an error of Ctrl-C within a call."""
+    _, structure = slow_block(monkeypatch)
+    called, threads = PausedCut._called, set[threading.Thread]()
+
+    def seen(self: PausedCut, *told: Any) -> None:
+        threads.add(threading.current_thread())
+        called(self, *told)
+
+    monkeypatch.setattr(PausedCut, "_called", seen)
+    result = divided(structure).solve()
+    assert "in turns with a tree search" in result.message
+    assert threads
+    assert threading.current_thread() not in threads
+
+
 @pytest.mark.parametrize("make", [assignment, packing])
 def test_a_point_of_the_model_has_its_columns(make: Any) -> None:
     """Columns of the solution of branch and cut, of equal blocks too, are this solution again."""
