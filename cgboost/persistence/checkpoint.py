@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -116,11 +117,18 @@ class Checkpoint(Callback):
 
         Raises
         ------
+        TypeError
+            If it is no path.
         FileNotFoundError, CorruptFileError, NewerFormatError, UnknownContentError
             As :func:`cgboost.load`.
         ResumeError
             If it is a run of other data.
         """
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"resume must be the path of the file of a Checkpoint, got {path!r}")
+        if not os.path.lexists(path):
+            words = "resume: there is no file of a Checkpoint"
+            raise FileNotFoundError(errno.ENOENT, words, os.fspath(path))
         content = codec.read(path, KIND, functions=functions)
         if content["fingerprint"] != fingerprint:
             apart = _differing(content["fingerprint"], fingerprint)
