@@ -143,7 +143,7 @@ def fingerprint(*parts: Any) -> str:
 
 
 def fingerprint_of(master: Any, pricer: Any) -> str:
-    """A hash of what a master and a pricer show of their data."""
+    """A hash of what a master and a pricer show of their data; of a model, one of each part."""
     parts: list[Any] = [type(master).__name__, type(pricer).__name__]
     own = getattr(master, "fingerprint", None)
     loss = getattr(master, "loss", None)
@@ -152,7 +152,9 @@ def fingerprint_of(master: Any, pricer: Any) -> str:
         value = getattr(loss, name, None)
         if isinstance(value, (np.ndarray, float)):
             parts.append(value)
-    return fingerprint(own, repr(getattr(master, "penalty", None)), *parts)
+    mark = fingerprint(own, repr(getattr(master, "penalty", None)), *parts)
+    named = getattr(pricer, "marks", None)
+    return mark if not named else ";".join(f"{k}={v}" for k, v in {**named, "rows": mark}.items())
 
 
 def time_used(seconds: float, time_limit: float | None) -> str:

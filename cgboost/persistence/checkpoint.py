@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -25,7 +26,9 @@ OF_A_RUN = (
     "the master and the pricer of its run (a linear program with the same rows, senses and "
     "right-hand sides)"
 )
-"""What has to be the same. The fingerprint of a fit has named parts, that of a run has none."""
+OF_A_MODEL = "the model and the blocks of its search"
+"""What has to be the same. Fingerprints of fits and of models have named parts, that of a run has
+none."""
 
 
 class Checkpoint(Callback):
@@ -114,15 +117,23 @@ class Checkpoint(Callback):
 
         Raises
         ------
+        TypeError
+            If it is no path.
         FileNotFoundError, CorruptFileError, NewerFormatError, UnknownContentError
             As :func:`cgboost.load`.
         ResumeError
             If it is a run of other data.
         """
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"resume must be the path of the file of a Checkpoint, got {path!r}")
+        if not os.path.lexists(path):
+            words = "resume: there is no file of a Checkpoint"
+            raise FileNotFoundError(errno.ENOENT, words, os.fspath(path))
         content = codec.read(path, KIND, functions=functions)
         if content["fingerprint"] != fingerprint:
             apart = _differing(content["fingerprint"], fingerprint)
-            same = OF_A_FIT if "=" in fingerprint else OF_A_RUN
+            parts = _parts(fingerprint)
+            same = OF_A_MODEL if "costs" in parts else OF_A_FIT if parts else OF_A_RUN
             raise ResumeError(
                 f"the checkpoint {os.fspath(path)!r} is of other data or parameters{apart}: resume "
                 f"with {same}; only limits (time_limit, tol, max_columns, …) may differ, "
@@ -132,8 +143,13 @@ class Checkpoint(Callback):
         return records
 
 
+def _parts(fingerprint: str) -> dict[str, str]:
+    """The named parts of a fingerprint."""
+    return dict(part.split("=", 1) for part in fingerprint.split(";") if "=" in part)
+
+
 def _differing(there: str, here: str) -> str:
     """The parts of two fingerprints that differ, where they have parts."""
-    old, new = (dict(p.split("=", 1) for p in m.split(";") if "=" in p) for m in (there, here))
+    old, new = _parts(there), _parts(here)
     names = [name for name in new if old.get(name) != new[name]]
-    return f" ({', '.join(names)})" if names else ""
+    return f" ({', '.join(names)})" if names and old else ""

@@ -28,8 +28,8 @@ MODEL_ROOMS = (
 )  # fmt: skip
 """Whose classes models are made of."""
 OTHER_ROOMS = (
-    "exceptions", "integer.branching.decisions", "integer.node_selection", "integer.resuming",
-    "integer.tree_search", "persistence.checkpoint",
+    "exceptions", "integer.branching.decisions", "integer.decomposition.row_names",
+    "integer.node_selection", "integer.resuming", "integer.tree_search", "persistence.checkpoint",
 )  # fmt: skip
 """Whose classes records of runs and callbacks of estimators are made of."""
 SHUT = ("additive.places", "additive.sql")

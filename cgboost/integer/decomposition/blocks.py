@@ -24,6 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from cgboost.forks import cached_property
+from cgboost.generation.resuming import fingerprint
 from cgboost.integer.decomposition.model import Model, Vector
 from cgboost.integer.decomposition.structure_files import StructureError, StructureFile
 
@@ -45,12 +46,15 @@ class Structure:
         Block numbers from 0; ``MASTER`` for linking rows, and for variables in no block.
     copied : ndarray of int
         The variable of which each copy is one.
+    labels : tuple of str
+        What the blocks are called where they are given; else they have their numbers.
     """
 
     model: Model
     block_of_row: Positions
     block_of_variable: Positions
     copied: Positions = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    labels: tuple[str, ...] = ()
 
     @property
     def origin(self) -> Positions:
@@ -77,6 +81,12 @@ class Structure:
     def master_variables(self) -> Positions:
         """Variables in no block."""
         return np.flatnonzero(self.block_of_variable == MASTER)
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """A hash of each part of the model, and one of the blocks."""
+        blocks = fingerprint(self.block_of_row, self.block_of_variable, self.copied, self.labels)
+        return {**self.model.marks, "blocks": blocks}
 
     def rows(self, block: int) -> Positions:
         """Rows of a block."""
@@ -136,7 +146,7 @@ def structure_of(model: Model, given: StructureFile | Mapping[str, object]) -> S
     block_of_row = np.full(len(known), MASTER, dtype=np.intp)
     for name, block in given.items():
         block_of_row[known[name]] = MASTER if block is None else numbers[block]
-    return by_rows(model, block_of_row)
+    return replace(by_rows(model, block_of_row), labels=tuple(map(str, numbers)))
 
 
 def by_rows(model: Model, block_of_row: Positions) -> Structure:
@@ -228,7 +238,7 @@ def _by_variables(model: Model, given: StructureFile) -> Structure:
         own = block_of_variable[matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]]
         if name not in given.master and own.size and (own == own[0]).all():
             block_of_row[row] = own[0]
-    return Structure(model, block_of_row, block_of_variable)
+    return Structure(model, block_of_row, block_of_variable, labels=tuple(map(str, labels)))
 
 
 # ---------------------------------------------------------------------- equal blocks

@@ -264,7 +264,8 @@ class PausedCut:
             kinds.kCallbackMipImprovingSolution,
         )
         checked(self._highs.setCallback(self._called, None), "callbacks")
-        for kind in (self._node, kinds.kCallbackSimplexInterrupt, self._solution):
+        self._kinds = (self._node, kinds.kCallbackSimplexInterrupt, self._solution)
+        for kind in self._kinds:
             checked(self._highs.startCallback(kind), "callbacks")
         self._thread = threading.Thread(target=self._run)  # its end is waited for at exit
 
@@ -276,7 +277,8 @@ class PausedCut:
         if not self._is_over.wait(seconds):
             self._may_go.clear()
             return None
-        # solves a linear program, which asks as well
+        for kind in self._kinds:  # in this thread, HiGHS would make an error of Ctrl-C within one
+            checked(self._highs.stopCallback(kind), "callbacks")
         return self._cut.outcome(self._highs, without_costs=self._without_costs)
 
     def close(self) -> None:

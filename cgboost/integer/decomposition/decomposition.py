@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import math
 import os
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.exceptions import CGBoostError, MasterError, ResumeError
+from cgboost.exceptions import CGBoostError, MasterError, PersistenceError, ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.branching.decisions import check_number, check_whole
@@ -49,6 +50,15 @@ SHOWING_NOTHING = (StopReason.NO_COLUMN, StopReason.STALLED, StopReason.NO_BRANC
 
 WORTH = re.compile(r"(;|, or) (any solution )?costs at least [-+.\d]+(e[-+]?\d+)?")
 """What a message of a search says of solutions that it has not ruled out."""
+
+WITHOUT_POINT = re.compile(
+    r"no column helps to meet the rows (block (?:'[^']*'|\"[^\"]*\")) \(by [^()]*\)(?!,| and)"
+)
+"""What a message says of a single block that is left without a column."""
+
+NO_POINT_LEFT = (
+    r"\1 has no point that meets its own rows, and with the other blocks the linking ones"
+)
 
 
 @dataclass(frozen=True)
@@ -215,9 +225,12 @@ class Decomposition:
             check_number("time_limit", time_limit, 0.0)
         known = inspect.signature(BranchAndPrice).parameters
         if wrong := [name for name in options if name not in known]:
+            own = list(inspect.signature(self.solve).parameters)[:-1]  # without the options
+            own += [name for name in list(known)[2:] if name not in own]
+            close = difflib.get_close_matches(wrong[0], own, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else f": it takes {', '.join(own)}"
             raise TypeError(
-                f"solve() got {wrong[0]!r}, which is no parameter of BranchAndPrice: it takes "
-                f"{', '.join(list(known)[2:])}"
+                f"solve() got {wrong[0]!r}, which is no parameter of BranchAndPrice{hint}"
             )
         unit = cost_unit(self.model.program.cost)
         if unit == 1.0:
@@ -285,6 +298,8 @@ class Decomposition:
             if tree.error is not None and (self.detected or has_failed):
                 raise tree.error
             turns.check_bound(tree)
+        except (ResumeError, PersistenceError):
+            raise
         except CGBoostError as error:
             is_unbounded = isinstance(error, MasterError) and error.unbounded
             if not (self.detected or is_unbounded or has_failed):
@@ -336,7 +351,7 @@ class Decomposition:
         None where the tree search is at an end, but with its integers off by no more than
         tolerances: y = 1e-6 in x ≤ 1e6·y.
         """
-        words = WORTH.sub("", tree.message)
+        words = WITHOUT_POINT.sub(NO_POINT_LEFT, WORTH.sub("", tree.message))
         reason, message = tree.stop_reason, f"{words}; {self.why}".removeprefix("; ")
         objective = tree.objective + constant
         x = point(tree) if math.isfinite(objective) else None
@@ -444,7 +459,7 @@ def _check_no_resume(resume: Any, why: str) -> None:
     """Raise a ResumeError where branch and cut in HiGHS solves a model: it keeps no records."""
     if resume is not None:
         raise ResumeError(
-            f"resume={os.fspath(resume)!r}: branch and cut solves this model, and keeps no records "
+            f"resume={str(resume)!r}: branch and cut solves this model, and keeps no records "
             f"({why}): leave resume out"
         )
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from cgboost._solvers import Program, ProgramError, quiet_highs
 from cgboost.exceptions import DataWarning, warn_caller, without_hint
+from cgboost.generation.resuming import fingerprint
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.lp_text import LP_COMMENT, read_lp
 from cgboost.integer.decomposition.model_parts import ModelError, ModelParts
@@ -93,6 +94,25 @@ class Model:
         """Which variables must be integer, shape (n_variables,)."""
         mask = self.program.integrality
         return np.zeros(len(self.names), dtype=np.bool_) if mask is None else mask
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """A hash of each part of it: models of which all are equal have the same solutions."""
+        program, matrix = self.program, self.matrix.copy()
+        matrix.sum_duplicates()
+        parts: dict[str, tuple[Any, ...]] = {
+            "names": (self.names, self.row_names),
+            "costs": (program.cost + 0.0,),
+            "matrix": (
+                matrix.data,
+                matrix.indices.astype(np.int64),
+                matrix.indptr.astype(np.int64),
+            ),
+            "sides of rows": (program.row_lower + 0.0, program.row_upper + 0.0),
+            "bounds": (program.lower + 0.0, program.upper + 0.0),
+            "integer variables": (self.integer,),
+        }
+        return {name: fingerprint(*part) for name, part in parts.items()}
 
     def in_own_sense(self, value: float) -> float:
         """A value of the (minimised) program, in the sense of the model."""

@@ -21,7 +21,7 @@ import math
 from collections.abc import Collection, Hashable, Sequence
 from concurrent import futures
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,6 +40,7 @@ from cgboost.integer.decomposition.model import Mask, Vector
 from cgboost.integer.decomposition.pricing.block import Block
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.decomposition.pricing.ray_problem import has_rays
+from cgboost.integer.decomposition.row_names import BlockName, LinkingRow
 from cgboost.integer.heuristics import (
     BranchDiving,
     Diving,
@@ -87,17 +88,6 @@ class IntegralPoint:
         search.offer(counts, "whole points")
 
 
-class LinkingRow(NamedTuple):
-    """Name of a row of the master: a linking row with two sides has two of them."""
-
-    row: str
-    sense: str
-
-    def __repr__(self) -> str:
-        """As messages name it."""
-        return repr(self.row)
-
-
 class NotDecomposableError(CGBoostError, ValueError):
     """Branch-and-price on this structure could miss the optimum; branch and cut goes on."""
 
@@ -142,8 +132,8 @@ class Reformulation:
         structure, x = self.structure, self.base.copy()
         names = structure.model.names
         places = {names[j]: j for j in structure.master_variables.tolist()}
-        copies = {("block", group[0]): iter(group) for group in self.groups}
-        groups = {("block", group[0]): group for group in self.groups}
+        groups = {_name(structure, group[0]): group for group in self.groups}
+        copies = {name: iter(group) for name, group in groups.items()}
         inside = {
             name: {names[j]: k for k, j in enumerate(structure.variables(group[0]).tolist())}
             for name, group in groups.items()
@@ -248,7 +238,12 @@ def reformulated(
     ]
     residual = _are_residual(subproblems, own) and ">=" not in senses
     pricer = BlockPricer(
-        subproblems, rows, component_rows=whole, residual=residual, executor=executor
+        subproblems,
+        rows,
+        component_rows=whole,
+        residual=residual,
+        executor=executor,
+        marks=structure.marks,
     )
     branching: list[BranchingRule] = []
     if pairs and any(len(group) > 1 for group in groups):
@@ -306,7 +301,7 @@ def _block(
     sides = program.row_lower[rows], program.row_upper[rows]
     lower, upper = program.lower[own], program.upper[own]
     return Block(
-        name=("block", block),
+        name=_name(structure, block),
         variables=tuple(model.names[j] for j in own.tolist()),
         cost=program.cost[own],
         lower=lower,
@@ -319,6 +314,11 @@ def _block(
         convexity=-1,
         has_rays=has_rays(matrix, sides, (lower, upper)) if rays is None else rays,
     )
+
+
+def _name(structure: Structure, block: int) -> BlockName:
+    label = structure.labels[block] if structure.labels else str(block)
+    return BlockName("block", block, label)
 
 
 def _with_rows(linking: sp.csr_array, n_rows: int) -> sp.csr_array:

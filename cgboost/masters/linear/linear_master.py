@@ -310,10 +310,14 @@ class LinearMaster:
 
     def _without_end(self) -> str:
         """Why the restricted master is unbounded."""
-        free = [c.key for c in self.columns if c.cost < 0 and math.isinf(c.upper)]
+        free = [c for c in self.columns if c.cost < 0 and math.isinf(c.upper)][-5:]
+        variables = [*dict.fromkeys(name for c in free for name in c.variables)][:5]
+        some = f"of {[c.key for c in free]!r}"
+        if variables:
+            some = f"with the variables {', '.join(map(repr, variables))}"
         return (
             "the restricted master is unbounded: columns of negative cost can be taken without "
-            f"end, among them some of {free[-5:]!r}; give columns an upper bound (Column.upper), "
+            f"end, among them some {some}; give columns an upper bound (Column.upper), "
             "or the master a row that limits them (copies alone is no row)"
         )
 

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import signal
 import threading
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,7 @@ from cgboost.integer.decomposition import branch_and_cut
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import BranchAndCut, InTurns, PausedCut
 from cgboost.integer.decomposition.decomposition import Decomposition
-from cgboost.integer.decomposition.model import as_model
+from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.pricing import highs_block
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.decomposition.reformulation import reformulated
@@ -49,13 +50,8 @@ def test_in_turns_both_have_the_optimum(case: ModelCase, monkeypatch: pytest.Mon
         assert (result.stop_reason is end) == (expected.stop_reason is end)
 
 
-def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A block may take longer than the model: it is left as soon as branch and cut has the answer.
-
-    Copies for other processes have nothing to wait for.
-    """
+def slow_block(monkeypatch: pytest.MonkeyPatch) -> tuple[Model, Structure]:
+    """A model with a block that takes longer than it: branch and cut is asked at once."""
     monkeypatch.setattr(branch_and_cut, "TURN", 0.0)
     monkeypatch.setattr(highs_block, "FIRST_PATIENCE", 1e-4)
     rng = np.random.default_rng(0)
@@ -66,7 +62,17 @@ def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
     cost = -np.r_[rng.integers(20, 99, half), np.ones(half)].astype(float)
     whole = np.r_[np.ones(half - 1), 0.0, np.ones(half)]
     model = as_model(Program(cost, matrix, -INF, high, 0.0, 1.0, None, whole))
-    structure = structure_of(model, {"r0": 0, "r1": 0, "r2": 0, "r3": 1})
+    return model, structure_of(model, {"r0": 0, "r1": 0, "r2": 0, "r3": 1})
+
+
+def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A block may take longer than the model: it is left as soon as branch and cut has the answer.
+
+    Copies for other processes have nothing to wait for.
+    """
+    model, structure = slow_block(monkeypatch)
     asked: list[Any] = []
     take_turn = InTurns.take_turn
 
@@ -81,6 +87,51 @@ def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
     problem = reformulated(structure).pricer.problems[0]
     problem.waiting = bool
     assert pickle.loads(pickle.dumps(problem)).waiting is None
+
+
+def test_ctrl_c_within_a_pricing_problem_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Branch and cut does not begin anew; what it knows by then is the result."""
+    model, structure = slow_block(monkeypatch)
+    take_turn, begun = InTurns.take_turn, list[float]()
+
+    def struck(self: InTurns, seconds: float | None = None) -> bool:
+        is_solved = take_turn(self, seconds)
+        if seconds is None and self.x is not None:
+            signal.raise_signal(signal.SIGINT)
+        return is_solved
+
+    def run(self: BranchAndCut, gap: float, *_: Any, **__: Any) -> Any:
+        begun.append(gap)
+        return found
+
+    found = BranchAndCut(model).run(0.0, None)
+    monkeypatch.setattr(InTurns, "take_turn", struck)
+    monkeypatch.setattr(BranchAndCut, "run", run)
+    result = divided(structure).solve()
+    assert not begun
+    assert result.stop_reason is StopReason.INTERRUPTED
+    assert result.message.startswith("Ctrl-C")
+    assert model.is_feasible(np.array(list(result.x.values())))
+    assert result.objective >= found.objective - 1e-6
+    assert result.bound is None or result.bound <= found.objective + 1e-6
+
+
+def test_branch_and_cut_calls_back_from_its_own_thread_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not from the linear program at its end: HiGHS makes an error of Ctrl-C within a call."""
+    _, structure = slow_block(monkeypatch)
+    called, threads = PausedCut._called, set[threading.Thread]()
+
+    def seen(self: PausedCut, *told: Any) -> None:
+        threads.add(threading.current_thread())
+        called(self, *told)
+
+    monkeypatch.setattr(PausedCut, "_called", seen)
+    result = divided(structure).solve()
+    assert "in turns with a tree search" in result.message
+    assert threads
+    assert threading.current_thread() not in threads
 
 
 @pytest.mark.parametrize("make", [assignment, packing])

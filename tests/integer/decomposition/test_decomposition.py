@@ -39,8 +39,10 @@ from .cases import (
     assignment,
     flows,
     model_of,
+    packing,
     pairings,
     program,
+    stock,
 )
 from .test_structure import assignment as many_jobs
 
@@ -278,9 +280,37 @@ def test_callbacks_see_the_models_own_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("changed", "blocks", "part"),
+    [
+        ({"cost": [-3.0, -2, -2, 5]}, BLOCKS, "costs"),
+        ({"matrix": [LINK, FIRST, [0, 0, 2.0, 1]]}, BLOCKS, "matrix"),
+        ({"row_upper": [3.0, 4, 9]}, BLOCKS, "sides of rows"),
+        ({"upper": [1.0, 1, 1, 2]}, BLOCKS, "bounds"),
+        ({"integrality": [True, True, True, False]}, BLOCKS, "integer variables"),
+        ({}, {"r2": 0, "r1": 1}, "blocks"),
+    ],
+)
+def test_a_search_of_another_model_does_not_go_on(
+    changed: dict[str, Any], blocks: Blocks, part: str, tmp_path: Path
+) -> None:
+    """Whatever differs is named, also inside a block; the same model from elsewhere goes on."""
+    path = tmp_path / "search.ckpt"
+    result = decompose(program(), BLOCKS).solve(callbacks=[Checkpoint(path)])
+    again = replace(program(), matrix=sp.csc_array(program().matrix))
+    assert decompose(again, BLOCKS).solve(resume=path).objective == result.objective
+    structure = structure_of(as_model(program(**changed)), blocks)
+    with pytest.raises(ResumeError, match=rf"parameters \({part}\): resume with the model"):
+        decompose(program(**changed), blocks).solve(resume=path)
+    found = Decomposition(as_model(program(**changed)), structure, "found", detected=True)
+    with pytest.raises(ResumeError, match=part):
+        found.solve(resume=path)
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"nonsense": 3}, "'nonsense', which is no parameter of BranchAndPrice"),
+        ({"timelimit": 3}, r"'timelimit'.*; did you mean 'time_limit'\?"),
         ({"verbose": "x"}, "verbose must be"),
         ({"verbose": -1}, "verbose must be"),
     ],
@@ -306,6 +336,47 @@ def test_a_model_without_a_solution_says_so_in_its_own_terms(maximize: bool) -> 
     assert "the rows 'job_1' (by 1)" in result.message
     assert "costs at least" not in result.message
     assert result.bound == result.objective == (-INF if maximize else INF)
+
+
+def test_messages_name_blocks_and_variables_as_the_user_does() -> None:
+    """A block without a point by its label; where costs fall without end, the variables."""
+    labels = {"r1": "first", "r2": "second"}
+    result = decompose(
+        program(row_lower=[-INF, -INF, 3.9], row_upper=[3.0, 4, 3.9]), labels
+    ).solve()
+    assert result.stop_reason is StopReason.INFEASIBLE
+    assert result.message.startswith("block 'second' has no point that meets its own rows")
+    own = {"row_lower": [-INF, -1, -1], "row_upper": INF, "upper": INF}
+    falling = program(matrix=[LINK, [1.0, -1, 0, 0], [0, 0, 1.0, -1]], **own)
+    result = decompose(falling, labels).solve()
+    assert result.stop_reason is StopReason.UNBOUNDED
+    assert "some with the variables 'x0', 'x1'" in result.message
+
+
+@pytest.mark.parametrize("make", [packing, stock])
+def test_decisions_that_name_rows_are_kept(make: Callable[[int], Any], tmp_path: Path) -> None:
+    """Checkpoints of trees that branch on pairs of linking rows, or count columns by them."""
+    path = tmp_path / "search.ckpt"
+    for seed in range(3):
+        model, blocks = make(seed)
+        told = [Checkpoint(path, every=0), lambda state: state.n_nodes >= 2]
+        decompose(model, blocks).solve(callbacks=told, heuristics=[])
+        result = decompose(model, blocks).solve(resume=path)
+        assert result.objective == pytest.approx(compact(model).objective)
+
+
+@pytest.mark.parametrize(
+    ("resume", "error", "words"),
+    [
+        (5, TypeError, "resume must be the path of the file of a Checkpoint, got 5"),
+        ("none.ckpt", FileNotFoundError, "resume: there is no file of a Checkpoint: 'none.ckpt'"),
+    ],
+)
+def test_what_is_no_checkpoint_is_refused(resume: Any, error: Any, words: str) -> None:
+    """Whether blocks were given or found."""
+    for blocks in (BLOCKS, None):
+        with pytest.raises(error, match=words):
+            decompose(program(), blocks).solve(resume=resume)
 
 
 @pytest.mark.parametrize("n_rows", [0, 2])

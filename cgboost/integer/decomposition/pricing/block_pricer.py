@@ -57,6 +57,8 @@ class BlockPricer:
         variable of a block each, and no negative values.
     executor : Executor, concurrent.futures.Executor or None
         Solves the blocks; None: one after another.
+    marks : mapping of str to str, optional
+        Hashes of the parts of the model, by which a search of another one is known.
     """
 
     def __init__(
@@ -67,10 +69,12 @@ class BlockPricer:
         component_rows: bool,
         residual: bool = False,
         executor: Executor | futures.Executor | None = None,
+        marks: Mapping[str, str] | None = None,
     ) -> None:
         kinds: tuple[type, ...] = (VariableBound, VariableRow, CountRow, Together, Apart)
         kinds = (*kinds, ComponentRow) if component_rows else kinds
         self.respects = (*kinds, Residual) if residual else kinds
+        self.marks = dict(marks or {})
         self.seconds_left: float | None = None
         self.problems = [BlockProblem(block, rows, afresh=executor is not None) for block in blocks]
         self._work = _Work(rows, residual)
@@ -82,22 +86,26 @@ class BlockPricer:
         Where the rows of the master are not met, and nothing new is found, costs are left out: they
         may hide what helps to meet the rows behind what is cheap.
         """
-        priced = self._priced(state, limit, costs=True)
+        started = time.perf_counter()
+        priced = self._priced(state, limit, self.seconds_left, costs=True)
         if math.isfinite(state.objective):
             return priced
         held = {column.key for column in state.columns}
-        if any(column.key not in held for column in priced.columns) or self._is_late:
+        if any(column.key not in held for column in priced.columns):
             return priced
-        priced = self._priced(state, limit, costs=False)
+        left = self.seconds_left
+        if left is not None:
+            left -= time.perf_counter() - started
+            if left <= 0:
+                return replace(priced, exact=False)
+        priced = self._priced(state, limit, left, costs=False)
         fresh = [column for column in priced.columns if column.key not in held]
         return replace(priced, columns=fresh, exact=priced.exact and not fresh)
 
-    @property
-    def _is_late(self) -> bool:
-        return self.seconds_left is not None and self.seconds_left <= 0
-
-    def _priced(self, state: MasterState, limit: int, *, costs: bool) -> Priced:
-        query = _Query(sendable_state(state), self.seconds_left, limit > 0, costs)
+    def _priced(
+        self, state: MasterState, limit: int, seconds: float | None, *, costs: bool
+    ) -> Priced:
+        query = _Query(sendable_state(state), seconds, limit > 0, costs)
         answers = self._tasks.answers(query)
         known = [answer for answer in answers if answer is not None]
         unique = {column.key: (reduced, column) for _, own in known for reduced, column in own}

@@ -1,5 +1,6 @@
 """The data of a block, and the pricer of all blocks."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from cgboost.integer.branching.decisions import (
     Together,
     VariableBound,
 )
-from cgboost.integer.decomposition.pricing.block import BlockRequest, Found
+from cgboost.integer.decomposition.pricing.block import NO_POINT, BlockRequest, Found
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 
 from .blocks import ROWS, block, least
@@ -50,6 +51,27 @@ def test_no_time_is_no_bound() -> None:
     pricer.seconds_left = 0.0
     priced = pricer.price(state(np.ones(5)), 5)
     assert not priced.exact
+
+
+def test_a_search_without_costs_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where rows are not met, both searches together keep to the limit; none at all shows less."""
+    pricer, given = BlockPricer([block(0)], ROWS, component_rows=False), list[float]()
+
+    def slow(request: BlockRequest) -> Found:
+        assert request.seconds is not None
+        given.append(request.seconds)
+        time.sleep(0.05)
+        return NO_POINT
+
+    monkeypatch.setattr(pricer.problems[0], "solve", slow)
+    missed = replace(state(np.ones(5)), objective=np.inf)
+    pricer.seconds_left = 10.0
+    assert pricer.price(missed, 5).exact
+    first, second = given
+    assert first - second >= 0.05
+    pricer.seconds_left = 0.02
+    assert not pricer.price(missed, 5).exact
+    assert len(given) == 3
 
 
 def test_an_optimum_above_a_column_in_use_is_refuted(
