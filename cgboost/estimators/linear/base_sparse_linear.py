@@ -364,6 +364,13 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     def _path_score(self, X: Any, y: Any, weights: Vector | None = None) -> float:
         return self._score_of_outputs(self._outputs(X), y, weights)
 
+    @property
+    def _is_watched(self) -> bool:
+        """Whether somebody asks what the rounds of a fit are like, or what they end by."""
+        limits = self.columns_per_round, self.max_columns, self.time_limit
+        watched = bool(self.callbacks or self.verbose or self.early_stopping)
+        return watched or any(limit is not None for limit in limits)
+
     def _points_along(
         self,
         pool: Any,
@@ -372,10 +379,8 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         parameter: PathParameter,
         values: Vector,
     ) -> dict[int, Any]:
-        """Those of one fit at all prices, where nobody asks what rounds are like or end by."""
-        watched = bool(self.callbacks or self.verbose or self.early_stopping)
-        limits = self.columns_per_round, self.max_columns, self.time_limit
-        if watched or any(limit is not None for limit in limits):
+        """Those of one fit at all prices, where no fit has to be watched."""
+        if self._is_watched:
             return {}
         if (path := priced_path(self, pool, rows, held, parameter, values)) is None:
             return {}

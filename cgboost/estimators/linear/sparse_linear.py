@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgboost.estimators.common.calibration import CalibratedClassification
-from cgboost.estimators.common.certified import PathParameter, RegularizationPath
+from cgboost.estimators.common.certified import RegularizationPath
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, check_own, check_task_and_loss, loss_of
 from cgboost.estimators.common.parameters import check_number
@@ -268,17 +268,9 @@ stop_reason_, n_features_in_, feature_names_in_
                 )
         return super()._prepare(X, y, sample_weight, eval_set)
 
-    def _points_along(
-        self,
-        pool: Any,
-        rows: TrainingRows,
-        held: HeldSets | None,
-        parameter: PathParameter,
-        values: Vector,
-    ) -> dict[int, Any]:
-        if self._calibration is not None:  # of each model, on rows of its own
-            return {}
-        return super()._points_along(pool, rows, held, parameter, values)
+    @property
+    def _is_watched(self) -> bool:  # calibration is that of each model, on rows of its own
+        return super()._is_watched or self._calibration is not None
 
     @property
     def _log_odds(self) -> float:
