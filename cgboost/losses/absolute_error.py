@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
-from cgboost.losses.dual.support_vector import SupportVectorLoss, check_price
+from cgboost.losses.dual.support_vector import SupportVectorLoss, check_costs
 from cgboost.losses.loss import Expression, Loss, import_cvxpy
 
 Vector = NDArray[np.float64]
@@ -36,7 +36,7 @@ class AbsoluteError(Loss):
 
     def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
         """|r| ≤ cost."""
-        check_price(y, cost)
+        check_costs(y, cost)
         return SupportVectorLoss(y, lower=-cost, upper=cost.copy())
 
     def to_cvxpy(self, y: Vector, f: Expression) -> Expression:

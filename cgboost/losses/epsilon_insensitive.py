@@ -15,8 +15,8 @@ from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.dual.support_vector import (
     Mass,
     SupportVectorLoss,
+    check_costs,
     check_epsilon,
-    check_price,
     check_share,
     quadratic_term,
 )
@@ -57,7 +57,7 @@ class EpsilonInsensitive(Loss):
 
     def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
         """|r| ≤ cost, at the price ε|r|."""
-        check_price(y, cost)
+        check_costs(y, cost)
         return SupportVectorLoss(y, lower=-cost, upper=cost.copy(), epsilon=self.epsilon)
 
     def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
@@ -127,7 +127,7 @@ def nu_insensitive(response: Vector, price: Vector, nu: float) -> SupportVectorL
     price) lies outside the tube (Schölkopf et al., Neural Computation 12, 2000; with the 1-norm
     Smola, Schölkopf, Rätsch, ICANN 1999).
     """
-    check_price(response, price)
+    check_costs(response, price)
     check_share(nu, price)
     return SupportVectorLoss(
         target=response,

@@ -15,8 +15,8 @@ from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.dual.support_vector import (
     Mass,
     SupportVectorLoss,
+    check_costs,
     check_labels,
-    check_price,
     check_share,
 )
 from cgboost.losses.loss import Expression, Loss, import_cvxpy
@@ -46,7 +46,7 @@ class Hinge(Loss):
     def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
         """0 ≤ y r ≤ cost."""
         check_labels(y)
-        check_price(y, cost)
+        check_costs(y, cost)
         return SupportVectorLoss(y, *_box(y, np.zeros(len(y)), cost))
 
     def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
@@ -96,7 +96,7 @@ def nu_hinge(
         If ν is too large for the classes; the message says how large it may be.
     """
     check_labels(labels)
-    check_price(labels, price)
+    check_costs(labels, price)
     check_share(nu, price)
     total = float(price.sum())
     smaller = min(float(price[labels > 0].sum()), float(price[labels < 0].sum()))
@@ -123,18 +123,18 @@ def negative_margin(
     gives one problem with one optimum.
     """
     check_labels(labels)
-    check_price(labels, price)
+    check_costs(labels, price)
     return SupportVectorLoss(
         margin * labels, *_box(labels, trade_off * price, (1.0 + trade_off) * price)
     )
 
 
-def _box(labels: Vector, least: Vector, most: Vector) -> tuple[Vector, Vector]:
-    """The box least ≤ y_i r_i ≤ most."""
-    return np.where(labels < 0, -most, least), np.where(labels > 0, most, -least)
+def _box(labels: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
+    """The box lower ≤ y_i r_i ≤ upper."""
+    return np.where(labels < 0, -upper, lower), np.where(labels > 0, upper, -lower)
 
 
-def _smooth(smoothing: float, price: Vector) -> Vector | None:
+def _smooth(smoothing: float, costs: Vector) -> Vector | None:
     if not 0 <= smoothing < np.inf:
         raise ValueError(f"smoothing must be finite and not negative, got {smoothing!r}")
-    return smoothing / np.where(price > 0, price, 1.0) if smoothing else None
+    return smoothing / np.where(costs > 0, costs, 1.0) if smoothing else None

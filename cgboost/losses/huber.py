@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cgboost.losses.dual.support_vector import (
     SupportVectorLoss,
-    check_price,
+    check_costs,
     quadratic_term,
     weighted_median,
 )
@@ -65,7 +65,7 @@ class Huber(Loss):
 
     def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
         """|r| ≤ δ cost, with the quadratic term ½r²/cost."""
-        check_price(y, cost)
+        check_costs(y, cost)
         end = self.delta * cost
         return SupportVectorLoss(y, lower=-end, upper=end, curvature=quadratic_term(cost))
 

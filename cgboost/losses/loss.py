@@ -435,13 +435,13 @@ class WeightedLoss(DifferentiableLoss):
         balanced : bool, default=False
             Whether also Σr = 0, as required by the dual of a free offset.
         """
-        lower, upper = self.loss.domain(self.target)
+        low, high = self.loss.domain(self.target)
         counts = self.weights > 0
-        least = np.where(counts, -np.where(counts, self.weights, 1.0) * upper, 0.0)
-        most = np.where(counts, -np.where(counts, self.weights, 1.0) * lower, 0.0)
-        inside = np.clip(response, least, most)
+        lower = np.where(counts, -np.where(counts, self.weights, 1.0) * high, 0.0)
+        upper = np.where(counts, -np.where(counts, self.weights, 1.0) * low, 0.0)
+        inside = np.clip(response, lower, upper)
         if balanced and abs(inside.sum()) > ZERO_SUM * np.abs(inside).sum():
-            return project_on_sum(response, least, most, 0.0)
+            return project_on_sum(response, lower, upper, 0.0)
         return inside
 
     def part(self, rows: NDArray[np.intp]) -> WeightedLoss:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
-from cgboost.losses.dual.support_vector import SupportVectorLoss, check_price
+from cgboost.losses.dual.support_vector import SupportVectorLoss, check_costs
 from cgboost.losses.loss import Expression, Loss, import_cvxpy
 
 Vector = NDArray[np.float64]
@@ -51,7 +51,7 @@ class Quantile(Loss):
 
     def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
         """(q − 1) cost ≤ r ≤ q cost."""
-        check_price(y, cost)
+        check_costs(y, cost)
         return SupportVectorLoss(y, (self.quantile - 1.0) * cost, self.quantile * cost)
 
     def to_cvxpy(self, y: Vector, f: Expression) -> Expression:

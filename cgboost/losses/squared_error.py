@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from cgboost.losses.dual.support_vector import (
     SupportVectorLoss,
+    check_costs,
     check_labels,
-    check_price,
     quadratic_term,
 )
 from cgboost.losses.loss import Expression, Loss, WeightedLoss, import_cvxpy
@@ -49,7 +49,7 @@ class SquaredError(Loss):
 
     def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
         """Any r, with the quadratic term ½r²/cost."""
-        check_price(y, cost)
+        check_costs(y, cost)
         end = np.where(cost > 0, np.inf, 0.0)
         return SupportVectorLoss(y, lower=-end, upper=end, curvature=quadratic_term(cost))
 

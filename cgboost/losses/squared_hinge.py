@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from cgboost.losses.dual.support_vector import (
     SupportVectorLoss,
+    check_costs,
     check_labels,
-    check_price,
     quadratic_term,
 )
 from cgboost.losses.loss import Expression, Loss, import_cvxpy
@@ -45,7 +45,7 @@ class SquaredHinge(Loss):
     def dual_box(self, y: Vector, cost: Vector) -> SupportVectorLoss:
         """0 ≤ y r, with the quadratic term ½r²/(2 cost)."""
         check_labels(y)
-        check_price(y, cost)
+        check_costs(y, cost)
         end = np.where(cost > 0, np.inf, 0.0)
         return SupportVectorLoss(
             y,

@@ -2,7 +2,7 @@
 
 The data of a restricted dual over some variables of a loss and some columns, as arrays.
 
-    max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap
+    max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ upper
 
 with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0; a column of limit 0, as the free offset, has
 s_j = 0. With softness, scores may exceed limits at a cost of ½(|s_j| − limit_j)₊²/softness_j. What
@@ -77,14 +77,14 @@ class Basis(NamedTuple):
         Of the offset; 0 where it is not in use.
     inside : ndarray of int
         Variables inside their box, as many as columns and offset are in use.
-    at_cap : ndarray of bool, shape (n_variables,)
-        Of the other variables, those at their cap.
+    at_upper : ndarray of bool, shape (n_variables,)
+        Of the other variables, those at their upper bound.
     """
 
     sign: Vector
     offset_sign: float
     inside: Indices
-    at_cap: NDArray[Any]
+    at_upper: NDArray[Any]
 
 
 class LiveDual(ABC):
@@ -92,8 +92,8 @@ class LiveDual(ABC):
 
     Attributes
     ----------
-    at_cap : ndarray of bool, shape (n_variables,)
-        Where the variables that are not in the session stand: at their cap, or at 0.
+    at_upper : ndarray of bool, shape (n_variables,)
+        Where the variables that are not in the session stand: at their upper bound, or at 0.
     kept : ndarray
         The variables in the session.
     constraints : ndarray
@@ -107,7 +107,7 @@ class LiveDual(ABC):
         Whether solving again would come no nearer to the optimum.
     """
 
-    at_cap: NDArray[Any]
+    at_upper: NDArray[Any]
     constraints: Indices
     pivot_scores: Vector = np.zeros(0)
     gap: float = 0.0
@@ -122,7 +122,7 @@ class LiveDual(ABC):
     @property
     def absent(self) -> Indices:
         """The variables that are fixed."""
-        fixed = np.ones(len(self.at_cap), dtype=bool)
+        fixed = np.ones(len(self.at_upper), dtype=bool)
         fixed[self.kept] = False
         return np.flatnonzero(fixed)
 
@@ -143,8 +143,8 @@ class LiveDual(ABC):
         """Put variables into the session."""
 
     @abstractmethod
-    def fix(self, variables: Indices, at_cap: NDArray[Any]) -> None:
-        """Take variables out of the session and leave them at 0 or at their cap."""
+    def fix(self, variables: Indices, at_upper: NDArray[Any]) -> None:
+        """Take variables out of the session and leave them at 0 or at their upper bound."""
 
     @abstractmethod
     def solve(self, time_limit: float | None) -> DualSolution:
@@ -181,7 +181,8 @@ class BoxedDual:
     block : ndarray of shape (n_rows, n_columns)
     place : ndarray of shape (n_variables,)
         Row of ``block`` that each variable belongs to.
-    sign, gain, cap, curvature : ndarray of shape (n_variables,)
+    sign, gain, upper, curvature : ndarray of shape (n_variables,)
+        Of variables of a loss, upper = costs; of pivots, what their score may be.
     constant : ndarray of shape (n_columns,)
     limit, softness : ndarray of shape (n_columns,)
         Both 0 for a free offset and for free directions.
@@ -200,7 +201,7 @@ class BoxedDual:
     place: Indices
     sign: Vector
     gain: Vector
-    cap: Vector
+    upper: Vector
     curvature: Vector
     constant: Vector
     limit: Vector
@@ -255,10 +256,10 @@ class BoxedDual:
 
     def objective(self, coef: Vector, rate: Vector) -> float:
         """Primal objective of the restricted problem, at coefficients of this rate."""
-        best = self.cap * np.maximum(rate, 0.0)
+        best = self.upper * np.maximum(rate, 0.0)
         if self.curvature.any():
             bent = self.curvature > 0
-            at = np.clip(rate / np.where(bent, self.curvature, 1.0), 0.0, self.cap)
+            at = np.clip(rate / np.where(bent, self.curvature, 1.0), 0.0, self.upper)
             best = np.where(bent, at * (rate - 0.5 * self.curvature * at), best)
         price = self.limit @ np.abs(coef) + 0.5 * (self.softness @ coef**2)
         return float(price - self.constant @ coef + best.sum())

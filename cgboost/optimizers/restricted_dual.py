@@ -4,7 +4,7 @@ Growing by rows keeps the dual simplex feasible: every generated column is one r
 (:mod:`cgboost.optimizers.simplex.dual_session`). Most of it does not matter at any one time, and
 only the part that does is kept in the session:
 
-* **Variables.** A row of comfortable margin has u = 0, a row in plain error has u = cap. Such a
+* **Variables.** A row of comfortable margin has u = 0, a row in plain error has u = costs. Such a
   variable is *fixed*: taken out of the session, its constant part moved into the bounds. After each
   solve all rows are checked; a fixed variable whose rate has the wrong sign is freed and the
   problem solved again, so that the answer is that of the whole restricted problem. (Column and
@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 RATE_TOLERANCE = 1e-8
 """A fixed variable may be on the wrong end by this rate, which costs no more than the sum of the
-caps times it; smaller, rows whose rate is 0 but for the solver's error would come and go."""
+costs times it; smaller, rows whose rate is 0 but for the solver's error would come and go."""
 
 SCORE_TOLERANCE = 1e-8
 """An inactive column may exceed its bound by this. Smaller, columns that are at the bound but for
@@ -217,7 +217,7 @@ class RestrictedDual:
         self.rate = self.variables.rate(self.columns.combine(coef) + level)
         size = np.abs(self.rate)
         far = size > max(LEAST_RATE, float(np.quantile(size, near)))
-        far &= (self.rate < 0) | np.isfinite(self.variables.cap)
+        far &= (self.rate < 0) | np.isfinite(self.variables.costs)
         self.session.fix(np.flatnonzero(far), self.rate[far] > 0)
 
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
@@ -308,11 +308,11 @@ class RestrictedDual:
         coarse answer is not: the next one has what was absent, and the new columns as well.
         """
         at_wrong_end = np.where(
-            self.session.at_cap, point.rate < -RATE_TOLERANCE, point.rate > RATE_TOLERANCE
+            self.session.at_upper, point.rate < -RATE_TOLERANCE, point.rate > RATE_TOLERANCE
         )
         at_wrong_end[self.session.kept] = False
         wrong, violated = np.flatnonzero(at_wrong_end), self._violated_inactive(point)
-        cost = float(np.abs(point.rate[wrong]) @ self.variables.cap[wrong])
+        cost = float(np.abs(point.rate[wrong]) @ self.variables.costs[wrong])
         if violated.size:
             excess = self._size(violated, point).max() - self._allowed(point)
             cost += excess * abs(self.loss.linear_gain(point.response))
@@ -399,7 +399,7 @@ class RestrictedDual:
                 self.session.rescale()
                 self.activate(columns)
         if (absent := before.absent).size:
-            self.session.fix(absent, before.at_cap[absent])
+            self.session.fix(absent, before.at_upper[absent])
 
     # ------------------------------------------------------------------ working set of variables
 
@@ -419,14 +419,14 @@ class RestrictedDual:
         """Fix the variables that sit at an end and, as rates move, will stay there for a while.
 
         The end follows from the rate alone: a solver may stop a little short of it, and a variable
-        well inside its box may be small compared with its cap.
+        well inside its box may be small compared with its costs.
         """
         if not (self.session.constraints >= 0).any():  # rates of the offset alone say nothing
             return
         movement = np.quantile(np.abs(rate - self.rate), MOVEMENT_QUANTILE)
         kept = self.session.kept
         idle = np.abs(rate[kept]) > max(CALM * movement, LEAST_RATE)
-        idle &= (rate[kept] < 0) | np.isfinite(self.variables.cap[kept])
+        idle &= (rate[kept] < 0) | np.isfinite(self.variables.costs[kept])
         if np.count_nonzero(idle) >= max(1.0, LEAST_SHARE * len(kept)):
             self.session.fix(kept[idle], rate[kept[idle]] > 0)
 
@@ -475,13 +475,13 @@ class RestrictedDual:
 def _least_large(loss: SupportVectorLoss, form: DualForm) -> float:
     """The entries above which the penalty of a column's coefficient can be neglected.
 
-    Not where coefficients must be at least 0, and not where all prices together are so small that
+    Not where coefficients must be at least 0, and not where all costs together are so small that
     they, and not the model, decide.
     """
     if (form.threshold > 0 and form.quadratic > 0) or not (form.two_sided and len(loss.variables)):
         return np.inf
     least = FREE["quadratic" if form.quadratic > 0 else "linear"]
-    return least / min(1.0, float(loss.variables.cap.sum()))
+    return least / min(1.0, float(loss.variables.costs.sum()))
 
 
 def sample_of(n_rows: int, n_columns: int) -> tuple[Indices, float]:

@@ -26,9 +26,9 @@ from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
-from cgboost.optimizers.reductions.limited_prices import GrowingPrices, may_be_limited
+from cgboost.optimizers.reductions.cost_units import CostUnits
+from cgboost.optimizers.reductions.limited_costs import GrowingCosts, may_be_limited
 from cgboost.optimizers.reductions.merged_rows import MergedRows
-from cgboost.optimizers.reductions.price_units import PriceUnits
 from cgboost.optimizers.reductions.reduction import Choice, Problem
 from cgboost.optimizers.restricted_dual import OpenSession, RestrictedDual
 from cgboost.optimizers.simplex.dual_session import DualSession
@@ -47,7 +47,7 @@ take 0.5 to 0.85 of the time, of 200 rows 0.7 to 1.6, of 600 rows 1.2."""
 BEFORE_VALUES: tuple[Choice, ...] = (CentredTargets.of,)
 """Reductions between what a master is given and the problem whose objective and bound it takes."""
 
-BEFORE_OPTIMIZER: tuple[Choice, ...] = (PriceUnits.of,)
+BEFORE_OPTIMIZER: tuple[Choice, ...] = (CostUnits.of,)
 """Reductions between that problem and what an optimizer sees."""
 
 BEFORE_VERTEX: tuple[Choice, ...] = (MergedRows.of,)
@@ -77,9 +77,9 @@ def _is_smooth(problem: Problem, solver: str) -> bool:
 
 
 def _is_plain_box(problem: Problem, solver: str) -> bool:
-    """A box of finite prices without a constraint on a sum or on Σ|α|, and no solver named."""
+    """A box of finite costs without a constraint on a sum or on Σ|α|, and no solver named."""
     loss, form = problem.loss, problem.form
-    bounded = loss.mass is None and bool(np.isfinite(loss.variables.cap).all())
+    bounded = loss.mass is None and bool(np.isfinite(loss.variables.costs).all())
     return solver == "auto" and bounded and form.radius is None
 
 
@@ -125,7 +125,7 @@ def _dual(
 ) -> LiveProblem:
     """A restricted dual over working sets, in a session."""
     loss, form = problem.loss, problem.form
-    kind = GrowingPrices if may_be_limited(loss, form) else RestrictedDual
+    kind = GrowingCosts if may_be_limited(loss, form) else RestrictedDual
     if form.quadratic == 0:  # a row of one kink then has one variable
         loss = replace(loss, from_lower=True)
     return kind(loss, form, session(solver, options), solver, free=free)

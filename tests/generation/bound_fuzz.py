@@ -260,11 +260,11 @@ def margins(rng: np.random.Generator) -> Run:
     return Run(f"margins, {'entropy' if smooth else 'ball'}", loop, cost)
 
 
-def _entropic(rate: Vector, cap: Vector, mass: Any, spread: Vector, eta: Any) -> Any:
-    """The dual value min over t of t·mass + Σ max_u≤cap (rate − t)u − u log(u/ū)/η, from above."""
+def _entropic(rate: Vector, costs: Vector, mass: Any, spread: Vector, eta: Any) -> Any:
+    """The dual value min over t of t·mass + Σ max_u≤cost (rate − t)u − u log(u/ū)/η, from above."""
 
     def u(t: Any) -> Vector:
-        return np.minimum(cap, spread * np.exp(np.minimum(eta * (rate - t) - 1, Long(1e3))))
+        return np.minimum(costs, spread * np.exp(np.minimum(eta * (rate - t) - 1, Long(1e3))))
 
     low, high = rate.min() - Long(1e3) / eta, rate.max() + Long(1e3) / eta
     for _ in range(200):

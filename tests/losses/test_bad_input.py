@@ -28,7 +28,7 @@ from cgboost.losses import (
 
 LABELS, NO_LABELS, ONES = np.array([1.0, -1.0]), np.array([0.0, 1.0]), np.ones(2)
 
-NOTHING = r"nu=0.3 is a share of the prices, which are 0"
+NOTHING = r"nu=0.3 is a share of the costs, which are 0"
 
 WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: LogLoss().on(NO_LABELS, ONES), "labels must be −1 or 1, got .*0.0"),

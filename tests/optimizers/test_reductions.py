@@ -17,11 +17,11 @@ from cgboost.losses import Huber, Quantile, epsilon_insensitive, hinge, nu_hinge
 from cgboost.losses.dual.constraint_rows import with_constraint_rows
 from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
-from cgboost.optimizers.reductions.limited_prices import LimitedPrices
+from cgboost.optimizers.reductions.cost_units import CostUnits
+from cgboost.optimizers.reductions.limited_costs import LimitedCosts
 from cgboost.optimizers.reductions.merged_rows import MergedRows
 from cgboost.optimizers.reductions.offset_column import OffsetColumn
 from cgboost.optimizers.reductions.orthonormal_columns import OrthonormalColumns
-from cgboost.optimizers.reductions.price_units import PriceUnits
 from cgboost.optimizers.reductions.reduction import Chain, Problem, Reduction
 from cgboost.penalties import L1, L2, L1Ball
 from cgboost.penalties.penalty import DualForm
@@ -114,7 +114,7 @@ def own_margin(rng: np.random.Generator, sizes: Sizes) -> Reduced:
     loss = nu_hinge(labels, price + sizes.price, 0.3, balanced=free, smoothing=smoothing)
     form = DualForm(penalty, bool(rng.integers(2)), "free" if free else "none")
     problem = Problem(loss, form, columns)
-    reduction = PriceUnits.of(problem)
+    reduction = CostUnits.of(problem)
     assert reduction is not None
     factor = reduction.unit ** (2 if reduction.scales_model else 1)
     return Reduced(problem, reduction, factor, reduction.unit)
@@ -193,7 +193,7 @@ def served(rng: np.random.Generator, sizes: Sizes) -> Reduced:
     loss = hinge(labels, np.full(N_ROWS, 1e5 / sizes.column))
     form = DualForm([L1(), L2()][int(rng.integers(2))])
     size = sizes.column if form.quadratic == 0 else sizes.column**2
-    return Reduced(Problem(loss, form, columns), LimitedPrices(loss, form, 1e3 / size))
+    return Reduced(Problem(loss, form, columns), LimitedCosts(loss, form, 1e3 / size))
 
 
 REDUCTIONS = [
@@ -260,7 +260,7 @@ def written(problem: Problem, constant: Any) -> tuple[float, DualPoint]:
     """The optimum of a problem by CVXPY, and a solution; of the loss by its dual variables.
 
     The largest over u of Σ rate·u − ½curvature·u² with Σu ≤ mass is the least of what it costs to
-    split each rate into a level, a part inside the quadratic and a part beyond the cap.
+    split each rate into a level, a part inside the quadratic and a part beyond the upper bound.
     """
     H, loss, form = matrix(problem), problem.loss, problem.form
     v, (n_rows, n) = loss.variables, H.shape
@@ -273,7 +273,7 @@ def written(problem: Problem, constant: Any) -> tuple[float, DualPoint]:
     if v.curvature.any():
         bent = cp.Variable(len(v))
         rate, cost = rate - bent, cost + cp.sum(cp.multiply(1.0 / v.curvature, bent**2)) / 2
-    cost += v.cap @ cp.pos(rate)
+    cost += v.costs @ cp.pos(rate)
     charged, limits = alpha[form.n_free :], []
     if form.radius is not None:
         limits.append(cp.norm1(charged) <= form.radius)

@@ -86,7 +86,7 @@ def test_variables_of_hinge_and_tube() -> None:
     margin = hinge(labels, price).variables
     np.testing.assert_array_equal(margin.row, [0, 2])
     np.testing.assert_array_equal(margin.sign, [1, -1])
-    np.testing.assert_array_equal(margin.cap, [1, 2])
+    np.testing.assert_array_equal(margin.costs, [1, 2])
     tube = epsilon_insensitive(labels, price, 0.1).variables
     np.testing.assert_array_equal(tube.row, [0, 2, 0, 2])
     np.testing.assert_array_equal(tube.response(np.array([1.0, 0.5, 0.25, 0.0])), [0.75, 0, 0.5])
@@ -103,7 +103,7 @@ def test_a_row_of_one_kink_has_one_variable_from_the_lower_end() -> None:
     np.testing.assert_array_equal(loss.variables.row, [0, 2, 0, 2])
     np.testing.assert_array_equal(one.variables.row, [0, 2])
     np.testing.assert_allclose(one.variables.response(np.zeros(2)), loss.lower)
-    np.testing.assert_allclose(one.variables.response(one.variables.cap), loss.upper)
+    np.testing.assert_allclose(one.variables.response(one.variables.costs), loss.upper)
     output = np.array([3.0, 1.0, -1.0])
     assert one.value(output) == pytest.approx(loss.value(output), rel=1e-15)
     assert one.shrinks

@@ -213,7 +213,7 @@ class FittedRun:
 
 
 def _beaten(master: Any, result: Result) -> bool:
-    """Whether a constant makes fewer errors, at the rows' prices, than a model of two classes.
+    """Whether a constant makes fewer errors, at the rows' costs, than a model of two classes.
 
     Targets that are all 1 are no labels: those of one class, or of pairs of a row and a class.
     """
@@ -222,12 +222,12 @@ def _beaten(master: Any, result: Result) -> bool:
         return False
     if not (np.abs(loss.target) == 1.0).all() or (loss.target == loss.target[0]).all():
         return False
-    price = loss.upper - loss.lower
-    if loss.curvature is not None:  # a box without ends has its price there
-        price = np.where(np.isfinite(price), price, 1.0 / np.maximum(loss.curvature, SMALLEST))
-    wrong = float(price @ (result.output * loss.target <= 0))
-    positive = float(price @ (loss.target > 0))
-    least = min(positive, float(price.sum()) - positive)
+    costs = loss.upper - loss.lower
+    if loss.curvature is not None:  # a box without ends has its cost there
+        costs = np.where(np.isfinite(costs), costs, 1.0 / np.maximum(loss.curvature, SMALLEST))
+    wrong = float(costs @ (result.output * loss.target <= 0))
+    positive = float(costs @ (loss.target > 0))
+    least = min(positive, float(costs.sum()) - positive)
     return wrong > least * (1.0 + RESIDUE)
 
 

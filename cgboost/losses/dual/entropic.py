@@ -1,9 +1,9 @@
 """The hinge with its own margin, smoothed by the entropy of the distribution over the rows.
 
-    F(f) = max over u of  Σ rate_i u_i − (1/η) Σ u_i log(u_i/ū_i),   0 ≤ u ≤ price,  Σu = νP
+    F(f) = max over u of  Σ rate_i u_i − (1/η) Σ u_i log(u_i/ū_i),   0 ≤ u ≤ cost,  Σu = νP
 
-with rate_i = −y_i f_i, P = Σ price_i and ū = ν·price. The maximiser is u_i = min(price_i,
-ū_i exp(η(rate_i − t))) for one number t: rows beyond some rate are at their cap, the others are
+with rate_i = −y_i f_i, P = Σ cost_i and ū = ν·cost. The maximiser is u_i = min(cost_i,
+ū_i exp(η(rate_i − t))) for one number t: rows beyond some rate are at their cost, the others are
 weighed exponentially. As η grows this becomes :func:`~cgboost.losses.nu_hinge`; for η =
 (2/δ) log(1/ν) the two differ by at most νP·δ/2 (Warmuth, Glocer, Vishwanathan, ALT 2008).
 """
@@ -36,10 +36,10 @@ class EntropicLoss(SupportVectorLoss):
 
     @property
     def spread(self) -> Vector:
-        """ū: the mass spread over the variables as their caps are, shape (n_variables,)."""
+        """ū: the mass spread over the variables as their costs, shape (n_variables,)."""
         assert self.mass is not None
-        cap = self.variables.cap
-        return self.mass.amount * cap / cap.sum()
+        costs = self.variables.costs
+        return self.mass.amount * costs / costs.sum()
 
     def value(self, output: Vector) -> float:
         """F(f)."""
@@ -63,10 +63,10 @@ class EntropicLoss(SupportVectorLoss):
         *,
         softened: bool = False,
     ) -> Vector:
-        """JᵀWJ, where W = η(diag(u) − uuᵀ/Σu) over the rows below their cap.
+        """JᵀWJ, where W = η(diag(u) − uuᵀ/Σu) over the rows below their cost.
 
-        Rows at their cap have no curvature. Where the others do not have enough of it for a step,
-        ``softened`` gives those not far beyond their cap what they had at it.
+        Rows at their cost have no curvature. Where the others do not have enough of it for a step,
+        ``softened`` gives those not far beyond their cost what they had at it.
 
         Parameters
         ----------
@@ -87,35 +87,35 @@ class EntropicLoss(SupportVectorLoss):
     def weights(self, rate: Vector) -> Vector:
         """The maximising u for given rates, shape (n_variables,).
 
-        With the m highest rates at their cap, exp(ηt) = Σ_rest ū exp(η rate)/(mass − Σ_top cap);
-        the right m is the first for which the next rate stays below its cap.
+        With the m highest rates at their cost, exp(ηt) = Σ_rest ū exp(η rate)/(mass − Σ_top cost);
+        the right m is the first for which the next rate stays below its cost.
         """
         assert self.mass is not None
         order = np.argsort(-rate, kind="stable")
-        cap, spread, sorted_rate = self.variables.cap[order], self.spread[order], rate[order]
+        costs, spread, sorted_rate = self.variables.costs[order], self.spread[order], rate[order]
         exponents = self.eta * sorted_rate + np.log(spread)
         rest = np.logaddexp.accumulate(exponents[::-1])[::-1]
-        left = self.mass.amount - np.concatenate([[0.0], np.cumsum(cap)[:-1]])
+        left = self.mass.amount - np.concatenate([[0.0], np.cumsum(costs)[:-1]])
         with np.errstate(divide="ignore", invalid="ignore"):
             shift = rest - np.log(left)
-        fits = (left > 0) & (exponents - shift <= np.log(cap))
+        fits = (left > 0) & (exponents - shift <= np.log(costs))
         first = int(np.argmax(fits)) if fits.any() else len(order) - 1
         weights = np.empty(len(order))
-        weights[order[:first]] = cap[:first]
-        weights[order[first:]] = np.minimum(cap[first:], np.exp(exponents[first:] - shift[first]))
+        weights[order[:first]] = costs[:first]
+        weights[order[first:]] = np.minimum(costs[first:], np.exp(exponents[first:] - shift[first]))
         return weights
 
     def bending(self, rate: Vector, u: Vector, *, softened: bool = False) -> Vector:
-        """Curvature of F along each rate, over η: u below the cap, 0 at it; shape (n_variables,).
+        """Curvature of F along each rate, over η: u below the cost, 0 at it; shape (n_variables,).
 
-        Softened, a variable whose exponential exceeds its cap by a factor keeps cap over factor.
+        Softened, a variable whose exponential exceeds its cost by a factor keeps cost over factor.
         """
-        below = (u > 0) & (u < self.variables.cap)
+        below = (u > 0) & (u < self.variables.costs)
         if not softened:
             return np.where(below, u, 0.0)
         levels = rate[below] - np.log(u[below] / self.spread[below]) / self.eta
         level = float(levels.max()) if levels.size else float(rate[u > 0].min())
-        beyond = self.eta * (rate - level) - np.log(self.variables.cap / self.spread)
+        beyond = self.eta * (rate - level) - np.log(self.variables.costs / self.spread)
         return u * np.exp(-np.maximum(beyond, 0.0))
 
     def _entropy(self, u: Vector) -> float:

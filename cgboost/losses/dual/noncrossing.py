@@ -32,7 +32,7 @@ from cgboost.losses.dual.support_vector import (
     Indices,
     SupportVectorLoss,
     Vector,
-    check_price,
+    check_costs,
     project_on_sum,
 )
 
@@ -102,7 +102,7 @@ class NoncrossingLoss(SupportVectorLoss):
         quantiles : ndarray of shape (n_outputs,)
             Increasing, between 0 and 1.
         """
-        check_price(target, cost)
+        check_costs(target, cost)
         return cls(
             target=np.tile(target, len(quantiles)),
             lower=np.outer(quantiles - 1.0, cost).ravel(),
@@ -139,7 +139,9 @@ class NoncrossingLoss(SupportVectorLoss):
             base=boxes.base,
             row=np.append(boxes.row, row),
             sign=np.append(boxes.sign, nothing - 1.0),
-            cap=np.append(boxes.cap, np.repeat(EXACT_PENALTY * self.most_crossing, len(counting))),
+            costs=np.append(
+                boxes.costs, np.repeat(EXACT_PENALTY * self.most_crossing, len(counting))
+            ),
             curvature=np.append(boxes.curvature, nothing),
             target=np.append(boxes.target, nothing),
             epsilon=0.0,
@@ -158,7 +160,7 @@ class NoncrossingLoss(SupportVectorLoss):
         row = variables.row[variables.crossing]
         boxes = u.copy()
         boxes[variables.crossing] = 0.0
-        r = variables.response(np.clip(boxes, 0.0, variables.cap)).reshape(outputs, -1)
+        r = variables.response(np.clip(boxes, 0.0, variables.costs)).reshape(outputs, -1)
         lower, upper = self.lower.reshape(r.shape), self.upper.reshape(r.shape)
         sums = np.bincount(row // variables.n_rows, multipliers, minlength=outputs)
         wanted = np.diff(sums, prepend=0.0)  # none above the last output

@@ -53,7 +53,7 @@ class PiecewiseLinearLoss(WeightedLoss):
         variables = self.box.variables
         sizes = np.abs(variables.target) + np.abs(output[variables.row])
         near = KINK_ROUNDING * sizes + AT_KINK * (self.spread + self.box.epsilon)
-        return variables.response(np.where(variables.rate(output) > near, variables.cap, 0.0))
+        return variables.response(np.where(variables.rate(output) > near, variables.costs, 0.0))
 
     @cached_property
     def spread(self) -> float:

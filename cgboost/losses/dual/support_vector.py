@@ -37,19 +37,19 @@ def check_labels(labels: Vector) -> None:
         raise ValueError(f"labels must be −1 or 1, got {wrong[0]!r}")
 
 
-def check_price(target: Vector, price: Vector) -> None:
-    """Prices must be finite, not negative, one a row, and at most 1e300 together."""
-    if np.shape(price) != np.shape(target):
+def check_costs(target: Vector, costs: Vector) -> None:
+    """Costs must be finite, not negative, one a row, and at most 1e300 together."""
+    if np.shape(costs) != np.shape(target):
         raise ValueError(
-            f"price must have one entry a row: shape {np.shape(price)} for {np.shape(target)}"
+            f"price must have one entry a row: shape {np.shape(costs)} for {np.shape(target)}"
         )
-    if not np.all((price >= 0) & np.isfinite(price)):
-        wrong = price[~((price >= 0) & np.isfinite(price))]
+    if not np.all((costs >= 0) & np.isfinite(costs)):
+        wrong = costs[~((costs >= 0) & np.isfinite(costs))]
         raise ValueError(f"price must be finite and not negative, got {float(wrong[0])!r}")
-    if np.sum(price / LARGEST_COST) > 1.0:
+    if np.sum(costs / LARGEST_COST) > 1.0:
         raise ValueError(
-            f"the prices of all rows together must be at most {LARGEST_COST:g}, got up to "
-            f"{np.max(price):g} for each of {len(price)} rows: choose a smaller C"
+            f"the costs of all rows together must be at most {LARGEST_COST:g}, got up to "
+            f"{np.max(costs):g} for each of {len(costs)} rows: choose a smaller C"
         )
 
 
@@ -59,12 +59,12 @@ def check_epsilon(epsilon: float) -> None:
         raise ValueError(f"epsilon must be at least 0, got {epsilon!r}")
 
 
-def check_share(nu: float, price: Vector) -> None:
-    """ν must be in (0, 1], and the prices that it is a share of not be 0 for every row."""
+def check_share(nu: float, costs: Vector) -> None:
+    """ν must be in (0, 1], and the costs that it is a share of not be 0 for every row."""
     if not (isinstance(nu, Real) and 0 < nu <= 1):
         raise ValueError(f"nu must be in (0, 1], got {nu!r}")
-    if not np.any(price):
-        raise ValueError(f"nu={nu:g} is a share of the prices, which are 0 for all rows")
+    if not np.any(costs):
+        raise ValueError(f"nu={nu:g} is a share of the costs, which are 0 for all rows")
 
 
 SAME_SUM = 1e-12
@@ -99,17 +99,17 @@ def weighted_median(values: Vector, weights: Vector) -> float:
 
 def fractional_knapsack(
     rate: Vector,
-    cap: Vector,
+    upper: Vector,
     curvature: Vector,
     total: float | None = None,
     *,
     at_most: bool = False,
 ) -> tuple[Vector, float]:
-    """Maximise Σ rate·u − ½ Σ curvature·u² over 0 ≤ u ≤ cap with Σu = total, or ≤ total.
+    """Maximise Σ rate·u − ½ Σ curvature·u² over 0 ≤ u ≤ upper with Σu = total, or ≤ total.
 
     Parameters
     ----------
-    rate, cap, curvature : ndarray of shape (n,)
+    rate, upper, curvature : ndarray of shape (n,)
         ``curvature`` is zero or positive throughout.
     total : float or None
         None: the sum is free.
@@ -120,22 +120,22 @@ def fractional_knapsack(
     -------
     u : ndarray of shape (n,)
     level : float
-        The multiplier of the sum: u is at its cap where the rate is well above the level, and at 0
+        The multiplier of the sum: u is at its end where the rate is well above the level, and at 0
         where it is below. 0 where the sum does not matter.
     """
-    free = _maximiser(0.0, rate, cap, curvature)
-    if total is None or not len(cap) or (at_most and free.sum() <= total):
+    free = _maximiser(0.0, rate, upper, curvature)
+    if total is None or not len(upper) or (at_most and free.sum() <= total):
         return free, 0.0
     if curvature.any():
         slope = 1.0 / curvature
-        level = _multiplier(rate * slope, slope, np.zeros(len(cap)), cap, total)
-        return _maximiser(level, rate, cap, curvature), level
+        level = _multiplier(rate * slope, slope, np.zeros(len(upper)), upper, total)
+        return _maximiser(level, rate, upper, curvature), level
     order = np.argsort(-rate, kind="stable")
-    filled = np.cumsum(cap[order])
+    filled = np.cumsum(upper[order])
     last = min(int(np.searchsorted(filled, total)), len(order) - 1)
-    u = np.zeros(len(cap))
-    u[order[:last]] = cap[order[:last]]
-    u[order[last]] = min(cap[order[last]], total - (filled[last - 1] if last else 0.0))
+    u = np.zeros(len(upper))
+    u[order[:last]] = upper[order[:last]]
+    u[order[last]] = min(upper[order[last]], total - (filled[last - 1] if last else 0.0))
     return u, float(rate[order[last]])
 
 
@@ -145,10 +145,10 @@ def project_on_sum(values: Vector, lower: Vector, upper: Vector, total: float) -
     return np.clip(values - level, lower, upper)
 
 
-def _maximiser(level: float, rate: Vector, cap: Vector, curvature: Vector) -> Vector:
+def _maximiser(level: float, rate: Vector, upper: Vector, curvature: Vector) -> Vector:
     if curvature.any():
-        return np.clip((rate - level) / curvature, 0.0, cap)
-    return np.where(rate > level, cap, 0.0)
+        return np.clip((rate - level) / curvature, 0.0, upper)
+    return np.where(rate > level, upper, 0.0)
 
 
 def _multiplier(values: Vector, slope: Vector, lower: Vector, upper: Vector, total: float) -> float:
@@ -204,7 +204,7 @@ class Mass:
 
 @dataclass(frozen=True)
 class BoxVariables:
-    """Dual variables u of the rows' boxes: r = base + Σ sign·u by row, 0 ≤ u ≤ cap.
+    """Dual variables u of the rows' boxes: r = base + Σ sign·u by row, 0 ≤ u ≤ costs.
 
     The base is the point of the row's box that is nearest to 0, and is 0 for most losses. A row has
     an upper variable if its box reaches above the base, a lower variable if it reaches below. The
@@ -218,7 +218,8 @@ class BoxVariables:
         Upper variables come first.
     sign : ndarray of shape (n_variables,)
         +1 for upper variables, −1 for lower ones.
-    cap, curvature : ndarray of shape (n_variables,)
+    costs, curvature : ndarray of shape (n_variables,)
+        A unit of error on this side costs so much: C·w for the hinge.
     target : ndarray of shape (n_variables,)
         The target of each variable's row.
     epsilon : float
@@ -227,7 +228,7 @@ class BoxVariables:
     base: Vector
     row: Indices
     sign: Vector
-    cap: Vector
+    costs: Vector
     curvature: Vector
     target: Vector
     epsilon: float
@@ -241,8 +242,8 @@ class BoxVariables:
         return self.base + np.bincount(self.row, weights=self.sign * u, minlength=n_rows)
 
     def values(self, response: Vector) -> Vector:
-        """The u inside their caps nearest to a pseudo-response, shape (n_variables,)."""
-        return np.clip(self.sign * (response - self.base)[self.row], 0.0, self.cap)
+        """The u within their costs nearest to a pseudo-response, shape (n_variables,)."""
+        return np.clip(self.sign * (response - self.base)[self.row], 0.0, self.costs)
 
     def gain(self) -> Vector:
         """What the first unit of each variable adds to the dual objective at f = 0."""
@@ -251,7 +252,7 @@ class BoxVariables:
     def rate(self, output: Vector) -> Vector:
         """What the first unit of each variable adds at output f.
 
-        Without curvature and without a mass, a positive rate wants u = cap, a negative one u = 0.
+        Without curvature and without a mass, a positive rate wants u = costs, a negative one u = 0.
         """
         return self.sign * (self.target - output[self.row]) - self.epsilon
 
@@ -265,8 +266,8 @@ class SupportVectorLoss:
     target : ndarray of shape (n_rows,)
         ±1 for the hinge, the response for regression, 0 where the margin is a level.
     lower, upper : ndarray of shape (n_rows,)
-        The box of the pseudo-response; its ends are the prices of one unit of error (C times the
-        sample weight). Where it does not contain 0 there may be no ε, curvature or mass.
+        The box of the pseudo-response; its ends are the costs of one unit of error, C·w. Where it
+        does not contain 0 there may be no ε, curvature or mass.
     epsilon : float
         Half width of the tube inside which errors are free.
     curvature : ndarray of shape (n_rows,) or None
@@ -305,7 +306,7 @@ class SupportVectorLoss:
             base=base,
             row=row,
             sign=np.repeat([1.0, -1.0], [len(above), len(below)]),
-            cap=np.concatenate([(self.upper - base)[above], (base - self.lower)[below]]),
+            costs=np.concatenate([(self.upper - base)[above], (base - self.lower)[below]]),
             curvature=np.zeros(len(row)) if self.curvature is None else self.curvature[row],
             target=self.target[row],
             epsilon=self.epsilon,
@@ -317,7 +318,7 @@ class SupportVectorLoss:
         return self.mass is not None and not self.mass.at_most
 
     def in_units(self, unit: float, *, curvature: float) -> Self:
-        """The same loss of prices in units of ``unit``, its curvature multiplied."""
+        """The same loss of costs in units of ``unit``, its curvature multiplied."""
         return replace(
             self,
             lower=self.lower / unit,
@@ -342,7 +343,7 @@ class SupportVectorLoss:
         return replace(self, target=target, mass=None, level_is_offset=False)
 
     def on_part(self, rows: NDArray[np.intp]) -> Self:
-        """The loss of some rows, at prices that make up for those left out.
+        """The loss of some rows, at costs that make up for those left out.
 
         Not for losses with a mass.
         """
@@ -366,21 +367,21 @@ class SupportVectorLoss:
         variables, rate = self.variables, self.variables.rate(output)
         u, _ = self._best_variables(rate)
         constant = float(variables.base @ (self.target - output))
-        # not curvature @ u**2: of large prices that is 0·∞
+        # not curvature @ u**2: of large costs that is 0·∞
         return constant + float(rate @ u) - 0.5 * float((variables.curvature * u) @ u)
 
     def magnitude(self, output: Vector, response: Vector) -> float:
-        """Σ of the sizes of the numbers that the loss is a difference of, at their prices.
+        """Σ of the sizes of the numbers that the loss is a difference of, at their costs.
 
-        A row costs what it may pull by where f is off by rounding: at a kink all of its price,
+        A row costs what it may pull by where f is off by rounding: at a kink all of its cost,
         whatever share of it the response has.
         """
         size = np.abs(self.target) + np.abs(output) + self.epsilon
-        prices = np.abs(response)
+        costs = np.abs(response)
         for near in (output - NEAR_KINK * size, output + NEAR_KINK * size):
             u, _ = self._best_variables(self.variables.rate(near))
-            prices = np.maximum(prices, np.abs(self.variables.response(u)))
-        return float(prices @ size)
+            costs = np.maximum(costs, np.abs(self.variables.response(u)))
+        return float(costs @ size)
 
     def empty(self, *, offset: bool) -> float:
         """The loss at 0; with an offset, of a constant that is nearly the best one."""
@@ -461,15 +462,15 @@ class SupportVectorLoss:
         )
         for part in parts:
             nothing = np.zeros(np.count_nonzero(part))
-            u[part] = project_on_sum(u[part], nothing, variables.cap[part], amount / len(parts))
+            u[part] = project_on_sum(u[part], nothing, variables.costs[part], amount / len(parts))
         return variables.response(u)
 
     def _best_variables(self, rate: Vector) -> tuple[Vector, float]:
         variables, mass = self.variables, self.mass
         if mass is None:
-            return fractional_knapsack(rate, variables.cap, variables.curvature)
+            return fractional_knapsack(rate, variables.costs, variables.curvature)
         return fractional_knapsack(
-            rate, variables.cap, variables.curvature, mass.amount, at_most=mass.at_most
+            rate, variables.costs, variables.curvature, mass.amount, at_most=mass.at_most
         )
 
 
@@ -479,7 +480,7 @@ def one_class(price: Vector, nu: float) -> SupportVectorLoss:
     At most a share ν of the rows (by price) comes to lie below 0 (Schölkopf et al., Neural
     Computation 13, 2001; with the 1-norm Rätsch et al., IEEE PAMI 24, 2002).
     """
-    check_price(price, price)
+    check_costs(price, price)
     check_share(nu, price)
     n_rows = len(price)
     return SupportVectorLoss(

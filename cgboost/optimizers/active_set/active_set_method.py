@@ -322,7 +322,7 @@ class ActiveSetSession(LiveDual):
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
         self.loss, self.variables, self.columns, self.form = loss, loss.variables, columns, form
-        self.at_cap = np.zeros(len(self.variables), dtype=bool)
+        self.at_upper = np.zeros(len(self.variables), dtype=bool)
         self.kept: Indices = np.arange(len(self.variables))
         self.constraints: Indices = np.zeros(0, dtype=np.intp)
         self._method = ActiveSetMethod()
@@ -344,11 +344,11 @@ class ActiveSetSession(LiveDual):
 
     def free(self, variables: Indices) -> None:
         """Put variables into the session, at the end at which they were fixed."""
-        self.at_cap[variables] = False
+        self.at_upper[variables] = False
         self.kept = np.append(self.kept, variables)
 
-    def fix(self, variables: Indices, at_cap: NDArray[np.bool_]) -> None:
-        """Take variables out of the session and leave them at 0 or at their cap.
+    def fix(self, variables: Indices, at_upper: NDArray[np.bool_]) -> None:
+        """Take variables out of the session and leave them at 0 or at their upper bound.
 
         A row that stands at a corner costs no more than its part of a product with the columns.
         Where there are few of both, a row out of its place, which means another solve, costs more:
@@ -356,7 +356,7 @@ class ActiveSetSession(LiveDual):
         """
         if len(self.loss.target) * self.columns.count <= SMALL_PROBLEM:
             return
-        self.at_cap[variables] = at_cap
+        self.at_upper[variables] = at_upper
         self.kept = self.kept[~np.isin(self.kept, variables)]
 
     # ------------------------------------------------------------------ solving
@@ -423,7 +423,7 @@ class ActiveSetSession(LiveDual):
 
     def _fixed(self) -> Vector:
         """The pseudo-response that the fixed variables make."""
-        return self.variables.response(np.where(self.at_cap, self.variables.cap, 0.0))
+        return self.variables.response(np.where(self.at_upper, self.variables.costs, 0.0))
 
     def _start(self, problem: QuadraticDual) -> Vector:
         """The last pseudo-response, or one near 0."""

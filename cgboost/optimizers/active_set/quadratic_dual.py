@@ -70,8 +70,8 @@ class RowBoxes:
         row, line = np.unique(variables.row[kept], return_inverse=True)
         upper = variables.sign[kept] > 0
         size = np.zeros((len(row), 2))
-        size[line[upper], 1] = variables.cap[kept[upper]]
-        size[line[~upper], 0] = variables.cap[kept[~upper]]
+        size[line[upper], 1] = variables.costs[kept[upper]]
+        size[line[~upper], 0] = variables.costs[kept[~upper]]
         target, curvature = np.empty(len(row)), np.empty(len(row))
         target[line], curvature[line] = variables.target[kept], variables.curvature[kept]
         centre = fixed[row]

@@ -220,8 +220,8 @@ def _check(loss: SupportVectorLoss, *, squared: bool) -> None:
             "the boxes of the loss must contain 0 for a group penalty; the first that does not is "
             f"of row {np.flatnonzero(variables.base)[0]}"
         )
-    if not (np.isfinite(variables.cap) | (variables.curvature > 0)).all():
-        raise ValueError("prices must be finite where the loss has no curvature (no hard margin)")
+    if not (np.isfinite(variables.costs) | (variables.curvature > 0)).all():
+        raise ValueError("costs must be finite where the loss has no curvature (no hard margin)")
     if loss.chooses_margin and not squared:
         raise ValueError("a loss with its own margin needs the square of the group penalty")
 
@@ -373,10 +373,10 @@ def _at_ends(at: ConeIterate, loss: SupportVectorLoss, nearness: float) -> Vecto
     variables = loss.variables
     u = variables.values(at.response)
     usual = float((at.low + at.high).mean())
-    cap = variables.cap
-    size = np.where(np.isfinite(cap), cap, max(float(np.abs(u).max(initial=0.0)), SMALLEST))
+    costs = variables.costs
+    size = np.where(np.isfinite(costs), costs, max(float(np.abs(u).max(initial=0.0)), SMALLEST))
     u = np.where((u < nearness * size) & (at.low > nearness * usual), 0.0, u)
-    u = np.where((cap - u < nearness * size) & (at.high > nearness * usual), cap, u)
+    u = np.where((costs - u < nearness * size) & (at.high > nearness * usual), costs, u)
     return variables.response(u)
 
 

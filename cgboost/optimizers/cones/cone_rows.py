@@ -1,8 +1,8 @@
 """A cone program over the rows that count: those near their margin, and two that stand for others.
 
 A step of the interior point method costs n³/3 for n rows, yet at the optimum most of them are at an
-end of their box: rows of comfortable margin have r = 0, rows in plain error their price. The first
-leave the problem. The second become one row of each sign: with the prices p_i and their sum s,
+end of their box: rows of comfortable margin have r = 0, rows in plain error their cost. The first
+leave the problem. The second become one row of each sign: with the costs p_i and their sum s,
 
     Σ p_i·max(0, t_i − f_i)  ≥  s·max(0, t − f),      t = Σ p_i t_i/s,   f = Σ p_i f_i/s
 
@@ -11,7 +11,7 @@ feasible for these rows is feasible for all, with the same gain and the same nor
 bound holds for the whole problem. All rows are checked afterwards; those that are on another side
 than they were taken for come back, until objective and bound meet over all rows.
 
-The first guess comes from a part of the rows, at prices that make up for the others. (Column and
+The first guess comes from a part of the rows, at costs that make up for the others. (Column and
 constraint generation: Dedieu, Mazumder, Wang, JMLR 2022.)
 """
 
@@ -45,7 +45,7 @@ NEAREST = 0.2
 """The share of the rows, nearest to their margin, that is kept at least."""
 
 AT_END = 0.02
-"""An r is at an end of its box where it is this near, relative to its price, or to a usual r."""
+"""An r is at an end of its box where it is this near, relative to its cost, or to a usual r."""
 
 GROWTH_OF_KEPT = 1.25
 """What is kept after an answer to which some rows were on another side than they were taken for,
@@ -208,7 +208,7 @@ class RowsSession:
         response = np.zeros(n_rows)
         response[part] = answer.response
         output = self._output_of(answer.weights, response, answer.intercept)
-        return output, np.zeros(n_rows)  # no row is known to be at its price
+        return output, np.zeros(n_rows)  # no row is known to be at its cost
 
     def _output_of(self, weights: Vector, response: Vector, intercept: float) -> Vector:
         output = np.full(self.loss.n_rows, intercept)
@@ -226,7 +226,7 @@ def _ends(loss: SupportVectorLoss, output: Vector, response: Vector) -> tuple[Ve
     """The end of its box where each r is, and how far the row is from its margin.
 
     A row whose r is not at that end is at no distance: it is inside its box, or in error for the
-    first time. If many are taken to pay their price which need not, the row that stands for them
+    first time. If many are taken to be at their cost which need not, the row that stands for them
     pays almost nothing.
     """
     above, below = loss.target - output - loss.epsilon, output - loss.target - loss.epsilon

@@ -1,12 +1,12 @@
 """Steps of the cone interior point method: predictor, corrector, and how far they go.
 
-    max  gain·u − ½Σ curvature·u² − ½height²     r = Σ sign·u,  0 ≤ u ≤ cap,  ‖L_gᵀr‖ ≤ τ_g
+    max  gain·u − ½Σ curvature·u² − ½height²     r = Σ sign·u,  0 ≤ u ≤ costs,  ‖L_gᵀr‖ ≤ τ_g
 
 Every block has a cone (τ, −Lᵀr) and its multiplier (t, y), y a vector of the same space. The heads
 τ are all 1; where the penalty is the square of the group norm, they are the variable ``height``. At
 the optimum y = ηLᵀr with the weight η = t/τ of the kernel, and the model is f = Σ Ly + b. So
 
-    gain − sign·f − level − curvature·u + z₀ − z₁ = 0     z₀u = z₁(cap − u) = μ
+    gain − sign·f − level − curvature·u + z₀ − z₁ = 0     z₀u = z₁(costs − u) = μ
     (τ, −Lᵀr) ∘ (t, y) = (μ, 0)                           height = Σt (its square only)
 
 with Σr = 0 where b is free, and Σu = amount, or ≤, where the loss has a mass; its multiplier is the
@@ -38,7 +38,7 @@ cent of the way costs later steps more than it gains."""
 
 
 START_INSIDE = 0.5
-"""Variables start at this share of their caps …"""
+"""Variables start at this share of their costs …"""
 
 LOSING_SHARE = 0.2
 """… and at this share of that where they lose from the first unit on, so that r is not 0 at the
@@ -58,7 +58,7 @@ units, 10⁵ outside, then take 40 steps and not 61."""
 
 LEAST_SHRINKAGE = 1e-2
 """With the squared penalty u is shrunk to the best multiple of it, but no further than this: a u
-much nearer to 0 than to its cap is hard to move. At 1e-4 features in raw units compared with others
+much nearer to 0 than to its cost is hard to move. At 1e-4 features in raw units beside others
 led nowhere; at 1 digits are lost on the way to a small u."""
 
 SMALLER = 0.1
@@ -100,7 +100,7 @@ class ConeIterate:
     Attributes
     ----------
     u, low, high : ndarray of shape (n_variables,)
-        Variables and the multipliers of u ≥ 0 and u ≤ cap (0 where the cap is infinite).
+        Variables and the multipliers of u ≥ 0 and u ≤ costs (0 where the cost is infinite).
     slack, dual : ConeVector
         (τ, −Lᵀr) and (t, y).
     height : float
@@ -153,8 +153,8 @@ class NewtonEquations:
         self.problem, self.at = problem, at
         loss, store = problem.loss, problem.store
         self.variables = variables = loss.variables
-        self.bounded = np.isfinite(variables.cap)
-        self.over = np.where(self.bounded, variables.cap - at.u, 1.0)
+        self.bounded = np.isfinite(variables.costs)
+        self.over = np.where(self.bounded, variables.costs - at.u, 1.0)
         self.cones = cones = Cones(store)
         self.scaling = scaling = NesterovToddScaling(cones, store, at.slack, at.dual)
         self.sums_to = loss.mass
@@ -324,11 +324,11 @@ class NewtonEquations:
 def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:
     """A point well inside the box and the relaxed cones, and the size of the gain of its u."""
     loss, store, variables = problem.loss, problem.store, problem.loss.variables
-    gain, cap, curvature = variables.gain(), variables.cap, variables.curvature
-    bounded = np.isfinite(cap)
+    gain, costs, curvature = variables.gain(), variables.costs, variables.curvature
+    bounded = np.isfinite(costs)
     usual = float(np.abs(gain).mean())
     far = np.maximum(gain, 0.1 * usual) / np.where(curvature > 0, curvature, 1.0)
-    u = np.where(bounded, START_INSIDE * np.where(bounded, cap, 1.0), np.maximum(far, SMALLEST))
+    u = np.where(bounded, START_INSIDE * np.where(bounded, costs, 1.0), np.maximum(far, SMALLEST))
     both = np.bincount(variables.row, minlength=loss.n_rows)[variables.row] == 2
     u[both & (gain < 0)] *= LOSING_SHARE
     if problem.free_offset:
@@ -336,7 +336,7 @@ def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:
         u *= np.where(variables.sign > 0, min(1.0, down / up), min(1.0, up / down))
     if loss.mass is not None:
         most = loss.mass.amount * (1.0 if loss.chooses_margin else START_INSIDE)
-        u = np.minimum(u * min(most / float(u.sum()), 2.0), np.where(bounded, 0.9 * cap, np.inf))
+        u = np.minimum(u * min(most / float(u.sum()), 2.0), np.where(bounded, 0.9 * costs, np.inf))
     response = variables.response(u)
     body = store.images(response)
     size = np.sqrt(np.maximum(store.products(body, body), 0.0))
@@ -399,8 +399,8 @@ def cone_step(problem: ConeProblem, at: ConeIterate) -> tuple[ConeIterate, float
 
 def open_products(problem: ConeProblem, at: ConeIterate) -> float:
     """The sum of all products that are to be 0: what is open between primal and dual."""
-    bounded = np.isfinite(problem.loss.variables.cap)
-    over = np.where(bounded, problem.loss.variables.cap - at.u, 0.0)
+    bounded = np.isfinite(problem.loss.variables.costs)
+    over = np.where(bounded, problem.loss.variables.costs - at.u, 0.0)
     cones = Cones(problem.store).products(at.slack, at.dual)
     return float(at.u @ at.low + over @ at.high + cones.sum()) + at.room * at.level
 
@@ -424,12 +424,12 @@ def _aligned(problem: ConeProblem, at: ConeIterate) -> ConeIterate:
     """The iterate with y = ηLᵀr, as at the optimum, where that opens no more than is open.
 
     The model has the same r for all kernels. Multipliers that are free to differ from it leave an
-    error that vanishes no faster than their products, and a high price makes much of it.
+    error that vanishes no faster than their products, and a high cost makes much of it.
     """
     store, variables = problem.store, problem.loss.variables
     body = store.combination((-at.weights, at.slack.body))
     shift = store.sum_in_rows(body) - store.sum_in_rows(at.dual.body)
-    inside = np.minimum(at.u, variables.cap - at.u)
+    inside = np.minimum(at.u, variables.costs - at.u)
     if np.abs(shift)[variables.row] @ inside > ALIGNED * open_products(problem, at):
         return at
     return replace(at, dual=ConeVector(at.dual.head, body))

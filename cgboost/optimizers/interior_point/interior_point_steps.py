@@ -3,7 +3,7 @@
 An interior point method for the restricted dual of the 1-norm and the elastic net, warm-started.
 
     max  gain·u − ½Σ curvature·u² − ½Σ softness·α²
-    s + softness·α = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ cap,  |s| ≤ limit
+    s + softness·α = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ upper,  |s| ≤ limit
 
 or s ≤ limit where α ≥ 0. A column of limit 0, as the free offset, has s = 0. Without softness, as
 under the 1-norm, s is the whole score; with it, α = (score − s)/softness costs ½φ(score)²/softness,
@@ -11,7 +11,7 @@ where φ(score) = sign(score)·(|score| − limit)₊. The multipliers of s + �
 
 Mehrotra's predictor and corrector steps on
 
-    gain − sign·(Hα) − curvature·u + z₀ − z₁ = 0      z₀u = z₁(cap − u) = μ
+    gain − sign·(Hα) − curvature·u + z₀ − z₁ = 0      z₀u = z₁(upper − u) = μ
     α = w₁ − w₀                                       w₀(limit + s) = w₁(limit − s) = μ
 
 Generated columns are dense and much fewer than the rows, so that a step solves the small dense
@@ -74,12 +74,12 @@ RECENTRING_SHARE = 0.3
 
 @dataclass
 class Iterate:
-    """A point with everything positive that must be: u, cap − u, z; limit ± s, w.
+    """A point with everything positive that must be: u, upper − u, z; limit ± s, w.
 
     Attributes
     ----------
     u, low, high : ndarray of shape (n_variables,)
-        Variable values and the multipliers of u ≥ 0 and u ≤ cap.
+        Variable values and the multipliers of u ≥ 0 and u ≤ upper.
     coef, s, below, above : ndarray of shape (n_columns,)
         α, s (not the whole score where there is softness) and the multipliers of s ≥ −limit and
         s ≤ limit (0 where there is no such bound).
@@ -99,7 +99,7 @@ class Iterate:
         closest = LEAST_DISTANCE * data.limit
         under = np.where(bounded & data.two_sided, np.maximum(data.limit + self.s, closest), 1.0)
         over = np.where(bounded, np.maximum(data.limit - self.s, closest), 1.0)
-        return self.u, np.maximum(data.cap - self.u, LEAST_DISTANCE * data.cap), under, over
+        return self.u, np.maximum(data.upper - self.u, LEAST_DISTANCE * data.upper), under, over
 
     @property
     def duals(self) -> tuple[Vector, Vector, Vector, Vector]:
@@ -123,7 +123,7 @@ class Iterate:
         steps close again; a point near the boundary would allow no full step.
         """
         from_low, from_high = self.slacks(data)[:2]
-        self.u = self.u + _away_from_bounds(from_low, from_high, *self.duals[:2], data.cap, mu)
+        self.u = self.u + _away_from_bounds(from_low, from_high, *self.duals[:2], data.upper, mu)
         from_low, from_high = self.slacks(data)[:2]
         self.low, self.high = (
             np.maximum(self.low, mu / from_low),
@@ -171,7 +171,7 @@ class InteriorDirection(NamedTuple):
 class Descent:
     """Predictor and corrector steps from an iterate, which :meth:`write` moves.
 
-    The four bounds lie side by side: slacks g = (u, cap − u, limit + s, limit − s) and multipliers
+    The four bounds lie side by side: slacks g = (u, upper − u, limit + s, limit − s), multipliers
     z = (z₀, z₁, w₀, w₁), so that an operation on all of them is one call. A step of a problem of a
     few hundred rows and columns would otherwise be the overhead of calls for the most part.
 
@@ -198,7 +198,7 @@ class Descent:
         self._there = there.astype(np.float64)
         self._count = max(1, int(np.count_nonzero(there)))
         closest = LEAST_DISTANCE * data.limit
-        self._closest = np.concatenate([np.zeros(n), LEAST_DISTANCE * data.cap, closest, closest])
+        self._closest = np.concatenate([np.zeros(n), LEAST_DISTANCE * data.upper, closest, closest])
         self._g, self._bends = np.empty(len(there)), np.empty(len(there))
         self._curved = bool(data.curvature.any())
         self._strict = data.refined and bool(bounded.any())
@@ -227,7 +227,7 @@ class Descent:
         data, g, z = self.data, self._g, self._z
         first, second, third, fourth = self._sides
         g[first] = self._u
-        np.subtract(data.cap, self._u, out=g[second])
+        np.subtract(data.upper, self._u, out=g[second])
         np.add(data.limit, self._s, out=g[third])
         np.subtract(data.limit, self._s, out=g[fourth])
         np.maximum(g, self._closest, out=g)
@@ -357,7 +357,7 @@ def _length(fastest: float) -> float:
 # ------------------------------------------------------------------ the optimal partition
 #
 # An iterate has no zeros, only small numbers. What is small compared with the others, and its
-# multiplier not, is set to 0 or to its cap, as much of it as costs no more than an allowance.
+# multiplier not, is set to 0 or to its upper end, as much of it as costs no more than an allowance.
 
 SLACK_IMPORTANCE = 0.1
 """A column of less importance than this seems slack."""
@@ -401,7 +401,7 @@ def few_coefficients(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
 
 
 def variables_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
-    """The dual variables, with those at 0 or at their cap that will be there at the optimum.
+    """The dual variables, with those at 0 or at their upper end that will be there at the optimum.
 
     Parameters
     ----------
@@ -415,8 +415,8 @@ def variables_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
     typical = float(np.mean(at.low + at.high))
     least = data.objective(at.coef, data.rate(at.coef)) - allowance
     for caution in CAUTION:
-        u = np.where(at.u < caution * at.low / typical * data.cap, 0.0, at.u)
-        u = np.where(data.cap - at.u < caution * at.high / typical * data.cap, data.cap, u)
+        u = np.where(at.u < caution * at.low / typical * data.upper, 0.0, at.u)
+        u = np.where(data.upper - at.u < caution * at.high / typical * data.upper, data.upper, u)
         if data.bound(u) >= least:
             return u
     return at.u
@@ -430,6 +430,6 @@ def in_basis(data: BoxedDual, at: Iterate) -> tuple[NDArray[np.bool_], Indices]:
     used = importance(data, at) >= SLACK_IMPORTANCE
     used[(data.limit == 0) & (data.softness == 0)] = True  # a free offset
     with np.errstate(divide="ignore"):
-        room = np.minimum(at.u / at.low, (data.cap - at.u) / at.high) / data.cap
+        room = np.minimum(at.u / at.low, (data.upper - at.u) / at.high) / data.upper
     inside = np.argsort(-room, kind="stable")[: np.count_nonzero(used)]
     return used, np.sort(inside)

@@ -75,7 +75,7 @@ NO_BETTER = 15
 """Steps without a smaller gap after which a solve ends where it is."""
 
 START = 0.5
-"""Variables start at this share of their caps."""
+"""Variables start at this share of their costs."""
 
 LEAST_BALANCE = 0.01
 """The least factor of u by which a start is brought to Σr = 0."""
@@ -152,7 +152,7 @@ class InteriorSession(LiveDual):
 
     def __init__(self, loss: SupportVectorLoss, columns: ColumnStore, form: DualForm) -> None:
         self.loss, self.variables, self.columns, self.form = loss, loss.variables, columns, form
-        self.at_cap = np.zeros(len(self.variables), dtype=bool)
+        self.at_upper = np.zeros(len(self.variables), dtype=bool)
         self._one_a_row = int(np.bincount(self.variables.row).max(initial=0)) <= 1
         self.kept: Indices = np.arange(len(self.variables))
         self.constraints = self._offsets  # -> column, OFFSET or DIRECTION − number
@@ -161,7 +161,7 @@ class InteriorSession(LiveDual):
         self._mu, self._target, self._reached = 1.0, self.finest, np.inf
         self._data: BoxedDual | None = None
         self._nothing = loss.value(np.zeros(loss.n_rows))
-        self._mass = float(np.linalg.norm(loss.variables.cap))
+        self._mass = float(np.linalg.norm(loss.variables.costs))
         self._shrinks = loss.shrinks
         self._neutral = self.variables.values(np.zeros(loss.n_rows))
         self._base_gain = float(self.variables.base @ loss.target)
@@ -181,9 +181,9 @@ class InteriorSession(LiveDual):
         """Put columns (or OFFSET, alone) into the session."""
         self.constraints, self._data = np.append(self.constraints, columns), None
         data, at = self._problem(), self._at
-        if new := len(data.cap) - len(at.u):  # scores of pivots, which come first
-            least = self._mu / float(data.cap[:new].mean())
-            at.u = np.append(START * data.cap[:new], at.u)
+        if new := len(data.upper) - len(at.u):  # scores of pivots, which come first
+            least = self._mu / float(data.upper[:new].mean())
+            at.u = np.append(START * data.upper[:new], at.u)
             at.low, at.high = (np.append(np.full(new, least), z) for z in (at.low, at.high))
         nothing, s = np.zeros(len(columns)), inside_limits(data, data.scores(at.u))[len(at.coef) :]
         at.coef, at.s = np.append(at.coef, nothing), np.append(at.s, s)
@@ -199,20 +199,20 @@ class InteriorSession(LiveDual):
 
     def free(self, variables: Indices) -> None:
         """Put variables into the session, near the end at which they were fixed."""
-        at, cap = self._at, self.variables.cap[variables]
+        at, costs = self._at, self.variables.costs[variables]
         rate = self._rate(variables)
-        low, high = multipliers(rate, self._mu / float(cap.mean()))
-        inside = np.minimum(self._mu / np.where(self.at_cap[variables], high, low), 0.1 * cap)
-        u = np.where(self.at_cap[variables], cap - inside, inside)
-        self.at_cap[variables] = False
+        low, high = multipliers(rate, self._mu / float(costs.mean()))
+        inside = np.minimum(self._mu / np.where(self.at_upper[variables], high, low), 0.1 * costs)
+        u = np.where(self.at_upper[variables], costs - inside, inside)
+        self.at_upper[variables] = False
         self.kept, self._data = np.append(self.kept, variables), None
         at.u, at.low, at.high = (
             np.append(old, new) for old, new in ((at.u, u), (at.low, low), (at.high, high))
         )
 
-    def fix(self, variables: Indices, at_cap: NDArray[np.bool_]) -> None:
-        """Take variables out of the session and leave them at 0 or at their cap."""
-        self.at_cap[variables] = at_cap
+    def fix(self, variables: Indices, at_upper: NDArray[np.bool_]) -> None:
+        """Take variables out of the session and leave them at 0 or at their upper bound."""
+        self.at_upper[variables] = at_upper
         stay = ~np.isin(self.kept, variables)
         self.kept, self._data, at = self.kept[stay], None, self._at
         stay = np.append(np.ones(len(at.u) - len(stay), dtype=bool), stay)
@@ -278,7 +278,7 @@ class InteriorSession(LiveDual):
         """
         absent = self._may_return
         rate = self._rate(absent)
-        wrong = absent[np.where(self.at_cap[absent], rate < 0.0, rate > 0.0)]
+        wrong = absent[np.where(self.at_upper[absent], rate < 0.0, rate > 0.0)]
         self._at, self._mu = before
         if wrong.size:
             self.free(wrong)
@@ -295,7 +295,7 @@ class InteriorSession(LiveDual):
         pairs = max(1, 2 * (len(at.u) + len(at.coef)))
         objective = self._objective(at.coef)
         opened = max(data.opened(at.u, at.coef), self._target * self._scale(objective))
-        if self._shrinks and not self.at_cap.any():
+        if self._shrinks and not self.at_upper.any():
             at.shrink(data)
         at.recentre(data, opened / pairs)
         reached = self._descend(data, at, deadline)
@@ -349,14 +349,14 @@ class InteriorSession(LiveDual):
 
     def start_anew(self) -> None:
         """All variables in the session."""
-        self.at_cap[:] = False
+        self.at_upper[:] = False
         self.kept, self._data = np.arange(len(self.variables)), None
         self.begin()
 
     def begin(self) -> None:
         """The variables in the session well inside their box, and coefficients of 0."""
         kept, data, gain = self.kept, self._problem(), self.variables.gain()
-        u, pivots = START * data.cap, len(data.cap) - len(kept)
+        u, pivots = START * data.upper, len(data.upper) - len(kept)
         u = np.where(data.neutral > 0, data.neutral, u)
         if self.form.offset == "free" and len(kept):
             own = u[pivots:]
@@ -365,7 +365,7 @@ class InteriorSession(LiveDual):
         nothing = np.zeros(len(self.constraints))
         s = inside_limits(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
-        if self._shrinks and not self.at_cap.any():
+        if self._shrinks and not self.at_upper.any():
             self._at.shrink(data)
 
     def _balance(self, u: Vector, fixed: float) -> Vector:
@@ -382,8 +382,8 @@ class InteriorSession(LiveDual):
 
     def _solution(self, kept: Vector, coefs: Vector) -> DualSolution:
         """The answer with these u of the variables and coefficients of the columns in it."""
-        u, pivots = np.where(self.at_cap, self.variables.cap, 0.0), len(kept) - len(self.kept)
-        u[self.kept] = np.clip(kept[pivots:], 0.0, self.variables.cap[self.kept])
+        u, pivots = np.where(self.at_upper, self.variables.costs, 0.0), len(kept) - len(self.kept)
+        u[self.kept] = np.clip(kept[pivots:], 0.0, self.variables.costs[self.kept])
         held = self.constraints >= 0
         coef = self.columns.of_columns(coefs[held], self.constraints[held])
         if not self.form.two_sided:
@@ -409,12 +409,12 @@ class InteriorSession(LiveDual):
         used, inside = in_basis(data, at)
         held = self.constraints >= 0
         columns, offset = used & held, bool((used & ~held).any())
-        at_cap = self.at_cap.copy()
-        at_cap[self.kept] = at.u > 0.5 * data.cap
+        at_upper = self.at_upper.copy()
+        at_upper[self.kept] = at.u > 0.5 * data.upper
         coef = np.zeros(self.columns.count)
         coef[self.constraints[columns]] = np.sign(at.coef[columns])
         intercept = float(np.sign(at.coef[~held]).sum()) if offset else 0.0
-        return Basis(coef, intercept, self.kept[inside], at_cap)
+        return Basis(coef, intercept, self.kept[inside], at_upper)
 
     # ------------------------------------------------------------------ data
 
@@ -426,7 +426,7 @@ class InteriorSession(LiveDual):
         rows, place = variables.row[kept], np.arange(len(kept))
         if not self._one_a_row:
             rows, place = np.unique(rows, return_inverse=True)
-        fixed = variables.response(np.where(self.at_cap, variables.cap, 0.0))
+        fixed = variables.response(np.where(self.at_upper, variables.costs, 0.0))
         real = constraints >= 0
         constant = np.full(len(constraints), fixed.sum())
         self._block = block = self._block.to(rows, constraints)
@@ -442,13 +442,13 @@ class InteriorSession(LiveDual):
             place=place,
             sign=variables.sign[kept],
             gain=gain[kept],
-            cap=variables.cap[kept],
+            upper=variables.costs[kept],
             curvature=variables.curvature[kept],
             constant=constant,
             limit=np.where(charged, self.form.threshold / scales, 0.0),
             softness=np.where(charged, self.form.quadratic / scales**2, 0.0),
             two_sided=(constraints < self.form.n_free) | self.form.two_sided,
-            fixed_gain=self._base_gain + float((gain * variables.cap)[self.at_cap].sum()),
+            fixed_gain=self._base_gain + float((gain * variables.costs)[self.at_upper].sum()),
             neutral=self._neutral[kept],
             in_order=self._one_a_row,
         )
@@ -489,7 +489,7 @@ class InteriorSession(LiveDual):
             sign=np.append(np.tile([1.0, -1.0], len(order)), data.sign),
             gain=np.append(np.zeros(count), data.gain),
             neutral=np.append(np.zeros(count), data.neutral),
-            cap=np.append(np.repeat(most, 2), data.cap),
+            upper=np.append(np.repeat(most, 2), data.upper),
             limit=limit,
             refined=True,
             in_order=False,

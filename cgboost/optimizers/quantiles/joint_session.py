@@ -84,11 +84,11 @@ class JointSession(InteriorSession):
         new = old + np.flatnonzero(variables >= self.variables.n_boxes)
         at.u[new] = np.minimum(at.u[new], first)
         at.low[new] = self._mu / at.u[new]
-        at.high[new] = self._mu / (self.variables.cap[self.kept[new]] - at.u[new])
+        at.high[new] = self._mu / (self.variables.costs[self.kept[new]] - at.u[new])
 
     @property
     def _first_multiplier(self) -> float:
-        return FIRST_MULTIPLIER * float(self.variables.cap[: self.variables.n_boxes].mean())
+        return FIRST_MULTIPLIER * float(self.variables.costs[: self.variables.n_boxes].mean())
 
     @property
     def _may_return(self) -> Indices:
@@ -99,14 +99,14 @@ class JointSession(InteriorSession):
         """All variables in the session, and the multipliers that are in it already."""
         held = self.kept >= self.variables.n_boxes
         boxes = np.arange(self.variables.n_boxes)
-        self.at_cap[:] = False
+        self.at_upper[:] = False
         self.kept, self._data = np.append(boxes, self.kept[held]), None
         self.begin()
 
     def begin(self) -> None:
         """The variables well inside their boxes, with Σr = 0 for every output."""
         data, kept = self._problem(), self.kept
-        u = START * data.cap
+        u = START * data.upper
         first = self.variables.n_boxes
         boxes = np.flatnonzero(kept < first)
         output = self.variables.row[kept[boxes]] // self.variables.n_rows
@@ -122,12 +122,12 @@ class JointSession(InteriorSession):
         nothing = np.zeros(len(self.constraints))
         s = inside_limits(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
-        if not self.at_cap.any():
+        if not self.at_upper.any():
             self._at.shrink(data)
 
     def _solution(self, kept: Vector, coefs: Vector) -> JointSolution:  # type: ignore[override]
-        u = np.where(self.at_cap, self.variables.cap, 0.0)
-        u[self.kept] = np.clip(kept, 0.0, self.variables.cap[self.kept])
+        u = np.where(self.at_upper, self.variables.costs, 0.0)
+        u[self.kept] = np.clip(kept, 0.0, self.variables.costs[self.kept])
         held = self.constraints >= 0
         coef = np.zeros(self.columns.count)
         coef[self.constraints[held]] = coefs[held] / self.columns.scales[self.constraints[held]]
@@ -159,7 +159,7 @@ class JointSession(InteriorSession):
         scales, owner = np.ones(len(constraints)), np.where(real, 0, FIRST_OFFSET - constraints)
         scales[real] = columns.scales[constraints[real]]
         owner[real] = columns.owner[constraints[real]]
-        fixed = variables.response(np.where(self.at_cap, variables.cap, 0.0))
+        fixed = variables.response(np.where(self.at_upper, variables.costs, 0.0))
         constant = np.zeros(len(constraints))
         constant[real] = columns.scores(constraints[real], fixed) / scales[real]
         constant[~real] = columns.split(fixed).sum(axis=1)[owner[~real]]
@@ -169,13 +169,13 @@ class JointSession(InteriorSession):
             place=place[: len(kept)],
             sign=variables.sign[kept],
             gain=gain[kept],
-            cap=variables.cap[kept],
+            upper=variables.costs[kept],
             curvature=variables.curvature[kept],
             constant=constant,
             limit=np.where(real, self.form.threshold / scales, 0.0),
             softness=np.zeros(len(constraints)),
             two_sided=~real | self.form.two_sided,
-            fixed_gain=self._base_gain + float((gain * variables.cap)[self.at_cap].sum()),
+            fixed_gain=self._base_gain + float((gain * variables.costs)[self.at_upper].sum()),
             neutral=self._neutral[kept],
             crossing=crossing,
             added=place[len(kept) :],

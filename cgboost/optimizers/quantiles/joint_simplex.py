@@ -77,7 +77,7 @@ class JointSimplexSession(DualSession):
         return values
 
     def _row_bounds(self, rows: Indices, signs: Vector) -> tuple[Vector, Vector]:
-        fixed = np.where(self.at_cap, self.variables.cap, 0.0)
+        fixed = np.where(self.at_upper, self.variables.costs, 0.0)
         response, real = self.variables.response(fixed), rows >= 0
         scales = self._scales(rows)
         constant = np.zeros(len(rows))

@@ -58,7 +58,7 @@ class CentredTargets(Reduction):
 def centre_of(loss: Any) -> float:
     """The target nearest to 0 of most of them; 0 for losses that are none of y − f.
 
-    It does not depend on prices, so that a path has one.
+    It does not depend on costs, so that a path has one.
     """
     if isinstance(loss, SupportVectorLoss):
         of_residuals = not loss.chooses_margin

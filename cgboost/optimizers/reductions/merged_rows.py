@@ -1,9 +1,9 @@
 """Training rows that no column of a restricted master tells apart, as one row.
 
 Rows of the same target that have the same value in every column have the same output, and their
-losses add up to that of one row at the sum of their prices. Of decision stumps there are few
+losses add up to that of one row at the sum of their costs. Of decision stumps there are few
 different rows as long as there are few columns: after thirty of them some thousand of 32561. The
-pseudo-response of one row for many is shared among them in proportion to their prices, which keeps
+pseudo-response of one row for many is shared among them in proportion to their costs, which keeps
 every score and the gain.
 """
 

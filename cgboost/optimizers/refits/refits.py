@@ -137,7 +137,7 @@ class LeastDeviations:
     """Coefficients as the multipliers of max gain·u, Hᵀr = 0 in one live session.
 
     The session has the residuals of the first coefficients for a target, in units of their usual
-    size, and prices in units of the largest: solvers have tolerances that are not relative.
+    size, and costs in units of the largest: solvers have tolerances that are not relative.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class LeastDeviations:
         self.loss, self._solver, self._options = loss, solver, options
         self._session: Session | None = None
         self._start = np.zeros(0)
-        self._unit, self._price = 1.0, float(loss.box.variables.cap.max(initial=0.0)) or 1.0
+        self._unit, self._cost = 1.0, float(loss.box.variables.costs.max(initial=0.0)) or 1.0
 
     def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
         """The optimum of the linear program ([M] eq. 18)."""
@@ -168,7 +168,7 @@ class LeastDeviations:
         found = -self._unit * solution.row_duals
         found[: len(self._start)] += self._start
         return Refitted(
-            found, variables.response(np.clip(self._price * solution.x, 0.0, variables.cap))
+            found, variables.response(np.clip(self._cost * solution.x, 0.0, variables.costs))
         )
 
     def _grown(self, H: Vector, coef: Vector) -> Session:
@@ -176,7 +176,7 @@ class LeastDeviations:
         variables = self.loss.box.variables
         first = 0 if self._session is None else self._session.n_rows
         matrix = (H[variables.row, first:] * variables.sign[:, None]).T
-        level = -(variables.base @ H[:, first:]) / self._price
+        level = -(variables.base @ H[:, first:]) / self._cost
         if self._session is None:
             rates = variables.rate(H @ coef)
             self._start, self._unit = coef, _usual_size(rates)
@@ -186,7 +186,7 @@ class LeastDeviations:
                 row_lower=level,
                 row_upper=level,
                 lower=np.zeros(len(variables)),
-                upper=variables.cap / self._price,
+                upper=variables.costs / self._cost,
             )
             self._session = open_session(program, self._solver, options=self._options)
         elif len(matrix):
@@ -221,7 +221,7 @@ class RidgedDeviations:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.loss, self._base, self._solver, self._options = loss, base, solver, options
-        self._price = float(base.box.variables.cap.max(initial=0.0)) or 1.0
+        self._cost = float(base.box.variables.costs.max(initial=0.0)) or 1.0
 
     def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
         """The optimum of the quadratic program."""
@@ -240,7 +240,7 @@ class RidgedDeviations:
         except SolverError as error:
             raise MasterError(str(error)) from error
         found = coef - unit * solution.row_duals
-        u = np.clip(self._price * solution.x[: len(variables)], 0.0, variables.cap)
+        u = np.clip(self._cost * solution.x[: len(variables)], 0.0, variables.costs)
         return Refitted(found, variables.response(u) - self.loss.pull(H @ found))
 
     def _program(self, H: Vector, coef: Vector, rates: Vector, unit: float) -> Program:
@@ -248,9 +248,9 @@ class RidgedDeviations:
         variables = self._base.box.variables
         inner = self.loss.centred(H)
         covariance = self.loss.ridge * (inner * self.loss.weights[:, None]).T @ inner
-        scaled = covariance * (unit / self._price)
+        scaled = covariance * (unit / self._cost)
         n, varies = len(variables), np.diag(scaled) > 0.0
-        level = (covariance @ coef - variables.base @ H) / self._price
+        level = (covariance @ coef - variables.base @ H) / self._cost
         return Program(
             cost=np.append(-rates / unit, np.zeros(len(coef))),
             quadratic=block_diag([csc_array((n, n)), csc_array(scaled)], format="csc"),
@@ -258,7 +258,7 @@ class RidgedDeviations:
             row_lower=level,
             row_upper=level,
             lower=np.append(np.zeros(n), np.where(varies, -np.inf, 0.0)),
-            upper=np.append(variables.cap / self._price, np.where(varies, np.inf, 0.0)),
+            upper=np.append(variables.costs / self._cost, np.where(varies, np.inf, 0.0)),
         )
 
 

@@ -187,7 +187,7 @@ class WholeKernelDual(WholeKernelProblem):
 
         A bound must count with scores that are larger by what rounding may do to them. To shrink r
         by that costs a share of the whole gain; smaller limits cost it of the norms alone, which
-        are almost nothing compared with the errors of a loss with a high price.
+        are almost nothing compared with the errors of a loss with a high cost.
         """
         errors = np.array([self.spaces[p].score_error(answer.response) for p in self._inside])
         largest = float(errors.max(initial=0.0))
@@ -241,7 +241,7 @@ class WholeKernelDual(WholeKernelProblem):
     def _at_margins(self, weights: Vector, answer: ConeSolution) -> tuple[list[Vector], float]:
         """The vectors a_p = η_p(r + δ) and the offset, with rows inside their boxes at the margin.
 
-        Where the loss is 0 or nearly so, as of data that are met exactly, its price makes an error
+        Where the loss is 0 or nearly so, as of data that are met exactly, its cost makes an error
         of the output in the last digits the larger part of the objective. The δ of these rows puts
         them where they belong: Σ η_p K_p δ + Δb is what their outputs lack. Rows that an interior
         point method only leaves near an end of their boxes are put there first, if that is better.
@@ -265,12 +265,12 @@ class WholeKernelDual(WholeKernelProblem):
 
         Distance and slope are relative to usual ones; with a smaller caution there are fewer.
         """
-        u, cap = answer.u, self.loss.variables.cap
+        u, costs = answer.u, self.loss.variables.costs
         slope = self.loss.variables.rate(output) - answer.level
         usual = max(float(np.abs(slope).mean()), SMALLEST)
-        size = caution / usual * np.minimum(cap, float(u.max()))
-        at_cap = np.where(cap - u < size * slope, cap, u)
-        return np.where(u < size * -slope, 0.0, at_cap)
+        size = caution / usual * np.minimum(costs, float(u.max()))
+        at_upper = np.where(costs - u < size * slope, costs, u)
+        return np.where(u < size * -slope, 0.0, at_upper)
 
     def _moved_to_margins(
         self, kernel: PackedMatrix, weights: Vector, u: Vector, answer: ConeSolution
@@ -281,7 +281,7 @@ class WholeKernelDual(WholeKernelProblem):
         """
         variables, b = self.loss.variables, answer.intercept
         response = variables.response(u)
-        inside = np.flatnonzero((u > 0) & (u < variables.cap))
+        inside = np.flatnonzero((u > 0) & (u < variables.costs))
         rows = variables.row[inside]
         if not 0 < len(np.unique(rows)) == len(rows):
             return None

@@ -41,7 +41,7 @@ INDEFINITE_SHARE = 1e-6
 
 STEPS_A_ROW = 100
 """So many steps for each row, of two rows each, are enough or lead nowhere: rows of very different
-sizes, or prices far too large, would take days."""
+sizes, or costs far too large, would take days."""
 
 SECONDS_A_VALUE, SECONDS_A_FEATURE = 1e-8, 1e-9
 """About what a kernel value of a step takes, by which a time limit becomes a limit of steps."""
@@ -161,7 +161,7 @@ class SupportVectorMachine:
             steps = max(1, min(steps, int(time_limit / step)))
         own: dict[str, Any] = dict(parameters) | {"max_iter": steps}
         # With r = unit·s/share the dual in s is that of libsvm's kernel K/share, targets in units
-        # and prices share·C/unit; f and b are unit times its own.
+        # and costs share·C/unit; f and b are unit times its own.
         if margin:
             unit, targets = margin, np.where(loss.upper > 0, 1, -1)
             machine = SVC(C=1.0, tol=tol, **own)
@@ -170,11 +170,11 @@ class SupportVectorMachine:
             unit, targets = 1.0, loss.target
             spread = float(np.abs(targets - np.median(targets)).mean())
             machine = SVR(C=1.0, tol=tol * (spread or 1.0), epsilon=loss.epsilon, **own)
-        prices = np.maximum(loss.upper, -loss.lower) * (share / unit)
+        costs = np.maximum(loss.upper, -loss.lower) * (share / unit)
         with warnings.catch_warnings():
             warnings.simplefilter("error", ConvergenceWarning)
             try:
-                machine.fit(rows, targets, sample_weight=prices)
+                machine.fit(rows, targets, sample_weight=costs)
             except (ConvergenceWarning, ValueError) as reason:
                 raise SolverFailure(f"libsvm: {reason}") from reason
         response = np.zeros(loss.n_rows)

@@ -83,7 +83,7 @@ def unique_vertex(
     DualPoint or None
         None where that is not so.
     """
-    variables, cap, inside = loss.variables, loss.variables.cap, basis.inside
+    variables, costs, inside = loss.variables, loss.variables.costs, basis.inside
     used, offset = np.flatnonzero(basis.sign), basis.offset_sign != 0.0
     if not len(used) or len(inside) != len(used) + offset:
         return None
@@ -105,7 +105,7 @@ def unique_vertex(
     output = columns.combine(coef) + intercept
     rate = variables.rate(output)
     # dual: the columns in A score what their coefficients cost
-    u = np.where(basis.at_cap, cap, 0.0)
+    u = np.where(basis.at_upper, costs, 0.0)
     u[inside] = 0.0
     fixed = variables.response(u)
     charged = used >= form.n_free
@@ -121,8 +121,8 @@ def unique_vertex(
     scores = np.append(np.zeros(form.n_free), columns.scores(others, response))
     sizes = form.sizes(scores, 0.0 if offset else response.sum())
     least = CLEARLY * max(1.0, float(np.abs(output).max()))
-    within = (u > CLEARLY * cap) & (u < (1.0 - CLEARLY) * cap)
-    beyond = np.where(basis.at_cap, rate, -rate) > least
+    within = (u > CLEARLY * costs) & (u < (1.0 - CLEARLY) * costs)
+    beyond = np.where(basis.at_upper, rate, -rate) > least
     beyond[inside] = within[inside]
     unique = (
         np.array_equal(np.sign(coef[used[charged]]), basis.sign[used[charged]])

@@ -1,6 +1,6 @@
 """The live session of a restricted dual: which variable and row stand where, in which unit.
 
-    min  −gain(u) + Ω*(Hᵀr)     r = base + Σ sign·u,  0 ≤ u ≤ cap
+    min  −gain(u) + Ω*(Hᵀr)     r = base + Σ sign·u,  0 ≤ u ≤ costs
 
 Session columns are the dual variables u (:mod:`cgboost.losses.dual.support_vector`). With
 λ the threshold of the penalty, μ its quadratic term and D its radius there are for every column
@@ -13,7 +13,7 @@ Further rows are Σr = 0 for a free offset, or the same as for a column of ones 
 penalized, and Σu = mass (or ≤ mass) where the loss has one. The multiplier of a column's row is the
 column's coefficient, that of the other rows the offset and the level.
 
-A variable in the session is written u = base + direction·v/unit with 0 ≤ v ≤ unit·cap, where base
+A variable in the session is written u = base + direction·v/unit with 0 ≤ v ≤ unit·costs, where base
 is the end at which it was last fixed: freed variables enter at v = 0, which changes neither bounds
 nor feasibility. The unit is chosen by the size of the columns (and multiplies the objective). Where
 targets are very large or small, all costs are divided by a power of two near the largest of them.
@@ -40,8 +40,8 @@ OFFSET, LEVEL = -1, -2
 AUXILIARY, LARGEST = -1, -2
 """Stand for the z of a column and for β in the list of session columns."""
 
-LARGEST_CAP = 1e6
-"""The unit is chosen so that no cap exceeds this in the session."""
+LARGEST_UPPER = 1e6
+"""The unit is chosen so that no cost exceeds this in the session."""
 
 COST_RANGE = 1e4
 """Costs whose largest is between this and its inverse are left as they are: solvers' tolerances of
@@ -74,7 +74,7 @@ class DualSession(LiveDual):
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.loss, self.variables, self.columns, self.form = loss, loss.variables, columns, form
-        self.at_cap = np.zeros(len(self.variables), dtype=bool)
+        self.at_upper = np.zeros(len(self.variables), dtype=bool)
         self.constraints: Indices = np.zeros(0, dtype=np.intp)  # -> column, OFFSET or LEVEL
         self._row_signs = np.zeros(0)
         self._contents: Indices = np.arange(
@@ -83,10 +83,10 @@ class DualSession(LiveDual):
         self._solver, self._options = solver, options
         self._extra = np.zeros(0)  # of each column, charged beyond the threshold
         self._unit = 1.0
-        caps = self.variables.cap[np.isfinite(self.variables.cap)]
-        self._largest_unit = LARGEST_CAP / max(1.0, caps.max(initial=0.0))
+        costs = self.variables.costs[np.isfinite(self.variables.costs)]
+        self._largest_unit = LARGEST_UPPER / max(1.0, costs.max(initial=0.0))
         self._cost_unit = _power_of_two(self.variables.gain())
-        # a variable between its ends would be lost as a small distance from the cap
+        # a variable between its ends would be lost as a small distance from the upper bound
         self._bent = form.quadratic > 0 or bool(self.variables.curvature.any())
         self._session = self._open()
 
@@ -131,19 +131,19 @@ class DualSession(LiveDual):
             self._costs(variables),
             self._coefficients(self.constraints, self._row_signs, variables),
             lower=np.zeros(len(variables)),
-            upper=self._unit * self.variables.cap[variables],
+            upper=self._unit * self.variables.costs[variables],
             quadratic=self._curvature(variables),
         )
         self._contents = np.append(self._contents, variables)
 
-    def fix(self, variables: Indices, at_cap: NDArray[np.bool_]) -> None:
-        """Take variables out of the session and leave them at 0 or at their cap."""
+    def fix(self, variables: Indices, at_upper: NDArray[np.bool_]) -> None:
+        """Take variables out of the session and leave them at 0 or at their upper bound."""
         places = np.empty(len(self.variables), dtype=np.intp)
         positions = np.flatnonzero(self._contents >= 0)
         places[self._contents[positions]] = positions
         self._session.remove_columns(places[variables])
         self._contents = np.delete(self._contents, places[variables])
-        self._rebase(variables, at_cap)
+        self._rebase(variables, at_upper)
 
     def charge(self, extra: Vector) -> None:
         """Charge a unit of each column, scaled, ``extra`` beyond the threshold from now on."""
@@ -185,7 +185,7 @@ class DualSession(LiveDual):
 
     def answer(self, solution: Solution) -> DualSolution:
         """What a solution of the session's problem says of all variables and columns."""
-        u = np.where(self.at_cap, self.variables.cap, 0.0)
+        u = np.where(self.at_upper, self.variables.costs, 0.0)
         places = np.flatnonzero(self._contents >= 0)
         kept = self._contents[places]
         u[kept] += self._direction(kept) * solution.x[places] / self._unit
@@ -249,7 +249,7 @@ class DualSession(LiveDual):
                 row_upper=np.zeros(0),
                 lower=np.zeros(len(self._contents)),
                 upper=np.append(
-                    self._unit * self.variables.cap[variables], np.full(len(extra), np.inf)
+                    self._unit * self.variables.costs[variables], np.full(len(extra), np.inf)
                 ),
                 quadratic=None if curvature is None else np.append(curvature, np.zeros(len(extra))),
             ),
@@ -297,7 +297,7 @@ class DualSession(LiveDual):
 
     def _row_bounds(self, constraints: Indices, signs: Vector) -> tuple[Vector, Vector]:
         """Bounds of ``constraints``, less the constant part of the bases."""
-        fixed = np.where(self.at_cap, self.variables.cap, 0.0)
+        fixed = np.where(self.at_upper, self.variables.costs, 0.0)
         response = self.variables.response(fixed)
         real = constraints >= 0
         constant = np.full(len(constraints), response.sum())
@@ -335,10 +335,10 @@ class DualSession(LiveDual):
         self._contents = np.append(self._contents, np.full(count, AUXILIARY))
         return -np.diag(np.sqrt(self._unit) / self._scales(constraints))
 
-    def _rebase(self, variables: Indices, at_cap: NDArray[np.bool_]) -> None:
+    def _rebase(self, variables: Indices, at_upper: NDArray[np.bool_]) -> None:
         """Move the base of variables that are not in the session."""
-        moved = self.at_cap[variables] != at_cap
-        self.at_cap[variables] = at_cap
+        moved = self.at_upper[variables] != at_upper
+        self.at_upper[variables] = at_upper
         if moved.any() and len(self.constraints):
             everything = np.arange(len(self.constraints))
             self._session.change_row_bounds(
@@ -353,7 +353,7 @@ class DualSession(LiveDual):
         return -self._direction(variables) * self.variables.gain()[variables] / self._cost_unit
 
     def _direction(self, variables: Indices) -> Vector:
-        return np.where(self.at_cap[variables], -1.0, 1.0)
+        return np.where(self.at_upper[variables], -1.0, 1.0)
 
     def _scales(self, constraints: Indices) -> Vector:
         scales = np.ones(len(constraints))

@@ -1,12 +1,12 @@
 """Primal simplex method with long steps for the 1-norm and piecewise linear losses.
 
-    min  Σ_j limit_j|α_j| + Σ_i base_i (target_i − f_i) + Σ_v cap_v·max(0, rate_v(f)),   f = Hα + b
+    min  Σ_j limit_j|α_j| + Σ_i base_i (target_i − f_i) + Σ_v cost_v·max(0, rate_v(f)),   f = Hα + b
 
 Coefficients and rates are alike here: they have a kink at 0 each, where the slope of the objective
-rises from −limit (−∞ for α ≥ 0) to limit, or from 0 to cap; at a vertex as many are 0 as there are
+rises from −limit (−∞ for α ≥ 0) to limit, or from 0 to cost; at a vertex as many are 0 as there are
 columns. The duals of rates are the dual variables of the loss, those of coefficients the scores.
 
-No vertex becomes infeasible where only prices change, so that a regularisation path takes hardly
+No vertex becomes infeasible where only costs change, so that a regularisation path takes hardly
 more steps than it has vertices (Koenker, d'Orey, Applied Statistics 36, 1987; Zhu, Rosset, Hastie,
 Tibshirani, NeurIPS 2003). Steps see the rates that are near 0. The others are taken to stay on
 their side; when no edge falls any more all are computed, and those that have not are added.
@@ -113,7 +113,7 @@ class PrimalSimplex:
             and form.n_free == 0
             and 0 < loss.n_rows <= MOST_ROWS
             and len(loss.variables) > 0
-            and bool(np.isfinite(loss.variables.cap).all())
+            and bool(np.isfinite(loss.variables.costs).all())
         )
 
     def reprice(self, loss: SupportVectorLoss) -> None:
@@ -128,14 +128,17 @@ class PrimalSimplex:
 
     def _scale_duals(self, vertex: KinkedVertex, before: BoxVariables) -> None:
         """Duals go with the prices, except for the parts of scores that are not limits."""
-        factor = self.variables.cap.sum() / before.cap.sum()
+        factor = self.variables.costs.sum() / before.costs.sum()
         used, error = vertex.others >= self._offset, np.zeros(len(vertex.others))
         error[used] = (factor - 1.0) * vertex.own_slope[used]
         vertex.dual *= factor
         vertex.dual += vertex.table.slopes(error)
         self._duals_known = all(
             np.allclose(new, factor * old, rtol=RESIDUAL, atol=0.0)
-            for new, old in ((self.variables.cap, before.cap), (self.variables.base, before.base))
+            for new, old in (
+                (self.variables.costs, before.costs),
+                (self.variables.base, before.base),
+            )
         )
 
     # ------------------------------------------------------------------ as a restricted dual
@@ -225,9 +228,9 @@ class PrimalSimplex:
 
     def _open(self) -> KinkedVertex:
         """The vertex with the edges of all columns, among near rates, and its duals."""
-        cap, limits = self.variables.cap, self.form.threshold / self.columns.scales
+        costs, limits = self.variables.costs, self.form.threshold / self.columns.scales
         slopes = np.zeros((2, self._offset + 1 + len(limits)))
-        slopes[0, : self._offset], slopes[0, self._offset + 1 :] = cap, limits
+        slopes[0, : self._offset], slopes[0, self._offset + 1 :] = costs, limits
         slopes[1, self._offset + 1 :] = -limits if self.form.two_sided else -np.inf
         vertex = self._vertex
         if vertex is None:
@@ -373,7 +376,7 @@ class PrimalSimplex:
 
     def _response(self, vertex: KinkedVertex) -> Vector:
         """The pseudo-response, shape (n_rows,)."""
-        u = np.where(self._high, self.variables.cap, 0.0)
+        u = np.where(self._high, self.variables.costs, 0.0)
         at_zero = vertex.at_zero < self._offset
         u[vertex.at_zero[at_zero]] = vertex.dual[at_zero]
         return self.variables.response(u)
@@ -429,5 +432,5 @@ def is_neighbour(loss: SupportVectorLoss, other: object) -> bool:
     same = loss.epsilon == other.epsilon and np.array_equal(loss.target, other.target)
     same = same and np.array_equal(new.row, old.row) and np.array_equal(new.sign, old.sign)
     return bool(
-        same and NEIGHBOURING * new.cap.sum() >= old.cap.sum() >= new.cap.sum() / NEIGHBOURING
+        same and NEIGHBOURING * new.costs.sum() >= old.costs.sum() >= new.costs.sum() / NEIGHBOURING
     )

@@ -60,10 +60,10 @@ class SmoothedBox:
 
     def __init__(self, loss: SupportVectorLoss, width: float) -> None:
         self.loss, self.width, self.n_rows = loss, width, loss.n_rows
-        cap = np.maximum(np.abs(loss.lower), np.abs(loss.upper))
+        costs = np.maximum(np.abs(loss.lower), np.abs(loss.upper))
         quadratic = np.zeros(self.n_rows) if loss.curvature is None else loss.curvature
-        kinked = (quadratic == 0) & np.isfinite(cap)
-        self._quadratic = quadratic + np.where(kinked, width / np.maximum(cap, SMALLEST), 0.0)
+        kinked = (quadratic == 0) & np.isfinite(costs)
+        self._quadratic = quadratic + np.where(kinked, width / np.maximum(costs, SMALLEST), 0.0)
 
     def value(self, output: Vector) -> float:
         """L_h(f)."""

@@ -101,7 +101,7 @@ def test_entropic_weights_are_the_maximiser(seed: int, eta: float) -> None:
     loss = replace(made("entropic", problem, free=False), eta=eta)
     f = rng.normal(size=loss.n_rows)
     u = loss.weights(loss.variables.rate(f))
-    assert np.all((u >= 0) & (u <= loss.variables.cap * (1 + 1e-12)))
+    assert np.all((u >= 0) & (u <= loss.variables.costs * (1 + 1e-12)))
     assert u.sum() == pytest.approx(loss.mass.amount, rel=1e-9)
     r = loss.variables.response(u)
     assert loss.gain(r) - r @ f == pytest.approx(loss.value(f), rel=1e-9, abs=1e-9)

@@ -67,7 +67,7 @@ def test_multipliers_are_the_adjoint_of_crossings(seed: int) -> None:
 def test_balanced_responses_are_feasible(seed: int) -> None:
     """They add up to 0 for every output, and are responses of boxes, moved by multipliers."""
     loss, rng = random_loss(seed)
-    u = rng.uniform(-0.1, 1.1, size=len(loss.variables)) * loss.variables.cap
+    u = rng.uniform(-0.1, 1.1, size=len(loss.variables)) * loss.variables.costs
     u[loss.variables.crossing] *= rng.choice([0.0, 0.01, 1.0])
     response = loss.balanced_response(u)
     assert response.reshape(4, -1).sum(axis=1) == pytest.approx(np.zeros(4), abs=1e-9)

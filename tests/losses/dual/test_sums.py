@@ -28,25 +28,25 @@ def test_the_knapsack_is_the_best_way_to_spend_the_total(
     """Feasible, as good as CVXPY's answer, ordered by the level; without a total the level is 0."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 12))
-    rate, cap = rng.normal(size=size).round(1), rng.uniform(0.1, 2.0, size)
+    rate, upper = rng.normal(size=size).round(1), rng.uniform(0.1, 2.0, size)
     curvature = rng.uniform(0.1, 2.0, size) if curved else np.zeros(size)
-    total = float(rng.uniform(0.0, 1.0) * cap.sum())
-    u, level = fractional_knapsack(rate, cap, curvature, total, at_most=at_most)
+    total = float(rng.uniform(0.0, 1.0) * upper.sum())
+    u, level = fractional_knapsack(rate, upper, curvature, total, at_most=at_most)
     v = cp.Variable(size, nonneg=True)
     loss = curvature @ cp.square(v) / 2 - rate @ v
     spent = cp.sum(v) <= total if at_most else cp.sum(v) == total
-    assert np.all((u >= 0) & (u <= cap))
+    assert np.all((u >= 0) & (u <= upper))
     assert u.sum() <= total + 1e-9
     assert at_most or u.sum() == pytest.approx(total, abs=1e-9)
     found = rate @ u - curvature @ u**2 / 2
-    assert found == pytest.approx(-least(loss, [v <= cap, spent]), abs=1e-7)
+    assert found == pytest.approx(-least(loss, [v <= upper, spent]), abs=1e-7)
     slope = rate - curvature * u - level
     assert np.all(u[slope < -1e-7] <= 1e-7)
-    assert np.all((cap - u)[slope > 1e-7] <= 1e-7)
+    assert np.all((upper - u)[slope > 1e-7] <= 1e-7)
     assert level >= 0 or not at_most
     assert not at_most or level == 0 or u.sum() == pytest.approx(total, rel=1e-9)
-    u, level = fractional_knapsack(rate, cap, curvature)
-    free = np.clip(rate / curvature, 0.0, cap) if curved else np.where(rate > 0, cap, 0.0)
+    u, level = fractional_knapsack(rate, upper, curvature)
+    free = np.clip(rate / curvature, 0.0, upper) if curved else np.where(rate > 0, upper, 0.0)
     np.testing.assert_allclose(u, free)
     assert level == 0.0
 

@@ -194,13 +194,13 @@ def test_where_no_digit_is_left_there_is_an_answer() -> None:
 
 @pytest.mark.parametrize("price", [1e-8, 1e-3, 1e2, 1e3, 1e5])
 def test_prices_may_be_small_or_large(price: float) -> None:
-    """Without an active cone all u are at their caps; with a huge price the data are met."""
+    """Without an active cone all u are at their upper bound; with a huge price the data are met."""
     problem = random_group_problem(12, offset="none", price=price)
     answer = problem.session().solve()
     check_feasible(problem, answer)
     at_nothing = problem.loss.value(np.zeros(problem.loss.n_rows))
     if price < 1e-3:
-        np.testing.assert_allclose(answer.u, problem.loss.variables.cap, rtol=1e-7)
+        np.testing.assert_allclose(answer.u, problem.loss.variables.costs, rtol=1e-7)
         assert answer.objective == pytest.approx(at_nothing, rel=1e-7)
     elif price > 1e2:
         assert answer.objective < 1e-1 * at_nothing

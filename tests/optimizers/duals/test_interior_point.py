@@ -128,7 +128,9 @@ def test_both_bounds_of_an_elastic_net_hold_anywhere() -> None:
     optimum = master.solve().objective
     data, at = master._dual.session._problem(), master._dual.session._at
     for share in (0.0, 0.1, 1.0):
-        u = data.cap * (share * rng.uniform(size=len(data.cap)) + (1.0 - share) * at.u / data.cap)
+        u = data.upper * (
+            share * rng.uniform(size=len(data.upper)) + (1.0 - share) * at.u / data.upper
+        )
         coef = at.coef + share * rng.normal(size=len(at.coef))
         bound, objective = data.bound(u), data.objective(coef, data.rate(coef))
         assert bound <= optimum - data.fixed_gain + 1e-8

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-import cgboost.optimizers.reductions.limited_prices as growing
+import cgboost.optimizers.reductions.limited_costs as growing
 from cgboost import RBF, CGBoostClassifier, ColumnGeneration, LPBoostClassifier
 from cgboost.generation.history import Result
 from cgboost.losses import hinge, nu_hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
-from cgboost.optimizers.reductions.limited_prices import GrowingPrices, may_be_limited
+from cgboost.optimizers.reductions.limited_costs import GrowingCosts, may_be_limited
 from cgboost.optimizers.restricted_dual import RestrictedDual
 from cgboost.penalties import L1, L1Ball
 from cgboost.penalties.penalty import DualForm
@@ -88,7 +88,7 @@ def test_where_no_solver_goes_on_a_lower_limit_is_tried(monkeypatch: pytest.Monk
     solve = RestrictedDual.solve
 
     def failing(self: RestrictedDual, *limits: Any) -> Any:
-        if self.variables.cap.max() > 10.0 and len(self.session.constraints) > 1:
+        if self.variables.costs.max() > 10.0 and len(self.session.constraints) > 1:
             raise SolverFailure("no progress")
         return solve(self, *limits)
 
@@ -104,7 +104,7 @@ def test_what_is_not_limited() -> None:
     assert may_be_limited(hinge(labels, price), DualForm(L1()))
     assert not may_be_limited(hinge(labels, price), DualForm(L1Ball()))
     assert not may_be_limited(nu_hinge(labels, price, 0.5, balanced=False), DualForm(L1()))
-    dual = GrowingPrices(hinge(labels, np.full(2, 100.0)), DualForm(L1()), InteriorSession)
+    dual = GrowingCosts(hinge(labels, np.full(2, 100.0)), DualForm(L1()), InteriorSession)
     assert not dual.is_limited
     assert dual.loss.upper.max() == 100.0
 

@@ -1,6 +1,6 @@
-"""Prices in units of their mean, for a loss that chooses its own margin.
+"""Costs in units of their mean, for a loss that chooses its own margin.
 
-Such a loss is a maximum over r with a given Σ|r|, so that the scale of its prices is arbitrary, and
+Such a loss is a maximum over r with a given Σ|r|, so that the scale of its costs is arbitrary, and
 solvers need numbers near 1: r' = r/p. A squared penalty has α = Hᵀr, so that α and the output are
 divided alike; under a ball they stay, and a curvature c of the dual, ½cr², becomes p·c.
 """
@@ -16,8 +16,8 @@ from cgboost.optimizers.reductions.reduction import Problem, Reduction
 
 
 @dataclass(frozen=True)
-class PriceUnits(Reduction):
-    """Prices in units of a number.
+class CostUnits(Reduction):
+    """Costs in units of a number.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class PriceUnits(Reduction):
         loss, form = problem.loss, problem.form
         if not loss.chooses_margin or (form.threshold > 0 and form.quadratic > 0):
             return None
-        unit = float(loss.variables.cap.mean()) if len(loss.variables) else 1.0
+        unit = float(loss.variables.costs.mean()) if len(loss.variables) else 1.0
         return None if unit == 1.0 else cls(unit, form.penalty.degree == 2)
 
     @property
@@ -43,7 +43,7 @@ class PriceUnits(Reduction):
         return self.unit if self.scales_model else 1.0
 
     def apply(self, problem: Problem) -> Problem:
-        """The loss of prices in these units."""
+        """The loss of costs in these units."""
         curvature = self.unit / self._of_model
         return replace(problem, loss=problem.loss.in_units(self.unit, curvature=curvature))
 

@@ -1,10 +1,10 @@
-"""Prices so large that only a few rows, or none, ever have to pay them.
+"""Costs so large that only a few rows, or none, ever have to pay them.
 
-The box of a pseudo-response ends at its price C. Where C is huge, at the optimum r is far inside of
-it but for rows that no model can serve, and a solver that is handed a box of 10¹² for an r of 1
-loses all digits. So prices are limited at first. The dual of limited prices is feasible for the
+The box of a pseudo-response ends at its cost C·w. Where that is huge, at the optimum r is inside
+but for rows that no model can serve, and a solver that is handed a box of 10¹² for an r of 1
+loses all digits. So costs are limited at first. The dual of limited costs is feasible for the
 whole ones, so that its bound holds; and where no r stands at the limit, its optimum is that of the
-whole prices. Where some do, and no new column helps, the limit is raised: an exact penalty method
+whole costs. Where some do, and no new column helps, the limit is raised: an exact penalty method
 (Bertsekas, *Constrained Optimization and Lagrange Multiplier Methods*, 1982, section 4.1). Where a
 problem is not solved at its limit, a lower one is tried: a model of it is worth more than none.
 
@@ -33,7 +33,7 @@ from cgboost.penalties.penalty import DualForm
 logger = logging.getLogger(__name__)
 
 FIRST_LIMIT = 1e8
-"""Prices up to this are handed on as they are: own methods and backends solve such problems to gaps
+"""Costs up to this are handed on as they are: own methods and backends solve such problems to gaps
 of 1e-6, while at 1e12 most fail."""
 
 LIMIT_GROWTH = 1e3
@@ -60,13 +60,13 @@ STRETCH = 2.0
 
 
 @dataclass(frozen=True)
-class LimitedPrices(Reduction):
-    """Prices above a limit count as this much.
+class LimitedCosts(Reduction):
+    """Costs above a limit count as this much.
 
     Attributes
     ----------
     loss : SupportVectorLoss
-        With its own prices.
+        With its own costs.
     form : DualForm
     limit : float
     """
@@ -77,16 +77,16 @@ class LimitedPrices(Reduction):
 
     @cached_property
     def largest(self) -> float:
-        """The largest price."""
+        """The largest cost."""
         return max(float(self.loss.upper.max()), float(-self.loss.lower.min()))
 
     @property
     def changes(self) -> bool:
-        """Whether a price is above the limit."""
+        """Whether a cost is above the limit."""
         return self.limit < self.largest
 
     def apply(self, problem: Problem) -> Problem:
-        """The loss of limited prices."""
+        """The loss of limited costs."""
         if not self.changes:
             return problem
         lower = np.maximum(self.loss.lower, -self.limit)
@@ -100,7 +100,7 @@ class LimitedPrices(Reduction):
     def invert(self, point: DualPoint) -> DualPoint:
         """The model times what makes it meet all margins, where that costs less than missing some.
 
-        A solver misses margins by 1e-9 or so, which at a price of 10¹⁵ would cost a million.
+        A solver misses margins by 1e-9 or so, which at a cost of 10¹⁵ make a million.
         """
         loss = self.loss
         one_sided = (loss.lower >= 0) | (loss.upper <= 0)
@@ -127,15 +127,15 @@ class LimitedPrices(Reduction):
 
 
 def may_be_limited(loss: object, form: DualForm) -> bool:
-    """Whether a loss has prices that may be limited: finite ones, of a box alone."""
+    """Whether a loss has costs that may be limited: finite ones, of a box alone."""
     if type(loss) is not SupportVectorLoss or loss.mass is not None or form.radius is not None:
         return False
-    caps = loss.variables.cap
-    return bool(len(caps) and np.isfinite(caps).all() and loss.shrinks)
+    costs = loss.variables.costs
+    return bool(len(costs) and np.isfinite(costs).all() and loss.shrinks)
 
 
-class GrowingPrices(RestrictedDual):
-    """A live restricted problem that is solved at limited prices while these will do.
+class GrowingCosts(RestrictedDual):
+    """A live restricted problem that is solved at limited costs while these will do.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class GrowingPrices(RestrictedDual):
 
     Attributes
     ----------
-    prices : LimitedPrices
+    costs : LimitedCosts
         At the present limit; ``loss`` is what they make of its loss.
     """
 
@@ -163,14 +163,14 @@ class GrowingPrices(RestrictedDual):
         self._factor, self._solved, self._failed = FIRST_LIMIT, 0.0, np.inf
         self._last: DualPoint | None = None
         self._stuck_with = -1  # columns at an answer that stood at the limit
-        self.prices = LimitedPrices(loss, form, self._factor * balance(loss, form, columns))
-        limited = self.prices.apply(Problem(loss, form)).loss
+        self.costs = LimitedCosts(loss, form, self._factor * balance(loss, form, columns))
+        limited = self.costs.apply(Problem(loss, form)).loss
         super().__init__(limited, form, session, solver, columns, free)
 
     @property
     def is_limited(self) -> bool:
         """Whether a higher limit may change the answer."""
-        return self.prices.changes
+        return self.costs.changes
 
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
         """See :class:`RestrictedDual`; ``solved`` is False while a higher limit may change it."""
@@ -178,13 +178,13 @@ class GrowingPrices(RestrictedDual):
             self._open(
                 min(LIMIT_GROWTH * self._factor, float(np.sqrt(self._factor * self._failed)))
             )
-        elif self._factor * self._balance() < SHRUNK * min(self.prices.limit, self.prices.largest):
+        elif self._factor * self._balance() < SHRUNK * min(self.costs.limit, self.costs.largest):
             self._open(self._factor)
         point = self._last = self._answer(time_limit, accuracy)
-        stuck = self.prices.is_stuck(point)
+        stuck = self.costs.is_stuck(point)
         self._stuck_with = self.columns.count if stuck and point.solved else -1
         solved = point.solved and not (stuck and self._may_grow)
-        return replace(self.prices.invert(point), solved=solved)
+        return replace(self.costs.invert(point), solved=solved)
 
     @property
     def _may_grow(self) -> bool:
@@ -200,8 +200,8 @@ class GrowingPrices(RestrictedDual):
             except SolverError as error:
                 if error.status is Status.TIME_LIMIT or not self.columns.count:
                     raise
-                limit = min(self.prices.limit, self.prices.largest)
-                logger.info("not solved at prices up to %g: %s", limit, error)
+                limit = min(self.costs.limit, self.costs.largest)
+                logger.info("not solved at costs up to %g: %s", limit, error)
                 self._failed = limit / self._balance()
                 before = self._solved if self._solved < self._failed else 0.0
                 self._open(before or LOWER * self._failed)
@@ -209,14 +209,14 @@ class GrowingPrices(RestrictedDual):
         return super().solve(time_limit, accuracy)
 
     def _balance(self) -> float:
-        return balance(self.prices.loss, self.form, self.columns)
+        return balance(self.costs.loss, self.form, self.columns)
 
     def _open(self, factor: float) -> None:
         """Begin anew at another limit, near the last answer if there is none but that."""
         start, columns = self._last, self.columns
         self._factor, self._stuck_with = factor, -1
-        self.prices = replace(self.prices, limit=factor * self._balance())
-        self._begin(self.prices.apply(Problem(self.prices.loss, self.form)).loss)
+        self.costs = replace(self.costs, limit=factor * self._balance())
+        self._begin(self.costs.apply(Problem(self.costs.loss, self.form)).loss)
         self._waiting = np.append(columns.directions, np.arange(columns.n_free, columns.count))
         if count := len(columns.large):
             if not isinstance(self.session, InteriorSession):
