@@ -14,7 +14,7 @@ TOPS = ("cgboost", "solvers")
 
 Graph = dict[str, set[str]]
 
-GROUND = {"exceptions", "tolerances", "forks", "optional", "compiled", "_version"}
+GROUND = {"arrays", "exceptions", "tolerances", "forks", "optional", "compiled", "_version"}
 """Modules that every room may import; they import each other at most."""
 
 ALLOWED = {

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.additive.feature_constraints import Constraints, Mask, Numbers, choices
+from cgboost.additive.feature_constraints import Constraints, Numbers, choices
 from cgboost.additive.places.place import OutputSums
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.moments import BETTER, stepwise_signed
@@ -29,9 +28,8 @@ from cgboost.additive.trees.transformation import (
     transformation,
     transformations,
 )
+from cgboost.arrays import Mask, Vector
 from cgboost.tables.binning import FeatureGroups, Intervals
-
-Vector = NDArray[np.float64]
 
 MOST_REGRESSORS = 16
 """Outputs of so many stages, the first ones, are regressors in leaves. The work in a leaf grows

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from cgboost.additive.stage import Stage
 from cgboost.additive.trees.transformation import Transformation
-
-Mask = NDArray[np.bool_]
+from cgboost.arrays import Mask
 
 Numbers = NDArray[np.intp]
 

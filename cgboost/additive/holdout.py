@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Mask, Vector
 from cgboost.generation.history import Round, StopReason
 from cgboost.losses.loss import DifferentiableLoss
-
-Vector = NDArray[np.float64]
-
-Mask = NDArray[np.bool_]
 
 
 def mean_loss(loss: DifferentiableLoss, held: Mask, output: Vector) -> float:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.trees.transformation import (
     INDENT,
@@ -21,13 +20,10 @@ from cgboost.additive.trees.transformation import (
     input_of,
     leaves_in_words,
 )
+from cgboost.arrays import Matrix, Vector
 from cgboost.generation.columns import PREDICTION_BLOCK, Term
 from cgboost.tables.table_columns import legible
 from cgboost.tables.table_encoding import Schema
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.floating[Any]]
-
 
 Evaluate = Callable[[Transformation, Matrix, Vector], Vector]
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column, evaluate
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.protocols import completed
 from cgboost.generation.termination import blaming
 
-Vector = NDArray[np.float64]
 Score = Callable[[Any, Vector], float]
 
 

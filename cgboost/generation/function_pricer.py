@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState, NodeDecisions, Priced, Pricer, Vector
+from cgboost.generation.protocols import MasterState, NodeDecisions, Priced, Pricer
 from cgboost.generation.resuming import Memoryless
 
 PriceFunction = Callable[["Duals"], Any]

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column, Ensemble
 from cgboost.generation.protocols import MasterState, Priced, Vertex, gap_scale
 from cgboost.generation.rounding import allowance
 from cgboost.tolerances import UNMOVED
-
-Vector = NDArray[np.float64]
 
 
 class StopReason(StrEnum):

@@ -20,9 +20,9 @@ from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.above import read_records
+from cgboost.arrays import Vector
 from cgboost.exceptions import CGBoostError, MasterError, ResumeError
 from cgboost.generation.callbacks import Callback, as_callback, keeps_records
 from cgboost.generation.columns import Column
@@ -69,7 +69,6 @@ from cgboost.generation.termination import (
 
 logger = logging.getLogger(__name__)
 
-Vector = NDArray[np.float64]
 
 SOLVED_SHARE = 0.1
 """Restricted problems need not be solved better than to this share of the tolerance."""

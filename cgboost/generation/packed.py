@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import daxpy, dspmv
 from scipy.linalg.lapack import dtpttr, dtrttp
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from cgboost.arrays import Indices, Vector
 
 
 class PackedMatrix:

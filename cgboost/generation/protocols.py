@@ -15,11 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
-
-Vector = NDArray[np.float64]
 
 ZERO_REDUCED_COST = 1e-9
 """Reduced costs closer to 0 than this, relative to the cost, count as 0. Smaller, a column of

@@ -14,14 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import ResumeError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason, Trace
 from cgboost.generation.protocols import Master, MasterState, Pricer
-
-Vector = NDArray[np.float64]
 
 
 @dataclass

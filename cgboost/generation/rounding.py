@@ -13,13 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
 from cgboost.tolerances import EPSILON
-
-Vector = NDArray[np.float64]
 
 DIGITS_LOST = 1e-3
 """A score that is off by so much, where 1 is what a column may score, is worth a word."""

@@ -12,14 +12,10 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.protocols import MasterState
-
-Vector = NDArray[np.float64]
 
 
 class FunctionSpace(Protocol):

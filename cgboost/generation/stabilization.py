@@ -14,12 +14,8 @@ import math
 from collections.abc import Iterator
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cgboost.arrays import Vector
 from cgboost.generation.protocols import MasterState
-
-Vector = NDArray[np.float64]
 
 
 class Smoothing(Protocol):

@@ -7,16 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import BoundError, CGBoostError
 from cgboost.generation.columns import Column, least_of
 from cgboost.generation.history import Result, Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.rounding import FEW_ROUNDINGS, rounding_in_words, rounding_of
 from cgboost.tolerances import LARGE_ENTRY, LP_FEASIBILITY
-
-Vector = NDArray[np.float64]
 
 WORTH_REPORTING = 1e-9
 """Nor is a word due to an excess up to this, relative to what gaps are relative to: duals of linear

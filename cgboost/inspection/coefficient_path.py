@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.inspection import drawing
 from cgboost.optional import require
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from cgboost.estimators.common.certified import RegularizationPath
     from cgboost.estimators.thinning.thinning_path import ThinningPath
 
-Vector = NDArray[np.float64]
 Against = Literal["alpha", "l1_norm"]
 
 OTHERS = "#b4b4b4"

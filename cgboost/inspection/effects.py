@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.inspection import partial_dependence
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.class_outputs import output_place
 from cgboost.inspection import drawing
 from cgboost.tables.frames import frame_of, is_frame
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Vector = NDArray[np.float64]
 
 DRAWN_FROM = 1000
 """Rows that predictions are the mean of; of more, evenly spaced ones."""

@@ -24,9 +24,9 @@ from scipy.sparse import issparse
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import evaluate, weighted_sum
 
-Vector = NDArray[np.float64]
 Table = dict[str, NDArray[Any]]
 
 MOST_CENTRES = 200

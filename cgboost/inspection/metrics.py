@@ -19,15 +19,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from cgboost.arrays import Vector
 from cgboost.inspection import drawing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Vector = NDArray[np.float64]
 
 
 def gini_coefficient(

@@ -29,6 +29,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.arrays import Vector
 from cgboost.estimators.common.class_outputs import output_labels, output_place
 from cgboost.inspection import drawing
 from cgboost.inspection.learning_curves import Sets, Table, staged_errors
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Vector = NDArray[np.float64]
 
 DRAWN_ROWS = 2000
 """Rows that are drawn behind a function; of more, evenly spaced ones."""

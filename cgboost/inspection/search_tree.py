@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.inspection.drawing import INK, PALETTE, counted, panels
 from cgboost.inspection.drawing import label as named_axes
 from cgboost.integer.decomposition.decomposition import DecompositionResult
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Vector = NDArray[np.float64]
 
 LOOKS = {
     "branched": ("o", INK, "divided"),

@@ -11,9 +11,9 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost._solvers import InfeasibleError, LimitError, SolverError, solve
+from cgboost.arrays import Vector
 from cgboost.generation.history import StopReason
 from cgboost.integer.branching.decisions import Decision, check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL, BranchingRule, declared_parts
@@ -21,8 +21,6 @@ from cgboost.integer.node_selection import Node
 from cgboost.integer.search_state import Relaxation, Search
 from cgboost.masters.linear.integer import combination
 from cgboost.tolerances import LP_FEASIBILITY
-
-Vector = NDArray[np.float64]
 
 NODES_FOR_ONE = 100
 """Nodes of branch and cut where any solution will do: the same ones whatever else the machine does.

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.columns import Column, least_of
 from cgboost.generation.protocols import (
@@ -33,8 +34,6 @@ from cgboost.integer.branching.decisions import (
 )
 from cgboost.integer.pool import NO_ROW, GlobalColumnPool, Numbers
 from cgboost.masters.linear.linear_master import LinearMaster
-
-Vector = NDArray[np.float64]
 
 BEGINNING = 2
 """A node begins with the columns of least reduced cost at the parent's duals, so many for each row;

@@ -11,13 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import BoundError
 from cgboost.generation.columns import Column, FloatArray
 from cgboost.integer.branching.decisions import AMOUNT_ROUNDING, Restriction, Row, RowNumbers
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.tolerances import LP_FEASIBILITY
 
-Vector = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 NEW_COLUMNS = 0.2

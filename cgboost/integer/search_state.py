@@ -12,6 +12,7 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import BoundError, CGBoostError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round, StopReason
@@ -30,7 +31,6 @@ from cgboost.integer.pool import GlobalColumnPool
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
 
-Vector = NDArray[np.float64]
 Near = tuple[Vector, Mapping[Row, float]]
 
 RELAXATION_TOL = 1e-7

@@ -17,15 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.checked_values import finite, kernel_values
 from cgboost.kernels.expansions import (
     Arithmetic,
     Expansion,
-    Matrix,
     Rounding,
     ScaledExpansion,
-    Vector,
     Weights,
     as_floats,
     float_dtype,

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
+from cgboost.arrays import Matrix
 from cgboost.exceptions import IndefiniteKernelError
 from cgboost.generation.packed import PackedMatrix
 from cgboost.kernels.checked_values import kernel_values
 from cgboost.kernels.combinations import Normalized
-from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.kernel import Kernel, Power, Product, Sum
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.numeric.matern import Matern

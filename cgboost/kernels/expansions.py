@@ -33,7 +33,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from cgboost.arrays import Matrix as Matrix  # a public name of cgboost.kernels
+from cgboost.arrays import Vector
 
 Weights = Vector | None
 """Positive weights of rows; None: all count the same."""
@@ -83,8 +84,6 @@ class Rounding:
     size: Vector
     diagonal: float
 
-
-Matrix = NDArray[np.floating[Any]]
 
 ROWS_AT_ONCE = 1024
 """Rows that are summed up or evaluated at a time."""

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Matrix
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.sparse_rows import whole_power
 
 Norms = NDArray[np.floating[Any]]

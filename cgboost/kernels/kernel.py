@@ -27,14 +27,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.expansions import (
     Arithmetic,
     Expansion,
-    Matrix,
     Rounding,
     SummedExpansion,
-    Vector,
     Weights,
     as_floats,
     float_dtype,

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cgboost.arrays import Matrix
 from cgboost.exceptions import CheckError, KernelError
 from cgboost.kernels.definite import check_definite
-from cgboost.kernels.expansions import Arithmetic, Matrix
+from cgboost.kernels.expansions import Arithmetic
 from cgboost.kernels.kernel import Kernel
 from cgboost.kernels.on_columns import are_numbers
 from cgboost.kernels.precomputed import FunctionKernel

@@ -15,19 +15,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.generation.columns import Column, Combination
 from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.spaces import SpaceColumn
-from cgboost.kernels.expansions import Matrix
 from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 from cgboost.kernels.sparse_rows import single
 from cgboost.tolerances import UNIT_ROUNDOFF
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Terms = tuple[Sequence[KernelHypothesis], Vector, Sequence[str]]
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from cgboost.arrays import Matrix
 from cgboost.exceptions import see
 from cgboost.kernels.combinations import Normalized
-from cgboost.kernels.expansions import Matrix, Weights
+from cgboost.kernels.expansions import Weights
 from cgboost.kernels.kernel import Kernel, KernelFunction, fitted
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.numeric.matern import Matern

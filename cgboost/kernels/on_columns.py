@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Matrix
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.checked_values import failed
-from cgboost.kernels.expansions import Matrix, Weights
+from cgboost.kernels.expansions import Weights
 from cgboost.kernels.gradients import no_gradient
 from cgboost.kernels.kernel import Kernel, KernelFunction, Norms, fitted, rebuilt
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed

@@ -12,11 +12,12 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.exceptions import KernelError, see
 from cgboost.generation.columns import Term
 from cgboost.kernels.checked_values import checked_values, kernel_values
 from cgboost.kernels.combinations import WeightedCentres, library_sum
-from cgboost.kernels.expansions import ROWS_AT_ONCE, Matrix, Vector, as_floats
+from cgboost.kernels.expansions import ROWS_AT_ONCE, as_floats
 from cgboost.kernels.kernel import Kernel, KernelFunction, Norms
 from cgboost.kernels.sparse_rows import is_sparse, like, stacked
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.kernels.expansions import Matrix, Weights, float_dtype
+from cgboost.arrays import Matrix
+from cgboost.kernels.expansions import Weights, float_dtype
 
 Dense = NDArray[np.floating[Any]]
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.dual.support_vector import SupportVectorLoss, check_costs
 from cgboost.losses.loss import Expression, Loss, import_cvxpy
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.dual.support_vector import (
     Mass,
@@ -21,8 +21,6 @@ from cgboost.losses.dual.support_vector import (
     quadratic_term,
 )
 from cgboost.losses.loss import Expression, Loss, WeightedLoss, import_cvxpy
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

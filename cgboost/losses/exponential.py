@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from cgboost.arrays import Vector
 from cgboost.losses.dual.support_vector import check_labels
 from cgboost.losses.log_loss import half_log_odds
 from cgboost.losses.loss import Expression, Loss, UnboundedStepError, WeightedLoss, import_cvxpy
-
-Vector = NDArray[np.float64]
 
 LARGEST_EXPONENT = 600.0
 """Exponents are cut here: sums of such numbers and their squares' roots stay finite."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.dual.support_vector import (
     Mass,
@@ -20,8 +20,6 @@ from cgboost.losses.dual.support_vector import (
     check_share,
 )
 from cgboost.losses.loss import Expression, Loss, import_cvxpy
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

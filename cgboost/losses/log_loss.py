@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, xlogy
 
+from cgboost.arrays import Vector
 from cgboost.losses.dual.support_vector import check_labels
 from cgboost.losses.loss import Expression, Loss, import_cvxpy
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

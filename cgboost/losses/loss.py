@@ -29,11 +29,11 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.forks import cached_property
 from cgboost.losses.dual.support_vector import ZERO_SUM, SupportVectorLoss, project_on_sum
 
-Vector = NDArray[np.float64]
 Expression = Any
 """A CVXPY expression (CVXPY's classes are not imported here)."""
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import CheckError
 from cgboost.losses.loss import Loss, import_cvxpy
-
-Vector = NDArray[np.float64]
 
 DIFFERENCE = 1e-6
 """Of differences."""

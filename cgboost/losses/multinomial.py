@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
+from cgboost.arrays import Vector
 from cgboost.losses.loss import Expression, Loss, import_cvxpy
-
-Vector = NDArray[np.float64]
 
 SMALLEST_SHARE = 1e-6
 """Share that a class without weight is given. 0 has no logarithm; the one of this is −14, and less

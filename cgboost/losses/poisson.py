@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from cgboost.arrays import Vector
 from cgboost.losses.exponential import LARGEST_EXPONENT
 from cgboost.losses.loss import Expression, Loss, import_cvxpy
-
-Vector = NDArray[np.float64]
 
 SMALLEST_MEAN = 1e-10
 """Mean that counts are given that are all 0. 0 has no logarithm; the one of this, −23, is below

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, Literal, TypeGuard
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cgboost.arrays import Vector
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses.absolute_error import AbsoluteError
 from cgboost.losses.epsilon_insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
@@ -22,7 +20,6 @@ from cgboost.losses.quantile import Quantile
 from cgboost.losses.squared_error import SquaredError
 from cgboost.losses.squared_hinge import SquaredHinge
 
-Vector = NDArray[np.float64]
 LossMaker = Callable[[Vector, Vector], DifferentiableLoss]
 """``loss(target, weights)``, such as a subclass of DifferentiableLoss."""
 

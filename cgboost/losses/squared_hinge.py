@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.losses.dual.support_vector import (
     SupportVectorLoss,
     check_costs,
@@ -15,8 +15,6 @@ from cgboost.losses.dual.support_vector import (
     quadratic_term,
 )
 from cgboost.losses.loss import Expression, Loss, import_cvxpy
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

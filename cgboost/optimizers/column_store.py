@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import FloatArray
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.large_columns import LargeColumns, levelled
 

@@ -23,8 +23,8 @@ from scipy.linalg import qr, solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array, issparse
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
-from cgboost.losses.dual.support_vector import Indices, Vector
 
 NUMBERS_AT_A_TIME = 2**20
 """Numbers of a matrix that are read at a time, 8 MB: rows of a block stay in the cache while they

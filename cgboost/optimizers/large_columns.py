@@ -22,7 +22,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.arrays import Indices, Vector
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 FREE = {"linear": 1e4, "quadratic": 1e4}

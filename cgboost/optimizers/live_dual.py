@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.forks import cached_property
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.interior_point import normal_equations
 
 

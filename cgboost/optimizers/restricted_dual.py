@@ -30,10 +30,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cgboost._solvers import LimitError, SolverError, Status
+from cgboost.arrays import Indices, Vector
 from cgboost.exceptions import SlowSolverWarning, see, warn_caller
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns

@@ -29,9 +29,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.penalties.function_norm import FunctionNorm
 from cgboost.penalties.l1 import L1
-from cgboost.penalties.penalty import Vector
 
 
 @dataclass(frozen=True)

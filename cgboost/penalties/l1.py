@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.generation.protocols import Priced
-from cgboost.penalties.penalty import DualLoss, Penalty, Vector, sizes
+from cgboost.penalties.penalty import DualLoss, Penalty, sizes
 
 FEASIBILITY = 1e-9
 """Scores above the threshold by no more than this, relative to it, do not price out: those of

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.generation.protocols import Priced
-from cgboost.penalties.penalty import DualLoss, Penalty, Vector, sizes
+from cgboost.penalties.penalty import DualLoss, Penalty, sizes
 
 ABOVE_LARGEST = 1e-12
 """Scores above the largest so far by more than this, relative to it, price out: the columns in use

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.generation.protocols import Priced
-from cgboost.penalties.penalty import DualLoss, Penalty, Vector, ray_gain, sizes
+from cgboost.penalties.penalty import DualLoss, Penalty, ray_gain, sizes
 
 
 @dataclass(frozen=True)

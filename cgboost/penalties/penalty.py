@@ -17,12 +17,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.protocols import EntryRule, Priced, gap_scale
 from cgboost.tolerances import UNMOVED
-
-Vector = NDArray[np.float64]
 
 SHARES = (1.0, 0.999, 0.99, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0)
 """The t at which a bound along t·r is evaluated where the best t has no formula."""

@@ -7,10 +7,11 @@ from itertools import product
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import CheckError
 from cgboost.generation.protocols import Priced
 from cgboost.losses import SquaredError
-from cgboost.penalties.penalty import Penalty, Vector, sizes
+from cgboost.penalties.penalty import Penalty, sizes
 
 SAME_PENALTY = 1e-9
 """Of values, relative to their sizes."""

@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.generation.protocols import Priced
 from cgboost.penalties.group_norm import GroupNorm
-from cgboost.penalties.penalty import DualLoss, Vector, ray_gain, sizes
+from cgboost.penalties.penalty import DualLoss, ray_gain, sizes
 
 
 @dataclass(frozen=True)

@@ -19,20 +19,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.builder import StageBuilder
 from cgboost.additive.places.place import OutputSums
 from cgboost.additive.stage import Stage, StageOutput, Stages
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.trees.smoothers import AdditiveFunction, Smoother
+from cgboost.arrays import Matrix, Vector
 from cgboost.generation.columns import Column, Term
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.loss import DifferentiableLoss
-from cgboost.tables.row_blocks import Matrix
-
-Vector = NDArray[np.float64]
 
 
 class StagePricer:

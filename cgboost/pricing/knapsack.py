@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Vector = NDArray[np.float64]
+from cgboost.arrays import Vector
 
 ROUNDING = 1e-12
 """Share of the value of a relaxation by which sums of values may be off: a few units in the last

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from cgboost.arrays import Vector
+
 Numbers = NDArray[np.int64]
 Bits = NDArray[np.uint64]
 

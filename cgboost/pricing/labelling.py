@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cgboost.arrays import Vector
 from cgboost.compiled import compiled
 from cgboost.pricing.label_loop import (
     N_ENDS,
@@ -29,7 +30,6 @@ from cgboost.pricing.label_loop import (
     least_onward,
 )
 
-Vector = NDArray[np.float64]
 NodeBits = NDArray[np.uint64]
 Index = NDArray[np.intp]
 

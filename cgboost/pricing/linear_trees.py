@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.trees.boosted_rows import WorkingResponse
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.additive.trees.boosted_trees import BoostedTree, BoostedTrees
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-
-Vector = NDArray[np.float64]
 
 STRATUM = "linear tree"
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import CheckError
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Pricer
 from cgboost.penalties import L1, Penalty
-
-Vector = NDArray[np.float64]
 
 SAME_SCORE = 1e-9
 """Of scores and values, relative to the largest."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Vector = NDArray[np.float64]
+from cgboost.arrays import Vector
 
 
 @dataclass(frozen=True)

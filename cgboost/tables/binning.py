@@ -15,20 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.parallel.threads import Mapped
-from cgboost.tables.holdout_choice import (
-    Indices,
-    Mask,
-    chosen,
-    counts_by_class,
-    training_only,
-    without_classes,
-)
+from cgboost.tables.holdout_choice import chosen, counts_by_class, training_only, without_classes
 from cgboost.tables.row_blocks import RowBlock, SourceRows, TableRows
 from cgboost.tables.row_hashes import Hashes, content_hash
 from cgboost.tables.table_encoding import LARGEST_NUMBER, Schema, SchemaMaker
-
-Vector = NDArray[np.float64]
 
 FloatValues = NDArray[np.floating[Any]]
 

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-Vector = NDArray[np.float64]
+from cgboost.arrays import Vector
+
 Indices = NDArray[np.integer[Any]]
 BinNumbers = NDArray[np.int32]
 

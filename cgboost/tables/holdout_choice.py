@@ -13,15 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.tables.row_hashes import Hashes, held_out, numbered
-
-Vector = NDArray[np.float64]
 
 Values = NDArray[Any]
 
-Mask = NDArray[np.bool_]
-
-Indices = NDArray[np.intp]
 
 Counts = NDArray[np.intp]
 """Training and holdout rows of positive weight of every class, shape (n_classes, 2)."""

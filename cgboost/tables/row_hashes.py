@@ -17,16 +17,10 @@ maps pairs one to one, but for the little that p₂ is smaller than p₁, and le
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
-
-Matrix = NDArray[np.floating[Any]]
-
-Mask = NDArray[np.bool_]
+from cgboost.arrays import Mask, Matrix, Vector
 
 Hashes = NDArray[np.int64]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.tables.table_columns import (
     TableColumn,
     called,
@@ -18,10 +18,6 @@ from cgboost.tables.table_columns import (
     listed,
     some,
 )
-
-Vector = NDArray[np.float64]
-
-Matrix = NDArray[np.floating[Any]]
 
 TableColumns = Sequence[TableColumn]
 

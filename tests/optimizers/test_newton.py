@@ -14,11 +14,12 @@ from scipy import sparse
 from scipy.linalg import cho_factor
 
 from cgboost import ColumnGeneration
+from cgboost.arrays import Vector
 from cgboost.losses import Exponential, LogLoss, Loss, Poisson, SquaredError
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.newton import quadratic_model, smooth_primal
-from cgboost.optimizers.newton.descent_loop import Vector, descend
+from cgboost.optimizers.newton.descent_loop import descend
 from cgboost.optimizers.newton.homotopy import ActiveInverse, follow
 from cgboost.optimizers.newton.quadratic_model import LITTLE, WeightedProducts, minimise
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss

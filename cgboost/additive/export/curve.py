@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.additive.stage import Stage
 from cgboost.additive.trees.transformation import INDENT, Transformation, leaves_in_words
+from cgboost.arrays import Vector
 from cgboost.tables.table_encoding import Schema
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,6 +22,7 @@ from cgboost.additive.places.spilled import Made, Spilled, slices
 from cgboost.additive.stage import Stage, StageOutputs
 from cgboost.additive.statistics.passes import Passes, SplitMoments
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.arrays import Matrix, Vector
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss, spread_of
 from cgboost.losses.loss import Loss, WeightedLoss
 from cgboost.losses.second_order_model import Quadratic
@@ -34,10 +35,8 @@ from cgboost.tables.binning import (
     intervals_of,
     prepared,
 )
-from cgboost.tables.row_blocks import Matrix, RowBlock, SourceRows, TableRows
+from cgboost.tables.row_blocks import RowBlock, SourceRows, TableRows
 from cgboost.tables.table_encoding import LARGEST_NUMBER, Schema
-
-Vector = NDArray[np.float64]
 
 Sample = tuple[Vector, Vector]
 """Values of some rows, and their weights."""

@@ -42,6 +42,7 @@ from cgboost.additive.places.workers import (
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import SplitMoments, level_of
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.arrays import Vector
 from cgboost.forks import cached_property
 from cgboost.losses.dual.piecewise import spread_of
 from cgboost.losses.loss import Loss
@@ -58,8 +59,6 @@ from cgboost.tables.binning import (
 from cgboost.tables.holdout_choice import chosen, training_only
 from cgboost.tables.row_blocks import RowsElsewhere
 from cgboost.tables.table_encoding import Schema
-
-Vector = NDArray[np.float64]
 
 
 class Partitions(RowsElsewhere):

@@ -10,17 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.arrays import Vector
 from cgboost.losses.loss import Loss
 from cgboost.losses.second_order_model import LossSums, Ranges
 from cgboost.tables.binning import FeatureGroups
-
-Vector = NDArray[np.float64]
 
 
 class OutputSums(Ranges, Protocol):

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.forks import Lock
 from cgboost.tables.row_blocks import BLOCK
-
-Vector = NDArray[np.float64]
 
 LARGEST_HELD = 2**23
 """Rows of a source beyond which outputs of stages are in files: each is 64 MB then. Ten stages of

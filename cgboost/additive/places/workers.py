@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from cgboost.additive.places.memory import MemoryAggregates
 from cgboost.additive.statistics.passes import Passes
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.forks import Lock
 from cgboost.losses.loss import Loss
 from cgboost.tables.binning import (
@@ -30,11 +31,9 @@ from cgboost.tables.binning import (
     row_hashes,
     sampled,
 )
-from cgboost.tables.holdout_choice import Counts, Indices, Mask, counts_by_class, without_classes
+from cgboost.tables.holdout_choice import Counts, counts_by_class, without_classes
 from cgboost.tables.row_blocks import SourceRows, TableRows
 from cgboost.tables.table_encoding import Schema, SchemaMaker
-
-Vector = NDArray[np.float64]
 
 
 class Call(NamedTuple):

@@ -10,7 +10,6 @@ from collections.abc import Hashable, Sequence
 from itertools import combinations_with_replacement
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.export.expressions import SQL, added, between, call, case, linear, tree_of
 from cgboost.additive.export.sql import by_interval
@@ -38,12 +37,11 @@ from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.statistics.products import origins
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.arrays import Vector
 from cgboost.losses.loss import Loss
 from cgboost.losses.second_order_model import Quadratic
 from cgboost.losses.squared_error import SquaredError
 from cgboost.tables.binning import SAME, FeatureGroups, Intervals
-
-Vector = NDArray[np.float64]
 
 INPUTS_AT_ONCE = 8
 """Inputs that are grouped in one statement: branches of a union hold what they read in memory at

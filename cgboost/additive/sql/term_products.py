@@ -17,13 +17,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.trees.transformation import Transformation
-
-Vector = NDArray[np.float64]
+from cgboost.arrays import Vector
 
 Pair = tuple[int, int]
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-Vector = NDArray[np.float64]
+from cgboost.arrays import Vector
 
 Codes = NDArray[np.integer]
 

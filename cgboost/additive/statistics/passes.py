@@ -24,12 +24,10 @@ from cgboost.additive.statistics.products import (
     weighted_means,
 )
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.arrays import Mask, Vector
 from cgboost.parallel.threads import Mapped
 from cgboost.tables.binning import FeatureGroups, FloatValues
 from cgboost.tables.row_blocks import BLOCK, RowBlock, SourceRows, TableRows
-
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 MOST_KEPT = 256
 """With more groups than a byte can tell apart, they are looked up again in every pass."""

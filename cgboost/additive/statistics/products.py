@@ -14,12 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from cgboost.additive.statistics.moments import Codes, Moments, membership
-
-Vector = NDArray[np.float64]
+from cgboost.arrays import Vector
 
 ONE, X = 0, 1
 """Numbers of 1 and of the variable that makes the groups; others follow."""

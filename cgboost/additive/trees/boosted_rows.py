@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.trees.model_tree import Regressors
+from cgboost.arrays import Vector
 from cgboost.tables.binning import FeatureGroups, Intervals
 from cgboost.tables.row_blocks import SourceRows, TableRows
 
-Vector = NDArray[np.float64]
 BinCodes = NDArray[np.unsignedinteger[Any]]
 
 

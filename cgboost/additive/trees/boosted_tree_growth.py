@@ -21,14 +21,13 @@ from numpy.typing import NDArray
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
 from cgboost.additive.trees.boosted_rows import CodedRows, WorkingResponse
 from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode
-from cgboost.additive.trees.split_search import BinarySplit, Interactions, Mask, SplitSearch
+from cgboost.additive.trees.split_search import BinarySplit, Interactions, SplitSearch
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.parallel.threads import Mapped
 from cgboost.tables.histograms import bin_matrix, ones_for
 from cgboost.tables.row_blocks import BLOCK
 from cgboost.tolerances import RESIDUE, SMALLEST
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 NodeOfRow = NDArray[np.int32]
 
 SINGULAR = 1e-12

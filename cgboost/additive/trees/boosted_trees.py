@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from cgboost.additive.trees.boosted_rows import code_type
 from cgboost.additive.trees.model_tree import ModelTree, Regressors
+from cgboost.arrays import Matrix, Vector
 from cgboost.generation.columns import Term
 from cgboost.tables.binning import FeatureGroups
-from cgboost.tables.row_blocks import BLOCK, Matrix
+from cgboost.tables.row_blocks import BLOCK
 
-Vector = NDArray[np.float64]
 BinCodes = NDArray[np.unsignedinteger[Any]]
 
 

@@ -15,14 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import BETTER, Moments, full
+from cgboost.arrays import Indices, Vector
 from cgboost.tolerances import RESIDUE
-
-Vector = NDArray[np.float64]
-
-Indices = NDArray[np.intp]
 
 MergeablePairs = tuple[Indices, Indices]
 

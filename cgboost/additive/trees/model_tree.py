@@ -30,15 +30,12 @@ from cgboost.additive.trees.transformation import (
     transformation,
     values_in_words,
 )
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.tables.binning import FeatureGroups, Intervals
-from cgboost.tables.row_blocks import BLOCK, Matrix
+from cgboost.tables.row_blocks import BLOCK
 from cgboost.tables.table_columns import legible
 from cgboost.tables.table_encoding import Schema
 from cgboost.tolerances import RESIDUE
-
-Vector = NDArray[np.float64]
-
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

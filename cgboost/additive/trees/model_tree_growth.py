@@ -31,11 +31,10 @@ from cgboost.additive.trees.model_tree import (
     split_of,
 )
 from cgboost.additive.trees.transformation import transformation
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.tables.binning import FeatureGroups, Intervals
-from cgboost.tables.row_blocks import Matrix, RowBlock
+from cgboost.tables.row_blocks import RowBlock
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 NodeOfRow = NDArray[np.int32]
 
 PRODUCTS = 2**23

@@ -23,10 +23,9 @@ from scipy.optimize import lsq_linear
 
 from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.trees.transformation import Transformation
+from cgboost.arrays import Vector
 from cgboost.tables.binning import Intervals
 from cgboost.tolerances import SMALLEST
-
-Vector = NDArray[np.float64]
 
 
 def monotone(term: Transformation, training: Moments, sign: int) -> Transformation:

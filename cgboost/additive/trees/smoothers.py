@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
@@ -24,10 +23,9 @@ from cgboost.additive.builder import StageBuilder
 from cgboost.additive.stage import Stage, StageOutputs
 from cgboost.additive.statistics.passes import Passes
 from cgboost.additive.trees.transformation import transformation
+from cgboost.arrays import Matrix, Vector
 from cgboost.tables.binning import FeatureGroups
-from cgboost.tables.row_blocks import Matrix, RowBlock
-
-Vector = NDArray[np.float64]
+from cgboost.tables.row_blocks import RowBlock
 
 BESIDE = StageOutputs([])
 """Functions of one feature have nothing next to it."""

@@ -27,12 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import BETTER
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.forks import cached_property
 from cgboost.tables.binning import FeatureGroups
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
 CATEGORY_PRIOR = 10.0
 """Weight of mean response 0 that a category is given before it is put into an order: the mean of a

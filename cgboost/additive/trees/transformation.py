@@ -27,15 +27,12 @@ from cgboost.additive.statistics.moments import (
     stepwise,
 )
 from cgboost.additive.trees.merging import ANY_PAIR, MergeablePairs, Merging, any_two, chain
+from cgboost.arrays import Indices, Vector
 from cgboost.forks import cached_property
 from cgboost.tables.binning import FeatureGroups, FloatValues, Intervals
 from cgboost.tables.table_columns import legible
 from cgboost.tables.table_encoding import Schema
 from cgboost.tolerances import RESIDUE, SMALLEST
-
-Vector = NDArray[np.float64]
-
-Indices = NDArray[np.intp]
 
 CHANCE = 4.0
 """Variances of the response that a coefficient may lower the holdout error by through chance. With

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
+from cgboost.arrays import Vector
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_bins, check_learning_rate
 from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.exponential import Exponential

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,
@@ -26,7 +27,7 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.predictors import Classification, Regression
 from cgboost.estimators.common.stagewise import BaseLearnerStages
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import Pricer
 from cgboost.losses.loss import Loss, require
 from cgboost.losses.registry import (

@@ -21,6 +21,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Vector
 from cgboost.estimators.boosting.criteria import (
     CRITERIA,
     CorrectedAIC,
@@ -41,7 +42,7 @@ from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.resuming import RunRecord
 from cgboost.losses.squared_error import SquaredError

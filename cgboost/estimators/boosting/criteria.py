@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.history import Round
 from cgboost.pricing.univariate.correlation import feature_of
 from cgboost.tolerances import SMALLEST
-
-Vector = NDArray[np.float64]
 
 CRITERIA = ("hdic", "hdbic", "hdhq", "aicc", "cv")
 """All that there are, as parameters name them."""

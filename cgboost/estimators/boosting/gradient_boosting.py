@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.parameters import (
     check_bins,
@@ -36,7 +37,7 @@ from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
 from cgboost.estimators.common.stagewise import BaseLearnerStages
 from cgboost.estimators.common.targets import centred_outputs
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.losses.exponential import Exponential
 from cgboost.losses.log_loss import LogLoss

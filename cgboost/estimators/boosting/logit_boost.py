@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
+from cgboost.arrays import Vector
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_learning_rate
@@ -22,7 +23,7 @@ from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.targets import ClassWeight, centred_outputs
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import MasterState, Pricer
 from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.loss import WeightedLoss

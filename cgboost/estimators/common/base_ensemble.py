@@ -46,6 +46,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.fitted_methods import NumberPerFeature
 from cgboost.estimators.common.fitted_runs import (
     FittedOutput,
@@ -80,9 +81,7 @@ from cgboost.estimators.common.training_rows import (
     EvalSets,
     HeldRows,
     HeldSets,
-    Matrix,
     TrainingRows,
-    Vector,
     check_eval_set,
     named_sets,
 )

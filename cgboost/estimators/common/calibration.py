@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.certified import BaseBoost
 from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.scoring import watched
@@ -28,8 +29,6 @@ from cgboost.estimators.common.targets import Link, log_odds_of
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
-
-Vector = NDArray[np.float64]
 
 FOLDS = 5
 """As many as libsvm has; fewer where a class has fewer rows."""

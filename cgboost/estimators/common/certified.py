@@ -19,6 +19,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun, Table
 from cgboost.estimators.common.input_checks import warn_of_weights
@@ -38,13 +39,7 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.scoring import scorers_of
-from cgboost.estimators.common.training_rows import (
-    EvalSets,
-    HeldSets,
-    TrainingRows,
-    Vector,
-    named_sets,
-)
+from cgboost.estimators.common.training_rows import EvalSets, HeldSets, TrainingRows, named_sets
 from cgboost.exceptions import DataWarning, TrivialModelWarning, see, warn_caller
 from cgboost.forks import cached_property
 from cgboost.generation.history import StopReason

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
 from cgboost.generation.history import Result, StopReason
 from cgboost.losses import SupportVectorLoss
 from cgboost.tolerances import RESIDUE, SMALLEST
-
-Vector = NDArray[np.float64]
 
 Table = dict[str, NDArray[Any]]
 

@@ -27,9 +27,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_nu, check_number
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.exceptions import see
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import (

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.targets import Target
-from cgboost.estimators.common.training_rows import Vector
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import Master, Pricer
 

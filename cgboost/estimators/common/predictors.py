@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMixin
 from cgboost.estimators.common.targets import Labels, Link, Numbers, class_weights, log_odds_of
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.losses import LogLoss, Loss
 from cgboost.losses.registry import known_loss
 

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Matrix
 from cgboost.estimators.common.fitted_methods import ReportedEstimator
 from cgboost.estimators.common.input_checks import validate_data
-from cgboost.estimators.common.training_rows import FLOATS, Matrix
+from cgboost.estimators.common.training_rows import FLOATS
 
 
 class RowReader(ReportedEstimator):

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import DataWarning, see, warn_caller
-
-Vector = NDArray[np.float64]
 
 Scorer = Callable[[Any, Any, Any], Any]
 """``scorer(estimator, X, y)``, greater is better."""

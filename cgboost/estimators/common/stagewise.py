@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
 

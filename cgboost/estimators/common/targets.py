@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 from sklearn.utils import compute_class_weight
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.exceptions import see
 from cgboost.generation.callbacks import Score, error_rate, mean_absolute_error, mean_squared_error
 from cgboost.losses import Loss

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.input_checks import (
     check_here,
     check_response,
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from cgboost.additive.places.partitions import PartitionedRows
     from cgboost.additive.sql.place import SQLPlace
 
-Matrix = NDArray[np.floating[Any]]
-
-Vector = NDArray[np.float64]
 
 EvalSet = tuple[ArrayLike, ArrayLike]
 

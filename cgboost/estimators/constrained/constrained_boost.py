@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.certified import CostByRows, TubeRegression
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.input_checks import validate_data
@@ -38,7 +39,7 @@ from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
 from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.targets import ClassWeight, Labels
-from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows, Vector
+from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows
 from cgboost.estimators.constrained import report
 from cgboost.estimators.constrained.constraints.constraint import Constraint
 from cgboost.estimators.constrained.constraints.own import Own

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import see
 from cgboost.losses import Loss
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun
-from cgboost.estimators.common.training_rows import Vector
 from cgboost.estimators.constrained.constraints.shape import Convex, GroupBudget, Monotone
 from cgboost.estimators.constrained.data import Declarations
 from cgboost.estimators.constrained.problem import ConstrainedProblem

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedOutput
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.plan import Subproblem
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.constrained.constraints.constraint import Constraint
 from cgboost.estimators.constrained.data import Declarations, Features, Grouping
 from cgboost.estimators.constrained.obeying_columns import ConstrainedColumns

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun
-from cgboost.estimators.common.training_rows import Vector
 from cgboost.estimators.constrained.data import MeasuredModel
 from cgboost.estimators.constrained.infeasible import raise_infeasible
 from cgboost.estimators.constrained.obeying_columns import ObeyingStumps

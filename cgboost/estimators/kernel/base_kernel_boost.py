@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Matrix
 from cgboost.estimators.common.certified import BoostOverCosts
 from cgboost.estimators.common.fitted_runs import FittedRun
-from cgboost.estimators.common.training_rows import Matrix, TrainingRows
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.estimators.kernel.kernel_input import read_new, read_training
 from cgboost.estimators.kernel.kernel_parameters import HasKernels

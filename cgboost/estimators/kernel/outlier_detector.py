@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import check_nu
 from cgboost.estimators.common.sklearn_bases import OutlierMixin
 from cgboost.estimators.common.targets import Target
-from cgboost.estimators.common.training_rows import EvalSets, Matrix, TrainingRows, Vector
+from cgboost.estimators.common.training_rows import EvalSets, TrainingRows
 from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.kernels.library import KernelLibrary

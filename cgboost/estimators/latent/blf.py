@@ -12,12 +12,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.objective import check_own, loss_of
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.predictors import Classification, Regression
 from cgboost.estimators.common.targets import ClassWeight, Numbers
-from cgboost.estimators.common.training_rows import FLOATS, TrainingRows, Vector
+from cgboost.estimators.common.training_rows import FLOATS, TrainingRows
 from cgboost.estimators.latent.latent_factors import BaseBLF
 from cgboost.losses import (
     Huber,

@@ -27,6 +27,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import (
@@ -42,7 +43,7 @@ from cgboost.estimators.common.sklearn_bases import (
 )
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import CUT_SHORT, warn_cut_short
-from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.kernel.kernel_parameters import HasKernels
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
@@ -65,8 +66,6 @@ from cgboost.optimizers.solver_options import checked_options
 from cgboost.pricing.latent import GrowingMatrix, KernelFactorSpace, LinearFactorSpace
 from cgboost.pricing.latent.latent_factor_pricer import LatentFactorPricer
 from cgboost.pricing.latent.shared_factors import SharedFactorPricer
-
-Indices = NDArray[np.intp]
 
 Errors = Callable[[Indices, Indices], list[float]]
 """errors(train, test): the summed errors on test rows of models with 1, 2, … factors."""

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.certified import (
     BaseBoost,
     PathParameter,
@@ -35,9 +36,7 @@ from cgboost.estimators.common.reading import RowReader
 from cgboost.estimators.common.training_rows import (
     EvalSets,
     HeldSets,
-    Matrix,
     TrainingRows,
-    Vector,
     is_source,
     rows_of,
 )

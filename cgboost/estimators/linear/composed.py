@@ -15,11 +15,12 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.base_ensemble import Wording
 from cgboost.estimators.common.fitted_runs import unchanged_on_failure
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMixin
 from cgboost.estimators.common.targets import Labels
-from cgboost.estimators.common.training_rows import Matrix, TrainingRows, Vector, is_source
+from cgboost.estimators.common.training_rows import TrainingRows, is_source
 from cgboost.estimators.linear.base_sparse_linear import LinearOutputs
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
 

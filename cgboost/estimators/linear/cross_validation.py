@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.base_ensemble import Wording
 from cgboost.estimators.common.certified import RegularizationPath, model_of
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
-from cgboost.estimators.common.training_rows import Matrix, Vector
 from cgboost.estimators.linear.base_sparse_linear import PenaltyName
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
 from cgboost.estimators.linear.linear_path import values_of_path

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.base_ensemble import Wording
 from cgboost.estimators.common.objective import LARGER
 from cgboost.estimators.common.parameters import (
@@ -20,7 +21,6 @@ from cgboost.estimators.common.parameters import (
     check_verbose,
 )
 from cgboost.estimators.common.targets import ClassWeight
-from cgboost.estimators.common.training_rows import Matrix, Vector
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.exceptions import warn_caller

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.fitted_runs import Table
 from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.parameters import check_bool
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.linear.continuation import warm_start_by_continuation
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Pricer
@@ -21,7 +22,7 @@ from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.optimizers.solver_choice import FEW_NUMBERS
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePool
-from cgboost.pricing.univariate.matrices import BlockFeatures, Indices, matrix_of
+from cgboost.pricing.univariate.matrices import BlockFeatures, matrix_of
 
 FEWEST_FEATURES = 120
 """Features a round at least: they are cheap next to a round. Measured from 100 × 10000 to

@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.certified import Certified
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_bool, check_number
 from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.targets import Target, in_unit
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, PenaltyName
 from cgboost.generation.callbacks import Score
 from cgboost.losses import Loss, Quantile

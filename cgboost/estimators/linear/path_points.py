@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.certified import PathParameter, PointOfPath, simplest_first
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun
-from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.forks import cached_property
 from cgboost.generation.callbacks import ValidationMonitor
 from cgboost.generation.history import StopReason

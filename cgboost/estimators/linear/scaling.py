@@ -26,14 +26,13 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import erf
 
+from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.objective import meets_every_row
-from cgboost.estimators.common.training_rows import Vector
 from cgboost.losses import LogLoss, Loss
 from cgboost.losses.dual.support_vector import weighted_median
 from cgboost.optimizers.reductions.centred_targets import centre_of
 from cgboost.penalties import L1, L2, ElasticNet, Penalty
 from cgboost.pricing.univariate.feature_pricer import FeaturePool
-from cgboost.pricing.univariate.matrices import Indices
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 LOSS_OF_CONSTANT = 1000.0

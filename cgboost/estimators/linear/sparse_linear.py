@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.calibration import CalibratedClassification
 from cgboost.estimators.common.certified import RegularizationPath
 from cgboost.estimators.common.fitted_runs import FittedRun
@@ -18,13 +19,7 @@ from cgboost.estimators.common.targets import (
     ClassWeight,
     Numbers,
 )
-from cgboost.estimators.common.training_rows import (
-    EvalSets,
-    HeldSets,
-    TrainingRows,
-    Vector,
-    is_source,
-)
+from cgboost.estimators.common.training_rows import EvalSets, HeldSets, TrainingRows, is_source
 from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, BaseSparseLinear, PenaltyName
 from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.exceptions import see

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.certified import BaseBoost, Certified
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective
@@ -21,7 +22,6 @@ from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.training_rows import (
     HeldSets,
     TrainingRows,
-    Vector,
     is_source,
     of_rows_that_count,
     rows_of,

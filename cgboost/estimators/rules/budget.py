@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun
-from cgboost.estimators.common.training_rows import Vector
 from cgboost.estimators.rules.rule_columns import RuleColumns
 from cgboost.generation.history import StopReason, relative_gap
 from cgboost.generation.loop import ColumnGeneration

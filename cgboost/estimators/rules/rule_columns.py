@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import Table
 from cgboost.estimators.common.input_checks import is_float
 from cgboost.estimators.common.objective import ColumnFamily
 from cgboost.estimators.common.parameters import check_bins, check_choice, check_count, check_number
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.protocols import Pricer
 from cgboost.pricing.rules import Literals, RulePricer

@@ -18,8 +18,9 @@ from cgboost.additive.export.sql import (
     query,
     unused,
 )
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedOutput
-from cgboost.estimators.common.training_rows import TrainingRows, Vector
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.pricing.rules import Condition, Conjunction, Relation
 from cgboost.tables.table_columns import legible
 from cgboost.tables.table_encoding import Schema

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from cgboost.estimators.thinning.members import Cube, Indices, MemberKind, Members, Vector
+from cgboost.arrays import Indices, Vector
+from cgboost.estimators.thinning.members import Cube, MemberKind, Members
 
 LOGISTIC = ("binary", "multiclass", "binary:logistic", "multi:softprob", "multi:softmax")
 """Objectives of LightGBM and XGBoost whose raw scores are log-odds or their like."""

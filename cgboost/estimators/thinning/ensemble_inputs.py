@@ -19,8 +19,9 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
+from cgboost.arrays import Indices, Vector
 from cgboost.estimators.thinning.boosted import library_of
-from cgboost.estimators.thinning.members import Indices, Members, Vector
+from cgboost.estimators.thinning.members import Members
 from cgboost.tables.frames import some_rows
 
 LIBRARIES = ("lightgbm", "xgboost", "catboost")

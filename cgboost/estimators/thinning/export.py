@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import Bunch
 
+from cgboost.arrays import Indices, Vector
 from cgboost.estimators.thinning.boosted import (
     BoostedMembers,
     GradientTrees,
@@ -24,7 +25,7 @@ from cgboost.estimators.thinning.boosted import (
     library_of,
 )
 from cgboost.estimators.thinning.leaves import LeafMembers
-from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members, Vector
+from cgboost.estimators.thinning.members import EstimatorMembers, Members
 from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
 from cgboost.exceptions import DataWarning, warn_caller
 

@@ -10,22 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.thinning.boosted import boosted_members
 from cgboost.estimators.thinning.leaves import LeafMembers
 from cgboost.estimators.thinning.members import (
     Cube,
     EstimatorMembers,
-    Indices,
     Member,
     Members,
-    Vector,
     inner_estimators,
     listed,
 )
 from cgboost.estimators.thinning.problem import ThinningProblem, joint_margins
 from cgboost.estimators.thinning.unseen_predictions import (
-    Mask,
     is_forest_of_all_rows,
     is_training_set,
     neutral,

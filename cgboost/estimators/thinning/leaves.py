@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.estimators.thinning.members import Cube, EstimatorMembers, Indices, MemberKind, Members
+from cgboost.arrays import Indices
+from cgboost.estimators.thinning.members import Cube, EstimatorMembers, MemberKind, Members
 from cgboost.pricing.learners.trees import check_width
 
 MOST_LEAVES = 50_000

@@ -17,12 +17,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.forks import cached_property
 from cgboost.pricing.learners.trees import check_width
 
-Vector = NDArray[np.float64]
 Cube = NDArray[np.float32]
-Indices = NDArray[np.intp]
 MemberKind = Literal["probability", "score", "value"]
 
 

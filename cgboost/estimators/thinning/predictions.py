@@ -13,12 +13,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.fitted_methods import StoredEstimator
 from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.thinning import ensemble_inputs as reading
 from cgboost.estimators.thinning import export
 from cgboost.estimators.thinning.boosted import library_of
-from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members, Vector
+from cgboost.estimators.thinning.members import EstimatorMembers, Members
 from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
 from cgboost.tables.frames import is_frame
 

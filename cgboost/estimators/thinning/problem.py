@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.thinning.members import Cube, Indices, Vector
+from cgboost.arrays import Indices, Vector
+from cgboost.estimators.thinning.members import Cube
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result
 from cgboost.generation.loop import ColumnGeneration

@@ -23,15 +23,9 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
+from cgboost.arrays import Indices, Vector
 from cgboost.estimators.thinning.boosted import BoostedMembers, LightGBMTrees
-from cgboost.estimators.thinning.members import (
-    Cube,
-    EstimatorMembers,
-    Indices,
-    MemberKind,
-    Members,
-    Vector,
-)
+from cgboost.estimators.thinning.members import Cube, EstimatorMembers, MemberKind, Members
 
 COST = 10.0
 """C. From 1 to 100 test errors of the study hardly differ."""

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
+from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.fitted_runs import unchanged_on_failure
 from cgboost.estimators.common.input_checks import check_response, read_weights, validate_data
 from cgboost.estimators.common.parameters import (
@@ -42,7 +43,7 @@ from cgboost.estimators.thinning.fitting import (
     problem_of,
 )
 from cgboost.estimators.thinning.leaves import LeafMembers
-from cgboost.estimators.thinning.members import EstimatorMembers, Indices, Members, Vector
+from cgboost.estimators.thinning.members import EstimatorMembers, Members
 from cgboost.estimators.thinning.predictions import ThinnedModel
 from cgboost.estimators.thinning.problem import (
     ProgramOptimum,

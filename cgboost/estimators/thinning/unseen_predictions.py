@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Mask
 from cgboost.estimators.thinning.members import Cube, EstimatorMembers, Members
 
-Mask = NDArray[np.bool_]
 TREES_CHECKED = 20
 """Of a forest: one alone may have the right mean by chance."""
 

@@ -23,11 +23,12 @@ from cgboost.additive.trees.smoothers import (
     Smoother,
     TreeSmoother,
 )
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_count
 from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
 from cgboost.estimators.common.predictors import Regression
-from cgboost.estimators.common.training_rows import HeldSets, TrainingRows, Vector
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.transform.base_transform import BaseTransform
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.callbacks import EarlyStopping

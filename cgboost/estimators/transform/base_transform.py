@@ -24,6 +24,7 @@ from cgboost.additive.places.partitions import PartitionedRows, Partitions
 from cgboost.additive.places.place import Place
 from cgboost.additive.sql.place import SQLPlace
 from cgboost.additive.sql.source import SQLSource
+from cgboost.arrays import Vector
 from cgboost.estimators.common.class_outputs import output_labels, output_place
 from cgboost.estimators.common.fitted_runs import (
     FittedOutput,
@@ -49,7 +50,6 @@ from cgboost.estimators.common.stagewise import BaseStagewise, importances_of
 from cgboost.estimators.common.training_rows import (
     HeldSets,
     TrainingRows,
-    Vector,
     errors_of_set,
     of_rows_that_count,
     rows_in,

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.additive.places.memory import in_memory
 from cgboost.additive.trees.model_tree_growth import GrowthLimits, NodePasses, grown, regressors_of
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_methods import ReportedEstimator
 from cgboost.estimators.common.fitted_runs import unchanged_on_failure
 from cgboost.estimators.common.parameters import (
@@ -22,7 +23,7 @@ from cgboost.estimators.common.parameters import (
     threads_of,
 )
 from cgboost.estimators.common.sklearn_bases import RegressorMixin
-from cgboost.estimators.common.training_rows import TrainingRows, Vector, rows_of, table_of
+from cgboost.estimators.common.training_rows import TrainingRows, rows_of, table_of
 from cgboost.estimators.transform.holdouts import seed_of
 from cgboost.parallel.threads import Threads
 from cgboost.tables.table_encoding import Schema

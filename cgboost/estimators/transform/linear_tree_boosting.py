@@ -21,6 +21,7 @@ from cgboost.additive.trees.boosted_rows import CodedRows
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
 from cgboost.additive.trees.split_search import Interactions
 from cgboost.additive.trees.transformation import formula_in_words
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import (
     check_count,
@@ -30,10 +31,7 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
 from cgboost.estimators.common.targets import mean_log_loss
-from cgboost.estimators.common.training_rows import (
-    TrainingRows,
-    Vector,
-)
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.transform.base_transform import BaseQueriedStages
 from cgboost.estimators.transform.constraint_parameters import sets_of
 from cgboost.estimators.transform.holdouts import seed_of

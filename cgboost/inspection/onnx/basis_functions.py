@@ -7,9 +7,9 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import ExportError
 from cgboost.inspection.onnx.graph import ML, Name, OperatorGraph
 from cgboost.inspection.onnx.kernels import kernel_values
@@ -28,7 +28,6 @@ from cgboost.pricing.univariate.feature_pricer import Feature
 from cgboost.pricing.univariate.lines import Line
 from cgboost.pricing.univariate.stumps import Stump
 
-Vector = NDArray[np.float64]
 StumpValues = tuple[int, float, float, float]
 """A feature, a threshold, the value below (and at it) and the value above."""
 

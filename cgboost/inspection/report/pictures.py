@@ -15,15 +15,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.inspection.drawing import INK, LOG_FROM
 from cgboost.inspection.report.facts import Table, is_score, output_kind, runs_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Vector = NDArray[np.float64]
 
 
 class Picture(NamedTuple):

@@ -16,6 +16,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.integer.branching.decisions import (
     AMOUNT_ROUNDING,
@@ -28,8 +29,6 @@ from cgboost.integer.branching.decisions import (
     VariableBound,
     VariableRow,
 )
-
-Vector = NDArray[np.float64]
 
 INTEGRAL = 1e-6
 """A value this close to a whole number is one: solvers miss a row by up to 1e-7, and a sum of

@@ -18,8 +18,8 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState
 from cgboost.integer.branching.decisions import (
     AMOUNT_ROUNDING,
@@ -30,8 +30,6 @@ from cgboost.integer.branching.decisions import (
 )
 from cgboost.integer.node_problem import NodeProblem
 from cgboost.integer.search_state import Relaxation, Search
-
-Vector = NDArray[np.float64]
 
 MOST_PROBES = 0.5
 """Passes with a variable held, relative to the other pricing passes of a search."""

@@ -23,9 +23,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.forks import cached_property
 from cgboost.generation.resuming import fingerprint
-from cgboost.integer.decomposition.model import Model, Vector
+from cgboost.integer.decomposition.model import Model
 from cgboost.integer.decomposition.structure_files import StructureError, StructureFile
 
 Positions = NDArray[np.intp]

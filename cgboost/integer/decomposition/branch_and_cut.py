@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cgboost._solvers import run_highs, run_interruptible
+from cgboost.arrays import Vector
 from cgboost.exceptions import BoundError, CGBoostError
 from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import StopReason
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.model import Model, Vector, checked, one_threaded_highs
+from cgboost.integer.decomposition.model import Model, checked, one_threaded_highs
 from cgboost.integer.decomposition.reformulation import Reformulation
 from cgboost.integer.node_selection import Node
 from cgboost.integer.reporting.callbacks import TreeState

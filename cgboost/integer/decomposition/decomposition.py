@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import CGBoostError, MasterError, PersistenceError, ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
@@ -33,7 +34,7 @@ from cgboost.integer.decomposition.branch_and_cut import (
     relative,
 )
 from cgboost.integer.decomposition.detection import detect
-from cgboost.integer.decomposition.model import Model, Vector, as_model
+from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.own_sense import in_own_sense
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from cgboost._solvers import Program, ProgramError, quiet_highs
+from cgboost.arrays import Mask, Vector
 from cgboost.exceptions import DataWarning, warn_caller, without_hint
 from cgboost.generation.resuming import fingerprint
 from cgboost.integer.branching.rules import INTEGRAL
@@ -46,9 +46,6 @@ TOOLS = {
 
 SPECK = 1e-9
 """A coefficient up to this is left out by HiGHS."""
-
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from cgboost.arrays import Mask, Vector
 from cgboost.exceptions import CGBoostError
 from cgboost.generation.columns import Column
 from cgboost.integer.branching.rules import (
@@ -36,7 +37,6 @@ from cgboost.integer.branching.rules import (
     VariableBranching,
 )
 from cgboost.integer.decomposition.blocks import Positions, Structure
-from cgboost.integer.decomposition.model import Mask, Vector
 from cgboost.integer.decomposition.pricing.block import Block
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.decomposition.pricing.ray_problem import has_rays

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.integer.decomposition.model_parts import ModelError
 from cgboost.integer.routing.routing_pricer import RoutingPricer
 from cgboost.optional import require
 
-Vector = NDArray[np.float64]
 Rounding = Literal["nearest", "tenths", "none"]
 
 NUMBERED = ("NODE_COORD_SECTION", "DEMAND_SECTION", "SERVICE_TIME_SECTION", "TIME_WINDOW_SECTION")

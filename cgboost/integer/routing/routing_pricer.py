@@ -18,8 +18,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import Duals
 from cgboost.generation.protocols import MasterState, Priced
@@ -35,7 +36,6 @@ from cgboost.integer.branching.rules import CountBranching, VariableBranching
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.pricing.labelling import ElementaryPaths
 
-Vector = NDArray[np.float64]
 Resource = tuple[ArrayLike, ArrayLike, ArrayLike]
 
 REDUCED = 1e-9

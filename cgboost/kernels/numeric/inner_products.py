@@ -11,13 +11,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.kernels.expansions import (
     Arithmetic,
     Expansion,
-    Matrix,
     PolynomialExpansion,
     Rounding,
-    Vector,
     weighted_moment,
     weighted_sum,
 )

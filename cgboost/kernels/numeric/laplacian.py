@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cgboost.arrays import Matrix
 from cgboost.exceptions import KernelError
-from cgboost.kernels.expansions import Matrix, Weights, float_dtype
+from cgboost.kernels.expansions import Weights, float_dtype
 from cgboost.kernels.kernel import Kernel, Norms
 from cgboost.kernels.numeric.inner_products import is_positive
 from cgboost.kernels.numeric.periodic import distances

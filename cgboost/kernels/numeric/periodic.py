@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Matrix
 from cgboost.exceptions import KernelError
-from cgboost.kernels.expansions import Matrix, float_dtype
+from cgboost.kernels.expansions import float_dtype
 from cgboost.kernels.kernel import Kernel, Norms
 from cgboost.kernels.numeric.inner_products import is_positive
 from cgboost.kernels.sparse_rows import is_sparse

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cgboost.arrays import Matrix
 from cgboost.exceptions import KernelError
-from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding, Weights
+from cgboost.kernels.expansions import Arithmetic, Rounding, Weights
 from cgboost.kernels.gradients import Slopes
 from cgboost.kernels.kernel import Kernel, Norms
 from cgboost.kernels.numeric.inner_products import ProductKernel, is_positive

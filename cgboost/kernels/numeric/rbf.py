@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.exceptions import KernelError
-from cgboost.kernels.expansions import Arithmetic, Matrix, Rounding, Vector, Weights
+from cgboost.kernels.expansions import Arithmetic, Rounding, Weights
 from cgboost.kernels.gradients import Slopes
 from cgboost.kernels.kernel import Kernel, Norms
 from cgboost.kernels.numeric.inner_products import ProductKernel, is_positive, named_family

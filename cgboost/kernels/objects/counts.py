@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cgboost.arrays import Matrix
 from cgboost.forks import Lock
-from cgboost.kernels.expansions import Matrix, Weights, items
+from cgboost.kernels.expansions import Weights, items
 from cgboost.kernels.kernel import Kernel, Norms
 
 MOST_COUNTED = 2**16

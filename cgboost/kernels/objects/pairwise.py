@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.kernels.expansions import Matrix, Weights, items
+from cgboost.arrays import Matrix
+from cgboost.kernels.expansions import Weights, items
 from cgboost.kernels.kernel import Kernel, Norms
 
 MOST_REMEMBERED = 4096

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Matrix
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.expansions import Matrix, as_floats
+from cgboost.kernels.expansions import as_floats
 from cgboost.kernels.kernel import Norms
 from cgboost.kernels.numeric.inner_products import ProductKernel
 from cgboost.kernels.objects.counts import CountKernel

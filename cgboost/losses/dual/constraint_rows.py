@@ -16,7 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from cgboost.losses.dual.support_vector import SupportVectorLoss, Vector
+from cgboost.arrays import Vector
+from cgboost.losses.dual.support_vector import SupportVectorLoss
 
 
 def with_constraint_rows(

@@ -16,10 +16,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.losses.dual.support_vector import SupportVectorLoss
 from cgboost.losses.hinge import nu_hinge
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -25,13 +25,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cgboost.arrays import Indices, Vector
 from cgboost.forks import cached_property
 from cgboost.losses.dual.support_vector import (
     ZERO_SUM,
     BoxVariables,
-    Indices,
     SupportVectorLoss,
-    Vector,
     check_costs,
     project_on_sum,
 )

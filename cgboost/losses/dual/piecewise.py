@@ -10,13 +10,11 @@ them is a linear program:
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.forks import cached_property
 from cgboost.losses.dual.support_vector import SAME_SUM, weighted_quantile
 from cgboost.losses.loss import UnboundedStepError, WeightedLoss
-
-Vector = NDArray[np.float64]
 
 AT_KINK = 1e-11
 """An output this near to a kink, relative to the spread of y, is at the kink.

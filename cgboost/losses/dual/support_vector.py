@@ -23,11 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from cgboost.arrays import Indices, Vector
 from cgboost.forks import cached_property
 from cgboost.tolerances import LARGEST_COST
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 def check_labels(labels: Vector) -> None:

@@ -10,11 +10,10 @@ are sorted once by their targets, and value, gradient and Hessian then take time
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from cgboost.arrays import Vector
 from cgboost.losses.loss import DifferentiableLoss
-
-Vector = NDArray[np.float64]
 
 LARGEST_PAIR_EXPONENT = 300.0
 """Exponents are cut here: products of two such numbers, and sums of them, stay finite."""

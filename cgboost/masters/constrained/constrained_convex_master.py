@@ -16,14 +16,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.masters.constrained.constrained_master import MasterWithLimits
 from cgboost.masters.convex.convex_master import ConvexMaster
 
-Vector = NDArray[np.float64]
 Expression = Any
 
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Vertex
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.constraint_rows import with_constraint_rows
-from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.support_vector.support_vector_master import (
     SignRule,
     SupportVectorMaster,

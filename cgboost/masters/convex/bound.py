@@ -26,15 +26,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from cgboost._solvers import Program, SolverError, solve
+from cgboost.arrays import Vector
 from cgboost.exceptions import MasterError
 from cgboost.masters.convex.solve import TIGHT_OPTIONS
 from cgboost.tolerances import EPSILON
-
-Vector = NDArray[np.float64]
 
 INTO_CONE = 1e-14
 """A dual is moved into its cone by this more than it must, relative to its size. Some fifty

@@ -32,8 +32,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, gap_scale
@@ -45,7 +45,6 @@ from cgboost.penalties.elastic_net import ElasticNetEntry
 from cgboost.penalties.l1 import FEASIBILITY, OneNormEntry
 from cgboost.penalties.l1_ball import BudgetEntry
 
-Vector = NDArray[np.float64]
 Expression = Any
 """A CVXPY expression (CVXPY's classes are not imported here)."""
 

@@ -28,9 +28,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cgboost._solvers import LimitError, SolverError, Status, UnboundedError
+from cgboost.arrays import Vector
 from cgboost.exceptions import CGBoostError, MasterError
 from cgboost.generation.columns import Column, least_of
 from cgboost.generation.protocols import ZERO_REDUCED_COST, MasterState, Priced, gap_scale
@@ -47,9 +48,6 @@ from cgboost.masters.linear.lagrangian_bound import (
 from cgboost.optimizers.linear.restricted_primal import MasterRows, PrimalPoint, RestrictedPrimal
 from cgboost.optimizers.solver_options import checked_options
 from cgboost.tolerances import LP_FEASIBILITY
-
-Vector = NDArray[np.float64]
-
 
 COLUMNS_PER_ROUND = 20
 """Columns of one pricing pass: further rounds cost more than columns that are not used."""

@@ -22,14 +22,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.optimizers.linear.restricted_primal import costs_of, matrix_of
-
-Vector = NDArray[np.float64]
 
 PASSES_AT_MOST = 200
 """Pricing passes where none are named: on generalised assignment with 5 × 200 the bound is then

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Vertex
 from cgboost.losses.dual.noncrossing import NoncrossingLoss
-from cgboost.losses.dual.support_vector import Vector
 from cgboost.masters.support_vector.support_vector_master import (
     SignRule,
     SupportVectorMaster,

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
 from cgboost.losses.second_order_model import LossSums, Quadratic
@@ -27,9 +27,6 @@ from cgboost.optimizers.refits.descent import (
     within,
 )
 from cgboost.optimizers.refits.refits import SEPARATED
-
-Vector = NDArray[np.float64]
-
 
 DAMPING = 1e-6
 """Share of its diagonal that is added to the Hessian of a loss with several outputs, which does not

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
 from cgboost.losses.loss import DifferentiableLoss
@@ -24,7 +24,6 @@ from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.refits.refits import refit_of
 from cgboost.optimizers.solver_options import checked_options
 
-Vector = NDArray[np.float64]
 SubgradientRule = Literal["dual", "sign"]
 
 

@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.stagewise import DescentMaster
-
-Vector = NDArray[np.float64]
 
 DEPENDENT = 1e-13
 """A column of which no more than this share is new is a combination of the others. Two passes of

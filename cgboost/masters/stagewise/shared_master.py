@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
 from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
@@ -29,8 +29,6 @@ from cgboost.optimizers.refits.refits import (
     damped,
 )
 from cgboost.optimizers.refits.ridged import RidgedLoss
-
-Vector = NDArray[np.float64]
 
 
 class Responses:

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, gap_scale
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
@@ -31,8 +31,6 @@ from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
 from cgboost.losses.registry import require_targets
 from cgboost.losses.second_order_model import Quadratic
 from cgboost.optimizers.refits.descent import descended, within
-
-Vector = NDArray[np.float64]
 
 
 def offset_step(

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cgboost.losses.dual.support_vector import ZERO_SUM, Vector
+from cgboost.arrays import Vector
+from cgboost.losses.dual.support_vector import ZERO_SUM
 from cgboost.losses.loss import WeightedLoss
 from cgboost.optimizers.newton.priced_path import is_quick, minimise_along
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss

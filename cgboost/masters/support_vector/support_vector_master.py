@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost._solvers import SolverFailure
+from cgboost.arrays import Vector
 from cgboost.exceptions import MasterError, see
 from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Vector = NDArray[np.float64]
 SignRule = Literal["free", "nonneg"]
 Offset = Literal["none", "penalized", "free"]
 

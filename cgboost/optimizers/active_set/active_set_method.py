@@ -41,8 +41,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost.arrays import Indices, Vector
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.active_set.quadratic_dual import (
     ROUNDING,
     DualIterate,

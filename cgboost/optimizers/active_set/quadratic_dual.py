@@ -27,9 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.forks import cached_property
 from cgboost.generation.protocols import gap_scale
-from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
+from cgboost.losses.dual.support_vector import BoxVariables
 
 ROUNDING = 1e-12
 """Rates and values closer than this, relative to the largest, are equal. Sums over many rows leave
@@ -306,8 +307,6 @@ class DualIterate:
         """The gap relative to the objective."""
         return self.gap / self.scale
 
-
-Mask = NDArray[np.bool_]
 
 ROWS_KEPT = 1.5
 """Rows that are no longer wanted are dropped when there are this many times those that are."""

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import daxpy, dspmv, dsyrk
 from scipy.linalg.lapack import dtpttr
 
+from cgboost.arrays import Indices, Vector
 from cgboost.forks import cached_property
 from cgboost.generation.packed import PackedMatrix
-from cgboost.losses.dual.support_vector import Indices, Vector
 
 LOW_RANK = 64
 """Largest rank that is looked for: 86 % of the kernels of the SimpleMKL protocol on 537 rows have

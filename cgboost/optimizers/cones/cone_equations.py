@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-from cgboost.losses.dual.support_vector import Vector
+from cgboost.arrays import Vector
 from cgboost.optimizers.cones.cone_blocks import BlockStore, BlockVectors
 
 CONE_RIDGE = 1e-14

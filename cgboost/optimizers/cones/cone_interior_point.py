@@ -20,8 +20,8 @@ from typing import Literal
 import numpy as np
 
 from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Vector
 from cgboost.optimizers.cones.cone_blocks import BlockStore, FactorBlock, GramBlock
 from cgboost.optimizers.cones.cone_steps import (
     ConeIterate,

@@ -25,9 +25,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.packed import PackedMatrix
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.cones.cone_blocks import GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
 from cgboost.tolerances import SMALLEST

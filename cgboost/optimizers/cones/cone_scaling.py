@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cgboost.losses.dual.support_vector import Vector
+from cgboost.arrays import Vector
 from cgboost.optimizers.cones.cone_blocks import BlockStore, BlockVectors
 from cgboost.tolerances import SMALLEST
 

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Vector
 from cgboost.optimizers.cones.cone_blocks import BlockStore
 from cgboost.optimizers.cones.cone_equations import (
     ConeEquations,

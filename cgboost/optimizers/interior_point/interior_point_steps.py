@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.arrays import Indices, Vector
 from cgboost.optimizers.live_dual import BoxedDual
 from cgboost.tolerances import SMALLEST
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost.arrays import Indices, Vector
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.interior_point.interior_point_steps import (
     SLACK_IMPORTANCE,

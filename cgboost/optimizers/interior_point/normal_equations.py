@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dgeqrf, dpotrf, dpotrs
 
-from cgboost.losses.dual.support_vector import Vector
+from cgboost.arrays import Vector
 from cgboost.parallel.blas import LARGE, available, blas_threads
 from cgboost.tolerances import SMALLEST
 

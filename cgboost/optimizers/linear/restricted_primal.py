@@ -25,13 +25,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from cgboost._solvers import Program, Solution, open_session
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.tolerances import LP_FEASIBILITY
-
-Vector = NDArray[np.float64]
-
-Indices = NDArray[np.intp]
 
 SENSES = {"<=": "<=", "≤": "<=", "==": "==", "=": "==", ">=": ">=", "≥": ">="}
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from cgboost.arrays import Vector
+
 Numbers = NDArray[np.intp]
 
 SMALL_CURVATURE = 1e-10

@@ -17,11 +17,10 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from cgboost._solvers import LimitError, Status
-from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.tolerances import SMALLEST
 
 MARGIN = 0.1
@@ -34,8 +33,6 @@ EXCHANGES = 10
 MOST_RESIDUAL = 1e-9
 """The inverse is made anew where it misses what it is multiplied with by this share. Of a thousand
 exchanges in a matrix of condition 1e10 one led to more."""
-
-Mask = NDArray[np.bool_]
 
 
 def check_time(deadline: float) -> None:

@@ -24,11 +24,11 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dposv
 
 from cgboost._solvers import SolverError
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.losses import SquaredError
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.losses.loss import WeightedLoss
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.newton.homotopy import Mask, follow_prices
+from cgboost.optimizers.newton.homotopy import follow_prices
 from cgboost.optimizers.newton.quadratic_model import EXCESS, WeightedProducts, minimise
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import NEAR_SCORE, NEWTON_RIDGE

@@ -20,9 +20,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from cgboost._solvers import LimitError, Program, solve
-from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.newton.homotopy import Mask, check_time, follow
+from cgboost.optimizers.newton.homotopy import check_time, follow
 
 EXCESS = 1e-13
 """A gradient above λ by no more than this, relative to the largest of λ and |c|, is rounding."""

@@ -13,10 +13,11 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from cgboost.arrays import Indices, Vector
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.forks import cached_property
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import ZERO_SUM, Indices, Vector
+from cgboost.losses.dual.support_vector import ZERO_SUM
 from cgboost.losses.loss import PROOF
 
 Factors = Callable[[Indices], Vector]

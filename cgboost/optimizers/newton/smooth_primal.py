@@ -25,9 +25,9 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from cgboost._solvers import SolverError
+from cgboost.arrays import Indices, Vector
 from cgboost.compiled import compiled
 from cgboost.generation.columns import FloatArray, multiple
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.live_dual import DualPoint

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import FloatArray
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.large_columns import LargeColumns
 

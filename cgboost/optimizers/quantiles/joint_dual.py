@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.arrays import Indices, Vector
 from cgboost.optimizers.interior_point.normal_equations import FactoredEquations, lower_factor
 from cgboost.optimizers.live_dual import BoxedDual
 

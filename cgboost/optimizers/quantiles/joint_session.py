@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cgboost.arrays import Indices, Vector
 from cgboost.losses.dual.noncrossing import NoncrossingLoss, NoncrossingVariables
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.interior_point.interior_point_steps import Iterate, inside_limits
 from cgboost.optimizers.interior_point.interior_session import (
     START,

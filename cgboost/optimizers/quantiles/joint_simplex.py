@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from cgboost._solvers import Solution
+from cgboost.arrays import Indices, Vector
 from cgboost.losses.dual.noncrossing import NoncrossingLoss, NoncrossingVariables
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.quantiles.joint_columns import JointColumns
 from cgboost.optimizers.quantiles.joint_session import FIRST_OFFSET, JointSolution
 from cgboost.optimizers.simplex.dual_session import DualSession

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 from scipy import linalg
 
+from cgboost.arrays import Indices, Vector
 from cgboost.losses.dual.noncrossing import NoncrossingLoss
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.quantiles.joint_columns import JointColumns
 from cgboost.optimizers.simplex.crossover import (
     A_FEW,

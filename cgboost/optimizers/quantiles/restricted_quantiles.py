@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Indices, Vector
 from cgboost.losses.dual.noncrossing import NoncrossingLoss, NoncrossingVariables
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.quantiles.joint_columns import JointColumns
 from cgboost.optimizers.quantiles.joint_session import JointSession, JointSolution

@@ -12,8 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Vector
 from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
 

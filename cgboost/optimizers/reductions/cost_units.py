@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from cgboost.losses.dual.support_vector import Vector
+from cgboost.arrays import Vector
 from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
 

@@ -16,9 +16,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
 

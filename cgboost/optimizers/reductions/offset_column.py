@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
-from cgboost.losses.dual.support_vector import Vector
 from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
 

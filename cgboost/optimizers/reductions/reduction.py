@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
-from cgboost.losses.dual.support_vector import Vector
 from cgboost.optimizers.live_dual import DualPoint
 from cgboost.penalties.penalty import DualForm
 

@@ -15,14 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq, lsq_linear
 
+from cgboost.arrays import Vector
 from cgboost.losses.loss import LONGEST_DOUBLING
 from cgboost.losses.second_order_model import Quadratic
 from cgboost.tolerances import SMALLEST
-
-Vector = NDArray[np.float64]
 
 Surface = Callable[[Vector], Quadratic]
 """The loss at a point."""

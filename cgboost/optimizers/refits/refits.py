@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import block_diag, csc_array
 
 from cgboost._solvers import (
@@ -28,6 +27,7 @@ from cgboost._solvers import (
     open_session,
     solve,
 )
+from cgboost.arrays import Vector
 from cgboost.exceptions import MasterError
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.loss import (
@@ -38,8 +38,6 @@ from cgboost.losses.loss import (
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.optimizers.refits.ridged import RidgedLoss
 from cgboost.tolerances import SMALLEST
-
-Vector = NDArray[np.float64]
 
 NEWTON_STEPS = 50
 """Newton steps at most where they are to converge."""

@@ -10,11 +10,9 @@ constant. It is a loss itself, so that pseudo-responses, line searches and refit
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.losses.loss import DifferentiableLoss
-
-Vector = NDArray[np.float64]
 
 
 class RidgedLoss(DifferentiableLoss):

@@ -21,11 +21,11 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from cgboost._solvers import LimitError, Status
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.spaces import FunctionSpace, SpaceColumn
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Vector
 from cgboost.optimizers.cones.cone_blocks import GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
 from cgboost.optimizers.cones.cone_rows import RowsSession

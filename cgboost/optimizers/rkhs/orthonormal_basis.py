@@ -19,12 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from cgboost.arrays import Indices, Vector
 from cgboost.exceptions import IndefiniteKernelError
 from cgboost.generation.columns import Column
-
-Vector = NDArray[np.float64]
-
-Indices = NDArray[np.intp]
 
 DEPENDENT, DEPENDENT_NARROW = 1e-12, 1e-6
 """A column is dependent if its squared distance from the span of the others falls below this share

@@ -20,9 +20,9 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost._solvers import SolverFailure
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Vector
 from cgboost.optimizers.live_dual import DualPoint
 from cgboost.penalties.penalty import DualForm
 

@@ -12,9 +12,9 @@ import numpy as np
 from scipy import linalg
 
 from cgboost._solvers import SolverError
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.live_dual import Basis, DualPoint
 from cgboost.optimizers.reductions.reduction import Chain, Problem

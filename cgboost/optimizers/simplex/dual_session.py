@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost._solvers import Program, Session, Solution, open_session
+from cgboost.arrays import Indices, Vector
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import Indices, Vector
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.live_dual import DualSolution, LiveDual
 from cgboost.penalties.penalty import DualForm

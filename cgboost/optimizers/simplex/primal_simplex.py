@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.support_vector import BoxVariables, Indices, Vector
+from cgboost.losses.dual.support_vector import BoxVariables
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.live_dual import DualPoint
 from cgboost.optimizers.simplex.tableau import Tableau, exchanged

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.arrays import Indices, Vector
 
 ON_MARGIN = 1e-7
 """Rates this small, relative to the terms of the output, are 0: an interior point leaves less."""

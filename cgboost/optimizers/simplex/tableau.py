@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
-from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.arrays import Indices, Vector
 
 PENDING = 32
 """Exchanges that are taken from T at once. It was not tuned."""

@@ -23,7 +23,7 @@ from enum import Enum, auto
 
 import numpy as np
 
-from cgboost.losses.dual.support_vector import Indices, Vector
+from cgboost.arrays import Indices, Vector
 from cgboost.optimizers.simplex.tableau import Tableau
 
 VIOLATION = 1e-9

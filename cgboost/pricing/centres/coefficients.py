@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from cgboost.kernels.expansions import Matrix, Vector
+from cgboost.arrays import Matrix, Vector
 from cgboost.pricing.centres.smoothing import CurvedLoss
 from cgboost.tolerances import SMALLEST
 

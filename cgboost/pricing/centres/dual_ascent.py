@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cgboost.kernels.expansions import Vector
+from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.tolerances import SMALLEST
 

@@ -13,11 +13,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.random import RandomState
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.exceptions import KernelError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Pricer
-from cgboost.kernels import Kernel, Matrix, kernel_values
-from cgboost.kernels.expansions import Vector
+from cgboost.kernels import Kernel, kernel_values
 from cgboost.kernels.gradients import no_gradient
 from cgboost.kernels.precomputed import KernelHypothesis
 from cgboost.kernels.sparse_rows import is_sparse

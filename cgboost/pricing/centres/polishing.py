@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels import Matrix
-from cgboost.kernels.expansions import Vector
 from cgboost.pricing.centres.coefficients import Coefficients
 from cgboost.pricing.centres.projection import CentreSets, Projection
 from cgboost.pricing.centres.starts import means, within_reach

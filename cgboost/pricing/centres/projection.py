@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.kernels import Kernel, Matrix
-from cgboost.kernels.expansions import Vector
+from cgboost.arrays import Indices, Matrix, Vector
+from cgboost.kernels import Kernel
 from cgboost.pricing.centres.coefficients import Coefficients, optimal_coefficients
 from cgboost.pricing.centres.features_read import features_read
-from cgboost.pricing.centres.smoothing import CurvedLoss, Indices
+from cgboost.pricing.centres.smoothing import CurvedLoss
 
 CentreSets = Sequence[Matrix]
 """The centres of every kernel, each of shape (n_centres of the kernel, n_features)."""

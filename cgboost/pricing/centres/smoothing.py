@@ -14,15 +14,12 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.exceptions import UnsupportedLossError
-from cgboost.kernels.expansions import Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.loss import WeightedLoss
 from cgboost.tolerances import SMALLEST
-
-Indices = NDArray[np.intp]
 
 SMOOTHING_WIDTH = 0.5
 """Smoothing width h relative to the spread of the targets. On MNIST odd/even test errors with

@@ -11,9 +11,8 @@ import warnings
 
 import numpy as np
 
-from cgboost.kernels import Kernel, Matrix
-from cgboost.kernels.expansions import Vector
-from cgboost.pricing.centres.smoothing import Indices
+from cgboost.arrays import Indices, Matrix, Vector
+from cgboost.kernels import Kernel
 
 MEANS_ROWS = 50
 """Rows that k-means sees for each centre, at most: means of more change little."""

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.generation.columns import Column
-from cgboost.kernels import Matrix
-from cgboost.pricing.scans.candidates import NO_NUMBERS, NO_PLACES, Indices, Vector
+from cgboost.pricing.scans.candidates import NO_NUMBERS, NO_PLACES
 from cgboost.pricing.univariate.stumps import StumpPool
 
 RISING, FALLING = "rising hinge", "falling hinge"

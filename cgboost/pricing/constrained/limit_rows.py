@@ -15,13 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Pricer
-
-Vector = NDArray[np.float64]
 
 NOTHING = 1e-12
 """A sum this small compared with that of the sizes of its terms is rounding."""

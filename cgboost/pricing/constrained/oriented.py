@@ -17,8 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column, evaluate
-from cgboost.pricing.scans.candidates import Indices, Vector
 
 
 class OppositeFamily:

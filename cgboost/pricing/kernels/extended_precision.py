@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.kernels.expansions import Arithmetic
 from cgboost.pricing.kernels.shared_products import SharedKernelProducts
-from cgboost.pricing.scans.candidates import Indices, Vector
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 EXTENDED_UNIT = 0.5 * float(np.finfo(np.longdouble).eps)

@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.generation.columns import Column
-from cgboost.kernels import AnyLibrary, Matrix, as_library
+from cgboost.kernels import AnyLibrary, as_library
 from cgboost.kernels.checked_values import check_function
 from cgboost.kernels.expansions import Rounding, Weights
 from cgboost.kernels.library import KernelLibrary
@@ -63,7 +64,7 @@ from cgboost.pricing.scans.candidates import (
     adds_up,
     search_strata,
 )
-from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
+from cgboost.pricing.scans.scan import Priority, StrataPricer
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 DOUBLE = Precision.of(np.float64)

@@ -18,23 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Mask, Matrix, Vector
 from cgboost.pricing.kernels.blocks import KernelData, Precision
 from cgboost.pricing.kernels.row_cache import RowCache, transpose, weighted_rows
 from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_strata
 from cgboost.tolerances import UNIT_ROUNDOFF
-
-Matrix = NDArray[np.floating[Any]]
-
-Vector = NDArray[np.float64]
-
-Indices = NDArray[np.intp]
-
-Mask = NDArray[np.bool_]
 
 WHOLE = 7
 """All values of a kernel are computed where one row in so many is missing: the part of the rows

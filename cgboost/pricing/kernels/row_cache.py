@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import daxpy
 
-Matrix = NDArray[np.floating[Any]]
-
-Vector = NDArray[np.float64]
-
-Indices = NDArray[np.intp]
+from cgboost.arrays import Indices, Matrix, Vector
 
 CHUNK = 2**16
 """Numbers read at a time, so that a processor's cache holds them."""

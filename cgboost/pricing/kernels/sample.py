@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from cgboost.arrays import Indices, Matrix
 from cgboost.exceptions import KernelError, KernelScaleWarning, see, warn_caller
-from cgboost.kernels import Matrix
 from cgboost.parallel.blas import blas_threads
 from cgboost.pricing.kernels.blocks import KernelData
-from cgboost.pricing.scans.scan import Indices
 
 COLUMNS, ROWS = 8, 256
 """Columns that are looked at, and on how many rows."""

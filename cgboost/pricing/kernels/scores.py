@@ -12,13 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.kernels.expansions import Rounding
 from cgboost.pricing.scans.candidates import Candidates, PricingRequest, adds_up, doubts
 from cgboost.tolerances import UNIT_ROUNDOFF
-
-Vector = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-11
 """Changes of r that are smaller than this in total, relative to Σ|r|, wait: their error is counted,
@@ -114,8 +112,6 @@ def change(reference: Reference, response: Vector, rounding: Rounding | None) ->
     target = np.where(support, response, 0.0)
     return ResponseChange(target, True, target, response)
 
-
-Indices = NDArray[np.intp]
 
 REST = 0.5
 """Columns that are not scored again may widen the gap by this share of what is tolerated."""

@@ -8,14 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Matrix
 from cgboost.forks import cached_property
-from cgboost.kernels import Kernel, Matrix, squared_norms
+from cgboost.kernels import Kernel, squared_norms
 from cgboost.kernels.numeric.rbf import fill_squared_distances
 from cgboost.kernels.sparse_rows import chunks, products_of
-
-Indices = NDArray[np.intp]
 
 EVERYTHING = slice(None)
 

@@ -17,12 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.generation.columns import PREDICTION_BLOCK, Term
-from cgboost.kernels import Kernel, Matrix, kernel_values
-
-Vector = NDArray[np.float64]
+from cgboost.kernels import Kernel, kernel_values
 
 
 class GrowingMatrix:

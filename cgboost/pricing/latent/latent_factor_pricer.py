@@ -28,13 +28,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.kernels import Kernel, Matrix, kernel_values
+from cgboost.kernels import Kernel, kernel_values
 from cgboost.pricing.latent.factors import (
     FactorBasis,
     FactorHypothesis,
@@ -42,8 +42,6 @@ from cgboost.pricing.latent.factors import (
     LinearFactors,
     product,
 )
-
-Vector = NDArray[np.float64]
 
 ENTRIES_IN_CACHE = 2**16
 """Entries of X that are used for two products while they are at hand."""

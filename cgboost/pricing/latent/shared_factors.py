@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.pricing.latent.latent_factor_pricer import (
     NO_FURTHER,
@@ -22,8 +22,6 @@ from cgboost.pricing.latent.latent_factor_pricer import (
     FactorSpace,
     LatentFactorPricer,
 )
-
-Vector = NDArray[np.float64]
 
 
 class SharedFactorPricer(LatentFactorPricer):

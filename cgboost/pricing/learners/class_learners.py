@@ -29,15 +29,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import RememberingPricer
-from cgboost.kernels import Matrix
 from cgboost.pricing.learners.learners import Seeded
 from cgboost.pricing.univariate.stumps import CONSTANT_STUMP, STUMPS, Stump, stump_at
 from cgboost.tables.histograms import BinnedFeatures
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

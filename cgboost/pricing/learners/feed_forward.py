@@ -15,15 +15,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.forks import cached_property
 from cgboost.generation.columns import PREDICTION_BLOCK, Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.pricing.learners.learners import LearnerHypothesis, LearnerPricer
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.floating[Any]]
 
 
 class FeedForwardFeatures:

@@ -27,11 +27,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column, FloatArray
 from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.generation.resuming import memories, recall_all
-
-Vector = NDArray[np.float64]
 
 
 class Pairs:

@@ -32,13 +32,12 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Pricer
 from cgboost.generation.resuming import memories, recall_all
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.tolerances import LARGEST_SEED
-
-Vector = NDArray[np.float64]
 
 STRATUM = "learner"
 

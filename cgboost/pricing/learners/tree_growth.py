@@ -23,14 +23,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.tables.histograms import BinnedFeatures, midpoints
 from cgboost.tolerances import RESIDUE
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 SAME_WORTH = 1e-14
 """Splits whose worth differs by less than this, relative to Σ w·t², are the same but for rounding;

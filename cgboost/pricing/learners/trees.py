@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError, WeightedLoss
@@ -29,8 +30,6 @@ from cgboost.tolerances import LARGEST_SEED
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeRegressor
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Single = NDArray[np.float32]
 
 STRATUM = "tree"

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.protocols import MasterState, Priced
@@ -25,8 +25,6 @@ from cgboost.pricing.kernels.kernel_pricer import KernelPool
 from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer, SpannedState
 from cgboost.pricing.rkhs.summed import SummedKernel
 from cgboost.tolerances import UNIT_ROUNDOFF
-
-Vector = NDArray[np.float64]
 
 
 class SummedKernelOfMachine:

@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.packed import PackedMatrix, places
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.kernel_pricer import KernelPool
 from cgboost.tolerances import UNIT_ROUNDOFF
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 FORM_TILE = 256
 """Rows of a tile of values: with more, fewer values are spared; with fewer, a pass over thousands

@@ -15,8 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.exceptions import IndefiniteKernelError
 from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from cgboost.pricing.kernels.kernel_pricer import KernelPool
     from cgboost.pricing.rkhs.summed import SummedKernel
 
-Vector = NDArray[np.float64]
-
-Indices = NDArray[np.intp]
 
 NEW_SHARE = 1e-10
 """A row is no centre if this share of the squared length of its column, or less, lies outside the

@@ -15,9 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from cgboost.arrays import Vector
 
 SAME_CENTRE = 1e-6
 """A centre of which the others leave this share of its squared length is not taken next to them."""

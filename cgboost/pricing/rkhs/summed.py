@@ -16,15 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.kernels.kernel_space import EXPANSIONS, ExpansionFamily, Terms
 from cgboost.kernels.precomputed import KernelHypothesis
 from cgboost.pricing.kernels.kernel_pricer import KernelPool
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 ADDED_AT_ONCE = 2**22
 """Kernel values of columns that are made before they are added up (32 MB)."""

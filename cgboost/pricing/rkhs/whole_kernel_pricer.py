@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.spaces import SpaceState
@@ -22,9 +22,6 @@ from cgboost.kernels.precomputed import KernelFamily
 from cgboost.penalties import GroupNorm
 from cgboost.pricing.kernels.kernel_pricer import KernelPool
 from cgboost.pricing.rkhs.quadratic_forms import QuadraticForms
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 MANY_VALUES = 2e8
 """With fewer kernel values in a pass a rough one before it does not pay (a second of them)."""

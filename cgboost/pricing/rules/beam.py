@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from cgboost.arrays import Indices, Vector
 from cgboost.pricing.rules.branching import BestConjunctions, LiteralPlaces
-from cgboost.pricing.rules.literals import Indices, Literals, Vector, cross
+from cgboost.pricing.rules.literals import Literals, cross
 
 BEAM_WIDTH = 200
 """Conjunctions of each size that are extended."""

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cgboost.pricing.rules.literals import Indices, Literals, Vector, ZeroOneMatrix, gram
+from cgboost.arrays import Indices, Vector
+from cgboost.pricing.rules.literals import Literals, ZeroOneMatrix, gram
 
 LiteralPlaces = tuple[int, ...]
 

@@ -13,11 +13,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.rules.beam import beam
 from cgboost.pricing.rules.branching import BestConjunctions
-from cgboost.pricing.rules.literals import Literals, Vector
+from cgboost.pricing.rules.literals import Literals
 from cgboost.pricing.rules.rule_pricer import cover_mark
 
 COST_POWER = 0.75

@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Matrix = NDArray[np.floating[Any]]
-Mask = NDArray[np.bool_]
+from cgboost.arrays import Mask, Matrix
 
 
 class Relation(StrEnum):

@@ -23,11 +23,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.forks import cached_property
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.rules.branching import LiteralPlaces
-from cgboost.pricing.rules.literals import Literals, Vector, cross
+from cgboost.pricing.rules.literals import Literals, cross
 from cgboost.pricing.rules.rule_pricer import cover_mark
 
 BIASES = (-0.5, 0.5, -1.5, 1.5, -2.5, 2.5)

@@ -8,10 +8,11 @@ from itertools import combinations
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
-from cgboost.pricing.rules.literals import Literals, Vector
+from cgboost.pricing.rules.literals import Literals
 from cgboost.pricing.rules.rule_pricer import cover_mark
 
 MOST_CONJUNCTIONS = 10_000

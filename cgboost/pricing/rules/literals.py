@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.generation.columns import Column
-from cgboost.pricing.rules.conditions import Condition, Conjunction, Matrix, Relation
+from cgboost.pricing.rules.conditions import Condition, Conjunction, Relation
 from cgboost.tables.histograms import thresholds
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.intp]
 ZeroOneMatrix = NDArray[np.uint8]
 
 WORTH_GROUPING = 0.8

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.rules.beam import beam
 from cgboost.pricing.rules.branching import KEPT, BestConjunctions, BranchAndBound, LiteralPlaces
-from cgboost.pricing.rules.literals import Literals, Vector
+from cgboost.pricing.rules.literals import Literals
 
 ENDLESS_SCORE = 1e300
 """Stands for a score without end."""

@@ -18,12 +18,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule
-
-Vector = NDArray[np.float64]
-
-Indices = NDArray[np.intp]
 
 BLUR = 0.25
 """Errors of scores may widen the gap by this share of what is left of it."""

@@ -29,6 +29,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced
 from cgboost.generation.resuming import Memoryless
@@ -44,8 +45,6 @@ from cgboost.pricing.scans.candidates import (
 from cgboost.pricing.scans.order import StratumOrder
 from cgboost.pricing.scans.shortlist import Shortlist
 from cgboost.tolerances import UNIT_ROUNDOFF
-
-Vector = NDArray[np.float64]
 
 NEAR = 0.3
 """A shortlist has columns that would price out with a score larger by this share."""
@@ -112,8 +111,6 @@ def select_unlike(values: Vector, scores: Vector, entry: EntryRule, limit: int) 
         left = np.maximum(left - along**2, 0.0)
     return np.array(chosen, dtype=np.intp)
 
-
-Indices = NDArray[np.intp]
 
 Priority = Literal["full", "stratified", "round_robin"]
 

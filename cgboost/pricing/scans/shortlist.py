@@ -14,13 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.pricing.scans.candidates import (
-    Candidates,
-    HeldColumns,
-    Indices,
-    PricingRequest,
-    largest,
-)
+from cgboost.arrays import Indices
+from cgboost.pricing.scans.candidates import Candidates, HeldColumns, PricingRequest, largest
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,13 +47,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, dense_columns
 from cgboost.tolerances import EPSILON
-
-Vector = NDArray[np.float64]
 
 ENTRIES_AT_ONCE = 2**17
 """Entries of X that are centred at once."""

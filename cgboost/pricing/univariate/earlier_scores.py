@@ -19,9 +19,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import multiple
 from cgboost.pricing.scans.candidates import PricingRequest, may_price_out
-from cgboost.pricing.univariate.matrices import FeatureStorage, Indices, Vector
+from cgboost.pricing.univariate.matrices import FeatureStorage
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 REMEMBERED_PASSES = 4

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.generation.columns import Column, Term
-from cgboost.kernels import Matrix
 from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_scores
-from cgboost.pricing.scans.scan import Indices, StrataPricer, Vector
+from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.pricing.univariate.earlier_scores import EarlierScores
 from cgboost.pricing.univariate.matrices import matrix_of
 from cgboost.tolerances import UNIT_ROUNDOFF

@@ -26,15 +26,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from cgboost.arrays import Matrix, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
-from cgboost.kernels import Matrix
 from cgboost.losses.loss import WeightedLoss
-
-Vector = NDArray[np.float64]
 
 STRATUM = "line"
 

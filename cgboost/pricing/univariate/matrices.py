@@ -10,11 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from cgboost.arrays import Indices, Vector
 from cgboost.tolerances import UNIT_ROUNDOFF
-
-Vector = NDArray[np.float64]
-
-Indices = NDArray[np.intp]
 
 GATHERED_BY_ROWS = 0.04
 """Share of the columns of a matrix stored by rows that takes less time to gather than a product

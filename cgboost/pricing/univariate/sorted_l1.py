@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
-from cgboost.pricing.scans.scan import Indices, Vector
 from cgboost.pricing.univariate.feature_pricer import FeaturePool, dense_columns
 
 

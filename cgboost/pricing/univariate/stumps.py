@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
-from cgboost.kernels import Matrix
-from cgboost.pricing.scans.scan import Indices, Priority, StrataPricer, Vector
+from cgboost.pricing.scans.scan import Priority, StrataPricer
 from cgboost.tables.histograms import BinnedFeatures, midpoints
 
 CONSTANT_STUMP = -1

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.estimators.constrained.constraints.constraint import Constraint, Measure, check_limit
 from cgboost.estimators.constrained.data import (
     ConvexLimit,
     Declarations,
     Grouping,
     MeasuredModel,
-    Vector,
     mean_of,
 )
 from cgboost.exceptions import see

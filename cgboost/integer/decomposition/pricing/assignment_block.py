@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
+from cgboost.arrays import Mask, Vector
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Positions
-from cgboost.integer.decomposition.model import Mask, Vector
 from cgboost.integer.decomposition.pricing.block import NO_POINT, Block, BlockRequest, Found
 from cgboost.integer.decomposition.pricing.two_colouring import two_colouring
 

@@ -10,13 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from cgboost.arrays import Mask, Vector
 from cgboost.exceptions import CGBoostError
 from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together, VariableBound
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Positions
-from cgboost.integer.decomposition.model import Mask, Vector
 
 
 class BlockError(CGBoostError):

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import Duals
@@ -32,7 +33,6 @@ from cgboost.integer.branching.decisions import (
     VariableRow,
 )
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing.block import Block, BlockRequest, BlockTimeError, Found
 from cgboost.integer.decomposition.pricing.block_problem import BlockProblem
 from cgboost.parallel.executors import Executor

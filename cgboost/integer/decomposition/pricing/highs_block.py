@@ -12,10 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from cgboost._solvers import Program, SolverError, run_highs, solve
+from cgboost.arrays import Vector
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.model import Vector, checked, one_threaded_highs
+from cgboost.integer.decomposition.model import checked, one_threaded_highs
 from cgboost.integer.decomposition.pricing.block import (
     NO_POINT,
     Block,

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
+from cgboost.arrays import Vector
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing.block import NO_POINT, Block, BlockRequest, Found
 from cgboost.pricing.knapsack import solve_knapsack
 

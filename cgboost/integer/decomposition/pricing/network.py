@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from cgboost.arrays import Vector
 from cgboost.integer.decomposition.blocks import Positions
-from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing.block import Block
 from cgboost.integer.decomposition.pricing.two_colouring import two_colouring
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Positions
-from cgboost.integer.decomposition.model import Vector
 from cgboost.integer.decomposition.pricing.block import NO_POINT, Block, BlockRequest, Found
 from cgboost.integer.decomposition.pricing.network import Network, network_of
 from cgboost.integer.decomposition.pricing.paths import NegativeCycleError, Paths

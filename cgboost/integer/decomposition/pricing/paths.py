@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.integer.decomposition.blocks import Positions
-from cgboost.integer.decomposition.model import Vector
 
 FIRST_CHECK = 8
 """After so many rounds, and each time after twice as many, a negative cycle is looked for."""

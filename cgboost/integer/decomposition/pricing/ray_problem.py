@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from cgboost._solvers import run_highs
-from cgboost.integer.decomposition.model import Vector, checked, one_threaded_highs
+from cgboost.arrays import Vector
+from cgboost.integer.decomposition.model import checked, one_threaded_highs
 from cgboost.integer.decomposition.pricing.block import (
     Block,
     BlockError,

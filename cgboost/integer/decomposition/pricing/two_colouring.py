@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from cgboost.arrays import Mask
 from cgboost.integer.decomposition.blocks import Positions
-from cgboost.integer.decomposition.model import Mask
 
 
 def two_colouring(n: int, first: Positions, second: Positions, different: Mask) -> Mask | None:
