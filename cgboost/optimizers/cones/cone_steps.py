@@ -58,7 +58,7 @@ units, 10⁵ outside, then take 40 steps and not 61."""
 
 LEAST_SHRINKAGE = 1e-2
 """With the squared penalty u is shrunk to the best multiple of it, but no further than this: a u
-much nearer to 0 than to its cost is hard to move. At 1e-4 features in raw units beside others
+much nearer to 0 than to its cost is hard to move. At 1e-4 features in raw units next to others
 led nowhere; at 1 digits are lost on the way to a small u."""
 
 SMALLER = 0.1
