@@ -21,7 +21,7 @@ from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.generation.columns import Column, Combination
 from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.spaces import SpaceColumn
-from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
+from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from cgboost.kernels.sparse_rows import single
 from cgboost.tolerances import UNIT_ROUNDOFF
 

@@ -3,8 +3,8 @@ from .independent_set import contracted_graph as contracted_graph
 from .independent_set import dominated_nodes as dominated_nodes
 from .independent_set import greedy_independent_set as greedy_independent_set
 from .independent_set import heaviest_independent_set as heaviest_independent_set
-from .kernels.kernel_pricer import KernelPool as KernelPool
-from .kernels.kernel_pricer import KernelPricer as KernelPricer
+from .kernels.kernel_pool import KernelPool as KernelPool
+from .kernels.kernel_pool import KernelPricer as KernelPricer
 from .knapsack import solve_knapsack as solve_knapsack
 from .labelling import ElementaryPaths as ElementaryPaths
 from .labelling import FoundPaths as FoundPaths

@@ -13,7 +13,7 @@ from cgboost.exceptions import KernelError
 from cgboost.generation.columns import Ensemble, evaluate
 from cgboost.kernels import FunctionKernel, Kernel, Normalized
 from cgboost.kernels.combinations import WeightedCentres, library_sum
-from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
+from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from tests.effort import examples
 from tests.kernels.cases import OF_PRODUCTS, by_formula
 

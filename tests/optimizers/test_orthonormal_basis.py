@@ -9,7 +9,7 @@ from cgboost import RBF, Linear, Polynomial, Precomputed
 from cgboost.exceptions import IndefiniteKernelError, KernelError
 from cgboost.generation.columns import Column
 from cgboost.kernels.kernel import Kernel
-from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
+from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from cgboost.optimizers.rkhs.orthonormal_basis import (
     OrthonormalBasis,
     cholesky_of_independent,

@@ -13,7 +13,7 @@ from cgboost.arrays import Vector
 from cgboost.exceptions import ExportError
 from cgboost.inspection.onnx.graph import ML, Name, OperatorGraph
 from cgboost.inspection.onnx.kernels import kernel_values
-from cgboost.kernels.precomputed import KernelHypothesis
+from cgboost.kernels.kernel_family import KernelHypothesis
 from cgboost.kernels.scaling import Widened
 from cgboost.kernels.sparse_rows import SparseScaler
 from cgboost.pricing.learners.class_learners import (

@@ -19,14 +19,14 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.kernels import Kernel, kernel_values
 from cgboost.kernels.gradients import no_gradient
-from cgboost.kernels.precomputed import KernelHypothesis
+from cgboost.kernels.kernel_family import KernelHypothesis
 from cgboost.kernels.sparse_rows import is_sparse
 from cgboost.losses import SupportVectorLoss
 from cgboost.pricing.centres.dual_ascent import ascended, n_passes
 from cgboost.pricing.centres.polishing import Polished, polished_stages, stage_sizes
 from cgboost.pricing.centres.projection import CentreSets, Projection
 from cgboost.pricing.centres.smoothing import smoothed
-from cgboost.pricing.kernels.kernel_pricer import KernelPool
+from cgboost.pricing.kernels.kernel_pool import KernelPool
 
 CERTIFIED_ROWS = 6000
 """Up to so many rows every stage has a bound. With more, a pass over all pairs of rows takes longer

@@ -2,7 +2,7 @@
 
 ::
 
-    kernel_pricer.py    the pool of columns: its scores from pass to pass, and the orders it gives
+    kernel_pool.py      the pool of columns: its scores from pass to pass, and the orders it gives
     scores.py           what scores belong to, what must be added, how far off they may be
     partition.py        some centres, with their scores, brought up to date and searched
     row_cache.py        rows of kernel values that are kept

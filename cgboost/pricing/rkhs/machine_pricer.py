@@ -21,7 +21,7 @@ from cgboost.generation.resuming import Memoryless
 from cgboost.kernels.kernel_space import KernelExpansion, KernelSpace
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.numeric.rbf import RBF
-from cgboost.pricing.kernels.kernel_pricer import KernelPool
+from cgboost.pricing.kernels.kernel_pool import KernelPool
 from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer, SpannedState
 from cgboost.pricing.rkhs.summed import SummedKernel
 from cgboost.tolerances import UNIT_ROUNDOFF

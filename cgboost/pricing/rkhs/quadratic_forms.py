@@ -14,7 +14,7 @@ import numpy as np
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.packed import PackedMatrix, places
 from cgboost.pricing.kernels.blocks import KernelData
-from cgboost.pricing.kernels.kernel_pricer import KernelPool
+from cgboost.pricing.kernels.kernel_pool import KernelPool
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 FORM_TILE = 256

@@ -28,7 +28,7 @@ from cgboost.pricing.scans.candidates import BLUR, NEAR_END, largest
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
-    from cgboost.pricing.kernels.kernel_pricer import KernelPool
+    from cgboost.pricing.kernels.kernel_pool import KernelPool
     from cgboost.pricing.rkhs.summed import SummedKernel
 
 

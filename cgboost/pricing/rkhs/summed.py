@@ -19,9 +19,9 @@ import numpy as np
 
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
+from cgboost.kernels.kernel_family import KernelHypothesis
 from cgboost.kernels.kernel_space import EXPANSIONS, ExpansionFamily, Terms
-from cgboost.kernels.precomputed import KernelHypothesis
-from cgboost.pricing.kernels.kernel_pricer import KernelPool
+from cgboost.pricing.kernels.kernel_pool import KernelPool
 
 ADDED_AT_ONCE = 2**22
 """Kernel values of columns that are made before they are added up (32 MB)."""

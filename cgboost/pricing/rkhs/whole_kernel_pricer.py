@@ -17,10 +17,10 @@ from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.spaces import SpaceState
 from cgboost.kernels.definite import check_whole
+from cgboost.kernels.kernel_family import KernelFamily
 from cgboost.kernels.kernel_space import KernelSpace
-from cgboost.kernels.precomputed import KernelFamily
 from cgboost.penalties import GroupNorm
-from cgboost.pricing.kernels.kernel_pricer import KernelPool
+from cgboost.pricing.kernels.kernel_pool import KernelPool
 from cgboost.pricing.rkhs.quadratic_forms import QuadraticForms
 
 MANY_VALUES = 2e8

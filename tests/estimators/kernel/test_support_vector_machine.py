@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Linear
 from cgboost.optimizers.rkhs import support_vector_machine
 from cgboost.penalties import RKHS
-from cgboost.pricing.kernels.kernel_pricer import KernelPool
+from cgboost.pricing.kernels.kernel_pool import KernelPool
 from cgboost.pricing.rkhs.machine_pricer import SummedKernelOfMachine
 
 X, y = make_classification(200, 6, n_informative=4, flip_y=0.2, random_state=0)

@@ -7,7 +7,7 @@ import pytest
 
 from cgboost import RBF, KernelLibrary
 from cgboost.generation.columns import Column
-from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
+from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from cgboost.losses import Hinge
 from cgboost.masters.rkhs.rkhs_master import RKHSMaster
 from cgboost.masters.rkhs.staged import StagedMaster

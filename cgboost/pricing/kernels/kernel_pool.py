@@ -30,8 +30,8 @@ from cgboost.generation.columns import Column
 from cgboost.kernels import AnyLibrary, as_library
 from cgboost.kernels.checked_values import check_function
 from cgboost.kernels.expansions import Rounding, Weights
+from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis, scaled
 from cgboost.kernels.library import KernelLibrary
-from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
 from cgboost.kernels.scaling import FeatureScaler, Widened
 from cgboost.kernels.sparse_rows import relative_weights, single
 from cgboost.parallel import Executor, as_executor
