@@ -56,6 +56,7 @@ from cgboost.estimators.common.fitted_runs import (
     unchanged_on_failure,
 )
 from cgboost.estimators.common.parameters import (
+    TradeOff,
     check_callbacks,
     check_class_weight,
     check_count,
@@ -99,15 +100,15 @@ class Wording:
     ----------
     name : str
         The class that the user has called.
-    trade_off, remedy : str or None
-        The parameter that weighs loss against penalty, with its value, and what may make more of a
-        model without columns; None: those of the objective.
+    trade_off : TradeOff or None
+    remedy : str or None
+        What may make more of a model without columns. None: both are those of the objective.
     time_limit : str
         The parameter that limits the time.
     """
 
     name: str
-    trade_off: str | None = None
+    trade_off: TradeOff | None = None
     remedy: str | None = None
     time_limit: str = "time_limit"
 

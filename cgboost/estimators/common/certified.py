@@ -178,8 +178,8 @@ class BaseBoost(BaseEnsemble):
         self.converged_ = bool(self.gap_ <= self._tol)
         objective = self._objective
         self._warn_of_scale(runs, rows, objective.tube)
-        if (trade_off := objective.trade_off).startswith("C="):
-            warn_of_weights(self._called, rows.weights, f"{trade_off} multiplies each")
+        if objective.trade_off.name == "C":
+            warn_of_weights(self._called, rows.weights, f"{objective.trade_off} multiplies each")
         family, one = self._family, self._target.run_names is None
         for name in vars(self).get("_optional", ()):  # of an earlier fit
             vars(self).pop(name, None)

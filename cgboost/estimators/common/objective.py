@@ -29,7 +29,12 @@ from numpy.typing import NDArray
 
 from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.parameters import check_choice, check_nu, check_number
+from cgboost.estimators.common.parameters import (
+    TradeOff,
+    check_choice,
+    check_nu,
+    check_number,
+)
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.exceptions import see
 from cgboost.generation.protocols import Pricer
@@ -188,8 +193,7 @@ class Objective:
         ``make_master(loss, coef=…, offset=…, solver=…)``, the master of such a loss.
     program : {"lp", "qp"}
         What a solver must be able to solve.
-    trade_off : str
-        The parameter that weighs the loss against the penalty, and its value.
+    trade_off : TradeOff
     level_attribute : str or None
         The fitted attribute that holds what the loss chooses itself: margin ρ or tube ε.
     level_sign : float
@@ -207,7 +211,7 @@ class Objective:
     make_loss: MasterLossMaker
     make_master: Callable[..., Any]
     program: str
-    trade_off: str
+    trade_off: TradeOff
     level_attribute: str | None = None
     level_sign: float = 1.0
     default_level: float | None = None
@@ -253,9 +257,9 @@ class Margins:
     margin: float = 0.0
 
     @property
-    def trade_off(self) -> str:
-        """C or ν, and its value."""
-        return f"C={self.C:g}" if self.nu is None else f"nu={self.nu:g}"
+    def trade_off(self) -> TradeOff:
+        """C or ν."""
+        return TradeOff("C", self.C) if self.nu is None else TradeOff("nu", self.nu)
 
     @property
     def share(self) -> float:
@@ -459,7 +463,7 @@ def residual_objective(penalty: Penalty, *, C: float, loss: Loss, nu: float | No
         bound,
         penalized(penalty),
         program_of(loss, penalty),
-        f"C={C:g}",
+        TradeOff("C", C),
         level_attribute=None if epsilon is None else "epsilon_",
         default_level=epsilon,
         remedy=f"{LARGER}, or {SCALE_Y}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -15,6 +15,16 @@ from cgboost.exceptions import see
 
 HUGE = 1024
 """Bits of whole numbers that are beyond the largest float."""
+
+
+class TradeOff(NamedTuple):
+    """The parameter that weighs the loss against the penalty, and its value."""
+
+    name: str
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value:g}"
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, penalized
-from cgboost.estimators.common.parameters import check_nu
+from cgboost.estimators.common.parameters import TradeOff, check_nu
 from cgboost.estimators.common.sklearn_bases import OutlierMixin
 from cgboost.estimators.common.targets import Target
 from cgboost.estimators.common.training_rows import EvalSets, TrainingRows
@@ -176,7 +176,7 @@ n_features_in_, feature_names_in_
 
         penalty = get_penalty(self.penalty)
         program = "qp" if penalty.quadratic else "lp"
-        return Objective(loss, penalized(penalty), program, f"nu={self.nu:g}")
+        return Objective(loss, penalized(penalty), program, TradeOff("nu", self.nu))
 
     def _master_options(self) -> dict[str, Any]:
         return super()._master_options() | {"offset": "none"}

@@ -30,7 +30,7 @@ from cgboost.estimators.common.certified import (
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.input_checks import check_response
 from cgboost.estimators.common.objective import LARGER, Objective, penalized, program_of
-from cgboost.estimators.common.parameters import check_bool, check_nu
+from cgboost.estimators.common.parameters import TradeOff, check_bool, check_nu
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.reading import RowReader
 from cgboost.estimators.common.training_rows import (
@@ -308,28 +308,28 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         return self._scaling.scaled(pool)
 
     def _objective_in_units(
-        self, cost: Loss, *, per_row: bool, price: float, trade_off: str
+        self, loss: Loss, *, per_row: bool, price: float, trade_off: TradeOff
     ) -> Objective:
         """The objective of the master.
 
         Parameters
         ----------
-        cost : Loss
+        loss : Loss
         per_row : bool
             Whether the loss is a mean over the rows.
         price : float
             Of one unit of the loss.
-        trade_off : str
-            The parameter that weighs them, and its value, for messages.
+        trade_off : TradeOff
+            What weighs loss and penalty, for messages.
         """
-        own, factor = in_units(cost, self._scaling.unit)
+        own, factor = in_units(loss, self._scaling.unit)
 
-        def loss(target: Vector, weights: Vector) -> Any:
+        def bound(target: Vector, weights: Vector) -> Any:
             total = float(weights.sum()) if per_row else 1.0
             return own.on(target, weights * (factor * price / (total * self._objective_unit)))
 
         return Objective(
-            loss,
+            bound,
             penalized(self._scaling.penalty(self._penalty)),
             program_of(own, self._penalty),
             trade_off,
@@ -426,10 +426,10 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
 
     alpha: float | None
 
-    def _objective_of_mean(self, cost: Loss) -> Objective:
+    def _objective_of_mean(self, loss: Loss) -> Objective:
         """The objective of the master: the mean of this loss, and α times the penalty."""
-        trade_off = f"alpha={self._penalty_price:g}"
-        return self._objective_in_units(cost, per_row=True, price=1.0, trade_off=trade_off)
+        trade_off = TradeOff("alpha", self._penalty_price)
+        return self._objective_in_units(loss, per_row=True, price=1.0, trade_off=trade_off)
 
     @property
     def _penalty_price(self) -> float:

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.base_ensemble import Wording
 from cgboost.estimators.common.certified import RegularizationPath, model_of
-from cgboost.estimators.common.parameters import check_choice
+from cgboost.estimators.common.parameters import TradeOff, check_choice
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
 from cgboost.estimators.linear.base_sparse_linear import PenaltyName
@@ -115,7 +115,7 @@ class SelectsStrength(BaseLinear):
         name = self._strength
         value = getattr(self, f"{name}_", np.nan)  # chosen before the model of all rows is fitted
         remedy = f"cross-validation has chosen this of {name}s_"
-        return Wording(type(self).__name__, f"{name}_={value:g}", remedy)
+        return Wording(type(self).__name__, TradeOff(f"{name}_", value), remedy)
 
     def _find(self, X: Matrix, y: NDArray[Any], weights: Vector) -> None:
         name = self._strength

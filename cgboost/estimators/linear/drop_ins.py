@@ -14,6 +14,7 @@ from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.base_ensemble import Wording
 from cgboost.estimators.common.objective import LARGER
 from cgboost.estimators.common.parameters import (
+    TradeOff,
     check_choice,
     check_count,
     check_number,
@@ -394,7 +395,7 @@ feature_names_in_
 
     @property
     def _wording(self) -> Wording:
-        return Wording(type(self).__name__, f"C={self.C:g}", LARGER)
+        return Wording(type(self).__name__, TradeOff("C", self.C), LARGER)
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, above=0)

@@ -14,7 +14,7 @@ from cgboost.estimators.common.calibration import CalibratedClassification
 from cgboost.estimators.common.certified import RegularizationPath
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, check_own, check_task_and_loss, loss_of
-from cgboost.estimators.common.parameters import check_number
+from cgboost.estimators.common.parameters import TradeOff, check_number
 from cgboost.estimators.common.targets import (
     ClassWeight,
     Numbers,
@@ -283,7 +283,7 @@ stop_reason_, n_features_in_, feature_names_in_
     @property
     def _objective(self) -> Objective:
         return self._objective_in_units(
-            self._loss, per_row=False, price=float(self.C), trade_off=f"C={self.C:g}"
+            self._loss, per_row=False, price=float(self.C), trade_off=TradeOff("C", self.C)
         )
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
