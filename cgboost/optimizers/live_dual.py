@@ -139,7 +139,7 @@ class LiveDual(ABC):
         return np.zeros(0, dtype=np.intp)
 
     @abstractmethod
-    def free(self, variables: Indices) -> None:
+    def unfix(self, variables: Indices) -> None:
         """Put variables into the session."""
 
     @abstractmethod
@@ -271,8 +271,8 @@ class BoxedDual:
         That changes the score of no (scaled) column by more.
         """
         s = self.scores(u)
-        free = (self.softness == 0) & (self.limit == 0)
-        missing = float(np.abs(s[free]).sum())
+        unpriced = (self.softness == 0) & (self.limit == 0)
+        missing = float(np.abs(s[unpriced]).sum())
         value = self._gained(u, s) - missing * float(np.abs(self.gain).max(initial=0.0))
         most = max(1.0, np.max(self._used_up(s) + missing / self.limit[self._hard], initial=0.0))
         return (self.fixed_gain + value) / most - self.fixed_gain

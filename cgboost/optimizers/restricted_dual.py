@@ -160,24 +160,24 @@ class RestrictedDual:
 
     def add(self, values: Sequence[FloatArray] | FloatArray, *outputs: Indices) -> None:
         """Take in new columns, each of shape (n_rows,); of several outputs with those of each."""
-        first, free = self.columns.count, len(self.columns.large)
+        first, before = self.columns.count, len(self.columns.large)
         self._repeats = 0
         self.columns.append(values, *outputs)
         self._slack_for = np.append(self._slack_for, np.zeros(len(values), dtype=np.intp))
-        if (directions := len(self.columns.large)) > free:
+        if (directions := len(self.columns.large)) > before:
             if isinstance(self.session, ActiveSetSession):
                 self.session = InteriorSession(self.loss, self.columns, self.form)
                 self.activate(np.arange(first))
-            self.session.activate(DIRECTION - np.arange(free, directions))
+            self.session.activate(DIRECTION - np.arange(before, directions))
         self._waiting = np.append(self._waiting, np.arange(first, self.columns.count))
 
     def _activate_waiting(self, time_limit: float | None) -> bool:
         """Put new columns into the session; whether the first ones, after a sample of the rows."""
-        waiting, free, sampled = self._waiting, self.form.n_free, False
+        waiting, n_free, sampled = self._waiting, self.form.n_free, False
         self._waiting = waiting[:0]
         if not (self.session.constraints >= 0).any() and not self._expected:
             sampled = self._expect_from_sample(waiting, time_limit)
-        for columns in (waiting[waiting < free], waiting[waiting >= free]):
+        for columns in (waiting[waiting < n_free], waiting[waiting >= n_free]):
             if columns.size:
                 self.session.rescale()
                 self.activate(columns)
@@ -185,7 +185,7 @@ class RestrictedDual:
 
     def _expect_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
         """Begin with the rows near their margin at the optimum over a sample; False if with all."""
-        rows, near = sample_of(self.loss.n_rows, len(columns) + 1)
+        rows, share = sample_of(self.loss.n_rows, len(columns) + 1)
         session, large = self.session, len(self.columns.large) > 0
         if not isinstance(session, InteriorSession) or large or not rows.size:
             return False
@@ -201,22 +201,22 @@ class RestrictedDual:
         coef = self.columns.of_part(point.coef)
         if self._begun:  # a solve without columns has fixed other rows
             session.start_anew()
-        self.expect(coef, point.intercept - self.columns.shift(coef), near)
+        self.expect(coef, point.intercept - self.columns.shift(coef), share)
         session.begin()
         self._expected = columns.size > 0
         return True
 
-    def expect(self, coef: Vector, intercept: float, near: float = NEAREST_SHARE) -> None:
+    def expect(self, coef: Vector, intercept: float, share: float = NEAREST_SHARE) -> None:
         """Take coefficients for near the optimum, as a hint of which variables matter.
 
-        The share ``near`` of them, nearest to their margin, starts in the session, the others
+        This share of them, nearest to their margin, starts in the session, the others
         fixed.
         """
         self._expected = True
         level = intercept + self.columns.shift(coef)
         self.rate = self.variables.rate(self.columns.combine(coef) + level)
         size = np.abs(self.rate)
-        far = size > max(LEAST_RATE, float(np.quantile(size, near)))
+        far = size > max(LEAST_RATE, float(np.quantile(size, share)))
         far &= (self.rate < 0) | np.isfinite(self.variables.costs)
         self.session.fix(np.flatnonzero(far), self.rate[far] > 0)
 
@@ -248,9 +248,9 @@ class RestrictedDual:
     def _begin_near(self, point: DualPoint, freed: Indices) -> None:
         """Go on with the variables that are as near to their margin as those on its wrong side."""
         size = np.abs(point.rate)
-        near = float(np.mean(size <= CALM * size[freed].max(initial=0.0)))
+        share = float(np.mean(size <= CALM * size[freed].max(initial=0.0)))
         least = NEXT_ROWS * len(self.session.constraints) / len(size)
-        self.expect(point.coef, point.intercept, min(1.0, max(near, least)))
+        self.expect(point.coef, point.intercept, min(1.0, max(share, least)))
         if isinstance(self.session, InteriorSession):
             self.session.begin()
 
@@ -318,7 +318,7 @@ class RestrictedDual:
             cost += excess * abs(self.loss.linear_gain(point.response))
             self.activate(violated)
         if wrong.size:
-            self.session.free(wrong)
+            self.session.unfix(wrong)
         session, absent = self.session, wrong.size > 0 or violated.size > 0
         if absent and (session.gap == 0.0 or (session.solved and cost > session.gap)):
             return True
@@ -412,7 +412,7 @@ class RestrictedDual:
         order = np.argsort(np.abs(self.rate[variables]), kind="stable")
         nearest = variables[order[: len(self.session.kept) + 1]]
         if nearest.size:
-            self.session.free(nearest)
+            self.session.unfix(nearest)
         return bool(nearest.size)
 
     def _fix_idle(self, rate: Vector) -> None:

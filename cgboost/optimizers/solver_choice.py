@@ -53,6 +53,9 @@ BEFORE_OPTIMIZER: tuple[Choice, ...] = (CostUnits.of,)
 BEFORE_VERTEX: tuple[Choice, ...] = (MergedRows.of,)
 """Reductions between it and the simplex that leads from inside the optimal face to a vertex."""
 
+# LimitedCosts is in none of these lists: its limit grows with the columns, so that it is not chosen
+# once, but anew by the live problem after a solve (GrowingCosts, which _dual opens)
+
 
 class Optimizer(NamedTuple):
     """A line of the table.

@@ -22,15 +22,22 @@ columns where an optimum is certified (objective.py, certified.py), else of mast
     │   └── BaseComponentwise, BaseTableStages (BaseTransform, BaseLinearTreeBoosting)
     └── BaseBLF                     latent factors
 
-What a subclass may say, and who says it:
+What a subclass may say, in the order of a fit, and who says it:
 
 ======================  ==========================================================================
+``_prepare``            rows read elsewhere or with more: tables, sources, constraints, CostByRows
+``_check_parameters``   every estimator, its own after those of its base
 ``_validated``          how X and y are read: kernels, linear models, tables, constraints, BLF
 ``_learn``, ``_target``  labels or numbers; quantiles, several responses, rows without a y
+``_weighted``           weights of classes: Classification
+``_usable``             which rows make columns: BaseBoost by its family, BaseComponentwise
+``_hold_out``           training rows for early stopping: one class, latent factors
 ``_plan``               the problems: Certified for BaseBoost, else Rounds of master and pricer
 ``_pool``               what certified columns are made of; linear models learn their units
 ``_solve``              more than one solution of the plan: rules, constraints, holdouts, trimming
 ``_keep``               fitted attributes, each class those that it documents
+``_complete``           fitted attributes that take more than the runs: rules, constraints, tables
+``_calibrate``          probabilities after the runs: CalibratedClassification
 ======================  ==========================================================================
 """
 
@@ -273,14 +280,14 @@ class BaseEnsemble(SharesExecutor, RowReader):
         """The callbacks that score the sets after every round of a run."""
         target, monitors = self._target, []
         for name, rows in held.items():
-            own = target.of_runs(rows.y)[run]
+            run_y = target.of_runs(rows.y)[run]
             scores = target.scores(run)
             for called, scorer in scorers_of(self.scoring).items():
                 view = bare(self)
-                labels = target.view(view, own)
+                labels = target.view(view, run_y)
                 scores[called] = RoundScore(called, scorer, view, rows.X, labels, target.unit)
             scores = {called: scores[called] for called in self._score_directions}
-            monitors.append(ValidationMonitor(rows.X, own, scores, name=name))
+            monitors.append(ValidationMonitor(rows.X, run_y, scores, name=name))
         return monitors
 
     # ------------------------------------------------------------------ what a subclass says

@@ -87,11 +87,11 @@ def solved_along(
         outputs = coef[some] @ columns.T + intercept[some, None]
         if len(some) != many.count:
             many = _Stacked(bound_loss, len(some))
-        penalty = [form.value(own, 0.0) for own in coef[some]]
+        penalty = [form.value(at_price, 0.0) for at_price in coef[some]]
         objective[some] = prices[some] * many.values(outputs) + penalty
         responses = many.responses(outputs, balanced=form.offset == "free")
-        own, errors = scores(responses.T)
-        size = prices[some] * (_size(own, form) + errors)
+        found_scores, errors = scores(responses.T)
+        size = prices[some] * (_size(found_scores, form) + errors)
         bound[some] = _bounds(many, form, responses, size, prices[some])
     scales = np.ones(len(prices))
     for k in found.tolist():
@@ -110,7 +110,7 @@ def _bounds(
     if form.penalty.is_positively_homogeneous:  # then Ω* is 0 or ∞, and r is shrunk until it is 0
         largest = np.maximum(size.max(axis=0, initial=0.0) / form.threshold, 1.0)
         return np.asarray(prices * many.gains(responses / largest[:, None]))
-    conjugates = [form.penalty.conjugate(own) for own in size.T]
+    conjugates = [form.penalty.conjugate(at_price) for at_price in size.T]
     return np.asarray(prices * many.gains(responses) - conjugates)
 
 
@@ -143,10 +143,10 @@ class _Stacked:
             return np.asarray(inside)
         totals = inside.sum(axis=1)
         off = np.flatnonzero(np.abs(totals) > ZERO_SUM * np.abs(inside).sum(axis=1))
-        own, excess = inside[off], totals[off, None]
-        heavy = own * excess > 0
-        weights = np.where(heavy, np.abs(own), 0.0).sum(axis=1, keepdims=True)
-        inside[off] = np.where(heavy, own * (1.0 - np.abs(excess) / weights), own)
+        part, excess = inside[off], totals[off, None]
+        heavy = part * excess > 0
+        weights = np.where(heavy, np.abs(part), 0.0).sum(axis=1, keepdims=True)
+        inside[off] = np.where(heavy, part * (1.0 - np.abs(excess) / weights), part)
         return np.asarray(inside)
 
     def gains(self, responses: Vector) -> Vector:

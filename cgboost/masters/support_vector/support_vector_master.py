@@ -246,10 +246,10 @@ class SupportVectorMaster:
         self._complete = start.complete
         if len(self.columns) == self.form.n_free and self._takes_over(start):
             return
-        free = {column.key: j for j, column in enumerate(self.columns)}
-        new = [column for column in start.columns if column.key not in free]
-        numbers = iter(range(len(free), len(free) + len(new)))
-        places = [free[c.key] if c.key in free else next(numbers) for c in start.columns]
+        place = {column.key: j for j, column in enumerate(self.columns)}
+        new = [column for column in start.columns if column.key not in place]
+        numbers = iter(range(len(place), len(place) + len(new)))
+        places = [place[c.key] if c.key in place else next(numbers) for c in start.columns]
         self.add(new)
         coef = np.zeros(len(self.columns))
         coef[places] = start.coef
@@ -351,9 +351,9 @@ class SupportVectorMaster:
         used = np.flatnonzero(best.coef)
         columns = [self.columns[j] for j in used]
         live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
-        own = self._centred_loss if self._along_paths else None
+        loss = self._centred_loss if self._along_paths else None
         complete = self._complete and live is not None
-        return WarmStart(columns, best.coef[used], best.intercept, own, live, complete)
+        return WarmStart(columns, best.coef[used], best.intercept, loss, live, complete)
 
     def _solved(self, time_limit: float | None) -> DualPoint:
         """The dual solver's answer, of another one where the simplex of a path gives up."""

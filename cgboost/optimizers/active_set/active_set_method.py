@@ -98,22 +98,26 @@ class ProximalProblem:
         problem, boxes = self.problem, self.problem.boxes
         r = boxes.at_corners(self._status, self.r)
         left = np.flatnonzero(r != self.r)
-        free = np.flatnonzero(self._status % 2 == 1)
+        free_lines = np.flatnonzero(self._status % 2 == 1)
         total = float(r.sum()) + problem.total
-        if free.size:
-            diagonal = self._stiffness + boxes.curvature[free]
-            system = free_rows(problem.block, products, free, left, self._pieces != 0, diagonal)
-            output = self._output[free] + system.response_to((r - self.r)[left])
-            pull = output + self.offset + self._bent(r)[free]
-            rate = boxes.slopes[free, self._status[free] // 2] - pull
+        if free_lines.size:
+            diagonal = self._stiffness + boxes.curvature[free_lines]
+            system = free_rows(
+                problem.block, products, free_lines, left, self._pieces != 0, diagonal
+            )
+            output = self._output[free_lines] + system.response_to((r - self.r)[left])
+            pull = output + self.offset + self._bent(r)[free_lines]
+            rate = boxes.slopes[free_lines, self._status[free_lines] // 2] - pull
             if problem.offset == "none":
-                r[free] += system.solve(rate)
+                r[free_lines] += system.solve(rate)
             else:
-                by_rate, by_offset = system.solve(np.stack([rate, np.ones(len(free))], axis=1)).T
+                by_rate, by_offset = system.solve(
+                    np.stack([rate, np.ones(len(free_lines))], axis=1)
+                ).T
                 ahead = total + float(by_rate.sum()) - self._give * (self.offset - self._held)
                 change = ahead / (float(by_offset.sum()) + self._give)
                 self.offset += change
-                r[free] += by_rate - change * by_offset
+                r[free_lines] += by_rate - change * by_offset
         elif problem.offset != "none":
             self.offset = self._held + total / self._give
         # increments: a sum of large terms that cancel would leave the output inexact
@@ -203,11 +207,11 @@ class ActiveSetMethod:
         problem: QuadraticDual,
         start: DualIterate,
         deadline: float | None,
-        target: float = TARGET_GAP,
+        target_gap: float = TARGET_GAP,
     ) -> DualIterate:
         """The optimum, or the nearest point that can be found, from one near it.
 
-        It ends at the relative gap ``target``.
+        It ends at the relative gap ``target_gap``.
 
         Raises
         ------
@@ -220,7 +224,9 @@ class ActiveSetMethod:
         at = best = start
         halved, stuck = self.steps, 0
         while (
-            best.relative_gap > target and self.steps < halved + ACTIVE_SET_STEPS and stuck < STUCK
+            best.relative_gap > target_gap
+            and self.steps < halved + ACTIVE_SET_STEPS
+            and stuck < STUCK
         ):
             before = self.steps
             attempt = ProximalProblem(problem, at, proximity.kappa)
@@ -342,7 +348,7 @@ class ActiveSetSession(LiveDual):
         """Put columns into the session."""
         self.constraints = np.append(self.constraints, columns)
 
-    def free(self, variables: Indices) -> None:
+    def unfix(self, variables: Indices) -> None:
         """Put variables into the session, at the end at which they were fixed."""
         self.at_upper[variables] = False
         self.kept = np.append(self.kept, variables)
@@ -379,13 +385,13 @@ class ActiveSetSession(LiveDual):
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         problem = self._problem()
         start = problem.point(self._start(problem), self._offset)
-        target = TARGET_GAP
+        target_gap = TARGET_GAP
         if self._coarse and self._had_columns:
-            target = max(self._accuracy, SHARE_OF_OPENED * start.relative_gap)
-        end = self._method.solve(problem, start, deadline, target)
+            target_gap = max(self._accuracy, SHARE_OF_OPENED * start.relative_gap)
+        end = self._method.solve(problem, start, deadline, target_gap)
         self.solved = end.relative_gap <= ENOUGH or not self._coarse
         self.gap = 0.0 if self.solved else end.gap
-        if end.relative_gap > max(ENOUGH, target):
+        if end.relative_gap > max(ENOUGH, target_gap):
             raise SolverFailure(
                 f"the active set method has come no nearer than a gap of {end.relative_gap:.1e}"
             )

@@ -360,12 +360,12 @@ class KeptProducts:
         if update > np.count_nonzero(active) * len(wanted) ** 2:
             self._keep(wanted[:0])
             return
-        own = np.searchsorted(block.row, self._row)
+        kept_lines = np.searchsorted(block.row, self._row)
         for columns, sign in ((changed[active[changed]], 1.0), (changed[~active[changed]], -1.0)):
             if columns.size:
-                part = block.part(own, columns)
+                part = block.part(kept_lines, columns)
                 self._products += sign * (part @ part.T)
-                self.n_products += len(columns) * len(own) ** 2
+                self.n_products += len(columns) * len(self._row) ** 2
 
     def _keep(self, place: Indices) -> None:
         self._row, self._products = self._row[place], self._products[np.ix_(place, place)]
@@ -383,9 +383,9 @@ class KeptProducts:
         products[:old, :old] = self._products
         products[old:, old:] = new @ new.T
         if old:
-            own = np.searchsorted(block.row, self._row)
+            kept_lines = np.searchsorted(block.row, self._row)
             weighted = new * np.sqrt(block.weights[columns])
-            products[:old, old:] = block.part(own, columns, weighted=False) @ weighted.T
+            products[:old, old:] = block.part(kept_lines, columns, weighted=False) @ weighted.T
             products[old:, :old] = products[:old, old:].T
         self.n_products += len(columns) * len(lines) * (2 * old + len(lines))
         self._row, self._products = np.append(self._row, block.row[lines]), products
@@ -423,14 +423,14 @@ class ByColumns:
 
     Parameters
     ----------
-    free, left : ndarray of shape (n_free, n_active), (n_left, n_active)
+    of_free, of_left : ndarray of shape (n_free, n_active), (n_left, n_active)
         Columns times the roots of their weights, on the free rows and on those that have left.
     diagonal : ndarray of shape (n_free,)
     """
 
-    def __init__(self, free: Vector, left: Vector, diagonal: Vector) -> None:
-        self._free, self._left, self._diagonal = free, left, diagonal
-        scaled = (free / np.sqrt(diagonal)[:, None]).T
+    def __init__(self, of_free: Vector, of_left: Vector, diagonal: Vector) -> None:
+        self._of_free, self._of_left, self._diagonal = of_free, of_left, diagonal
+        scaled = (of_free / np.sqrt(diagonal)[:, None]).T
         system = scaled @ scaled.T
         system[np.diag_indices_from(system)] += 1.0
         self._factor = _cholesky(system)
@@ -440,12 +440,12 @@ class ByColumns:
         scaled = (right.T / self._diagonal).T
         if not self._factor.size:
             return scaled
-        inner = np.asarray(dpotrs(self._factor, self._free.T @ scaled, lower=1)[0])
-        return scaled - ((self._free @ inner).T / self._diagonal).T
+        inner = np.asarray(dpotrs(self._factor, self._of_free.T @ scaled, lower=1)[0])
+        return scaled - ((self._of_free @ inner).T / self._diagonal).T
 
     def response_to(self, change: Vector) -> Vector:
         """What a change of the rows that have left does to the free ones."""
-        return self._free @ (change @ self._left)
+        return self._of_free @ (change @ self._of_left)
 
 
 def free_rows(

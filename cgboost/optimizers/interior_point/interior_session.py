@@ -130,8 +130,8 @@ class GatheredSubmatrix:
             return self._columns.scaled(constraints, rows)
         values = np.ones((len(rows), len(constraints)))
         values[:, real] = self._columns.scaled(constraints[real], rows)
-        free = constraints <= DIRECTION
-        values[:, free] = self._columns.large.basis[np.ix_(rows, DIRECTION - constraints[free])]
+        added = constraints <= DIRECTION  # directions of large columns
+        values[:, added] = self._columns.large.basis[np.ix_(rows, DIRECTION - constraints[added])]
         return values
 
 
@@ -197,7 +197,7 @@ class InteriorSession(LiveDual):
             values[stay] for values in (at.coef, at.s, at.below, at.above)
         )
 
-    def free(self, variables: Indices) -> None:
+    def unfix(self, variables: Indices) -> None:
         """Put variables into the session, near the end at which they were fixed."""
         at, costs = self._at, self.variables.costs[variables]
         rate = self._rate(variables)
@@ -281,7 +281,7 @@ class InteriorSession(LiveDual):
         wrong = absent[np.where(self.at_upper[absent], rate < 0.0, rate > 0.0)]
         self._at, self._mu = before
         if wrong.size:
-            self.free(wrong)
+            self.unfix(wrong)
         return bool(wrong.size)
 
     @property
@@ -359,8 +359,10 @@ class InteriorSession(LiveDual):
         u, pivots = START * data.upper, len(data.upper) - len(kept)
         u = np.where(data.neutral > 0, data.neutral, u)
         if self.form.offset == "free" and len(kept):
-            own = u[pivots:]
-            own *= self._balance(own, float(data.constant[self.constraints == OFFSET].sum()))
+            of_rows = u[pivots:]
+            of_rows *= self._balance(
+                of_rows, float(data.constant[self.constraints == OFFSET].sum())
+            )
         low, high = multipliers(data.gain, float(np.abs(gain).mean()) if len(gain) else 1.0)
         nothing = np.zeros(len(self.constraints))
         s = inside_limits(data, data.scores(u))
@@ -472,8 +474,8 @@ class InteriorSession(LiveDual):
         place = np.full(self.columns.count, -1)
         place[constraints[constraints >= 0]] = np.flatnonzero(constraints >= 0)
         held = np.flatnonzero(place[others] >= 0)
-        own = place[others[held]]
-        below[:, own] = in_others[np.ix_(order, held)] / scales[own]
+        large_places = place[others[held]]
+        below[:, large_places] = in_others[np.ix_(order, held)] / scales[large_places]
         count, quadratic = 2 * len(order), self.form.quadratic
         # no coefficient costs more than the model without any
         most = np.full(len(order), np.sqrt(2.0 * quadratic * self._nothing))
@@ -481,7 +483,7 @@ class InteriorSession(LiveDual):
         if not quadratic:
             most = self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass))
             limit = limit.copy()
-            limit[own] *= 1.0 - large.noise(others[held], self._mass)
+            limit[large_places] *= 1.0 - large.noise(others[held], self._mass)
         return replace(
             data,
             block=np.vstack([data.block, below]),

@@ -76,10 +76,10 @@ class JointSession(InteriorSession):
     def _offsets(self) -> Indices:
         return FIRST_OFFSET - np.arange(self.columns.n_outputs)
 
-    def free(self, variables: Indices) -> None:
+    def unfix(self, variables: Indices) -> None:
         """Put variables into the session; multipliers with little of what pairs can give."""
         old = len(self.kept)
-        super().free(variables)
+        super().unfix(variables)
         at, first = self._at, self._first_multiplier
         new = old + np.flatnonzero(variables >= self.variables.n_boxes)
         at.u[new] = np.minimum(at.u[new], first)

@@ -126,7 +126,7 @@ class RestrictedQuantiles(RestrictedDual):
         far = np.sort(order[int(ROWS_PER_COLUMN * len(used)) + A_FEW :])
         session.fix(far, start.rate[far] > 0)
         held = self.session.kept[self.session.kept >= len(boxes)]
-        session.free(held)
+        session.unfix(held)
         finish.activate(used)
         finish.rate = start.rate
         session.suggest(coef, start.rate)

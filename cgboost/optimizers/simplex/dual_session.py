@@ -123,7 +123,7 @@ class DualSession(LiveDual):
         held = np.unique(self.constraints[self.constraints >= self.form.n_free])
         return held[coef[held] == 0.0]
 
-    def free(self, variables: Indices) -> None:
+    def unfix(self, variables: Indices) -> None:
         """Put variables into the session."""
         if self._bent:
             self._rebase(variables, np.zeros(len(variables), dtype=bool))
