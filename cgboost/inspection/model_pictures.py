@@ -1,18 +1,8 @@
-"""Pictures of fitted models: transformations and latent factors.
+"""Pictures of fitted models, on a figure of their own, without a display, or on given axes.
 
-Pictures of transform regression: the piecewise linear functions that make up a stage.
-
-They draw on their own figure, without pyplot and so without a display, unless axes are given.
-How the loss falls from stage to stage is drawn by
-:func:`cgboost.inspection.learning_curves.plot_stages`.
-
-Pictures of latent factors: the rows by their first two, errors by their number, objectives.
-
-Pictures of kernel models: what each kernel is worth.
-
-They read what every fitted model of :mod:`cgboost` has, and so compare latent factors with other
-models too. They draw on their own figure, without pyplot and so without a display, unless axes
-are given.
+Of transform regression the functions that make up a stage; of latent factors the rows by their
+first two, errors by their number, and objectives, which other models have too; of kernel models
+what each kernel is worth.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ An estimator adds the meaning of y, its loss, and the form of its predictions.
 from __future__ import annotations
 
 import copy
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -48,6 +49,7 @@ from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise, importances_of
 from cgboost.estimators.common.training_rows import (
+    EvalSets,
     HeldSets,
     TrainingRows,
     errors_of_set,
@@ -92,9 +94,9 @@ class BaseTableStages(BaseStagewise):
         X: Any,
         y: Any = None,
         sample_weight: ArrayLike | None = None,
-        eval_set: Any = None,
+        eval_set: EvalSets | None = None,
         *,
-        resume: Any = None,
+        resume: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit the model. A fit that fails leaves the estimator unchanged.
 
