@@ -358,7 +358,7 @@ class RestrictedDual:
             if not isinstance(self.session, DualSession):
                 self._open_backend(f"not go on ({error})")
                 return None
-            if self._free_nearest() or self.session.shrink_unit():
+            if self._unfix_nearest() or self.session.shrink_unit():
                 return None
             inexact = error.solution if isinstance(error, LimitError) else None
             if inexact is None or not np.isfinite(np.append(inexact.x, inexact.row_duals)).all():
@@ -403,7 +403,7 @@ class RestrictedDual:
 
     # ------------------------------------------------------------------ working set of variables
 
-    def _free_nearest(self) -> bool:
+    def _unfix_nearest(self) -> bool:
         """Free as many variables again as are kept, those nearest to their margin; False if none.
 
         Nearness is judged at the last good point.

@@ -24,7 +24,7 @@ MAIN = Formulation("hinge", "l1", "free", "free")
 
 def test_the_working_sets_are_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """Variables are fixed and freed on the way, also where those kept cannot meet the rows."""
-    counts = dict.fromkeys(["free", "fix", "_free_nearest"], 0)
+    counts = dict.fromkeys(["unfix", "fix", "_unfix_nearest"], 0)
 
     def count(owner: type, name: str) -> None:
         original = getattr(owner, name)
@@ -35,9 +35,9 @@ def test_the_working_sets_are_really_used(monkeypatch: pytest.MonkeyPatch) -> No
 
         monkeypatch.setattr(owner, name, counting)
 
-    count(DualSession, "free")
+    count(DualSession, "unfix")
     count(DualSession, "fix")
-    count(RestrictedDual, "_free_nearest")
+    count(RestrictedDual, "_unfix_nearest")
     problem = random_problem(4)
     with eager():
         for formulation in FORMULATIONS:
