@@ -1,4 +1,4 @@
-"""Pictures of fitted models, on a figure of their own, without a display, or on given axes.
+"""Pictures of fitted models, drawn without a display on a new figure, or on given axes.
 
 Of transform regression the functions that make up a stage; of latent factors the rows by their
 first two, errors by their number, and objectives, which other models have too; of kernel models
