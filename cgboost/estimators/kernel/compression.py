@@ -28,14 +28,13 @@ from cgboost.pricing.centres.free_centre_pricer import check_gradients, narrowed
 from cgboost.pricing.centres.polishing import (
     FEWEST_FIRST,
     polished_stages,
-    stage_sizes,
 )  # fmt: skip
 from cgboost.pricing.centres.projection import CentreSets
 
 Matrix = NDArray[np.float64]
 
 SHARE_OF_NORM = 0.01
-"""Weight of the squared distance of functions beside that of their values on the rows, relative
+"""Weight of the squared distance of functions next to that of their values on the rows, relative
 to those of the given function: rows say what matters, the norm what they leave open."""
 
 DEFAULT_SHARE = 10
@@ -327,7 +326,7 @@ def compress(
     >>> machine = SVC(C=10).fit(X, y)
     >>> small = compress(machine, X, size=8, random_state=0)
     >>> len(machine.support_), len(small.centers_), small.disagreement_ < 0.01
-    (80, 8, True)
+    (93, 8, True)
     """
     if isinstance(fitted, Pipeline):
         before, last = fitted[:-1], fitted[-1]
@@ -345,7 +344,7 @@ def compress(
     _check_same(machine, given, rows)
     values = _values(given.parts, rows)
     wanted = given.n_vectors // DEFAULT_SHARE if size is None else size
-    sizes = stage_sizes(max(1, wanted)) if loss is None else _growing(given.n_vectors)
+    sizes = [max(1, wanted)] if loss is None else _growing(given.n_vectors)
     if not sizes or sizes[-1] >= given.n_vectors:
         return machine
     agreement = _agreement(given, rows, values)
@@ -392,7 +391,8 @@ def _take_over(machine: Any, fitted: Any, given: GivenMachine) -> None:
     """What the machine has of the given one."""
     machine.intercept_ = np.array(given.intercept, dtype=np.float64)
     machine.n_vectors_, machine.disagreement_ = given.n_vectors, 0.0
-    machine.n_features_in_ = fitted.n_features_in_
+    width = given.parts[0].vectors.shape[1]
+    machine.n_features_in_ = getattr(fitted, "n_features_in_", width)
     if hasattr(fitted, "feature_names_in_"):
         machine.feature_names_in_ = fitted.feature_names_in_
     if given.kind == "classifier":

@@ -105,7 +105,7 @@ def given_machine(fitted: Any) -> GivenMachine:
     )
 
 
-def _of_ours(model: BaseKernelBoost) -> GivenMachine:
+def _of_ours(model: Any) -> GivenMachine:
     outputs = [own for run in model._runs for own in run.outputs]
     terms: dict[int, list[tuple[KernelHypothesis, int, float]]] = {}
     for o, output in enumerate(outputs):
@@ -122,7 +122,7 @@ def _of_ours(model: BaseKernelBoost) -> GivenMachine:
         family = own[0][0].family
         parts.append(Expansions(family, stacked([one.centre for one in rows.values()]), coef))
     intercept = np.array([float(output.intercept) for output in outputs])
-    says = getattr(model, "decision_function", model.predict)
+    says = model.predict if not hasattr(model, "decision_function") else model.decision_function
     if hasattr(model, "classes_"):
         return GivenMachine(parts, intercept, "classifier", says, model.classes_)
     kind: Kind = "detector" if hasattr(model, "offset_") else "regressor"
@@ -138,6 +138,8 @@ def _of_support_vectors(model: Any) -> GivenMachine:
     classes = getattr(model, "classes_", None)
     kernel = _named(model.kernel, model._gamma, model.degree, model.coef0)
     vectors, coef = model.support_vectors_, model.dual_coef_.T.copy()
+    if callable(model.kernel):  # it has the values of the kernel there
+        vectors = model._BaseLibSVM__Xfit[model.support_]
     pairwise = classes is not None and len(classes) > 2
     if pairwise:
         coef = _of_pairs(model.dual_coef_, model.n_support_)
@@ -178,8 +180,7 @@ def _of_kernel_ridge(model: Any) -> GivenMachine:
 
 
 def _of_gaussian_process(model: Any) -> GivenMachine:
-    if not hasattr(model, "X_train_"):
-        raise TypeError("compress takes a fitted kernel machine: call fit first")
+    check_is_fitted(model, "X_train_")  # which predicts without a fit, too
     scale = np.atleast_1d(model._y_train_std)
     coef = model.alpha_.reshape(len(model.X_train_), -1) * scale
     kernel = _of_process(model.kernel_)

@@ -77,7 +77,7 @@ class Agreement(CentreFunction):
         matrix = self.share * gram + (columns.T @ columns).astype(np.float64)
         right = self.share * matched + (columns.T @ self.values.astype(dtype)).astype(np.float64)
         coef = solved(matrix, right) if len(matrix) else right
-        residual = self.values - (columns @ coef.astype(dtype)).astype(np.float64)
+        residual: Vector = np.asarray(self.values - columns @ coef.astype(dtype), dtype=np.float64)
         distance = self.norm + float(np.sum(coef * (gram @ coef - 2.0 * matched)))
         objective = 0.5 * (self.share * max(distance, 0.0) + float(np.sum(residual**2)))
         return Coefficients(coef, 0.0, residual, objective)
@@ -121,7 +121,7 @@ def squared_lengths(kernel: Kernel, Z: Matrix, coef: Matrix) -> Vector:
     for start in range(0, len(Z), ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
         total += np.sum(coef[rows] * (kernel(Z[rows], Z) @ coef), axis=0)
-    norms = squared_norms(Z)
+    norms: Vector = np.asarray(squared_norms(Z), dtype=np.float64)
     rounding = kernel.rounding(Arithmetic(norms, Z.shape[1], UNIT_ROUNDOFF))
     if rounding is None:
         relative, size = Z.shape[1] * UNIT_ROUNDOFF, np.sqrt(np.abs(kernel.diagonal(Z)))
