@@ -37,6 +37,7 @@ from .estimators.constrained.constrained_boost import (
 )
 from .estimators.kernel.cg_boost import CGBoostClassifier as CGBoostClassifier
 from .estimators.kernel.cg_boost import CGBoostRegressor as CGBoostRegressor
+from .estimators.kernel.compression import compress as compress
 from .estimators.kernel.outlier_detector import CGBoostOutlierDetector as CGBoostOutlierDetector
 from .estimators.latent.blf import BLFClassifier as BLFClassifier
 from .estimators.latent.blf import BLFRegressor as BLFRegressor

@@ -117,7 +117,7 @@ def _total(arrays: Sequence[Matrix]) -> Matrix:
 def no_gradient(kernel: Any) -> KernelError:
     """The error of a kernel that does not say how its values change with the centre."""
     return KernelError(
-        f"kernel {kernel!r} has no gradient by its centre, which centers='free' needs: those of "
+        f"kernel {kernel!r} has no gradient by its centre, which free centres need: those of "
         "inner products and distances have one (RBF, Polynomial, Matern), your own gives "
         f"centre_gradient(X, Z, weights). Or take centers='rows'{see('kernels-and-libraries')}"
     )

@@ -33,16 +33,16 @@ StumpValues = tuple[int, float, float, float]
 
 
 def weighted_sum(graph: OperatorGraph, x: Name, hypotheses: Sequence[Any], coef: Vector) -> Name:
-    """Σ_j coef_j h_j(x), shape (n_rows, 1).
+    """Σ_j coef_j h_j(x), shape (n_rows, 1), or (n_rows, n_outputs) of that many columns in coef.
 
     Raises
     ------
     ExportError
         For a basis function that cannot be written.
     """
-    groups: dict[Any, list[tuple[Any, float]]] = {}
+    groups: dict[Any, list[tuple[Any, Any]]] = {}
     for hypothesis, weight in zip(hypotheses, coef.tolist(), strict=True):
-        if weight != 0.0:
+        if np.any(weight):
             groups.setdefault(_group(hypothesis), []).append((hypothesis, weight))
     if not groups:
         return graph.op("Mul", graph.columns(x, [0]), 0.0)
@@ -139,7 +139,7 @@ def _kernels(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Nam
         raise ExportError(f"kernel {family.name!r} takes objects, which ONNX has no input for")
     centres = np.vstack([row.toarray() if sparse.issparse(row) else row for row in rows])
     values = kernel_values(graph, family.kernel, x, centres.astype(np.float64))
-    return graph.op("MatMul", values, graph.constant(coef[:, None]))
+    return graph.op("MatMul", values, graph.constant(coef.reshape(len(own), -1)))
 
 
 def _scaled(graph: OperatorGraph, x: Name, scaler: Any) -> Name:

@@ -24,9 +24,10 @@ from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 BALANCED = ("GradientBoostingClassifier._outputs", "LogitBoostClassifier._outputs")
 """Sums whose mean over the classes is taken off."""
 SUMS = ("BaseEnsemble._outputs", *BALANCED)
+MACHINES = ("KernelMachine._outputs",)
 LINEAR = ("LinearOutputs._outputs", "BaseComponentwise._outputs")
-DECISIONS = ("Classification.predict", "LinearDecision.predict")
-NUMBERS = ("Regression.predict", "LinearPrediction.predict")
+DECISIONS = ("Classification.predict", "LinearDecision.predict", "CompressedClassifier.predict")
+NUMBERS = ("Regression.predict", "LinearPrediction.predict", "CompressedRegressor.predict")
 
 SAME_OUTPUT = 1e-4
 """Graph and model differ by less, relative to 1 and the largest output: sums of trees, in float32,
@@ -57,7 +58,10 @@ def to_onnx(
     if said in NUMBERS:
         loss = getattr(getattr(model, "model_", model), "_known_loss", None)
         values = graph.op("Exp", outputs) if isinstance(loss, Poisson) else outputs
-        graph.output("prediction", _flat(graph, values), np.float64)
+        width = model.dual_coef_.shape[1] if _way(model) == "machine" else 1
+        if width == 1:
+            values = _flat(graph, values)
+        graph.output("prediction", values, np.float64, width=width if width > 1 else None)
     else:
         _classes(graph, model, outputs)
     graph_model = graph.model(dtype, f"{type(model).__name__} of cgboost")
@@ -74,7 +78,8 @@ def to_onnx(
 def _way(model: Any) -> str | None:
     """How a model makes its outputs: a sum over its columns, a product with coefficients."""
     said = getattr(type(model)._outputs, "__qualname__", "")
-    return "sum" if said in SUMS else "linear" if said in LINEAR else None
+    ways = {"sum": SUMS, "linear": LINEAR, "machine": MACHINES}
+    return next((way for way, names in ways.items() if said in names), None)
 
 
 def _outputs(graph: OperatorGraph, x: Name, model: Any) -> Name:
@@ -83,6 +88,9 @@ def _outputs(graph: OperatorGraph, x: Name, model: Any) -> Name:
         coef = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
         product = graph.op("MatMul", x, graph.constant(np.atleast_2d(coef).T.astype(np.float64)))
         return graph.op("Add", product, graph.constant(np.atleast_1d(model.intercept_)[None] * 1.0))
+    if _way(model) == "machine":
+        sums = weighted_sum(graph, x, model.hypotheses_, model.dual_coef_)
+        return graph.op("Add", sums, graph.constant(model.intercept_[None]))
     values = [
         graph.op("Add", weighted_sum(graph, x, own.hypotheses, own.coef), float(own.intercept))
         for run in model._runs
@@ -112,7 +120,10 @@ def _classes(graph: OperatorGraph, model: Any, outputs: Name) -> None:
     if len(classes) == 2:
         numbers = graph.cast(_flat(graph, graph.op("Greater", outputs, 0.0)), np.int64)
     else:
-        numbers = graph.op("ArgMax", outputs, axis=1, keepdims=0)
+        votes = outputs
+        if getattr(model, "_pairwise", False):
+            votes, outputs = _of_pairs(graph, model, outputs)
+        numbers = graph.op("ArgMax", votes, axis=1, keepdims=0)
     whole = classes.dtype.kind in "biu"
     known = (
         graph.constant(classes.astype(np.int64))
@@ -127,6 +138,17 @@ def _classes(graph: OperatorGraph, model: Any, outputs: Name) -> None:
     shares = _probabilities(graph, model, outputs)
     if shares is not None:
         graph.output("probabilities", shares, np.float64, width=len(classes))
+
+
+def _of_pairs(graph: OperatorGraph, model: Any, outputs: Name) -> tuple[Name, Name]:
+    """The votes for each class of outputs of pairs of classes, and these with their sums."""
+    first, second = model.pairs
+    won = graph.cast(graph.op("Greater", outputs, 0.0), np.float64)
+    gained = graph.op("MatMul", won, graph.constant(first - second))
+    votes = graph.op("Add", gained, graph.constant(second.sum(axis=0)[None]))
+    sums = graph.op("MatMul", outputs, graph.constant(first - second))
+    scale = graph.op("Mul", graph.op("Add", graph.op("Abs", sums), 1.0), 3.0)
+    return votes, graph.op("Add", votes, graph.op("Div", sums, scale))
 
 
 def _probabilities(graph: OperatorGraph, model: Any, outputs: Name) -> Name | None:
@@ -155,6 +177,8 @@ def _functions(model: Any) -> list[Any]:
     """The basis functions of a model that is a sum of them."""
     if _way(model) == "linear":
         return []
+    if _way(model) == "machine":
+        return list(model.hypotheses_)
     return [own for run in model._runs for output in run.outputs for own in output.active]
 
 

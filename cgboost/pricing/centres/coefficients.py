@@ -156,7 +156,7 @@ class _CoefficientObjective:
         matrix[-1, -1] += float(own.sum())
         if not self.has_offset:
             matrix[-1, :-1] = matrix[:-1, -1] = 0.0
-        return -_solved(matrix, gradient)
+        return -solved(matrix, gradient)
 
     def _search(
         self, point: _Point, direction: Vector, promise: float, shortest: float
@@ -172,7 +172,7 @@ class _CoefficientObjective:
         return None
 
 
-def _solved(matrix: Matrix, right: Vector) -> Vector:
+def solved(matrix: Matrix, right: Vector) -> Vector:
     """The solution of a system that may be singular: a ridge is added, larger if it must be."""
     diagonal = np.diagonal(matrix).copy()
     ridge = GRAM_RIDGE * max(float(diagonal[:-1].mean()) if len(diagonal) > 1 else 1.0, SMALLEST)

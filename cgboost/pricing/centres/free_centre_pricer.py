@@ -96,7 +96,7 @@ class FreeCentrePricer:
         self.pool, self.rows, self.n_centres = pool, rows, n_centres
         weights = np.array([weight(name) for name in pool.strata])
         X, curved = narrowed(kernels, pool.X), smoothed(at_level(loss, FIRST_LEVEL))
-        self._projection = Projection(kernels, X, curved, weights, offset)
+        self._projection = Projection(kernels, X, weights, curved, offset)
         self._random, self._loss, self._ascended = random, loss, False
         self._stages: Any = None
         self._state: Any = None

@@ -17,7 +17,7 @@ from numpy.random import RandomState
 from cgboost.arrays import Matrix, Vector
 from cgboost.exceptions import KernelError, see
 from cgboost.pricing.centres.coefficients import Coefficients
-from cgboost.pricing.centres.projection import CentreSets, Projection
+from cgboost.pricing.centres.projection import CentreFunction, CentreSets
 from cgboost.pricing.centres.starts import means, within_reach
 
 ITERATIONS = 40
@@ -65,20 +65,20 @@ def stage_sizes(n_centres: int) -> list[int]:
 
 
 def polished_stages(
-    projection: Projection,
+    projection: CentreFunction,
     sizes: Sequence[int],
     *,
     iterations: int = ITERATIONS,
     random: RandomState,
     stop: Callable[[], bool] | None = None,
     start: CentreSets | None = None,
-    renewed: Callable[[Projection], Projection] | None = None,
+    renewed: Callable[[Any], CentreFunction] | None = None,
 ) -> Iterator[Polished]:
     """Centres after every stage.
 
     Parameters
     ----------
-    projection : Projection
+    projection : CentreFunction
     sizes : sequence of int
         Centres of all kernels together, stage by stage, rising.
     iterations : int
@@ -99,10 +99,10 @@ def polished_stages(
         if renewed is not None:
             projection = renewed(projection)
             best = projection.best(centres, _start(best))
-        rows = POLISHING_ROWS * size if size < sizes[-1] else projection.loss.n_rows
+        rows = POLISHING_ROWS * size if size < sizes[-1] else len(projection.X)
         centres = _grown(projection, centres, best, size, random)
-        if rows < projection.loss.n_rows:
-            part = np.sort(random.permutation(projection.loss.n_rows)[:rows])
+        if rows < len(projection.X):
+            part = np.sort(random.permutation(len(projection.X))[:rows])
             polished = polish(projection.on_part(part), centres, iterations, stop)
             best = projection.best(polished.centres, _start(polished.best))
             polished = Polished(polished.centres, best, polished.evaluations)
@@ -113,7 +113,7 @@ def polished_stages(
 
 
 def polish(
-    projection: Projection,
+    projection: CentreFunction,
     centres: CentreSets,
     iterations: int = ITERATIONS,
     stop: Callable[[], bool] | None = None,
@@ -151,7 +151,7 @@ def polish(
 class _CentreObjective:
     """V(Z) and its gradient, from the last coefficients on; remembers the best Z."""
 
-    projection: Projection
+    projection: CentreFunction
     centres: CentreSets = ()
     best: Coefficients | None = None
     last: Coefficients | None = field(default=None)
@@ -173,10 +173,14 @@ def _start(best: Coefficients | None) -> tuple[Vector, float] | None:
 
 
 def _grown(
-    projection: Projection, centres: CentreSets, best: Coefficients, size: int, random: RandomState
+    projection: CentreFunction,
+    centres: CentreSets,
+    best: Coefficients,
+    size: int,
+    random: RandomState,
 ) -> list[Matrix]:
     """The centres, and new ones where rows are wrong: as many for every kernel."""
-    r = projection.loss.pseudo_response(best.output)
+    r = projection.response(best)
     missing = max(0, size - sum(map(len, centres)))
     shares = np.diff(np.linspace(0, missing, len(centres) + 1).round().astype(int))
     grown: list[Matrix] = []

@@ -9,9 +9,10 @@ at the optimal α (envelope theorem): rows with r_i = 0 do not count.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -26,38 +27,39 @@ CentreSets = Sequence[Matrix]
 
 
 @dataclass(frozen=True, eq=False)
-class Projection:
-    """v(Z) for some kernels on training rows.
+class CentreFunction(ABC):
+    """v(Z): a minimum over coefficients, as a function of the centres of some kernels.
 
     Attributes
     ----------
     kernels : sequence of Kernel
     X : ndarray of shape (n_rows, n_features)
         As the kernels see them; products are made in its precision.
-    loss : CurvedLoss
     weights : ndarray of shape (n_kernels,)
         Weights w_p of the penalty.
-    offset : {"none", "penalized", "free"}
     """
 
     kernels: Sequence[Kernel]
     X: Matrix
-    loss: CurvedLoss
     weights: Vector
-    offset: str = "free"
 
-    def on_part(self, rows: Indices) -> Projection:
+    @abstractmethod
+    def on_part(self, rows: Indices) -> Self:
         """The same over some of the rows, at prices that make up for the others."""
-        return replace(self, X=self.X[rows], loss=self.loss.on_part(rows))
 
+    @abstractmethod
     def best(
         self, centres: CentreSets, start: tuple[Vector, float] | None = None, **options: Any
     ) -> Coefficients:
         """Optimal coefficients of all kernels' centres, one after the other."""
-        own, gram = self.columns(centres), self.gram(centres)
-        return optimal_coefficients(
-            own, gram, self.loss, offset=self.offset, start=start, **options
-        )
+
+    @abstractmethod
+    def response(self, best: Coefficients) -> Vector:
+        """Where rows ask for more and for less, shape (n_rows,)."""
+
+    @abstractmethod
+    def gradient(self, centres: CentreSets, best: Coefficients) -> list[Matrix]:
+        """∂v/∂Z at optimal coefficients, for every kernel's centres."""
 
     def columns(self, centres: CentreSets) -> Matrix:
         """Kernel values of the rows with the centres, in the precision of the rows."""
@@ -86,8 +88,39 @@ class Projection:
             gram[own, own] = self.weights[p] * kernel(Z, Z)
         return gram
 
+
+@dataclass(frozen=True, eq=False)
+class Projection(CentreFunction):
+    """v(Z) of a loss on training rows.
+
+    Attributes
+    ----------
+    loss : CurvedLoss
+    offset : {"none", "penalized", "free"}
+    """
+
+    loss: CurvedLoss
+    offset: str = "free"
+
+    def on_part(self, rows: Indices) -> Projection:
+        """The same over some of the rows."""
+        return replace(self, X=self.X[rows], loss=self.loss.on_part(rows))
+
+    def best(
+        self, centres: CentreSets, start: tuple[Vector, float] | None = None, **options: Any
+    ) -> Coefficients:
+        """Optimal coefficients and offset."""
+        own, gram = self.columns(centres), self.gram(centres)
+        return optimal_coefficients(
+            own, gram, self.loss, offset=self.offset, start=start, **options
+        )
+
+    def response(self, best: Coefficients) -> Vector:
+        """The pseudo-response r."""
+        return self.loss.pseudo_response(best.output)
+
     def gradient(self, centres: CentreSets, best: Coefficients) -> list[Matrix]:
-        """∂v/∂Z at optimal coefficients, for every kernel's centres."""
+        """∂v/∂Z at optimal coefficients."""
         r = self.loss.pseudo_response(best.output)
         active = np.flatnonzero(r)
         X, dtype = self.X[active], self.X.dtype

@@ -141,7 +141,7 @@ def test_the_gradient_of_variable_projection_is_that_of_differences(
     kernels: list[Kernel], loss: Loss
 ) -> None:
     """The envelope theorem: ∂v/∂Z with the optimal coefficients held fixed, kernels weighted."""
-    projection = Projection(kernels, X, curved(loss, None), np.linspace(1.0, 2.0, len(kernels)))
+    projection = Projection(kernels, X, np.linspace(1.0, 2.0, len(kernels)), curved(loss, None))
     centres = [RNG.normal(size=(count, 3)) for count in (4, 3, 0)[: len(kernels)]]
     found = projection.gradient(centres, projection.best(centres, decrease=1e-13))
 
@@ -159,7 +159,7 @@ def test_the_gradient_of_variable_projection_is_that_of_differences(
 
 def test_the_penalty_is_the_norm_in_the_kernels_space() -> None:
     """With all rows as centres v(Z) is the SVM's optimum: ½αᵀKα and the loss, for any α no less."""
-    projection = Projection([RBF(0.3)], X, curved(Hinge(), None), np.ones(1))
+    projection = Projection([RBF(0.3)], X, np.ones(1), curved(Hinge(), None))
     best = projection.best([X], decrease=1e-12)
     for _ in range(20):
         coef = best.coef + 0.1 * RNG.normal(size=80)

@@ -176,7 +176,7 @@ def problem(loss=None, kernels=(KERNEL,), n_rows: int = 600) -> Projection:
     """Variable projection on digits."""
     X, y = digits(n_rows)
     bound = Hinge().dual_box(y, np.full(n_rows, 3.0)) if loss is None else loss(y)
-    return Projection(kernels, X, smoothed(bound), np.ones(len(kernels)))
+    return Projection(kernels, X, np.ones(len(kernels)), smoothed(bound))
 
 
 def stages(projection: Projection, sizes: list[int], seed: int = 0) -> list[Polished]:
@@ -241,7 +241,7 @@ def test_a_seed_gives_the_same_centres_in_both_precisions() -> None:
     one, two = (stages(problem(), [12, 24])[-1] for _ in range(2))
     np.testing.assert_array_equal(one.centres[0], two.centres[0])
     narrow = problem()
-    narrow = Projection(narrow.kernels, narrow.X.astype(np.float32), narrow.loss, narrow.weights)
+    narrow = replace(narrow, X=narrow.X.astype(np.float32))
     assert stages(narrow, [12, 24])[-1].best.objective == pytest.approx(
         one.best.objective, rel=0.05
     )
@@ -270,7 +270,7 @@ def test_polishing_can_be_stopped_and_may_have_nothing_to_do() -> None:
     assert len(asked) == 3
     assert found.evaluations <= 8
     loss = smoothed(SquaredError().dual_box(np.ones(4), np.ones(4)))
-    (found,) = stages(Projection([RBF(1.0)], np.zeros((4, 2)), loss, np.ones(1)), [3])
+    (found,) = stages(Projection([RBF(1.0)], np.zeros((4, 2)), np.ones(1), loss), [3])
     assert found.best.intercept == pytest.approx(1.0, abs=1e-3)
 
 
@@ -278,7 +278,7 @@ def test_steps_too_far_are_taken_back_and_values_too_large_are_an_error() -> Non
     """Kernel values that overflow along the way do no harm; those of the rows name the cure."""
     X, y = digits(100)
     loss = smoothed(Hinge().dual_box(y, np.ones(100)))
-    (found,) = stages(Projection([Polynomial(8)], 3.0 * X, loss, np.ones(1)), [10])
+    (found,) = stages(Projection([Polynomial(8)], 3.0 * X, np.ones(1), loss), [10])
     assert np.isfinite(found.best.objective)
     with pytest.raises(KernelError, match="normalise the kernels"):
-        stages(Projection([Polynomial(100)], 1e6 * X, loss, np.ones(1)), [10])
+        stages(Projection([Polynomial(100)], 1e6 * X, np.ones(1), loss), [10])

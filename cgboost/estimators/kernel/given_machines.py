@@ -1,0 +1,286 @@
+"""Fitted kernel machines, ours and scikit-learn's, as sums: f_o(x) = Σ_i A_io k(x, v_i) + b_o.
+
+scikit-learn's ``SVC`` with more than two classes has one output for each pair of classes, and its
+``dual_coef_`` has for every support vector the coefficients of the pairs that its class is in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
+from cgboost.exceptions import KernelError
+from cgboost.kernels import Kernel
+from cgboost.kernels.combinations import Cosine
+from cgboost.kernels.numeric.inner_products import Linear, Polynomial
+from cgboost.kernels.numeric.laplacian import Chi2, Laplacian
+from cgboost.kernels.numeric.matern import Matern
+from cgboost.kernels.numeric.periodic import Periodic
+from cgboost.kernels.numeric.rational_quadratic import RationalQuadratic
+from cgboost.kernels.numeric.rbf import RBF
+from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
+from cgboost.kernels.sparse_rows import stacked
+
+Matrix = NDArray[np.float64]
+Kind = Literal["classifier", "regressor", "detector"]
+
+
+@dataclass(frozen=True, eq=False)
+class Expansions:
+    """Σ_i A_io k(·, v_i) of one kernel, for every output o.
+
+    Attributes
+    ----------
+    family : KernelFamily
+        The kernel, and what it sees of a row.
+    vectors : ndarray of shape (n_vectors, n_features)
+        As the kernel sees them.
+    coef : ndarray of shape (n_vectors, n_outputs)
+        A.
+    """
+
+    family: KernelFamily
+    vectors: Matrix
+    coef: Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class GivenMachine:
+    """A fitted kernel machine.
+
+    Attributes
+    ----------
+    parts : list of Expansions
+        One for each kernel.
+    intercept : ndarray of shape (n_outputs,)
+    kind : {"classifier", "regressor", "detector"}
+    says : callable
+        What the machine itself computes of rows: decisions of a classifier or detector, numbers.
+    classes : ndarray of shape (n_classes,) or None
+    pairwise : bool
+        Whether there is one output for each pair of classes.
+    flat : bool
+        Whether the numbers that it predicts have shape (n_rows,).
+    """
+
+    parts: list[Expansions]
+    intercept: Matrix
+    kind: Kind
+    says: Callable[[Any], NDArray[Any]]
+    classes: NDArray[Any] | None = None
+    pairwise: bool = False
+    flat: bool = True
+
+    @property
+    def n_vectors(self) -> int:
+        """Kernel values that one prediction takes."""
+        return sum(len(part.vectors) for part in self.parts)
+
+
+def given_machine(fitted: Any) -> GivenMachine:
+    """What a fitted estimator computes.
+
+    Raises
+    ------
+    TypeError
+        For an estimator that is no kernel machine.
+    KernelError
+        For a kernel that has no space of functions, or no known formula.
+    """
+    for kinds, read in READERS:
+        if isinstance(fitted, kinds()):
+            check_is_fitted(fitted)
+            return read(fitted)
+    raise TypeError(
+        f"compress takes a fitted kernel machine, got {type(fitted).__name__}: cgboost's "
+        "CGBoostClassifier, CGBoostRegressor or CGBoostOutlierDetector, or scikit-learn's SVC, "
+        "NuSVC, SVR, NuSVR, OneClassSVM, KernelRidge or GaussianProcessRegressor"
+    )
+
+
+def _of_ours(model: Any) -> GivenMachine:
+    outputs = [own for run in model._runs for own in run.outputs]
+    terms: dict[int, list[tuple[KernelHypothesis, int, float]]] = {}
+    for o, output in enumerate(outputs):
+        for hypothesis, weight in zip(output.hypotheses, output.coef.tolist(), strict=True):
+            if weight:
+                terms.setdefault(id(hypothesis.family), []).append((hypothesis, o, weight))
+    parts = []
+    for own in terms.values():
+        rows = {id(hypothesis): hypothesis for hypothesis, _, _ in own}
+        place = {key: j for j, key in enumerate(rows)}
+        coef = np.zeros((len(rows), len(outputs)))
+        for hypothesis, o, weight in own:
+            coef[place[id(hypothesis)], o] += weight
+        family = own[0][0].family
+        parts.append(Expansions(family, stacked([one.centre for one in rows.values()]), coef))
+    intercept = np.array([float(output.intercept) for output in outputs])
+    says = model.predict if not hasattr(model, "decision_function") else model.decision_function
+    if hasattr(model, "classes_"):
+        return GivenMachine(parts, intercept, "classifier", says, model.classes_)
+    kind: Kind = "detector" if hasattr(model, "offset_") else "regressor"
+    return GivenMachine(parts, intercept, kind, says)
+
+
+def _of_support_vectors(model: Any) -> GivenMachine:
+    if model._sparse:
+        raise KernelError(
+            f"this {type(model).__name__} was fitted to sparse rows, and centres move in dense "
+            "ones: fit it to X.toarray()"
+        )
+    classes = getattr(model, "classes_", None)
+    kernel = _named(model.kernel, model._gamma, model.degree, model.coef0)
+    vectors, coef = model.support_vectors_, model.dual_coef_.T.copy()
+    if callable(model.kernel):  # it has the values of the kernel there
+        vectors = model._BaseLibSVM__Xfit[model.support_]
+    pairwise = classes is not None and len(classes) > 2
+    if pairwise:
+        coef = _of_pairs(model.dual_coef_, model.n_support_)
+    kind: Kind = "regressor"
+    if classes is not None:
+        kind = "classifier"
+    elif hasattr(model, "offset_"):
+        kind = "detector"
+    says = model.predict if kind == "regressor" or pairwise else model.decision_function
+    parts = [Expansions(KernelFamily(str(model.kernel), kernel), vectors, coef)]
+    return GivenMachine(parts, model.intercept_, kind, says, classes, pairwise)
+
+
+def _of_pairs(dual_coef: Matrix, sizes: NDArray[Any]) -> Matrix:
+    """Coefficients of every pair of classes, shape (n_vectors, n_pairs)."""
+    ends = np.cumsum([0, *sizes])
+    of_class = [slice(start, stop) for start, stop in pairwise(ends)]
+    columns = []
+    for i, j in combinations(range(len(sizes)), 2):
+        column = np.zeros(ends[-1])
+        column[of_class[i]] = dual_coef[j - 1, of_class[i]]
+        column[of_class[j]] = dual_coef[i, of_class[j]]
+        columns.append(column)
+    return np.array(columns).T
+
+
+def _of_kernel_ridge(model: Any) -> GivenMachine:
+    gamma = 1.0 / model.n_features_in_ if model.gamma is None else model.gamma
+    kernel = _named(model.kernel, gamma, model.degree, model.coef0)
+    vectors = np.asarray(
+        model.X_fit_.toarray() if hasattr(model.X_fit_, "toarray") else model.X_fit_
+    )
+    flat = model.dual_coef_.ndim == 1
+    coef = model.dual_coef_.reshape(len(vectors), -1)
+    parts = [Expansions(KernelFamily(str(model.kernel), kernel), vectors, coef)]
+    nothing = np.zeros(coef.shape[1])
+    return GivenMachine(parts, nothing, "regressor", model.predict, flat=flat)
+
+
+def _of_gaussian_process(model: Any) -> GivenMachine:
+    check_is_fitted(model, "X_train_")  # which predicts without a fit, too
+    scale = np.atleast_1d(model._y_train_std)
+    coef = model.alpha_.reshape(len(model.X_train_), -1) * scale
+    kernel = _of_process(model.kernel_)
+    if kernel is None:
+        raise KernelError(f"the mean of a process with {model.kernel_} is constant: nothing to do")
+    parts = [Expansions(KernelFamily("process", kernel), model.X_train_, coef)]
+    intercept = np.atleast_1d(model._y_train_mean).astype(np.float64)
+    flat = model.alpha_.ndim == 1
+    return GivenMachine(parts, intercept, "regressor", model.predict, flat=flat)
+
+
+def _named(kernel: Any, gamma: float, degree: float, coef0: float) -> Kernel:
+    """The kernel that scikit-learn has a name for."""
+    if isinstance(kernel, Kernel) and not kernel.is_precomputed:
+        return kernel
+    if kernel in ("poly", "polynomial"):
+        if degree != int(degree):
+            raise KernelError(f"a polynomial kernel of degree {degree} has no space of functions")
+        return Polynomial(int(degree), float(gamma), float(coef0))
+    if isinstance(kernel, str) and kernel in NAMED:
+        return NAMED[kernel](float(gamma))
+    raise KernelError(
+        f"kernel={kernel!r} cannot be compressed: {', '.join(sorted(NAMED))}, poly and kernels of "
+        "cgboost can. A sigmoid is the kernel of no space of functions, and of a "
+        "precomputed matrix or a function there is no gradient by a centre"
+    )
+
+
+NAMED: dict[str, Callable[[float], Kernel]] = {
+    "linear": lambda gamma: Linear(),
+    "cosine": lambda gamma: Cosine(),
+    "rbf": RBF,
+    "laplacian": Laplacian,
+    "chi2": Chi2,
+}
+
+
+def _of_process(kernel: Any) -> Kernel | None:
+    """A kernel of scikit-learn's Gaussian processes between rows that differ; None for no kernel.
+
+    White noise is 0 there.
+    """
+    from sklearn.gaussian_process import kernels as theirs
+
+    name = type(kernel).__name__
+    if isinstance(kernel, theirs.WhiteKernel):
+        return None
+    if isinstance(kernel, theirs.Sum | theirs.Product):
+        pair = (kernel.k1, kernel.k2)
+        numbers = [own for own in pair if isinstance(own, theirs.ConstantKernel)]
+        if isinstance(kernel, theirs.Product) and len(numbers) == 1:
+            other = _of_process(pair[0] if pair[1] is numbers[0] else pair[1])
+            return None if other is None else float(numbers[0].constant_value) * other
+        own = [part for part in map(_of_process, pair) if part is not None]
+        if isinstance(kernel, theirs.Product):
+            return own[0] * own[1] if len(own) == 2 else None
+        return own[0] + own[1] if len(own) == 2 else own[0] if own else None
+    if isinstance(kernel, theirs.Exponentiation) and kernel.exponent == int(kernel.exponent):
+        base = _of_process(kernel.kernel)
+        return None if base is None else base ** int(kernel.exponent)
+    if isinstance(kernel, theirs.DotProduct):
+        return Polynomial(1, 1.0, float(kernel.sigma_0) ** 2)
+    length = np.atleast_1d(getattr(kernel, "length_scale", np.nan))
+    if len(length) == 1 and name in PROCESSES:
+        return PROCESSES[name](kernel, float(length[0]))
+    raise KernelError(
+        f"the kernel {kernel} of this process cannot be compressed: {', '.join(PROCESSES)} of one "
+        "length scale, DotProduct, their sums, products and powers, and white noise can"
+    )
+
+
+PROCESSES: dict[str, Callable[[Any, float], Kernel]] = {
+    "RBF": lambda kernel, length: RBF(0.5 / length**2),
+    "Matern": lambda kernel, length: Matern(nu=float(kernel.nu), length_scale=length),
+    "RationalQuadratic": lambda kernel, length: RationalQuadratic(length, float(kernel.alpha)),
+    "ExpSineSquared": lambda kernel, length: Periodic(length, float(kernel.periodicity)),
+}
+
+
+def _support_vector_machines() -> tuple[type, ...]:
+    from sklearn import svm
+
+    return svm.SVC, svm.NuSVC, svm.SVR, svm.NuSVR, svm.OneClassSVM
+
+
+def _ridges() -> type:
+    from sklearn.kernel_ridge import KernelRidge
+
+    return KernelRidge
+
+
+def _processes() -> type:
+    from sklearn.gaussian_process import GaussianProcessRegressor
+
+    return GaussianProcessRegressor
+
+
+READERS: tuple[tuple[Callable[[], Any], Callable[[Any], GivenMachine]], ...] = (
+    (lambda: BaseKernelBoost, _of_ours),
+    (_support_vector_machines, _of_support_vectors),
+    (_ridges, _of_kernel_ridge),
+    (_processes, _of_gaussian_process),
+)

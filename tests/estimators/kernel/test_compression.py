@@ -1,0 +1,220 @@
+"""Compression of kernel machines: the given function, few centres, a bound everywhere."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process import kernels as process
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM
+
+from cgboost import (
+    RBF,
+    CGBoostClassifier,
+    CGBoostOutlierDetector,
+    CGBoostRegressor,
+    Linear,
+    Matern,
+    Polynomial,
+    compress,
+    load,
+)  # fmt: skip
+from cgboost.exceptions import KernelError
+from cgboost.pricing.centres.agreement import Agreement, squared_lengths
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 3))
+NUMBERS = X[:, 0] * X[:, 1] + np.sin(3 * X[:, 2])
+THREE = np.array(["a", "b", "c"])[np.digitize(NUMBERS, [-0.5, 0.5])]
+TWO = NUMBERS > 0
+ELSEWHERE = np.vstack([RNG.normal(size=(2000, 3)), 5 * RNG.normal(size=(500, 3))])
+
+MEAN = 2.0 * process.RBF(1.5) + process.WhiteKernel(0.1) + process.DotProduct(0.5)
+MACHINES = {
+    "SVC, two classes": SVC(C=10).fit(X, TWO),
+    "SVC, pairs": SVC(C=10, gamma=0.5).fit(X, THREE),
+    "SVC, a polynomial": SVC(kernel="poly", coef0=1.0).fit(X, TWO),
+    "SVC, a kernel of ours": SVC(kernel=Matern(nu=1.5, length_scale=1.0)).fit(X, TWO),
+    "NuSVC": NuSVC(nu=0.3).fit(X, THREE),
+    "SVR": SVR(C=10).fit(X, 100.0 * NUMBERS),
+    "NuSVR": NuSVR(C=10).fit(X, NUMBERS),
+    "OneClassSVM": OneClassSVM(nu=0.2).fit(X),
+    "KernelRidge": KernelRidge(kernel="rbf", alpha=0.1).fit(X, NUMBERS),
+    "KernelRidge, two responses": KernelRidge(kernel="rbf").fit(X, np.c_[NUMBERS, 1e6 * X[:, 0]]),
+    "a process": GaussianProcessRegressor(MEAN, optimizer=None, normalize_y=True).fit(X, NUMBERS),
+    "ours, three classes": CGBoostClassifier(C=10).fit(X, THREE),
+    "ours, numbers": CGBoostRegressor({"r": RBF(0.5), "l": Linear()}, penalty="rkhs").fit(
+        X, NUMBERS
+    ),
+    "ours, outliers": CGBoostOutlierDetector().fit(X),
+}
+
+
+def said(machine: Any, rows: np.ndarray) -> np.ndarray:
+    """Decisions of classifiers and detectors, numbers of others."""
+    return np.asarray(getattr(machine, "decision_function", machine.predict)(rows))
+
+
+def outputs(machine: Any, rows: np.ndarray) -> np.ndarray:
+    """Outputs that the centres add up to: those of pairs of classes of an SVC."""
+    if isinstance(machine, SVC | NuSVC):
+        machine = clone(machine).set_params(decision_function_shape="ovo").fit(X, _labels(machine))
+    return said(machine, rows).reshape(len(rows), -1)
+
+
+def _labels(machine: Any) -> np.ndarray:
+    return THREE if len(machine.classes_) == 3 else TWO
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_as_many_centres_as_vectors_are_the_given_machine(name: str) -> None:
+    """Its decisions, labels and numbers, at every row, with a bound of 0."""
+    given = MACHINES[name]
+    whole = compress(given, X, size=10**6)
+    assert said(whole, ELSEWHERE) == pytest.approx(said(given, ELSEWHERE), rel=1e-9, abs=1e-9)
+    assert (whole.predict(ELSEWHERE) == given.predict(ELSEWHERE)).mean() >= 0.999 or (
+        whole.predict(ELSEWHERE) == pytest.approx(given.predict(ELSEWHERE))
+    )
+    assert whole.disagreement_ == 0.0
+    assert not whole.agreement_bound_.any()
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_the_bound_holds_everywhere(name: str) -> None:
+    """|f − g| ≤ ε √k(x, x) on rows far and near, and few centres say about the same on the rows."""
+    given = MACHINES[name]
+    small = compress(given, X, size=20, random_state=0)
+    assert len(small.centers_) == len(small.dual_coef_) == 20
+    off = np.abs(outputs(given, ELSEWHERE) - small._outputs(ELSEWHERE))
+    assert np.all(off <= small.agreement(ELSEWHERE) * (1 + 1e-9) + 1e-9)
+    assert small.disagreement_ <= 0.15
+    if hasattr(given, "classes_"):
+        assert small.disagreement_ == np.mean(small.predict(X) != given.predict(X))
+
+
+@pytest.mark.parametrize("kernels", [[RBF(0.3)], [RBF(0.3), Polynomial(2, coef0=1.0)]])
+def test_the_distance_from_given_functions(kernels: list[Any]) -> None:
+    """Its minimum over coefficients is that of least squares, its gradient that of differences.
+
+    Squared lengths are quadratic forms of the Gram matrix.
+    """
+    rng = np.random.default_rng(1)
+    vectors = [rng.normal(size=(15, 3)) for _ in kernels]
+    given = [rng.normal(size=(15, 2)) for _ in kernels]
+    values = sum(k(X, V) @ A for k, V, A in zip(kernels, vectors, given, strict=True))
+    norm = sum(squared_lengths(*p).sum() for p in zip(kernels, vectors, given, strict=True))
+    own = sum(np.trace(A.T @ k(V, V) @ A) for k, V, A in zip(kernels, vectors, given, strict=True))
+    assert norm == pytest.approx(own)
+    agreement = Agreement(kernels, X, np.ones(len(kernels)), vectors, given, values, 0.7, norm)
+    centres = [rng.normal(size=(4, 3)) for _ in kernels]
+    best = agreement.best(centres)
+
+    def value(coef: np.ndarray) -> float:
+        parts = np.split(coef, len(kernels))
+        g = sum(k(X, Z) @ B for k, Z, B in zip(kernels, centres, parts, strict=True))
+        apart = sum(
+            squared_lengths(k, np.vstack([V, Z]), np.vstack([A, -B])).sum()
+            for k, V, A, Z, B in zip(kernels, vectors, given, centres, parts, strict=True)
+        )
+        return float(0.5 * 0.7 * apart + 0.5 * np.sum((values - g) ** 2))
+
+    assert best.objective == pytest.approx(value(best.coef), rel=1e-6)
+    for _ in range(5):
+        assert value(best.coef + 1e-2 * rng.normal(size=best.coef.shape)) > best.objective
+
+    def of(flat: np.ndarray) -> float:
+        sets = [part.reshape(4, 3) for part in np.split(flat, len(kernels))]
+        return agreement.best(sets).objective
+
+    def slope(flat: np.ndarray) -> np.ndarray:
+        sets = [part.reshape(4, 3) for part in np.split(flat, len(kernels))]
+        return np.concatenate([g.ravel() for g in agreement.gradient(sets, agreement.best(sets))])
+
+    start = np.concatenate([Z.ravel() for Z in centres])
+    assert check_grad(of, slope, start) <= 1e-4 * np.linalg.norm(slope(start))
+
+
+def test_a_loss_is_reached_or_the_vectors_are_kept() -> None:
+    """The number of centres grows until few decisions differ.
+
+    Of a loss of 0 that no few have, the machine itself is left. By default there is one centre for
+    ten vectors.
+    """
+    given = MACHINES["SVC, pairs"]
+    some = compress(given, X, loss=0.05, random_state=0)
+    assert some.disagreement_ <= 0.05
+    assert len(some.centers_) < len(given.support_)
+    numbers = MACHINES["SVR"]
+    all_of_it = compress(numbers, X, loss=0.0, random_state=0)
+    assert len(all_of_it.centers_) == len(numbers.support_)
+    assert len(compress(given, X).centers_) == len(given.support_) // 10
+
+
+def test_a_pipeline_stays_one() -> None:
+    """The steps before are those that were fitted; names of columns go with the machine."""
+    given = make_pipeline(StandardScaler(), SVC(C=10)).fit(1000 * X, THREE)
+    small = compress(given, 1000 * X, size=30, random_state=0)
+    assert small[0] is given[0]
+    assert np.mean(small.predict(1000 * X) == given.predict(1000 * X)) >= 0.95
+
+
+@pytest.mark.parametrize("name", ["SVC, pairs", "KernelRidge, two responses", "ours, numbers"])
+def test_machines_are_taken_away(name: str, tmp_path: Any) -> None:
+    """Files and ONNX have the same outputs; arrays say what they are; ``fit`` changes nothing."""
+    small = compress(MACHINES[name], X, size=10, random_state=0)
+    known = said(small, X)
+    assert (said(load(small.save(tmp_path / "m.cgb")), X) == known).all()
+    assert (said(small.fit(X, NUMBERS), X) == known).all()
+    arrays = small.to_numpy()
+    assert arrays["centers"].shape == (10, 3)
+    if name == "SVC, pairs":
+        squares = ((X[:, None] - arrays["centers"]) ** 2).sum(axis=2)
+        own = np.exp(-0.5 * squares) @ arrays["coef"] + arrays["intercept"]
+        assert own == pytest.approx(small._outputs(X))
+    runtime = pytest.importorskip("onnxruntime")
+    graph = small.to_onnx(dtype="float64")
+    session = runtime.InferenceSession(graph.SerializeToString())
+    results = dict(
+        zip([o.name for o in graph.graph.output], session.run(None, {"X": X}), strict=True)
+    )
+    assert results.get("decision", results.get("prediction")) == pytest.approx(known, rel=1e-9)
+    if "label" in results:
+        assert (results["label"] == small.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "words"),
+    [
+        (LinearSVC().fit(X, TWO), {}, TypeError, "takes a fitted kernel machine, got LinearSVC"),
+        (SVC(kernel="sigmoid").fit(X, TWO), {}, KernelError, "no space of functions"),
+        (SVC(kernel="precomputed").fit(X @ X.T, TWO), {}, KernelError, "no gradient by a centre"),
+        (SVC().fit(csr_array(X), TWO), {}, KernelError, "sparse rows"),
+        (KernelRidge(kernel="laplacian").fit(X, TWO), {}, KernelError, "no gradient"),
+        (MACHINES["SVR"], {"size": 0}, ValueError, "at least 1, got 0"),
+        (MACHINES["SVR"], {"size": 2.5}, ValueError, "whole number"),
+        (MACHINES["SVR"], {"loss": 1.0}, ValueError, r"\[0, 1\), got 1.0"),
+        (MACHINES["SVR"], {"loss": 0.1, "size": 3}, ValueError, "size or loss"),
+        (MACHINES["SVR"], {"X": X[:, :2]}, ValueError, "2 features"),
+        (SVC(), {}, ValueError, "not fitted"),
+        (GaussianProcessRegressor(), {}, ValueError, "not fitted"),
+    ],
+)
+def test_what_cannot_be_compressed(given: Any, options: Any, error: Any, words: str) -> None:
+    """The error says what it is, and what would do."""
+    with pytest.raises(error, match=words):
+        compress(given, **{"X": X, **options})
+
+
+def test_a_machine_that_was_changed_is_refused() -> None:
+    """What the vectors add up to is compared with what the machine says."""
+    given = SVR(C=10).fit(X, NUMBERS)
+    given._gamma *= 2.0
+    given.dual_coef_ = given.dual_coef_ * 1.5
+    with pytest.raises(KernelError, match="do not have its outputs"):
+        compress(given, X, size=5)
