@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_methods import StoredEstimator
 from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, OutlierMixin, RegressorMixin
@@ -21,8 +22,7 @@ from cgboost.estimators.common.training_rows import FLOATS
 from cgboost.estimators.kernel.given_machines import Expansions, GivenMachine, given_machine
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, kernel_values
-from cgboost.kernels.expansions import Vector
-from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis, scaled
+from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis, scaled
 from cgboost.pricing.centres.agreement import Agreement, squared_lengths
 from cgboost.pricing.centres.free_centre_pricer import check_gradients, narrowed
 from cgboost.pricing.centres.polishing import (

@@ -19,13 +19,13 @@ from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel
 from cgboost.kernels.combinations import Cosine
+from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.numeric.laplacian import Chi2, Laplacian
 from cgboost.kernels.numeric.matern import Matern
 from cgboost.kernels.numeric.periodic import Periodic
 from cgboost.kernels.numeric.rational_quadratic import RationalQuadratic
 from cgboost.kernels.numeric.rbf import RBF
-from cgboost.kernels.precomputed import KernelFamily, KernelHypothesis
 from cgboost.kernels.sparse_rows import stacked
 
 Matrix = NDArray[np.float64]

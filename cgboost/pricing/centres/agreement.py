@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Indices, Vector
 from cgboost.kernels import Kernel, Matrix
-from cgboost.kernels.expansions import Arithmetic, Vector
+from cgboost.kernels.expansions import Arithmetic
 from cgboost.kernels.sparse_rows import squared_norms
 from cgboost.pricing.centres.coefficients import Coefficients, solved
 from cgboost.pricing.centres.projection import CentreFunction, CentreSets
-from cgboost.pricing.centres.smoothing import Indices
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 ROWS_AT_ONCE = 1024
