@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from numpy.random import Generator
 
 TESTS = Path(__file__).parent
 
@@ -113,6 +114,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_in(item.path, QUICK) and not item.get_closest_marker("slow"):
             item.add_marker("quick")
+
+
+STATES: dict[Generator, Any] = {}
+"""Of random generators of modules, where the imports ended."""
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests that draw from a generator of their module draw the same in any order."""
+    for own in vars(getattr(item, "module", None) or pytest).values():
+        if isinstance(own, Generator):
+            own.bit_generator.state = STATES.setdefault(own, own.bit_generator.state)
 
 
 PLAIN = (str, int, float, bool, type(None), type)

@@ -210,10 +210,13 @@ def test_types_that_are_neither_numbers_nor_categories_are_refused() -> None:
 
 
 def test_too_many_categories_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They would leave the database, each with its statistics."""
-    monkeypatch.setattr("cgboost.additive.sql.table.MOST_CATEGORIES", 2)
+    """They would leave the database, each with its statistics; as many as may be are not."""
     with connected("duckdb") as connection:
         write(connection, "duckdb", GOOD | {"t": ("VARCHAR", ["a", "b", "c"])})
+        monkeypatch.setattr("cgboost.additive.sql.table.MOST_CATEGORIES", 3)
+        with closing(opened(connection, classification=True)) as place:
+            assert len(place.copy.classes) == 3
+        monkeypatch.setattr("cgboost.additive.sql.table.MOST_CATEGORIES", 2)
         with pytest.raises(ValueError, match="feature 't' has more than 2 categories"):
             opened(connection)
         with pytest.raises(ValueError, match="target 'y' has more than 2 different values"):

@@ -80,3 +80,19 @@ def test_levelled_stays_in_the_box_and_hits_the_scores() -> None:
     assert found.max() <= 1.0
     at_end = (near == 0.0) | (near == 1.0)
     assert np.array_equal(found[at_end], near[at_end])
+
+
+def test_balanced_duals_have_the_scores_and_the_sum_of_the_optimum() -> None:
+    """What a solver's tolerance leaves of Σr = 0, h·r = w of large columns is brought back."""
+    rng = np.random.default_rng(4)
+    store = ColumnStore(40, centred=True, large=LARGE)
+    store.append(list(1e7 * rng.normal(size=(3, 40))))
+    exact = rng.uniform(-0.5, 0.5, 40)
+    exact -= exact.mean()
+    pivots = store.whole(store.large.pivots)
+    w, ends = pivots.T @ exact, np.ones(40)
+    near = exact + 1e-6 * rng.normal(size=40)
+    found = store.balanced(near, -ends, ends, w, summed=True)
+    assert abs(near.sum()) > 1e-7
+    assert abs(found.sum()) <= 1e-13
+    np.testing.assert_allclose(pivots.T @ found, w, atol=1e-13 * np.abs(pivots).sum())

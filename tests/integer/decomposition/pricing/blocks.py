@@ -56,8 +56,8 @@ def block(seed: int, *, switch: bool = False, lower: float = 0.0, upper: float =
 def least(own: Block, cost: Any, decisions: Any = (), duals: Any = None) -> float:
     """The least cost over all points, one after another."""
     rows, best = {name: k for k, name in enumerate(ROWS)}, np.inf
-    low = np.maximum(own.lower, -20)
-    ends = [np.arange(int(a), int(b) + 1.0) for a, b in zip(low, own.upper, strict=True)]
+    low, high = np.maximum(own.lower, -20), np.minimum(own.upper, 20)
+    ends = [np.arange(int(a), int(b) + 1.0) for a, b in zip(low, high, strict=True)]
     points = np.stack(np.meshgrid(*ends, indexing="ij"), axis=-1).reshape(-1, len(ends))
     sums = points @ own.matrix.T
     for z in points[((sums <= own.row_upper) & (sums >= own.row_lower)).all(axis=1)]:

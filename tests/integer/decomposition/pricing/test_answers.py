@@ -102,6 +102,7 @@ ZERO_ONE = block(1, upper=1.0)
         (ZERO_ONE, (Together("a", "one"),), ()),
         (ZERO_ONE, (Apart("one", "b"),), ()),
         *((block(2, lower=low), (), (row,)) for low in (0.0, -1.0, -INF) for row in COUNTED),
+        *((block(1, upper=INF), (), (row,)) for row in COUNTED),
     ],
 )
 def test_pairs_and_counted_columns_come_and_go(own: Block, decisions: Any, counted: Any) -> None:
