@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cgboost.arrays import Vector
 from cgboost.generation.columns import Column, evaluate
 from cgboost.generation.history import Result, Round, StopReason
-from cgboost.generation.protocols import completed
+from cgboost.generation.protocols import with_defaults
 from cgboost.generation.termination import blaming
 
 Score = Callable[[Any, Vector], float]
@@ -96,7 +96,7 @@ class Callback:
 
 def as_callback(given: Callable[..., Any]) -> Callback:
     """A callback; a function, or an object with some of its members, as one."""
-    return given if isinstance(given, Callback) else completed(given, Callback())
+    return given if isinstance(given, Callback) else with_defaults(given, Callback())
 
 
 def keeps_records(callback: Callback) -> bool:

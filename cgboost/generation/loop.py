@@ -35,7 +35,7 @@ from cgboost.generation.protocols import (
     Priced,
     Pricer,
     TimedPricer,
-    completed,
+    with_defaults,
 )
 from cgboost.generation.resuming import (
     RunRecord,
@@ -160,7 +160,7 @@ class ColumnGeneration:
         if isinstance(smoothing, type):
             raise TypeError(f"smoothing must be an object such as {smoothing.__name__}()")
         self.master = master
-        self._able = completed(master, Abilities())
+        self._able = with_defaults(master, Abilities())
         self._adjusts = hasattr(master, "columns") and hasattr(master, "accuracy")
         # by name: asking a protocol takes as long as a round of a small problem
         own = pricer if hasattr(pricer, "price") else FunctionPricer(pricer)
@@ -431,6 +431,7 @@ class ColumnGeneration:
             return
         rough = (number == 0 and columns > 0) or bound > -np.inf
         rough = rough and not self.limits.last(columns, number)
+        # of the master, if it has one
         self._able.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
 
     def _price(

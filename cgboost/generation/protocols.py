@@ -321,7 +321,7 @@ class Abilities:
 Given = TypeVar("Given")
 
 
-def completed(given: Any, defaults: Given) -> Given:
+def with_defaults(given: Any, defaults: Given) -> Given:
     """An object, with the defaults for members that it does not have, or that are None."""
     return cast("Given", _Completed(given, defaults))
 

@@ -331,7 +331,7 @@ class Loss(ABC):
         ----------
         y : ndarray of shape (n_rows,)
         weights : ndarray of shape (n_rows,)
-            Not negative.
+            What a unit of loss of each row costs, not negative: C·w of certified estimators.
 
         Raises
         ------

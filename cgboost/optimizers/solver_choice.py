@@ -87,7 +87,7 @@ def _is_plain_box(problem: Problem, solver: str) -> bool:
 
 
 def _is_small(problem: Problem, solver: str) -> bool:
-    """A linear program of few numbers, as many as are there or will come."""
+    """A linear program of few numbers, as many as are there or will come; 0: nothing is known."""
     numbers = max(len(problem.columns), problem.expected) * problem.loss.n_rows
     few = solver == "auto" and 0 < numbers <= FEW_NUMBERS
     return few and PrimalSimplex.takes(problem.loss, problem.form)
@@ -120,7 +120,7 @@ def _vertex(
 
 
 def _dual(
-    session: Callable[..., OpenSession],
+    opener_for: Callable[..., OpenSession],
     problem: Problem,
     solver: str,
     options: Mapping[str, Any] | None,
@@ -131,7 +131,7 @@ def _dual(
     kind = GrowingCosts if may_be_limited(loss, form) else RestrictedDual
     if form.quadratic == 0:  # a row of one kink then has one variable
         loss = replace(loss, from_lower=True)
-    return kind(loss, form, session(solver, options), solver, free=free)
+    return kind(loss, form, opener_for(solver, options), solver, free=free)
 
 
 def _own(session: OpenSession) -> Callable[..., LiveProblem]:
@@ -145,7 +145,10 @@ def _backend(solver: str, options: Mapping[str, Any] | None) -> OpenSession:
 
 OPTIMIZERS = (
     Optimizer(
-        "a smooth loss: Poisson, logistic, entropic; Huber's if most rows bend", _is_smooth, _newton
+        "what `as_master_loss` made no box of: squared, squared hinge, exponential, expectile "
+        "(without ends), Poisson, logistic, entropic; Huber's if most rows bend",
+        _is_smooth,
+        _newton,
     ),
     Optimizer("few numbers; a box of linear losses, Σ|α|", _is_small, _vertex),
     Optimizer("a box; Σ|α|, elastic net", _is_sparse_box, _own(InteriorSession)),

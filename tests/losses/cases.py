@@ -1,6 +1,6 @@
 """All losses with some of their parameters, what they are for others, and data for them.
 
-A new loss is a line in ``LOSSES``: ``test_laws.py`` tests all that losses promise for it, and says
+A new loss is a line in ``CASES``: ``test_laws.py`` tests all that losses promise for it, and says
 so where one of the registry is missing.
 """
 
@@ -59,7 +59,7 @@ def pinball(quantile: float) -> Metric:
     return partial(metrics.mean_pinball_loss, alpha=quantile)
 
 
-LOSSES = [
+CASES = [
     case("Hinge", metrics.hinge_loss),
     case("SquaredHinge", rowwise(lambda y, f: (1.0 - np.minimum(y * f, 1.0)) ** 2)),
     case("LogLoss", lambda y, f, **extra: metrics.log_loss(y, special.expit(2.0 * f), **extra)),

@@ -18,15 +18,15 @@ from cgboost.losses.loss import require
 from cgboost.losses.registry import LOSSES as REGISTRY
 from tests.cases import law
 from tests.effort import examples
-from tests.losses.cases import LOSSES, SEEDS, LossCase, bound
+from tests.losses.cases import CASES, SEEDS, LossCase, bound
 
 
 def test_every_loss_is_a_case() -> None:
     """A new loss of the registry is not forgotten."""
-    assert {type(case.make()) for case in LOSSES} == set(REGISTRY.values())
+    assert {type(case.make()) for case in CASES} == set(REGISTRY.values())
 
 
-@law(LOSSES)
+@law(CASES)
 @settings(max_examples=examples(100))
 @given(seed=SEEDS)
 def test_derivatives_are_slopes(case: LossCase, seed: int) -> None:
@@ -44,7 +44,7 @@ def test_derivatives_are_slopes(case: LossCase, seed: int) -> None:
         np.testing.assert_allclose(bounded.curvature(f), bounded.weights * loss.hessian_diag(y, f))
 
 
-@law(LOSSES)
+@law(CASES)
 @settings(max_examples=examples(100))
 @given(seed=SEEDS)
 def test_the_gradient_is_a_subgradient(case: LossCase, seed: int) -> None:
@@ -61,7 +61,7 @@ def test_the_gradient_is_a_subgradient(case: LossCase, seed: int) -> None:
         assert np.all(loss.value(y, other) >= lower - 1e-9 * (1.0 + np.abs(lower)))
 
 
-@law(LOSSES)
+@law(CASES)
 @settings(max_examples=examples(100))
 @given(seed=SEEDS)
 def test_fenchel_young(case: LossCase, seed: int) -> None:
@@ -82,7 +82,7 @@ def test_fenchel_young(case: LossCase, seed: int) -> None:
     np.testing.assert_allclose(bounded.feasible(response), response, rtol=1e-12)
 
 
-@law(LOSSES)
+@law(CASES)
 def test_what_is_infeasible_gains_nothing(case: LossCase) -> None:
     """−inf for a response in a row of weight 0, and for one beyond the domain."""
     loss = case.make()
@@ -99,7 +99,7 @@ def test_what_is_infeasible_gains_nothing(case: LossCase) -> None:
             assert bounded.gain(beyond) == -np.inf
 
 
-@law(LOSSES)
+@law(CASES)
 @settings(max_examples=examples(10))
 @given(seed=SEEDS)
 def test_the_conjugate_is_the_supremum(case: LossCase, seed: int) -> None:
@@ -121,7 +121,7 @@ def test_the_conjugate_is_the_supremum(case: LossCase, seed: int) -> None:
     assert loss.conjugate(y, slope)[0] == pytest.approx(max(brute, corners), rel=1e-6, abs=1e-6)
 
 
-@law(LOSSES)
+@law(CASES)
 @settings(max_examples=examples(30))
 @given(seed=SEEDS)
 def test_no_constant_and_no_step_is_better(case: LossCase, seed: int) -> None:
@@ -141,7 +141,7 @@ def test_no_constant_and_no_step_is_better(case: LossCase, seed: int) -> None:
     assert least <= min(bounded.value(c * ones) for c in others) + 1e-9 * max(1.0, least)
 
 
-@law(LOSSES, where=lambda case: case.can("dual_box"))
+@law(CASES, where=lambda case: case.can("dual_box"))
 @settings(max_examples=examples(100))
 @given(seed=SEEDS)
 def test_the_dual_box_is_the_loss(case: LossCase, seed: int) -> None:
@@ -154,7 +154,7 @@ def test_the_dual_box_is_the_loss(case: LossCase, seed: int) -> None:
     assert box.gain(response) == pytest.approx(bounded.gain(response), rel=1e-9, abs=1e-9)
 
 
-@law(LOSSES)
+@law(CASES)
 @settings(max_examples=examples(10))
 @given(seed=SEEDS)
 def test_cvxpy_evaluates_to_the_value(case: LossCase, seed: int) -> None:
@@ -171,7 +171,7 @@ def test_cvxpy_evaluates_to_the_value(case: LossCase, seed: int) -> None:
     assert float(total.value) == pytest.approx(bounded.value(f))
 
 
-@law(LOSSES)
+@law(CASES)
 @settings(max_examples=examples(30))
 @given(seed=SEEDS)
 def test_the_mean_over_rows_is_a_metric(case: LossCase, seed: int) -> None:
@@ -183,7 +183,7 @@ def test_the_mean_over_rows_is_a_metric(case: LossCase, seed: int) -> None:
     assert mean == pytest.approx(metric, rel=1e-9, abs=1e-9)
 
 
-@law(LOSSES)
+@law(CASES)
 def test_a_loss_is_a_value(case: LossCase) -> None:
     """It compares, hashes, pickles (with its rows, too), clones, prints, and cannot be changed."""
     loss = case.make()
@@ -191,7 +191,7 @@ def test_a_loss_is_a_value(case: LossCase) -> None:
     assert clone(AnyBoostRegressor(loss=loss)).get_params()["loss"] == loss
     assert eval(repr(loss), {type(loss).__name__: type(loss)}) == loss
     assert len({loss, pickle.loads(pickle.dumps(loss))}) == 1
-    assert [other.name for other in LOSSES if other.make() == loss] == [case.name]
+    assert [other.name for other in CASES if other.make() == loss] == [case.name]
     with pytest.raises(FrozenInstanceError):
         loss.delta = 3.0  # type: ignore[attr-defined]
     bounded, f, _ = bound(loss, 5)
@@ -202,7 +202,7 @@ def test_a_loss_is_a_value(case: LossCase) -> None:
     assert repr(bounded) == f"{loss!r}.on({len(f)} rows)"
 
 
-@law(LOSSES)
+@law(CASES)
 @settings(max_examples=examples(100))
 @given(seed=SEEDS, size=st.floats(1.0, 1e3))
 def test_large_outputs_stay_finite(case: LossCase, seed: int, size: float) -> None:
@@ -214,7 +214,7 @@ def test_large_outputs_stay_finite(case: LossCase, seed: int, size: float) -> No
         assert np.isfinite(bounded.curvature(output)).all()
 
 
-@law(LOSSES)
+@law(CASES)
 def test_missing_abilities_are_one_error(case: LossCase) -> None:
     """It names what is missing and who can take the loss, and is a ValueError."""
     loss: Loss = case.make()

@@ -471,7 +471,9 @@ class Certified(Plan):
             master = make()
             start = (self.carried or {}).get(number)
             if start is None and self.stop.max_columns is None:
+                # of smooth linear models of many features: whole loops at smaller prices
                 start = last or family.warm_start(pool, master.loss, make_master)
+            # of kernels: how many columns to expect, free centres, machines solved to the end
             master, pricer = family.prepared(pool, master, pricer, make)
             if start is not None:
                 if self.stop.max_columns is not None:  # only the columns in use count

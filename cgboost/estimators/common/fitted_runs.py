@@ -114,7 +114,10 @@ class FittedOutput:
 
     @property
     def rounds(self) -> NDArray[np.intp]:
-        """The round that generated each basis function, shape (n_hypotheses,)."""
+        """The first round whose master has each basis function, shape (n_hypotheses,).
+
+        The round before has found it; 0: it was there from the start.
+        """
         sizes = [len(earlier) for earlier, _ in self.path]
         return np.searchsorted(sizes, np.arange(len(self.hypotheses)), side="right")
 

@@ -306,7 +306,10 @@ class KernelColumns(ColumnFamily):
     def prepared(
         self, pool: KernelPool, master: Any, pricer: Any, again: Callable[[], Any]
     ) -> tuple[Any, Any]:
-        """A support vector machine, where the problem is one, to be solved to the end."""
+        """A support vector machine, where the problem is one, to be solved to the end.
+
+        Of a linear program also how many columns to expect, which chooses the optimizer.
+        """
         penalty = get_penalty(self.penalty)
         if (
             self.is_linear and not self.is_of_functions

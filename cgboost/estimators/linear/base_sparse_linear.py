@@ -326,6 +326,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
         def bound(target: Vector, weights: Vector) -> Any:
             total = float(weights.sum()) if per_row else 1.0
+            # the objective is divided by alpha: it is in the costs, the penalty has the factor 1
             return own.on(target, weights * (factor * price / (total * self._objective_unit)))
 
         return Objective(

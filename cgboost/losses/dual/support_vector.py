@@ -36,7 +36,10 @@ def check_labels(labels: Vector) -> None:
 
 
 def check_costs(target: Vector, costs: Vector) -> None:
-    """Costs must be finite, not negative, one a row, and at most 1e300 together."""
+    """Costs must be finite, not negative, one a row, and at most 1e300 together.
+
+    Makers of losses call this parameter ``price``.
+    """
     if np.shape(costs) != np.shape(target):
         raise ValueError(
             f"price must have one entry a row: shape {np.shape(costs)} for {np.shape(target)}"
@@ -269,7 +272,8 @@ class SupportVectorLoss:
     epsilon : float
         Half width of the tube inside which errors are free.
     curvature : ndarray of shape (n_rows,) or None
-        Zero everywhere (None) or positive everywhere.
+        Of the dual: 1/(w ℓ''), the inverse of that of the loss. Zero everywhere (None) or positive
+        everywhere.
     mass : Mass or None
         With an exact mass every row must have one variable.
     level_is_offset : bool

@@ -238,9 +238,9 @@ class LinearMaster:
             coef=point.coef,
             intercept=0.0,
             output=sum((x * column.values for column, x in active), np.zeros(len(self.rows))),
-            pseudo_response=self.constraints.signed(point.duals),
+            pseudo_response=self.constraints.signed(point.duals),  # the duals of rows
             objective=cost if self._primal.feasible else math.inf,
-            slack=point.missing,
+            slack=point.missing,  # what rows lack, and not the slack of a row that holds
             rows=self.rows,
             solved=not self._primal.may_raise,
             scale=gap_scale(cost, self._primal.cost_unit) if self._primal.feasible else None,

@@ -182,6 +182,7 @@ class SupportVectorMaster:
         self._best: DualPoint | None = None
         self._best_bound = -np.inf
         self._setbacks, self._repriced, self._complete = 0, False, False
+        # self.loss, as given, says its kind and size alone
         # given → centred: objective, bound and pseudo-response are those of this problem
         # → in the units of the optimizer, which alone sees it; often all three are one
         self._before_values, between = Chain.of(Problem(given, self.form), BEFORE_VALUES)
@@ -201,7 +202,11 @@ class SupportVectorMaster:
 
     @cached_property
     def _dual(self) -> Any:
-        """The live restricted problem."""
+        """The live restricted problem: a dual, or a primal of smooth losses and few numbers.
+
+        Made at its first use, with the columns of the first ``add``, or with none: how many there
+        are decides between simplex and interior point.
+        """
         return self._make_dual(*self._dual_arguments)
 
     def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
@@ -225,7 +230,7 @@ class SupportVectorMaster:
         """Take new columns into the restricted problem."""
         for column in columns:
             self._check_shape(column)
-        self.columns.extend(columns)
+        self.columns.extend(columns)  # from here on a column is its place in this list
         if new := self._before_optimizer.columns(self._before_values.columns(columns)):
             self._dual.add([column.values for column in new])
 

@@ -11,7 +11,7 @@ from cgboost.losses import Huber
 from cgboost.masters import ConvexMaster
 from cgboost.pricing import FeaturePricer
 from tests.cases import law
-from tests.losses.cases import LOSSES, LossCase
+from tests.losses.cases import CASES, LossCase
 from tests.problems import Problem, assert_certified, optimum, random_problem
 
 
@@ -24,7 +24,7 @@ def rows_for(case: LossCase, problem: Problem) -> tuple[Problem, np.ndarray]:
     return few, problem.counts if loss.name == "poisson" else problem.target
 
 
-@law(LOSSES)
+@law(CASES)
 def test_every_loss_is_certified(case: LossCase) -> None:
     """With the 1-norm and an offset: bound ≤ optimum ≤ objective, and the gap closes."""
     problem, target = rows_for(case, random_problem(40))

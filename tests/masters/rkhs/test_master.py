@@ -16,7 +16,7 @@ from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 from tests.cases import law
 from tests.effort import examples
-from tests.losses.cases import LOSSES, LossCase
+from tests.losses.cases import CASES, LossCase
 from tests.masters.rkhs.problems import Problem
 from tests.problems import assert_certified
 
@@ -30,7 +30,7 @@ def parts(problem: Problem, offset: str, tol: float = 1e-8) -> tuple[RKHSMaster,
 
 
 @pytest.mark.parametrize("offset", ["none", "penalized", "free"])
-@law(LOSSES)
+@law(CASES)
 @settings(max_examples=examples(2))
 @given(seed=st.integers(0, 10**6), at_once=st.integers(1, 8))
 def test_reaches_the_optimum_over_all_functions(
