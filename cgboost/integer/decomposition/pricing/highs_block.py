@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from cgboost._solvers import Program, SolverError, run_highs, solve
+from cgboost._solvers import Program, SolverError, run_interruptible, solve
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together
 from cgboost.integer.branching.rules import INTEGRAL
@@ -131,12 +131,17 @@ class HighsBlock:
         """Solve the problem, in so many seconds at most."""
         used = 0.0 if self._is_mixed else self._highs.getRunTime()  # of a linear program: for life
         self._call("setOptionValue", "time_limit", used + seconds)
-        checked(run_highs(self._highs), f"run in block {self.block.name!r}")
+        self._run_once()
         if self._highs.getModelStatus().name == "kUnboundedOrInfeasible":
             _, presolve = self._highs.getOptionValue("presolve")
             self._call("setOptionValue", "presolve", "off")
-            checked(run_highs(self._highs), f"run in block {self.block.name!r}")
+            self._run_once()
             self._call("setOptionValue", "presolve", presolve)
+
+    def _run_once(self) -> None:
+        """Ctrl-C ends it."""
+        if run_interruptible(self._highs):
+            raise KeyboardInterrupt
 
     @property
     def _is_mixed(self) -> bool:
