@@ -478,9 +478,9 @@ def decompose(
         what happens to it later changes nothing.
     blocks : str, Path, mapping, callable or None
         A ``.dec`` or ``.blk`` file; or a mapping from names of rows to blocks (any hashable values;
-        rows that are not listed, or have None, are in the master); or a function of the name of a
-        row that returns its block or None, such as ``lambda row: row.partition("_")[2]``.
-        None: detect blocks.
+        rows that are not listed, or have None, False, "" or NaN, are in the master; ``{}`` is no
+        blocks); or a function of the name of a row that returns such a value, like
+        ``lambda row: row.partition("_")[2]``. None: detect blocks.
 
     Returns
     -------
@@ -507,7 +507,8 @@ def decompose(
     if not isinstance(blocks, Mapping | str | Path):
         raise TypeError(
             "blocks must be a mapping from names of rows to blocks, a function of a name, the path "
-            f"of a .dec or .blk file, or None, got {type(blocks).__name__}"
+            "of a .dec or .blk file, None to detect blocks, or {} for no blocks, "
+            f"got {type(blocks).__name__}"
         )
     if isinstance(blocks, Mapping):
         structure, why = structure_of(own, blocks), "blocks as given"
