@@ -37,12 +37,14 @@ from cgboost.integer.decomposition.model import Model, Vector, as_model
 from cgboost.integer.decomposition.own_sense import in_own_sense
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,
+    Reformulation,
     obstacle,
     reformulated,
 )
 from cgboost.integer.decomposition.structure_files import read_structure
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
+from cgboost.integer.search_state import MOST_SOLUTIONS
 from cgboost.parallel.executors import Executor
 
 SHOWING_NOTHING = (StopReason.NO_COLUMN, StopReason.STALLED, StopReason.NO_BRANCHING)
@@ -59,6 +61,22 @@ WITHOUT_POINT = re.compile(
 NO_POINT_LEFT = (
     r"\1 has no point that meets its own rows, and with the other blocks the linking ones"
 )
+
+
+@dataclass(frozen=True)
+class ModelSolution:
+    """A solution of a model.
+
+    Attributes
+    ----------
+    objective : float
+        In the sense of the model, including the constant.
+    x : dict of str to float
+        By the names of the variables.
+    """
+
+    objective: float
+    x: dict[str, float] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -92,6 +110,8 @@ class DecompositionResult:
         Duals of the linking rows by name, in the relaxation of the root: by how much its optimum,
         in the sense of the model, rises with each unit of a side of the row. Empty where there is
         none. See :class:`~cgboost.integer.BranchAndPriceResult`.
+    solutions : list of ModelSolution
+        The best ten that were met at most, best first; the first is ``x``.
     """
 
     objective: float
@@ -105,6 +125,7 @@ class DecompositionResult:
     maximize: bool = False
     constant: float = 0.0
     duals: dict[str, float] = field(default_factory=dict, repr=False)
+    solutions: list[ModelSolution] = field(default_factory=list, repr=False)
 
     def __str__(self) -> str:
         """The summary."""
@@ -119,6 +140,7 @@ class DecompositionResult:
         tree = None if self.tree is None else self.tree.times(unit)
         constant = unit * self.constant
         duals = {row: unit * dual for row, dual in self.duals.items()}
+        solutions = [replace(own, objective=unit * own.objective) for own in self.solutions]
         return replace(
             self,
             objective=objective,
@@ -127,6 +149,7 @@ class DecompositionResult:
             tree=tree,
             constant=constant,
             duals=duals,
+            solutions=solutions,
         )
 
     def summary(self) -> str:
@@ -313,7 +336,8 @@ class Decomposition:
             made.pricer.close()
         if turns.outcome is not None and turns.outcome.is_conclusive:
             message = f"solved by branch and cut in HiGHS, in turns with a tree search: {self.why}"
-            return self._of_cut(turns.outcome, message, self.structure, tree, constant)
+            found = self._of_cut(turns.outcome, message, self.structure, tree, constant)
+            return self._with_others(found, tree, made)
         if self._is_open(tree, constant):
             words = f"{self.why}; {WORTH.sub('', tree.message)}"
             return self._cut(gap, _left(time_limit, start), words, verbose)
@@ -321,7 +345,7 @@ class Decomposition:
         if best is None:
             words = f"{self.why}; with its integers made whole the best solution costs more"
             return self._cut(gap, _left(time_limit, start), words, verbose)
-        return best
+        return self._with_others(best, tree, made)
 
     def _is_open(self, tree: BranchAndPriceResult, constant: float) -> bool:
         """Whether a search has ended and shown nothing.
@@ -372,6 +396,27 @@ class Decomposition:
         known = None if bound == -math.inf else bound
         return self._result(objective, known, x, reason, message, self.structure, tree, constant)
 
+    def _with_others(
+        self, result: DecompositionResult, tree: BranchAndPriceResult, made: Reformulation
+    ) -> DecompositionResult:
+        """The result with the other solutions of the tree, in the model's variables."""
+        model, known = self.model, list(result.solutions)
+        points = [np.array(list(own.x.values())) for own in known]
+        for found in tree.solutions:
+            x = made.point(found)
+            x = np.where(model.integer, np.round(x) + 0.0, x)
+            if model.is_feasible(x) and not any(np.allclose(x, own) for own in points):
+                points.append(x)
+                known.append(self._solution(x))
+        others = sorted(known[1:], key=lambda own: model.in_own_sense(own.objective))
+        return replace(result, solutions=[*known[:1], *others][:MOST_SOLUTIONS])
+
+    def _solution(self, x: Vector) -> ModelSolution:
+        """A point in the terms of the model."""
+        values = dict(zip(self.model.names, x.tolist(), strict=True))
+        objective = self.model.program.objective_value(x)
+        return ModelSolution(self.model.in_own_sense(objective), values)
+
     def _cut(
         self, gap: float, time_limit: float | None, why: str, verbose: int
     ) -> DecompositionResult:
@@ -400,15 +445,16 @@ class Decomposition:
         tree: BranchAndPriceResult | None = None,
         constant: float = 0.0,
     ) -> DecompositionResult:
-        model = self.model
+        model, solutions = self.model, list[ModelSolution]()
         if x is not None:
             self._check(x, objective)
             objective = model.program.objective_value(x)
+            solutions = [self._solution(x)]
         return DecompositionResult(
             objective=model.in_own_sense(objective),
             bound=None if bound is None else model.in_own_sense(bound),
             gap=relative(objective, bound),
-            x={} if x is None else dict(zip(model.names, x.tolist(), strict=True)),
+            x=solutions[0].x if solutions else {},
             stop_reason=reason,
             message=message,
             structure=structure,
@@ -416,6 +462,7 @@ class Decomposition:
             maximize=model.maximize,
             constant=constant,
             duals={} if tree is None else self._linking_duals(tree.duals),
+            solutions=solutions,
         )
 
     def _linking_duals(self, duals: Mapping[Hashable, float]) -> dict[str, float]:

@@ -163,7 +163,7 @@ def as_model(source: Any) -> Model:
 
 
 def _copied(model: Model) -> Model:
-    """The same with arrays of its own: those of a program or a tool are the user's."""
+    """The same with copies of the arrays: those of a program or a tool are the user's."""
     program = model.program
     own = {each.name: copy(getattr(program, each.name)) for each in fields(program)}
     return replace(model, program=Program.from_valid(**{**own, "matrix": model.matrix}))
