@@ -139,11 +139,13 @@ ENDING = [
 """Signals of which a handler may raise something to end what runs."""
 
 
-def run_interruptible(native: Any) -> bool:
+def run_interruptible(native: Any, meanwhile: Callable[[], Any] = bool) -> bool:
     """Run a model that Ctrl-C ends; whether it came. What else handlers raise is raised at the end.
 
+    ``meanwhile`` is called in between, and ends the run by a true value.
+
     Python handles signals in its main thread, between two lines of Python: while HiGHS runs there,
-    those of a callback, in which HiGHS would take what is raised for an error of its own.
+    those of a callback, in which HiGHS would take what is raised for a failure.
     (``HandleKeyboardInterrupt`` of highspy takes locks that all models have in common, and Ctrl-C
     at the wrong time leaves them taken, so that the next run never begins.)
     """
@@ -160,7 +162,14 @@ def run_interruptible(native: Any) -> bool:
             raised.append(error)
 
     def asked(event: Any) -> None:
-        event.interrupt(bool(raised))  # always: what was set in an earlier run is still there
+        over = bool(raised)
+        if not over:
+            try:
+                over = bool(meanwhile())
+            except BaseException as error:
+                raised.append(error)
+                over = True
+        event.interrupt(over)  # always: what was set in an earlier run is still there
 
     kinds = native.cbMipInterrupt, native.cbSimplexInterrupt, native.cbIpmInterrupt
     try:

@@ -17,13 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.exceptions import CGBoostError, MasterError, PersistenceError, ResumeError
+from cgboost.exceptions import CGBoostError, PersistenceError, ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.branching.decisions import check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import (
+    SHARE_OF_FOUND,
+    SHARE_OF_GIVEN,
     WITHOUT_OPTIMUM,
     BranchAndCut,
     CutOutcome,
@@ -49,6 +51,9 @@ from cgboost.parallel.executors import Executor
 
 SHOWING_NOTHING = (StopReason.NO_COLUMN, StopReason.STALLED, StopReason.NO_BRANCHING)
 """Ends of a search that leave nothing to do, though objective and bound do not meet."""
+
+IN_TURNS = "solved by branch and cut in HiGHS, in turns with a tree search"
+"""How the message of a result begins where branch and cut had the answer first."""
 
 WORTH = re.compile(r"(;|, or) (any solution )?costs at least [-+.\d]+(e[-+]?\d+)?")
 """What a message of a search says of solutions that it has not ruled out."""
@@ -303,49 +308,46 @@ class Decomposition:
         def value(cost: float) -> float:
             return self._unit * self.model.in_own_sense(cost + constant)
 
+        share = SHARE_OF_FOUND if self.detected else SHARE_OF_GIVEN
+        turns = InTurns(BranchAndCut(self.model), made, gap, share, time_limit)
         told = [*options.pop("callbacks", ())]
         if verbose:
             told.append(TreeProgress(every_node=verbose > 1))
-        own["callbacks"] = [in_own_sense(each, value) for each in told]
-        turns, has_failed = InTurns(BranchAndCut(self.model), made, gap), False
-        if self.detected:
-            if block_executor is None:
-                for problem in made.pricer.problems:
-                    problem.waiting = turns.take_turn
-            own["callbacks"].append(turns)
-            own["heuristics"] = [turns.heuristic, *made.heuristics]
+        own["callbacks"] = [*(in_own_sense(each, value, turns.joined) for each in told), turns]
+        own["heuristics"] = [turns.heuristic, *made.heuristics]
+        if block_executor is None:
+            for problem in made.pricer.problems:
+                problem.waiting = turns.take_turn
+        search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
         try:
-            search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
             tree = search.run(gap, time_limit, resume=resume)
             has_failed = tree.stop_reason is StopReason.PRICER_FAILED
             if tree.error is not None and (self.detected or has_failed):
                 raise tree.error
             turns.check_bound(tree)
+            if turns.outcome is not None and turns.outcome.is_conclusive:
+                message = f"{IN_TURNS}: {self.why}"
+                if verbose:
+                    sys.stderr.write(f"{message}\n")
+                found = self._of_cut(turns.outcome, message, self.structure, tree, constant)
+                return self._with_others(found, tree, made)
+            words = WORTH.sub("", tree.message)
+            if not self._is_open(tree, constant):
+                best = self._best_of(tree, turns, made.point, constant, gap)
+                if best is not None:
+                    return self._with_others(best, tree, made)
+                words = "with its integers made whole the best solution costs more"
         except (ResumeError, PersistenceError):
             raise
         except CGBoostError as error:
-            is_unbounded = isinstance(error, MasterError) and error.unbounded
-            if not (self.detected or is_unbounded or has_failed):
-                raise
-            return self._cut(gap, _left(time_limit, start), f"{self.why}; {error}", verbose)
+            words = str(error)
         except KeyboardInterrupt:  # the tree search has neither solution nor bound
             if turns.known is None:
                 raise
             return self._of_cut(turns.known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             made.pricer.close()
-        if turns.outcome is not None and turns.outcome.is_conclusive:
-            message = f"solved by branch and cut in HiGHS, in turns with a tree search: {self.why}"
-            found = self._of_cut(turns.outcome, message, self.structure, tree, constant)
-            return self._with_others(found, tree, made)
-        if self._is_open(tree, constant):
-            words = f"{self.why}; {WORTH.sub('', tree.message)}"
-            return self._cut(gap, _left(time_limit, start), words, verbose)
-        best = self._best_of(tree, turns, made.point, constant, gap)
-        if best is None:
-            words = f"{self.why}; with its integers made whole the best solution costs more"
-            return self._cut(gap, _left(time_limit, start), words, verbose)
-        return self._with_others(best, tree, made)
+        return self._cut(gap, _left(time_limit, start), f"{self.why}; {words}", verbose)
 
     def _is_open(self, tree: BranchAndPriceResult, constant: float) -> bool:
         """Whether a search has ended and shown nothing.
