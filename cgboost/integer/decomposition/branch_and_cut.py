@@ -399,6 +399,8 @@ class InTurns(Callback):
             self.outcome = self._running.outcome()
         if self.outcome is not None:
             return self.outcome.is_conclusive
+        if self._running is None:
+            return False
         objective = min(self.objective, self._objective)
         return relative(objective, max(self.bound, self._best_bound)) <= self._gap
 
