@@ -630,10 +630,12 @@ class TreeSearch:
                 left = math.inf if search.seconds_left is None else search.seconds_left
                 own.combine(search, min(own.time_limit, own.share * search.seconds, left))
             self._next_combination = 2.0 * search.seconds
-        bound = min(max(self._bound(), search.rounded(search.root_bound)), search.objective)
-        state = self._state(bound)
+        of_root = search.rounded(search.root_bound)
+        state = self._state(min(max(self._bound(), of_root), search.objective))
         asked = [callback.waiting(state) for callback in self.what.callbacks]
         if any(asked):
+            if self.current is not None:  # its relaxation ends without a result
+                self.current = self._at_least(self.current, max(self.current.bound, of_root))
             raise SearchEnd(StopReason.CALLBACK, f"asked to stop after {state.n_nodes} nodes")
 
     @property

@@ -9,7 +9,9 @@ reports errors by return code.
 from __future__ import annotations
 
 import logging
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -131,21 +133,59 @@ def run_highs(native: Any) -> Any:
     return code
 
 
-def run_interruptible(native: Any) -> bool:
-    """Run a model in a thread while listening for Ctrl-C; whether it came."""
-    native.HandleKeyboardInterrupt = True
-    is_done = was_interrupted = False
-    try:
-        native.startSolve()
-        while not is_done:
+ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name)
+]
+"""Signals of which a handler may raise something to end what runs."""
+
+
+def run_interruptible(native: Any, meanwhile: Callable[[], Any] = bool) -> bool:
+    """Run a model that Ctrl-C ends; whether it came. What else handlers raise is raised at the end.
+
+    ``meanwhile`` is called in between, and ends the run by a true value.
+
+    Python handles signals in its main thread, between two lines of Python: while HiGHS runs there,
+    those of a callback, in which HiGHS would take what is raised for a failure.
+    (``HandleKeyboardInterrupt`` of highspy takes locks that all models have in common, and Ctrl-C
+    at the wrong time leaves them taken, so that the next run never begins.)
+    """
+    handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
+    if threading.current_thread() is threading.main_thread():
+        known = {number: signal.getsignal(number) for number in ENDING}
+        handlers = {number: own for number, own in known.items() if callable(own)}
+    raised: list[BaseException] = []
+
+    def struck(number: int, frame: FrameType | None) -> None:
+        try:
+            handlers[number](number, frame)
+        except BaseException as error:
+            raised.append(error)
+
+    def asked(event: Any) -> None:
+        over = bool(raised)
+        if not over:
             try:
-                is_done, _ = native.wait(0.1)
-            except KeyboardInterrupt:
-                was_interrupted = True
-                native.cancelSolve()
+                over = bool(meanwhile())
+            except BaseException as error:
+                raised.append(error)
+                over = True
+        event.interrupt(over)  # always: what was set in an earlier run is still there
+
+    kinds = native.cbMipInterrupt, native.cbSimplexInterrupt, native.cbIpmInterrupt
+    try:
+        for number in handlers:
+            signal.signal(number, struck)
+        for kind in kinds:
+            kind.subscribe(asked)
+        run_highs(native)
+        for kind in kinds:
+            kind.unsubscribe(asked)
     finally:
-        native.HandleKeyboardInterrupt = False
-    return was_interrupted
+        for number, own in handlers.items():
+            signal.signal(number, own)
+    if raised and not isinstance(raised[0], KeyboardInterrupt):
+        raise raised[0]
+    return bool(raised)
 
 
 def leave_no_scheduler() -> None:
@@ -354,7 +394,7 @@ class HighsSession(CheckedSession):
         return status
 
     def _run(self) -> str:
-        """Run HiGHS, open to Ctrl-C only where it may take long: that needs a second thread."""
+        """Run HiGHS, open to Ctrl-C only where it may take long: that costs 5 µs an iteration."""
         native = self._model.native
         # The limit of a linear program counts over the life of the object, that of others anew.
         used = 0.0 if self._is_mip else native.getRunTime()

@@ -10,6 +10,7 @@ import pytest
 from cgboost import BranchAndPrice
 from cgboost.generation.callbacks import Callback
 from cgboost.generation.columns import Column
+from cgboost.generation.history import StopReason
 from cgboost.integer import (
     Apart,
     Diving,
@@ -139,6 +140,26 @@ def test_a_long_root_has_a_solution_between_its_rounds(monkeypatch: pytest.Monke
         options = {"heuristics": heuristics, "callbacks": [watching]}
         BranchAndPrice(with_singles(problem), price, objective_step=1.0, **options).run()
         assert np.isfinite(watching.seen[2]) == bool(heuristics)
+
+
+class Stopping(Watching):
+    """Stops between two rounds once there is a bound."""
+
+    def waiting(self, state: TreeState) -> bool:
+        """A round is over."""
+        self.seen.append(state.bound)
+        return state.bound > -np.inf
+
+
+def test_a_stop_between_rounds_keeps_the_bound() -> None:
+    """The rounds of the root have proved it, though its relaxation has no end."""
+    problem, stopping = packing(3), Stopping()
+    price = problem.pricer(most=1)
+    result = BranchAndPrice(with_singles(problem), price, callbacks=[stopping]).run()
+    assert result.stop_reason is StopReason.CALLBACK
+    assert len(stopping.seen) > 0
+    assert result.bound == stopping.seen[-1] > -np.inf
+    assert result.objective >= result.bound
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -15,9 +15,11 @@ block has a copy of it, and the master a row "copy = variable".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -117,8 +119,9 @@ class Structure:
 def structure_of(model: Model, given: StructureFile | Mapping[str, object]) -> Structure:
     """The structure that a file, or a mapping from the names of rows to blocks, describes.
 
-    Rows that are not named are rows of the master. Where variables are given, a row whose variables
-    are all in one block is a row of this block. Variables get the block of their rows.
+    Rows that are not named, or have None, False, "" or NaN, are rows of the master. Where variables
+    are given, a row whose variables are all in one block is a row of this block. Variables get the
+    block of their rows.
 
     Raises
     ------
@@ -142,12 +145,20 @@ def structure_of(model: Model, given: StructureFile | Mapping[str, object]) -> S
             f"row {odd[0]!r} has the block {given[odd[0]]!r}, which is not hashable: give a number "
             "or a name"
         )
+    given = {row: None if _is_none(block) else block for row, block in given.items()}
     labels = {block for block in given.values() if block is not None}
     numbers: dict[object, int] = {block: k for k, block in enumerate(sorted(labels, key=str))}
     block_of_row = np.full(len(known), MASTER, dtype=np.intp)
     for name, block in given.items():
         block_of_row[known[name]] = MASTER if block is None else numbers[block]
     return replace(by_rows(model, block_of_row), labels=tuple(map(str, numbers)))
+
+
+def _is_none(block: Any) -> bool:
+    """Whether what a row has for a block is none: None, False, an empty text, or not a number."""
+    if isinstance(block, bool | np.bool_ | str):
+        return not block
+    return block is None or (isinstance(block, float) and math.isnan(block))
 
 
 def by_rows(model: Model, block_of_row: Positions) -> Structure:

@@ -1,7 +1,8 @@
 """Branch and cut in HiGHS on a whole model: alone, or in turns with a tree search.
 
-Which of the two is faster is seen only when they run. In turns of equal lengths both together take
-twice as long as the faster one alone would, whichever that is.
+Which of the two is faster is seen only when they run. Where branch and cut has a share s of the
+time, both together take 1/s times as long as it alone, or 1/(1 − s) times as long as the search,
+whichever is less.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,8 +35,12 @@ WHOLE_FEASIBILITY = 1e-9
 """What rows and bounds may be missed by with the integers of a solution given."""
 
 TURN = 0.1
-"""Seconds of the tree search before branch and cut begins, and of a turn of either. Of the models
-that come with GCG most are solved by one of the two in less."""
+"""Seconds that a turn of branch and cut has at least. Of the models that come with GCG most are
+solved by one of the two in less."""
+
+SHARE_OF_FOUND, SHARE_OF_GIVEN = 0.5, 0.1
+"""Of the time, that of branch and cut where blocks were found, and where they are given: then they
+are mostly good ones."""
 
 
 SMALL_COST, LARGE_COST = 1e-2, 1e3
@@ -270,14 +275,22 @@ class PausedCut:
             checked(self._highs.startCallback(kind), "callbacks")
         self._thread = threading.Thread(target=self._run)  # its end is waited for at exit
 
-    def go_on(self, seconds: float) -> CutOutcome | None:
-        """Go on for some seconds; the outcome once there is one."""
+    @property
+    def has_ended(self) -> bool:
+        """Whether there is an outcome."""
+        return self._is_over.is_set()
+
+    def go_on(self, seconds: float) -> bool:
+        """Go on for some seconds; whether it has ended."""
         self._may_go.set()
         if not self._thread.is_alive() and not self._is_over.is_set():
             self._thread.start()
         if not self._is_over.wait(seconds):
             self._may_go.clear()
-            return None
+        return self.has_ended
+
+    def outcome(self) -> CutOutcome:
+        """What was found, once it has ended."""
         for kind in self._kinds:  # in this thread, HiGHS would make an error of Ctrl-C within one
             checked(self._highs.stopCallback(kind), "callbacks")
         return self._cut.outcome(self._highs, without_costs=self._without_costs)
@@ -322,6 +335,10 @@ class InTurns(Callback):
         What the tree search solves.
     gap : float
         Relative gap that ends the search.
+    share : float, default=0.5
+        Of the time, that of branch and cut.
+    time_limit : float or None
+        Of both.
 
     Attributes
     ----------
@@ -331,8 +348,16 @@ class InTurns(Callback):
         That of branch and cut.
     """
 
-    def __init__(self, cut: BranchAndCut, made: Reformulation, gap: float) -> None:
-        self._cut, self._made, self._gap = cut, made, gap
+    def __init__(
+        self,
+        cut: BranchAndCut,
+        made: Reformulation,
+        gap: float,
+        share: float = SHARE_OF_FOUND,
+        time_limit: float | None = None,
+    ) -> None:
+        self._cut, self._made, self._gap, self._share = cut, made, gap, share
+        self._time_limit = math.inf if time_limit is None else time_limit
         self._constant = cut.model.program.constant + made.constant
         self._spent, self._offered = 0.0, math.inf
         self._started = time.perf_counter()
@@ -371,27 +396,32 @@ class InTurns(Callback):
         """Between two rounds of a node; whether the model is solved."""
         self._objective = state.objective + self._constant
         self._best_bound = state.bound + self._constant
-        return self.take_turn(state.seconds)
+        if self.outcome is None and self.take_turn() and self._running is not None:
+            self.outcome = self._running.outcome()
+        if self.outcome is not None:
+            return self.outcome.is_conclusive
+        if self._running is None:
+            return False
+        objective = min(self.objective, self._objective)
+        return relative(objective, max(self.bound, self._best_bound)) <= self._gap
 
-    def take_turn(self, seconds: float | None = None) -> bool:
-        """Let branch and cut go on, if it is its turn; whether the model is solved.
+    def take_turn(self) -> bool:
+        """Let branch and cut go on, if it is its turn; whether it has ended.
 
         Also within a pricing problem, which may take longer than the whole model.
         """
-        if self.outcome is not None:
-            return self.outcome.is_conclusive
         now = time.perf_counter()
-        behind = (now - self._started if seconds is None else seconds) - 2.0 * self._spent
-        if behind < TURN:  # the time is that of both
+        passed = now - self._started
+        behind = (self._share * passed - self._spent) / (1.0 - self._share)
+        if self._running is not None and self._running.has_ended:
+            return True
+        if behind < TURN:
             return False
         if self._running is None:
             self._running = PausedCut(self._cut, self._gap)
-        self.outcome = self._running.go_on(behind)
+        has_ended = self._running.go_on(min(behind, max(TURN, self._time_limit - passed)))
         self._spent += time.perf_counter() - now
-        if self.outcome is not None:
-            return self.outcome.is_conclusive
-        objective = min(self.objective, self._objective)
-        return relative(objective, max(self.bound, self._best_bound)) <= self._gap
+        return has_ended
 
     def heuristic(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """Offer the last solution to the search; see :class:`~cgboost.integer.heuristics`."""
@@ -404,6 +434,24 @@ class InTurns(Callback):
         for number, count in zip(search.pool.add(columns).tolist(), counts, strict=True):
             taken[number] = taken.get(number, 0.0) + count
         search.offer(taken, "branch and cut")
+
+    def joined(self, tree: BranchAndPriceResult) -> BranchAndPriceResult:
+        """The result of a tree search with the end, and the better values, of branch and cut."""
+        cut, own = self.outcome, self._constant
+        if cut is not None and cut.is_conclusive:
+            objective, bound, reason = cut.objective, cut.bound, cut.stop_reason
+        else:
+            objective, reason = min(self.objective, tree.objective + own), tree.stop_reason
+            bound = max(self.bound, -math.inf if tree.bound is None else tree.bound + own)
+            if reason is StopReason.CALLBACK and relative(objective, bound) <= self._gap:
+                reason = StopReason.GAP
+        return replace(
+            tree,
+            stop_reason=reason,
+            objective=objective - own,
+            bound=None if bound is None or bound == -math.inf else bound - own,
+            gap=relative(objective, bound),
+        )
 
     def check_bound(self, tree: BranchAndPriceResult) -> None:
         """Raise a BoundError if the tree's bound is above a solution of branch and cut."""

@@ -18,13 +18,15 @@ from typing import Any
 import numpy as np
 
 from cgboost.arrays import Vector
-from cgboost.exceptions import CGBoostError, MasterError, PersistenceError, ResumeError
+from cgboost.exceptions import CGBoostError, PersistenceError, ResumeError
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.branching.decisions import check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import (
+    SHARE_OF_FOUND,
+    SHARE_OF_GIVEN,
     WITHOUT_OPTIMUM,
     BranchAndCut,
     CutOutcome,
@@ -38,16 +40,21 @@ from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.own_sense import in_own_sense
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,
+    Reformulation,
     obstacle,
     reformulated,
 )
 from cgboost.integer.decomposition.structure_files import read_structure
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
+from cgboost.integer.search_state import MOST_SOLUTIONS
 from cgboost.parallel.executors import Executor
 
 SHOWING_NOTHING = (StopReason.NO_COLUMN, StopReason.STALLED, StopReason.NO_BRANCHING)
 """Ends of a search that leave nothing to do, though objective and bound do not meet."""
+
+IN_TURNS = "solved by branch and cut in HiGHS, in turns with a tree search"
+"""How the message of a result begins where branch and cut had the answer first."""
 
 WORTH = re.compile(r"(;|, or) (any solution )?costs at least [-+.\d]+(e[-+]?\d+)?")
 """What a message of a search says of solutions that it has not ruled out."""
@@ -60,6 +67,22 @@ WITHOUT_POINT = re.compile(
 NO_POINT_LEFT = (
     r"\1 has no point that meets its own rows, and with the other blocks the linking ones"
 )
+
+
+@dataclass(frozen=True)
+class ModelSolution:
+    """A solution of a model.
+
+    Attributes
+    ----------
+    objective : float
+        In the sense of the model, including the constant.
+    x : dict of str to float
+        By the names of the variables.
+    """
+
+    objective: float
+    x: dict[str, float] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -93,6 +116,8 @@ class DecompositionResult:
         Duals of the linking rows by name, in the relaxation of the root: by how much its optimum,
         in the sense of the model, rises with each unit of a side of the row. Empty where there is
         none. See :class:`~cgboost.integer.BranchAndPriceResult`.
+    solutions : list of ModelSolution
+        The best ten that were met at most, best first; the first is ``x``.
     """
 
     objective: float
@@ -106,6 +131,7 @@ class DecompositionResult:
     maximize: bool = False
     constant: float = 0.0
     duals: dict[str, float] = field(default_factory=dict, repr=False)
+    solutions: list[ModelSolution] = field(default_factory=list, repr=False)
 
     def __str__(self) -> str:
         """The summary."""
@@ -120,6 +146,7 @@ class DecompositionResult:
         tree = None if self.tree is None else self.tree.times(unit)
         constant = unit * self.constant
         duals = {row: unit * dual for row, dual in self.duals.items()}
+        solutions = [replace(own, objective=unit * own.objective) for own in self.solutions]
         return replace(
             self,
             objective=objective,
@@ -128,6 +155,7 @@ class DecompositionResult:
             tree=tree,
             constant=constant,
             duals=duals,
+            solutions=solutions,
         )
 
     def summary(self) -> str:
@@ -281,48 +309,46 @@ class Decomposition:
         def value(cost: float) -> float:
             return self._unit * self.model.in_own_sense(cost + constant)
 
+        share = SHARE_OF_FOUND if self.detected else SHARE_OF_GIVEN
+        turns = InTurns(BranchAndCut(self.model), made, gap, share, time_limit)
         told = [*options.pop("callbacks", ())]
         if verbose:
             told.append(TreeProgress(every_node=verbose > 1))
-        own["callbacks"] = [in_own_sense(each, value) for each in told]
-        turns, has_failed = InTurns(BranchAndCut(self.model), made, gap), False
-        if self.detected:
-            if block_executor is None:
-                for problem in made.pricer.problems:
-                    problem.waiting = turns.take_turn
-            own["callbacks"].append(turns)
-            own["heuristics"] = [turns.heuristic, *made.heuristics]
+        own["callbacks"] = [*(in_own_sense(each, value, turns.joined) for each in told), turns]
+        own["heuristics"] = [turns.heuristic, *made.heuristics]
+        if block_executor is None:
+            for problem in made.pricer.problems:
+                problem.waiting = turns.take_turn
+        search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
         try:
-            search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
             tree = search.run(gap, time_limit, resume=resume)
             has_failed = tree.stop_reason is StopReason.PRICER_FAILED
             if tree.error is not None and (self.detected or has_failed):
                 raise tree.error
             turns.check_bound(tree)
+            if turns.outcome is not None and turns.outcome.is_conclusive:
+                message = f"{IN_TURNS}: {self.why}"
+                if verbose:
+                    sys.stderr.write(f"{message}\n")
+                found = self._of_cut(turns.outcome, message, self.structure, tree, constant)
+                return self._with_others(found, tree, made)
+            words = WORTH.sub("", tree.message)
+            if not self._is_open(tree, constant):
+                best = self._best_of(tree, turns, made.point, constant, gap)
+                if best is not None:
+                    return self._with_others(best, tree, made)
+                words = "with its integers made whole the best solution costs more"
         except (ResumeError, PersistenceError):
             raise
         except CGBoostError as error:
-            is_unbounded = isinstance(error, MasterError) and error.unbounded
-            if not (self.detected or is_unbounded or has_failed):
-                raise
-            return self._cut(gap, _left(time_limit, start), f"{self.why}; {error}", verbose)
+            words = str(error)
         except KeyboardInterrupt:  # the tree search has neither solution nor bound
             if turns.known is None:
                 raise
             return self._of_cut(turns.known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             made.pricer.close()
-        if turns.outcome is not None and turns.outcome.is_conclusive:
-            message = f"solved by branch and cut in HiGHS, in turns with a tree search: {self.why}"
-            return self._of_cut(turns.outcome, message, self.structure, tree, constant)
-        if self._is_open(tree, constant):
-            words = f"{self.why}; {WORTH.sub('', tree.message)}"
-            return self._cut(gap, _left(time_limit, start), words, verbose)
-        best = self._best_of(tree, turns, made.point, constant, gap)
-        if best is None:
-            words = f"{self.why}; with its integers made whole the best solution costs more"
-            return self._cut(gap, _left(time_limit, start), words, verbose)
-        return best
+        return self._cut(gap, _left(time_limit, start), f"{self.why}; {words}", verbose)
 
     def _is_open(self, tree: BranchAndPriceResult, constant: float) -> bool:
         """Whether a search has ended and shown nothing.
@@ -373,6 +399,27 @@ class Decomposition:
         known = None if bound == -math.inf else bound
         return self._result(objective, known, x, reason, message, self.structure, tree, constant)
 
+    def _with_others(
+        self, result: DecompositionResult, tree: BranchAndPriceResult, made: Reformulation
+    ) -> DecompositionResult:
+        """The result with the other solutions of the tree, in the model's variables."""
+        model, known = self.model, list(result.solutions)
+        points = [np.array(list(own.x.values())) for own in known]
+        for found in tree.solutions:
+            x = made.point(found)
+            x = np.where(model.integer, np.round(x) + 0.0, x)
+            if model.is_feasible(x) and not any(np.allclose(x, own) for own in points):
+                points.append(x)
+                known.append(self._solution(x))
+        others = sorted(known[1:], key=lambda own: model.in_own_sense(own.objective))
+        return replace(result, solutions=[*known[:1], *others][:MOST_SOLUTIONS])
+
+    def _solution(self, x: Vector) -> ModelSolution:
+        """A point in the terms of the model."""
+        values = dict(zip(self.model.names, x.tolist(), strict=True))
+        objective = self.model.program.objective_value(x)
+        return ModelSolution(self.model.in_own_sense(objective), values)
+
     def _cut(
         self, gap: float, time_limit: float | None, why: str, verbose: int
     ) -> DecompositionResult:
@@ -401,15 +448,16 @@ class Decomposition:
         tree: BranchAndPriceResult | None = None,
         constant: float = 0.0,
     ) -> DecompositionResult:
-        model = self.model
+        model, solutions = self.model, list[ModelSolution]()
         if x is not None:
             self._check(x, objective)
             objective = model.program.objective_value(x)
+            solutions = [self._solution(x)]
         return DecompositionResult(
             objective=model.in_own_sense(objective),
             bound=None if bound is None else model.in_own_sense(bound),
             gap=relative(objective, bound),
-            x={} if x is None else dict(zip(model.names, x.tolist(), strict=True)),
+            x=solutions[0].x if solutions else {},
             stop_reason=reason,
             message=message,
             structure=structure,
@@ -417,6 +465,7 @@ class Decomposition:
             maximize=model.maximize,
             constant=constant,
             duals={} if tree is None else self._linking_duals(tree.duals),
+            solutions=solutions,
         )
 
     def _linking_duals(self, duals: Mapping[Hashable, float]) -> dict[str, float]:
@@ -479,9 +528,9 @@ def decompose(
         what happens to it later changes nothing.
     blocks : str, Path, mapping, callable or None
         A ``.dec`` or ``.blk`` file; or a mapping from names of rows to blocks (any hashable values;
-        rows that are not listed, or have None, are in the master); or a function of the name of a
-        row that returns its block or None, such as ``lambda row: row.partition("_")[2]``.
-        None: detect blocks.
+        rows that are not listed, or have None, False, "" or NaN, are in the master; ``{}`` is no
+        blocks); or a function of the name of a row that returns such a value, like
+        ``lambda row: row.partition("_")[2]``. None: detect blocks.
 
     Returns
     -------
@@ -508,7 +557,8 @@ def decompose(
     if not isinstance(blocks, Mapping | str | Path):
         raise TypeError(
             "blocks must be a mapping from names of rows to blocks, a function of a name, the path "
-            f"of a .dec or .blk file, or None, got {type(blocks).__name__}"
+            "of a .dec or .blk file, None to detect blocks, or {} for no blocks, "
+            f"got {type(blocks).__name__}"
         )
     if isinstance(blocks, Mapping):
         structure, why = structure_of(own, blocks), "blocks as given"

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ import scipy.sparse as sp
 from cgboost._solvers import Program, ProgramError, quiet_highs
 from cgboost.arrays import Mask, Vector
 from cgboost.exceptions import DataWarning, warn_caller, without_hint
+from cgboost.forks import cached_property
 from cgboost.generation.resuming import fingerprint
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.lp_text import LP_COMMENT, read_lp
@@ -79,10 +81,10 @@ class Model:
         if self.program.is_qp:
             raise ModelError("the objective is quadratic: only linear ones can be decomposed")
 
-    @property
+    @cached_property
     def matrix(self) -> sp.csr_array:
-        """A, shape (n_rows, n_variables)."""
-        matrix = sp.csr_array(self.program.matrix)
+        """A, shape (n_rows, n_variables), without zeros: a copy."""
+        matrix = sp.csr_array(self.program.matrix, copy=True)
         matrix.eliminate_zeros()
         return matrix
 
@@ -154,7 +156,14 @@ def as_model(source: Any) -> Model:
     ModelError
         For a file that is missing or damaged, and for a model that is not linear.
     """
-    return source if isinstance(source, Model) else _without_specks(_read(source))
+    return _without_specks(_copied(source if isinstance(source, Model) else _read(source)))
+
+
+def _copied(model: Model) -> Model:
+    """The same with copies of the arrays: those of a program or a tool are the user's."""
+    program = model.program
+    own = {each.name: copy(getattr(program, each.name)) for each in fields(program)}
+    return replace(model, program=Program.from_valid(**{**own, "matrix": model.matrix}))
 
 
 def _read(source: Any) -> Model:
@@ -191,9 +200,9 @@ def _without_specks(model: Model) -> Model:
         f"{model.row_names[row]!r}, {matrix.data[place]:g}: use other units",
         DataWarning,
     )
-    matrix.data[specks] = 0.0
-    matrix.eliminate_zeros()
-    return replace(model, program=replace(model.program, matrix=matrix))
+    larger = matrix.copy()
+    larger.data[specks] = 0.0
+    return replace(model, program=replace(model.program, matrix=larger))
 
 
 def _of_tool(tool: str, source: Any) -> Model:
@@ -375,7 +384,7 @@ def _cvxpy_names(inverse: Any, n: int) -> tuple[str, ...]:
 
 def _with_bounds(program: Program) -> Program:
     """The same program with rows of one variable as bounds."""
-    matrix = sp.csr_array(program.matrix)
+    matrix = sp.csr_array(program.matrix, copy=True)
     matrix.eliminate_zeros()
     single = np.flatnonzero(np.diff(matrix.indptr) == 1)
     lower, upper = program.lower.copy(), program.upper.copy()

@@ -11,7 +11,11 @@ from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
 
 
-def in_own_sense(callback: Callable[[TreeState], Any], value: Callable[[float], float]) -> Callback:
+def in_own_sense(
+    callback: Callable[[TreeState], Any],
+    value: Callable[[float], float],
+    ended: Callable[[BranchAndPriceResult], BranchAndPriceResult],
+) -> Callback:
     """A callback whose objective and bound have the sense and the constant of the model.
 
     One that keeps records gets those of the search, from which this goes on.
@@ -22,16 +26,23 @@ def in_own_sense(callback: Callable[[TreeState], Any], value: Callable[[float], 
         As for :class:`~cgboost.BranchAndPrice`.
     value : callable
         The value in the model of one in the search, which minimises.
+    ended : callable
+        What has come of the search, from its result.
     """
     own = as_callback(callback)
-    return own if keeps_records(own) else OwnSense(own, value)
+    return own if keeps_records(own) else OwnSense(own, value, ended)
 
 
 class OwnSense(Callback):
     """See :func:`in_own_sense`."""
 
-    def __init__(self, callback: Callback, value: Callable[[float], float]) -> None:
-        self.callback, self.value = callback, value
+    def __init__(
+        self,
+        callback: Callback,
+        value: Callable[[float], float],
+        ended: Callable[[BranchAndPriceResult], BranchAndPriceResult],
+    ) -> None:
+        self.callback, self.value, self.ended = callback, value, ended
 
     def __call__(self, current: TreeState) -> Any:
         """A node is done."""
@@ -43,6 +54,7 @@ class OwnSense(Callback):
 
     def finish(self, result: BranchAndPriceResult) -> None:
         """The search has ended."""
+        result = self.ended(result)
         bound = None if result.bound is None else self.value(result.bound)
         objective = self.value(result.objective)
         self.callback.finish(replace(result, objective=objective, bound=bound))

@@ -49,7 +49,7 @@ from cgboost.integer.heuristics import (
     Rounding,
 )
 from cgboost.integer.node_selection import Node
-from cgboost.integer.result import BranchAndPriceResult
+from cgboost.integer.result import BranchAndPriceResult, IntegerSolution
 from cgboost.integer.search_state import Relaxation, Search
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.parallel.executors import Executor
@@ -124,8 +124,8 @@ class Reformulation:
         """Cost of ``base``, which the columns do not have."""
         return float(self.structure.model.program.cost @ self.base)
 
-    def point(self, result: BranchAndPriceResult) -> Vector:
-        """The solution in the variables of the model, shape (n_variables,).
+    def point(self, result: BranchAndPriceResult | IntegerSolution) -> Vector:
+        """A solution in the variables of the model, shape (n_variables,).
 
         The columns of equal blocks are given to one after another.
         """

@@ -1,28 +1,33 @@
 """Branch and cut on whole models, alone and in turns with a tree search; units of costs."""
 
+import io
 import math
 import pickle
 import signal
+import sys
 import threading
+import time
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from rich.console import Console
 
 from cgboost import decompose
 from cgboost.exceptions import BoundError
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Priced
-from cgboost.integer.decomposition import branch_and_cut
+from cgboost.integer.decomposition import branch_and_cut, decomposition
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import BranchAndCut, InTurns, PausedCut
 from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import Model, as_model
-from cgboost.integer.decomposition.pricing import highs_block
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.decomposition.reformulation import reformulated
 from cgboost.integer.reporting.callbacks import TreeState
+from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from solvers import Program
 from tests.cases import law
@@ -53,7 +58,6 @@ def test_in_turns_both_have_the_optimum(case: ModelCase, monkeypatch: pytest.Mon
 def slow_block(monkeypatch: pytest.MonkeyPatch) -> tuple[Model, Structure]:
     """A model with a block that takes longer than it: branch and cut is asked at once."""
     monkeypatch.setattr(branch_and_cut, "TURN", 0.0)
-    monkeypatch.setattr(highs_block, "FIRST_PATIENCE", 1e-4)
     rng = np.random.default_rng(0)
     n, half = 60, 30
     block = np.vstack([np.r_[rng.integers(20, 99, half), np.zeros(half)] for _ in range(3)])
@@ -73,16 +77,16 @@ def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
     Copies for other processes have nothing to wait for.
     """
     model, structure = slow_block(monkeypatch)
-    asked: list[Any] = []
+    asked: list[str] = []
     take_turn = InTurns.take_turn
 
-    def counted(self: InTurns, seconds: float | None = None) -> bool:
-        asked.append(seconds)
-        return take_turn(self, seconds)
+    def counted(self: InTurns) -> bool:
+        asked.append(sys._getframe(1).f_code.co_name)
+        return take_turn(self)
 
     monkeypatch.setattr(InTurns, "take_turn", counted)
     result = divided(structure).solve()
-    assert None in asked  # from within a block
+    assert "asked" in asked  # by HiGHS, within a block
     assert result.objective == pytest.approx(Decomposition(model, None, "").solve().objective)
     problem = reformulated(structure).pricer.problems[0]
     problem.waiting = bool
@@ -94,9 +98,9 @@ def test_ctrl_c_within_a_pricing_problem_ends_the_search(monkeypatch: pytest.Mon
     model, structure = slow_block(monkeypatch)
     take_turn, begun = InTurns.take_turn, list[float]()
 
-    def struck(self: InTurns, seconds: float | None = None) -> bool:
-        is_solved = take_turn(self, seconds)
-        if seconds is None and self.x is not None:
+    def struck(self: InTurns) -> bool:
+        is_solved = take_turn(self)
+        if sys._getframe(1).f_code.co_name == "asked" and self.x is not None:
             signal.raise_signal(signal.SIGINT)
         return is_solved
 
@@ -114,6 +118,83 @@ def test_ctrl_c_within_a_pricing_problem_ends_the_search(monkeypatch: pytest.Mon
     assert model.is_feasible(np.array(list(result.x.values())))
     assert result.objective >= found.objective - 1e-6
     assert result.bound is None or result.bound <= found.objective + 1e-6
+
+
+def hard_blocks() -> tuple[Program, dict[str, object]]:
+    """Two blocks whose pricing problems take minutes; the whole model takes a second."""
+    rng, n, m = np.random.default_rng(0), 200, 15
+    rows = sp.block_diag([rng.integers(20, 99, (m, n)) for _ in range(2)], format="csr")
+    matrix = sp.csr_array(sp.vstack([rows, np.ones((1, 2 * n))]))
+    high = np.r_[np.asarray(rows.sum(axis=1)).ravel() / 2, n / 2]
+    cost = -rng.integers(20, 99, 2 * n).astype(float)
+    program = Program(cost, matrix, -INF, high, 0, 1, None, np.ones(2 * n))
+    return program, {f"r{row}": row // m for row in range(2 * m)}
+
+
+def test_ctrl_c_does_not_wait_for_a_pricing_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given blocks too: the result is what branch and cut knows; without it, there is none."""
+    program, blocks = hard_blocks()
+    monkeypatch.setattr(branch_and_cut, "TURN", 0.01)
+    take_turn = InTurns.take_turn
+
+    def struck(self: InTurns) -> bool:
+        has_ended = take_turn(self)
+        if self.known or has_ended or share == 0.0:
+            signal.raise_signal(signal.SIGINT)
+        return has_ended
+
+    monkeypatch.setattr(InTurns, "take_turn", struck)
+    for share in (0.0, 0.3):
+        monkeypatch.setattr(decomposition, "SHARE_OF_GIVEN", share)
+        started = time.perf_counter()
+        if share:
+            result = decompose(program, blocks).solve()
+            assert result.stop_reason is StopReason.INTERRUPTED
+            assert result.x
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                decompose(program, blocks).solve()
+        assert time.perf_counter() - started < 20.0
+
+
+def test_given_blocks_that_are_slow_lose_to_branch_and_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """After a share of the time, whatever the pricing problems; the log says who has won."""
+    monkeypatch.setattr(decomposition, "SHARE_OF_GIVEN", branch_and_cut.SHARE_OF_GIVEN)
+    program, blocks = hard_blocks()
+    stream = io.StringIO()
+    line = TreeProgress(console=Console(file=stream, width=200))
+    result = decompose(program, blocks).solve(time_limit=60.0, callbacks=[line])
+    assert result.stop_reason is StopReason.OPTIMAL
+    assert result.message.startswith("solved by branch and cut in HiGHS, in turns")
+    last = stream.getvalue().splitlines()[-2]
+    assert last.startswith("optimal after 1 node")
+    assert f"objective {result.objective:.8g}, bound {result.bound:.8g}" in last
+
+
+def test_branch_and_cut_has_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A third of the time where that is its share, and no turn goes far beyond the limit."""
+    model, blocks = assignment(0)
+    asked: list[float] = []
+    clock = [0.0]
+    monkeypatch.setattr(branch_and_cut.time, "perf_counter", lambda: clock[0])
+
+    def go_on(self: PausedCut, seconds: float) -> bool:
+        asked.append(seconds)
+        clock[0] += seconds
+        return False
+
+    monkeypatch.setattr(PausedCut, "go_on", go_on)
+    made = reformulated(structure_of(model, blocks))
+    turns = InTurns(BranchAndCut(model), made, 0.0, 1 / 3, time_limit=100.0)
+    for passed in (1.0, 2.0, 0.01, 30.0):
+        clock[0] += passed
+        turns.take_turn()
+        assert sum(asked) == pytest.approx(clock[0] / 3, abs=branch_and_cut.TURN)
+    clock[0] = 99.0
+    turns.take_turn()
+    assert asked[-1] == pytest.approx(1.0)
 
 
 def test_branch_and_cut_calls_back_from_its_own_thread_alone(
@@ -167,7 +248,7 @@ def test_bounds_between_turns_hold() -> None:
     run, ends, n_threads = PausedCut(BranchAndCut(model), 0.0), [], threading.active_count()
     outcome = None
     while outcome is None:
-        outcome = run.go_on(0.01)
+        outcome = run.outcome() if run.go_on(0.01) else None
         ends.append((run.bound, run.objective))
     run.close()
     assert threading.active_count() <= n_threads
@@ -184,7 +265,8 @@ def test_a_bound_above_a_solution_is_no_bound(monkeypatch: pytest.MonkeyPatch) -
     model, blocks = assignment(0)
     structure = structure_of(model, blocks)
     turns = InTurns(BranchAndCut(model), reformulated(structure), 0.0)
-    turns.waiting(TreeState(1, 1, -INF, INF, INF, 0, 1e9))
+    turns._started = -1e9
+    turns.waiting(TreeState(1, 1, -INF, INF, INF, 0, 0.0))
     assert turns.outcome is not None
     turns.close()
     too_high = turns.objective + 100.0

@@ -12,6 +12,7 @@ from cgboost import decompose
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
 from cgboost.integer.branching.decisions import VariableBound
+from cgboost.integer.decomposition import branch_and_cut, decomposition
 from cgboost.integer.decomposition.blocks import by_rows, structure_of
 from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.pricing.block import BlockRequest
@@ -48,6 +49,29 @@ Subject To
         rays = [column for column in result.tree.pool if column.ray]
         assert rays
         assert all(not column.integer for column in rays)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(
+    ("ratio", "low", "optimum"),
+    [(1e9, 0.0, -5e9), (np.sqrt(2), -INF, -16.0), (np.sqrt(2), 0.0, 0.0)],
+)
+def test_rays_that_are_no_use(
+    ratio: float, low: float, optimum: float, whole: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too steep for tolerances, or without a whole point along them: HiGHS has the answer."""
+    monkeypatch.setattr(branch_and_cut, "TURN", 0.0)
+    monkeypatch.setattr(decomposition, "SHARE_OF_GIVEN", 0.1)
+    matrix, high = [[1.0, -ratio, 0.0], [1.0, 1.0, 1.0]], [0.0, 100.0]
+    if ratio == 1e9:
+        matrix, high = [[1.0, -ratio, 0.0], [1.0, 0.0, 1.0]], [0.0, 5e9]
+    kinds = np.full(3, whole) if ratio < 9 else np.array([False, whole, False])
+    cost = [-1.0, float(ratio < 9), 0.0]
+    program = Program(cost, matrix, [low, -INF], high, 0, INF, None, kinds)
+    result = decompose(program, {"r0": 0}).solve(time_limit=30.0)
+    assert result.stop_reason in (StopReason.OPTIMAL, StopReason.GAP)
+    if whole or ratio > 9:
+        assert result.objective == pytest.approx(optimum)
 
 
 def test_rays_are_those_of_the_relaxation() -> None:

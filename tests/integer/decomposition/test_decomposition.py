@@ -43,6 +43,7 @@ from .cases import (
     pairings,
     program,
     stock,
+    with_slack,
 )
 from .test_structure import assignment as many_jobs
 
@@ -73,11 +74,35 @@ def test_the_optimum_is_that_of_branch_and_cut(case: ModelCase) -> None:
         assert model.is_feasible(x)
         value = model.in_own_sense(model.program.objective_value(x))
         assert value == pytest.approx(result.objective, abs=1e-9)
+        first = result.solutions[0]
+        assert (first.objective, first.x) == (result.objective, result.x)
+        costs = [model.in_own_sense(own.objective) for own in result.solutions]
+        assert costs[1:] == sorted(costs[1:])
+        for own in result.solutions:
+            x = np.array([own.x[name] for name in model.names])
+            assert model.is_feasible(x)
+            assert own.objective == model.in_own_sense(model.program.objective_value(x))
+            assert model.in_own_sense(own.objective) >= model.in_own_sense(optimum) - room
         if result.structure is not None:
             made = reformulated(structure_of(model, blocks))
             assert set(result.x) == set(model.names)
             bounds = result.tree.tree["global_bound"] + model.program.constant + made.constant
             assert (bounds <= model.in_own_sense(optimum) + room).all()
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6])
+def test_solutions_are_those_of_the_model(unit: float) -> None:
+    """Several, in its sense, with its constant, whatever the unit of costs; each once."""
+    model, blocks = with_slack(5)
+    own = model.program
+    made = replace(own, cost=unit * own.cost, constant=unit * 7.0)
+    result = decompose(replace(model, program=made, maximize=True), blocks).solve()
+    points = {tuple(found.x.values()) for found in result.solutions}
+    assert len(result.solutions) == len(points) > 2
+    objectives = [found.objective for found in result.solutions]
+    assert objectives == pytest.approx(sorted(objectives, reverse=True))
+    values = [own.objective_value(list(found.x.values())) for found in result.solutions]
+    assert objectives == pytest.approx([-unit * (value - own.constant + 7.0) for value in values])
 
 
 def test_some_of_these_models_are_divided() -> None:

@@ -7,8 +7,10 @@ import cvxpy as cp
 import highspy
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from cgboost import decompose
+from cgboost.exceptions import DataWarning
 from cgboost.integer.decomposition.model import as_model, quiet_highs
 from cgboost.integer.decomposition.model_parts import ModelError
 from solvers import Program, ProgramError
@@ -144,3 +146,33 @@ def test_what_highs_writes_is_read(kind: str, tmp_path: Path) -> None:
             assert np.array_equal(getattr(read.program, name)[order], getattr(own, name)), name
         for name in ("row_lower", "row_upper"):
             assert np.array_equal(getattr(read.program, name), getattr(own, name)), name
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, np.asarray])
+def test_arrays_of_the_user_are_read_once_and_stay_as_they_are(kind: Any) -> None:
+    """Nothing is written to them, zeros and specks stay; changed after the call they say nothing.
+
+    So are those of a CSR matrix with float entries, which programs do not copy.
+    """
+    dense = np.array([[1.0, 2.0, 1e-12], [0.0, 1.0, 3.0]])
+    matrix = kind(dense)
+    if sp.issparse(matrix):
+        matrix.data[matrix.data == 2.0] = 0.0  # a zero that is stored
+    arrays = {
+        "cost": np.array([-1.0, -2.0, -1.0]), "matrix": matrix, "row_upper": np.array([4.0, 5.0]),
+        "lower": np.zeros(3), "upper": np.full(3, 9.0), "integrality": np.ones(3, dtype=np.bool_),
+    }  # fmt: skip
+    kept = {name: own.copy() for name, own in arrays.items()}
+    with pytest.warns(DataWarning, match="1 coefficients"):
+        models = [decompose(Program(**arrays), blocks) for blocks in (None, {"r0": 0})]
+    for name, own in arrays.items():
+        if sp.issparse(own):
+            assert own.nnz == kept[name].nnz
+            assert (own != kept[name]).nnz == 0
+        else:
+            assert (own == kept[name]).all()
+    with pytest.warns(DataWarning):
+        expected = decompose(Program(**kept)).solve().objective
+    for own in arrays.values():
+        (own.data if sp.issparse(own) else own)[:] = 1
+    assert [each.solve().objective for each in models] == [expected, expected]

@@ -1,6 +1,7 @@
 """Which rows and variables make blocks: given by rows, by files of GCG, or detected."""
 
 import gzip
+import math
 from pathlib import Path
 from typing import Any
 
@@ -66,12 +67,27 @@ def test_equal_blocks_are_found(third: float, groups: list[tuple[int, ...]]) -> 
         ({"r1": [0]}, StructureError, r"row 'r1' has the block \[0\]"),
         ([0, 1], TypeError, "blocks must be a mapping .* got list"),
         (3, TypeError, "got int"),
+        (False, TypeError, "{} for no blocks, got bool"),
     ],
 )
 def test_wrong_blocks(blocks: Any, kind: type[Exception], words: str) -> None:
     """The row, the variable or the type is named."""
     with pytest.raises(kind, match=words):
         decompose(program(), blocks)
+
+
+@pytest.mark.parametrize("none", [None, False, np.False_, "", math.nan])
+def test_a_row_without_a_block_links(none: Any) -> None:
+    """Given as a mapping or by a function, whatever says that there is none; 0 is a block."""
+    for blocks in (
+        {"r0": 0, "r1": 1, "r2": none},
+        lambda row: none if row == "r2" else int(row[1]),
+    ):
+        structure = decompose(program(), blocks).structure
+        assert structure is not None
+        assert structure.labels == ("0", "1")
+        assert structure.block_of_row[:3].tolist() == [0, 1, -1]
+    assert decompose(program(), lambda _: none).structure is None
 
 
 # ------------------------------------------------------------------ structure files

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 
@@ -200,8 +201,75 @@ def test_ctrl_c_stops_a_long_solve_and_the_session_survives():
     assert session.solve().status is Status.OPTIMAL
 
 
+STRUCK = """
+import signal, sys
+import numpy as np
+from solvers import Program, Status, open_session
+
+rng = np.random.default_rng(0)
+cost, rows = -rng.uniform(1, 2, 12), rng.uniform(1, 2, (3, 12))
+program = Program(cost, rows, -np.inf, 5.0, 0, 1, integrality=True)
+left, n_struck = [0], 0
+
+
+def trace(frame, event, arg):
+    if "highs" not in frame.f_code.co_filename:
+        return None
+    left[0] -= event == "line"
+    if event == "line" and left[0] == 0:
+        signal.raise_signal(signal.SIGINT)
+    return trace
+
+
+for number in range(1, 1000, 7):
+    session, left[0] = open_session(program, "highs"), number
+    sys.settrace(trace)
+    try:
+        session.solve(time_limit=9.0)
+    except KeyboardInterrupt:
+        n_struck += 1
+    finally:
+        sys.settrace(None)
+    assert session.solve(time_limit=9.0).status is Status.OPTIMAL
+    if left[0] > 0:
+        break
+assert n_struck == (number - 1) // 7 > 20, n_struck
+"""
+
+
+def test_ctrl_c_at_any_line_leaves_nothing_behind():
+    """Wherever it comes, in HiGHS's Python, in ours or in a callback, the next solve is done.
+
+    The locks of highspy's own listening are left taken by some, and the next solve hangs.
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", STRUCK], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_what_a_handler_of_signals_raises_ends_a_solve():
+    """Not Ctrl-C alone: a limit on time by an alarm is raised as it is, and handlers are back."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 100, size=(5, 40)).astype(float)
+    half = np.floor(rows.sum(axis=1) / 2)
+    session = open_session(Program(np.zeros(40), rows, half, half, 0, 1, integrality=True), "highs")
+
+    def late(*_):
+        raise TimeoutError("too long")
+
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(TimeoutError, match="too long"):
+            session.solve(time_limit=30.0)
+        assert signal.getsignal(signal.SIGALRM) is late
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_a_long_linear_solve_listens_for_ctrl_c_and_gives_the_same_answer(monkeypatch):
-    """The second thread is used for long solves only and changes nothing else."""
+    """Callbacks are used for long solves only and change nothing else."""
     session, _ = grow_rows()
     expected = session.solve().objective
     session.change_cost([0], 0.5)

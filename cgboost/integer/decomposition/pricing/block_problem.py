@@ -7,6 +7,7 @@ them, some point is the best.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -64,6 +65,7 @@ class BlockProblem:
         """The least cost over the integer points that a node allows."""
         if (request.lower > request.upper).any():
             return NO_POINT
+        started = time.perf_counter()
         if self._rays is not None:
             direction, cost = self._rays.solve(request)
             if direction is not None:
@@ -76,4 +78,7 @@ class BlockProblem:
         if self._general is None:
             self._general = HighsBlock(self.block, self._rows, afresh=self._afresh)
         self._general.waiting = self.waiting
+        if request.seconds is not None:
+            left = max(0.0, request.seconds - (time.perf_counter() - started))
+            request = replace(request, seconds=left)
         return self._general.solve(request)

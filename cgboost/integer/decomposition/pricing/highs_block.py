@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from cgboost._solvers import Program, SolverError, run_highs, solve
+from cgboost._solvers import Program, SolverError, run_interruptible, solve
 from cgboost.arrays import Vector
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together
@@ -32,9 +32,6 @@ SMALL = 50
 MIXED_FEASIBILITY = 1e-9
 """What rows and whole numbers may be missed by where whole and continuous variables have a row in
 common: x ≤ 1000 y with y = 1e-6, which is then made 0, would leave an x of a thousandth."""
-
-FIRST_PATIENCE = 0.2
-"""Seconds after which a pricing problem first lets others go on; four times as many after that."""
 
 SOLUTIONS = 5
 """Solutions that HiGHS met on the way and that become columns too, at most, from each block."""
@@ -59,8 +56,7 @@ class HighsBlock:
     Attributes
     ----------
     waiting : callable or None
-        Asked while a mixed-integer problem takes long, which then begins anew with more time; true
-        ends it without result. (HiGHS crashes where its callback does that.)
+        Called while HiGHS solves a problem; true ends it without result.
     """
 
     def __init__(self, block: Block, rows: Sequence[Hashable], *, afresh: bool = False) -> None:
@@ -116,28 +112,22 @@ class HighsBlock:
         self._call("changeColsBounds", self._n, self._all, request.lower, request.upper)
         for place, row in enumerate(self._counts):
             self._call("changeColCost", self._places[place], -request.duals[row])
-        seconds = math.inf if request.seconds is None else max(0.0, request.seconds)
-        patience = FIRST_PATIENCE if self.waiting is not None and self._is_mixed else math.inf
-        started = time.perf_counter()
-        while True:
-            left = max(0.0, seconds - (time.perf_counter() - started))
-            self._run(min(left, patience))
-            is_late = self._highs.getModelStatus().name == "kTimeLimit"
-            if not is_late or patience >= left or self.waiting is None or self.waiting():
-                break
-            patience *= 4.0
-        return self._found(request.cost)
-
-    def _run(self, seconds: float) -> None:
-        """Solve the problem, in so many seconds at most."""
-        used = 0.0 if self._is_mixed else self._highs.getRunTime()  # of a linear program: for life
-        self._call("setOptionValue", "time_limit", used + seconds)
-        checked(run_highs(self._highs), f"run in block {self.block.name!r}")
+        end = time.perf_counter() + (math.inf if request.seconds is None else request.seconds)
+        self._run(end)
         if self._highs.getModelStatus().name == "kUnboundedOrInfeasible":
             _, presolve = self._highs.getOptionValue("presolve")
             self._call("setOptionValue", "presolve", "off")
-            checked(run_highs(self._highs), f"run in block {self.block.name!r}")
+            self._run(end)
             self._call("setOptionValue", "presolve", presolve)
+        return self._found(request.cost)
+
+    def _run(self, end: float) -> None:
+        """Solve the problem, until some time at most."""
+        used = 0.0 if self._is_mixed else self._highs.getRunTime()  # of a linear program: for life
+        left = max(0.0, end - time.perf_counter())
+        self._call("setOptionValue", "time_limit", used + left)
+        if run_interruptible(self._highs, self.waiting or bool):
+            raise KeyboardInterrupt
 
     @property
     def _is_mixed(self) -> bool:
@@ -151,7 +141,7 @@ class HighsBlock:
         kinds = highspy.HighsModelStatus
         if status == kinds.kInfeasible:
             return NO_POINT
-        if status == kinds.kTimeLimit:
+        if status in (kinds.kTimeLimit, kinds.kInterrupt):
             raise BlockTimeError("the time limit was reached in a pricing problem")
         if status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
             raise BlockError(

@@ -10,13 +10,21 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together, VariableBound
+from cgboost.integer.decomposition.pricing import block_problem
 from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
-from cgboost.integer.decomposition.pricing.block import Block, BlockError, BlockRequest
+from cgboost.integer.decomposition.pricing.block import (
+    NO_POINT,
+    Block,
+    BlockError,
+    BlockRequest,
+    Found,
+)
 from cgboost.integer.decomposition.pricing.block_problem import BlockProblem
 from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
 from cgboost.integer.decomposition.pricing.network import network_of
 from cgboost.integer.decomposition.pricing.path_block import PathBlock
+from cgboost.integer.decomposition.pricing.ray_problem import RayProblem
 from tests.cases import law
 from tests.effort import examples
 
@@ -178,6 +186,29 @@ def test_each_request_has_its_own_time(
         problem.solve(replace(request(own, -np.ones(3)), seconds=5.0))
         limit = problem._highs.getOptionValue("time_limit")[1]
         assert limit == pytest.approx(used + 5.0, abs=0.5)
+
+
+def test_points_have_the_time_that_rays_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block with rays asks for them first; both together keep to the time."""
+    asked_for: list[float | None] = []
+    own = replace(block(0), has_rays=True)
+    problem = BlockProblem(own, ROWS)
+    clock = [0.0]
+    monkeypatch.setattr(block_problem.time, "perf_counter", lambda: clock[0])
+
+    def no_ray(self: RayProblem, asked: BlockRequest) -> tuple[None, Any]:
+        clock[0] += 3.0
+        return None, asked.cost
+
+    def solved(self: HighsBlock, asked: BlockRequest) -> Found:
+        asked_for.append(asked.seconds)
+        return NO_POINT
+
+    monkeypatch.setattr(RayProblem, "solve", no_ray)
+    monkeypatch.setattr(HighsBlock, "solve", solved)
+    monkeypatch.setattr(problem, "special", None)
+    problem.solve(replace(request(own, -np.ones(3)), seconds=5.0))
+    assert asked_for == [2.0]
 
 
 SQUARE = np.vstack([np.kron(np.eye(2), np.ones(2)), np.kron(np.ones(2), np.eye(2))])
