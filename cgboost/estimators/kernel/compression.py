@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, Self
@@ -19,14 +20,13 @@ from cgboost.estimators.common.fitted_methods import StoredEstimator
 from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, OutlierMixin, RegressorMixin
 from cgboost.estimators.common.training_rows import FLOATS
-from cgboost.estimators.kernel.given_machines import Expansions, GivenMachine, given_machine
+from cgboost.estimators.kernel.given_machines import Expansions, GivenMachine, Kind, given_machine
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, kernel_values
-from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis, scaled
+from cgboost.kernels.kernel_family import KernelHypothesis, scaled
 from cgboost.pricing.centres.agreement import Agreement, squared_lengths
 from cgboost.pricing.centres.free_centre_pricer import check_gradients, narrowed
 from cgboost.pricing.centres.polishing import (
-    FEWEST_FIRST,
     polished_stages,
 )  # fmt: skip
 from cgboost.pricing.centres.projection import CentreSets
@@ -40,8 +40,8 @@ to those of the given function: rows say what matters, the norm what they leave 
 DEFAULT_SHARE = 10
 """One centre for so many vectors, where neither ``size`` nor ``loss`` is given."""
 
-GROWTH = 1.5
-"""From one stage to the next, where the number of centres is looked for."""
+HALVINGS = 3
+"""Numbers of centres that are tried between the last one that is too small and its double."""
 
 CHECKED_ROWS = 200
 """Rows on which the given machine is asked what it says."""
@@ -49,8 +49,11 @@ CHECKED_ROWS = 200
 SAME_VALUE = 1e-4
 """Its values and ours differ by less, relative to the largest: machines of float32 too."""
 
-SAME_LABELS = 0.02
-"""Share of labels that may differ where equal votes decide."""
+CONSTANT = 1e-9
+"""Outputs whose variance is less, relative to their mean square, are constant: it is rounding."""
+
+NEAR_NOTHING = 1e-12
+"""Outputs of this size, relative to the sum of all coefficients, are 0."""
 
 ROWS_AT_ONCE = 4096
 """Rows whose kernel values are made at a time."""
@@ -87,8 +90,8 @@ class KernelMachine(StoredEstimator):
     agreement_bound_: Vector
     disagreement_: float
     n_vectors_: int
-    _families: list[KernelFamily]
     _flat: bool = True
+    _border: float = 0.0
 
     @property
     def centers_(self) -> Matrix:
@@ -111,7 +114,31 @@ class KernelMachine(StoredEstimator):
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """The machine as it is."""
+        check_is_fitted(self)
         return self
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The class and, of a machine that :func:`compress` has made, what it is."""
+        name = f"{type(self).__name__}()"
+        if not self.__sklearn_is_fitted__():
+            return name
+        low, high = self.agreement_bound_.min(), self.agreement_bound_.max()
+        bounds = f"{low:.2g}" if low == high else f"{low:.2g} to {high:.2g}"
+        return (
+            f"{name}\n  {len(self.centers_)} centers instead of {self.n_vectors_} vectors, "
+            f"disagreement {self.disagreement_:.2g} on its rows, agreement bound {bounds}"
+        )
+
+    def outputs(self, X: ArrayLike) -> Matrix:
+        """Σ_j coef_jo k(x, z_j) + b_o, shape (n_rows, n_outputs).
+
+        One output for two classes and for outliers; of more classes one for each pair (1 | 2,
+        1 | 3, …, positive for the first), or for each class, as the given machine has them.
+        """
+        return self._outputs(X)
 
     def agreement(self, X: ArrayLike) -> Matrix:
         """How far the outputs may be from those of the given machine: ε_o √k(x, x).
@@ -123,12 +150,11 @@ class KernelMachine(StoredEstimator):
         Returns
         -------
         ndarray of shape (n_rows, n_outputs)
-            One column for each output: of a classifier of more than two classes, each pair (or each
-            class, as the given machine has it).
+            One column for each of the :meth:`outputs`.
         """
         X = self._rows(X)
         squares = np.zeros(len(X))
-        for family in self._families:
+        for family in (part.family for part in self._parts):
             squares += np.abs(family.kernel.diagonal(scaled(X, family.scaler)))
         return np.outer(np.sqrt(squares), self.agreement_bound_)
 
@@ -141,7 +167,10 @@ class KernelMachine(StoredEstimator):
             ``centers`` as the kernels see them, ``coef``, ``intercept``; ``kernels``, one line for
             each kernel, and ``kernel``, the number of that of each centre; ``mean`` and ``scale``,
             where kernels see (x − mean)/scale; ``classes`` of a classifier. With one kernel, the
-            outputs are k(x, centers) @ coef + intercept.
+            outputs are k(x, centers) @ coef + intercept, for ``RBF`` with k(x, z) =
+            exp(−gamma‖x − z‖²). Of more than two classes with an output for each pair, 0 | 1,
+            0 | 2, …, 1 | 2, …, each says the first if it is positive, and the most said class is
+            the label.
         """
         check_is_fitted(self, "agreement_bound_")
         sizes = [len(part.vectors) for part in self._parts]
@@ -182,16 +211,23 @@ class CompressedClassifier(ClassifierMixin, KernelMachine):
 
     classes_: NDArray[Any]
     _pairwise: bool = False
+    _shows_pairs: bool = False
+    _breaks_ties: bool = False
 
     def decision_function(self, X: ArrayLike) -> Vector:
         """Shape (n_rows,) of two classes, else (n_rows, n_classes).
 
         Of a machine of pairs of classes the votes, and between equal ones the sums of outputs, as
-        scikit-learn's ``SVC`` has them.
+        scikit-learn's ``SVC`` has them; the :meth:`outputs` themselves for
+        ``decision_function_shape="ovo"``.
         """
         outputs = self._outputs(X)
         if len(self.classes_) == 2:
             return outputs[:, 0]
+        return outputs if self._shows_pairs else self._of_classes(outputs)
+
+    def _of_classes(self, outputs: Matrix) -> Matrix:
+        """Decisions for each class, shape (n_rows, n_classes)."""
         if not self._pairwise:
             return outputs
         first, second = self.pairs
@@ -201,13 +237,16 @@ class CompressedClassifier(ClassifierMixin, KernelMachine):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The label of every row, shape (n_rows,)."""
-        labels: NDArray[Any] = self.classes_[self._decided(self._outputs(X))]
+        decided = self._decided(self._outputs(X))
+        labels: NDArray[Any] = self.classes_[decided]
         return labels
 
     def _decided(self, outputs: Matrix) -> NDArray[np.intp]:
         if len(self.classes_) == 2:
             return (outputs[:, 0] > 0).astype(np.intp)
-        return (self._votes(outputs) if self._pairwise else outputs).argmax(axis=1)
+        if self._pairwise and not self._breaks_ties:
+            return self._votes(outputs).argmax(axis=1)
+        return self._of_classes(outputs).argmax(axis=1)
 
     @property
     def pairs(self) -> tuple[Matrix, Matrix]:
@@ -253,7 +292,7 @@ class CompressedOutlierDetector(OutlierMixin, KernelMachine):
         return np.where(self._decided(self._outputs(X)), 1, -1)
 
     def _decided(self, outputs: Matrix) -> NDArray[np.intp]:
-        return (outputs[:, 0] >= 0).astype(np.intp)
+        return (outputs[:, 0] > -self._border).astype(np.intp)
 
 
 MACHINES: dict[str, type[Any]] = {
@@ -270,6 +309,7 @@ def compress(
     size: int | None = None,
     loss: float | None = None,
     random_state: Any = None,
+    verbose: int = 0,
 ) -> Any:
     """A kernel machine with few free centres that reproduces a given one.
 
@@ -294,17 +334,24 @@ def compress(
     size : int or None
         Number of centres.
     loss : float or None
-        Instead of ``size``: the number of centres grows until ``disagreement_`` is at most this. If
-        neither is given, there is one centre for ten vectors.
+        Instead of ``size``: few centres with a ``disagreement_`` of at most this: of classifiers
+        and detectors the share of rows of X whose decisions differ, of others
+        Σ(f − g)²/Σ(f − mean f)², the mean over the outputs. The number is doubled until it has, and
+        then halved between the last two. If neither is given, there is one centre for ten vectors.
     random_state : int, RandomState or None
-        For the k-means that centres begin with, and the rows that first stages see.
+        For the k-means that centres begin with.
+    verbose : int
+        1: a line for each number of centres that is tried.
 
     Returns
     -------
     machine : CompressedClassifier, CompressedRegressor or CompressedOutlierDetector
-        With ``agreement_bound_``, ``disagreement_`` and ``centers_``; a Pipeline for a Pipeline,
-        with the same fitted steps before it. If as many centres are asked for as there are vectors,
-        or none fewer have the loss, the vectors themselves are the centres, and the bound is 0.
+        With ``agreement_bound_``, ``disagreement_``, ``centers_`` and the other attributes and
+        methods of :class:`~cgboost.estimators.kernel.compression.KernelMachine`. For a Pipeline a
+        Pipeline, with the same fitted steps before it: these are its last step's, ``[-1]``. If as
+        many centres are asked for as there are vectors, or half of them have not the loss, the
+        vectors themselves are the centres, and the bound is 0, up to rounding. There are at most as
+        many centres as rows.
 
     Raises
     ------
@@ -331,39 +378,54 @@ def compress(
     if isinstance(fitted, Pipeline):
         before, last = fitted[:-1], fitted[-1]
         own = before.transform(X) if len(before) else X
-        made = compress(last, own, size=size, loss=loss, random_state=random_state)
-        return Pipeline([*fitted.steps[:-1], (fitted.steps[-1][0], made)])
-    given = given_machine(fitted)
-    _check(size, loss, given)
+        made = compress(last, own, size=size, loss=loss, random_state=random_state, verbose=verbose)
+        steps = [*fitted.steps[:-1], (fitted.steps[-1][0], made)]
+        return Pipeline(steps, memory=fitted.memory, verbose=fitted.verbose)
+    given = _of_compressed(fitted) if isinstance(fitted, KernelMachine) else given_machine(fitted)
+    _check(size, loss)
     machine = MACHINES[given.kind]()
     _take_over(machine, fitted, given)
-    machine._parts = given.parts
-    machine._families = [part.family for part in given.parts]
-    machine.agreement_bound_ = np.zeros(len(given.intercept))
     rows = machine._rows(X)
-    _check_same(machine, given, rows)
+    if not given.n_vectors:
+        return machine
     values = _values(given.parts, rows)
+    _check_same(given, X, rows, values)
     wanted = given.n_vectors // DEFAULT_SHARE if size is None else size
-    sizes = [max(1, wanted)] if loss is None else _growing(given.n_vectors)
-    if not sizes or sizes[-1] >= given.n_vectors:
+    if wanted >= given.n_vectors and loss is None:
         return machine
     agreement = _agreement(given, rows, values)
-    stages = polished_stages(agreement, sizes, random=check_random_state(random_state))
-    found = None
-    for polished in stages:
+
+    def attempt(count: int) -> tuple[list[Expansions], float]:
+        random = check_random_state(random_state)
+        (polished,) = polished_stages(agreement, [count], random=random)
         parts = _parts_of(given, agreement, polished.centres, rows, values)
         own = _disagreement(machine, values, _values(parts, rows))
-        if loss is None or own <= loss:
-            found = parts, own
-        if loss is not None and own <= loss:
-            break
+        if verbose:
+            sys.stderr.write(f"{count} centers: disagreement {own:.2g}\n")
+        return parts, own
+
+    found = attempt(max(1, wanted)) if loss is None else _fewest(attempt, loss, given.n_vectors)
     if found is not None:
         machine._parts, machine.disagreement_ = found
         machine.agreement_bound_ = _distances(given.parts, machine._parts)
     return machine
 
 
-def _check(size: Any, loss: Any, given: GivenMachine) -> None:
+def _of_compressed(model: Any) -> GivenMachine:
+    check_is_fitted(model)
+    own = vars(model)
+    kind: Kind = "classifier" if "classes_" in own else "regressor"
+    if hasattr(model, "score_samples"):
+        kind = "detector"
+    names = ("_pairwise", "_shows_pairs", "_breaks_ties", "_border", "_flat")
+    kept = {name[1:]: own[name] for name in names if name in own}
+    parts, intercept = list(model._parts), model.intercept_
+    return GivenMachine(
+        parts, model.n_features_in_, intercept, kind, model.outputs, own.get("classes_"), **kept
+    )
+
+
+def _check(size: Any, loss: Any) -> None:
     if size is not None and loss is not None:
         raise ValueError(f"give size or loss, got size={size!r} and loss={loss!r}")
     whole = isinstance(size, numbers.Integral) and not isinstance(size, bool)
@@ -371,49 +433,57 @@ def _check(size: Any, loss: Any, given: GivenMachine) -> None:
         raise ValueError(f"size must be a whole number of centres, at least 1, got {size!r}")
     if loss is not None and not (isinstance(loss, int | float | np.number) and 0 <= loss < 1):
         raise ValueError(f"loss must be a number in [0, 1), got {loss!r}")
-    if not given.parts:
-        raise KernelError(
-            "the machine is constant, it has no vectors: there is nothing to compress"
-        )
-    scalers = {id(part.family.scaler) for part in given.parts}
-    assert len(scalers) == 1, "kernels of one fit see rows in one way"
 
 
-def _growing(n_vectors: int) -> list[int]:
-    """Numbers of centres to try, fewer than there are vectors."""
-    sizes = [min(FEWEST_FIRST, n_vectors)]
-    while sizes[-1] < n_vectors:
-        sizes.append(int(np.ceil(GROWTH * sizes[-1])))
-    return sizes[:-1]
+def _fewest(
+    attempt: Callable[[int], tuple[list[Expansions], float]], loss: float, n_vectors: int
+) -> tuple[list[Expansions], float] | None:
+    """A machine of few centres that has the loss; None where half of the vectors have not."""
+    found, low, high = None, 0, 1
+    while found is None and high <= n_vectors // 2:
+        made = attempt(high)
+        found = made if made[1] <= loss else None
+        low, high = (low, high) if found else (high, 2 * high)
+    for _ in range(HALVINGS if found else 0):
+        middle = (low + high) // 2
+        if middle == low:
+            break
+        made = attempt(middle)
+        if made[1] <= loss:
+            found, high = made, middle
+        else:
+            low = middle
+    return found
 
 
 def _take_over(machine: Any, fitted: Any, given: GivenMachine) -> None:
-    """What the machine has of the given one."""
+    """The given machine itself: what it has, all its vectors, a bound of 0."""
     machine.intercept_ = np.array(given.intercept, dtype=np.float64)
     machine.n_vectors_, machine.disagreement_ = given.n_vectors, 0.0
-    width = given.parts[0].vectors.shape[1]
-    machine.n_features_in_ = getattr(fitted, "n_features_in_", width)
+    machine._parts = given.parts
+    machine.agreement_bound_ = np.zeros(len(given.intercept))
+    machine.n_features_in_ = given.n_features
     if hasattr(fitted, "feature_names_in_"):
         machine.feature_names_in_ = fitted.feature_names_in_
+    machine._flat, machine._border = given.flat, given.border
     if given.kind == "classifier":
         machine.classes_, machine._pairwise = given.classes, given.pairwise
-    if given.kind == "regressor":
-        machine._flat = given.flat
+        machine._shows_pairs, machine._breaks_ties = given.shows_pairs, given.breaks_ties
 
 
-def _check_same(machine: Any, given: GivenMachine, rows: Matrix) -> None:
+def _check_same(given: GivenMachine, X: Any, rows: Matrix, values: Matrix) -> None:
     """Raise KernelError unless the outputs of all vectors are what the given machine says."""
-    some = rows[:CHECKED_ROWS]
-    said = np.asarray(given.says(some))
-    if given.pairwise:
-        wrong = np.mean(machine.predict(some) != said) > SAME_LABELS
-    else:
-        own = machine.predict if given.kind == "regressor" else machine.decision_function
-        wrong = np.abs(own(some) - said).max(initial=0.0) > SAME_VALUE * (1.0 + np.abs(said).max())
-    if wrong:
+    some = X[:CHECKED_ROWS] if hasattr(X, "shape") else rows[:CHECKED_ROWS]
+    computed = values[:CHECKED_ROWS] + given.intercept
+    said = np.asarray(given.says(some), dtype=np.float64).reshape(len(computed), -1)
+    off = np.abs(computed - said) if said.shape == computed.shape else np.full((1, 1), np.inf)
+    if off.max() > SAME_VALUE * (1.0 + np.abs(said).max()):
+        row, output = np.unravel_index(off.argmax(), off.shape)
         raise KernelError(
-            "the vectors and coefficients of this machine do not have its outputs on X: it was "
-            "changed after its fit, or transforms its outputs (a Poisson loss): nothing was made"
+            f"the vectors and coefficients of this machine add up to {computed[row, output]:.6g} "
+            f"in row {row} of X, and the machine says {said[row, output]:.6g}: it was changed "
+            "after its fit, transforms its outputs (a Poisson loss), or has kernel values so large "
+            "that their sums lose all digits (scale the features)"
         )
 
 
@@ -423,7 +493,7 @@ def _values(parts: Sequence[Expansions], X: Matrix) -> Matrix:
     values = np.zeros((len(X), parts[0].coef.shape[1]))
     for start in range(0, len(X), ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
-        for part in parts:
+        for part in (part for part in parts if len(part.vectors)):
             kernel = part.family.kernel
             values[rows] += (
                 kernel_values(part.family.name, kernel, seen[rows], part.vectors) @ part.coef
@@ -434,6 +504,12 @@ def _values(parts: Sequence[Expansions], X: Matrix) -> Matrix:
 def _agreement(given: GivenMachine, rows: Matrix, values: Matrix) -> Agreement:
     """The distance from the given outputs, over free centres."""
     kernels: list[Kernel] = [part.family.kernel for part in given.parts]
+    sizes = max(float(np.abs(part.coef).sum(axis=0).max()) for part in given.parts)
+    if np.abs(values).max() <= NEAR_NOTHING * sizes:
+        raise KernelError(
+            "the outputs of the machine are its intercept in every row of X, no row is near any "
+            "of its vectors: X has to be scaled as the rows that it was fitted to"
+        )
     seen = np.asarray(scaled(rows, given.parts[0].family.scaler))
     check_gradients(kernels, seen)
     X = narrowed(kernels, seen)
@@ -471,7 +547,6 @@ def _parts_of(
     return [
         Expansions(part.family, np.asarray(Z, dtype=np.float64), coef[start:stop])
         for part, Z, start, stop in zip(given.parts, centres, ends[:-1], ends[1:], strict=True)
-        if len(Z)
     ]
 
 
@@ -482,7 +557,8 @@ def _disagreement(machine: Any, values: Matrix, own: Matrix) -> float:
         return float(
             np.mean(machine._decided(values + intercept) != machine._decided(own + intercept))
         )
-    spread = np.sum((values - values.mean(axis=0)) ** 2, axis=0)
+    spread, squares = np.sum((values - values.mean(axis=0)) ** 2, axis=0), np.sum(values**2, axis=0)
+    spread = np.where(spread > CONSTANT * squares, spread, squares)
     off = np.sum((values - own) ** 2, axis=0)
     return float(np.mean(np.divide(off, spread, out=(off > 0) * 1.0, where=spread > 0)))
 

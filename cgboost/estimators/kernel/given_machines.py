@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations, pairwise
 from typing import Any, Literal
 
@@ -16,17 +17,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
+from cgboost.estimators.kernel.outlier_detector import BORDER, CGBoostOutlierDetector
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel
 from cgboost.kernels.combinations import Cosine
 from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
-from cgboost.kernels.numeric.laplacian import Chi2, Laplacian
 from cgboost.kernels.numeric.matern import Matern
-from cgboost.kernels.numeric.periodic import Periodic
 from cgboost.kernels.numeric.rational_quadratic import RationalQuadratic
 from cgboost.kernels.numeric.rbf import RBF
 from cgboost.kernels.sparse_rows import stacked
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Matrix = NDArray[np.float64]
 Kind = Literal["classifier", "regressor", "detector"]
@@ -58,25 +59,40 @@ class GivenMachine:
     Attributes
     ----------
     parts : list of Expansions
-        One for each kernel.
+        One for each kernel, of vectors with a coefficient that is not 0.
+    n_features : int
+        Of a row as it is given.
     intercept : ndarray of shape (n_outputs,)
     kind : {"classifier", "regressor", "detector"}
     says : callable
-        What the machine itself computes of rows: decisions of a classifier or detector, numbers.
+        Its own outputs on rows.
     classes : ndarray of shape (n_classes,) or None
-    pairwise : bool
-        Whether there is one output for each pair of classes.
+    pairwise, shows_pairs, breaks_ties : bool
+        Whether there is one output for each pair of classes, these are its decisions, and sums of
+        outputs decide between classes of as many votes.
+    border : float
+        Of a detector: rows with outputs above minus this are normal.
     flat : bool
         Whether the numbers that it predicts have shape (n_rows,).
     """
 
     parts: list[Expansions]
+    n_features: int
     intercept: Matrix
     kind: Kind
     says: Callable[[Any], NDArray[Any]]
     classes: NDArray[Any] | None = None
     pairwise: bool = False
+    shows_pairs: bool = False
+    breaks_ties: bool = False
+    border: float = 0.0
     flat: bool = True
+
+    def __post_init__(self) -> None:
+        for k, part in enumerate(self.parts):
+            used = np.flatnonzero(part.coef.any(axis=1))
+            if len(used) < len(part.coef):
+                self.parts[k] = Expansions(part.family, part.vectors[used], part.coef[used])
 
     @property
     def n_vectors(self) -> int:
@@ -98,8 +114,9 @@ def given_machine(fitted: Any) -> GivenMachine:
         if isinstance(fitted, kinds()):
             check_is_fitted(fitted)
             return read(fitted)
+    hint = ", give its best_estimator_" if hasattr(fitted, "best_estimator_") else ""
     raise TypeError(
-        f"compress takes a fitted kernel machine, got {type(fitted).__name__}: cgboost's "
+        f"compress takes a fitted kernel machine, got {type(fitted).__name__}{hint}: cgboost's "
         "CGBoostClassifier, CGBoostRegressor or CGBoostOutlierDetector, or scikit-learn's SVC, "
         "NuSVC, SVR, NuSVR, OneClassSVM, KernelRidge or GaussianProcessRegressor"
     )
@@ -123,10 +140,13 @@ def _of_ours(model: Any) -> GivenMachine:
         parts.append(Expansions(family, stacked([one.centre for one in rows.values()]), coef))
     intercept = np.array([float(output.intercept) for output in outputs])
     says = model.predict if not hasattr(model, "decision_function") else model.decision_function
+    width = model.n_features_in_
     if hasattr(model, "classes_"):
-        return GivenMachine(parts, intercept, "classifier", says, model.classes_)
-    kind: Kind = "detector" if hasattr(model, "offset_") else "regressor"
-    return GivenMachine(parts, intercept, kind, says)
+        return GivenMachine(parts, width, intercept, "classifier", says, model.classes_)
+    if isinstance(model, CGBoostOutlierDetector):
+        border = BORDER * abs(model.offset_) * (1.0 + UNIT_ROUNDOFF)
+        return GivenMachine(parts, width, intercept, "detector", says, border=border)
+    return GivenMachine(parts, width, intercept, "regressor", says)
 
 
 def _of_support_vectors(model: Any) -> GivenMachine:
@@ -148,9 +168,21 @@ def _of_support_vectors(model: Any) -> GivenMachine:
         kind = "classifier"
     elif hasattr(model, "offset_"):
         kind = "detector"
-    says = model.predict if kind == "regressor" or pairwise else model.decision_function
-    parts = [Expansions(KernelFamily(str(model.kernel), kernel), vectors, coef)]
-    return GivenMachine(parts, model.intercept_, kind, says, classes, pairwise)
+    if pairwise:
+        says = model._decision_function  # of pairs
+    else:
+        says = model.predict if kind == "regressor" else model.decision_function
+    return GivenMachine(
+        [Expansions(KernelFamily(str(model.kernel), kernel), vectors, coef)],
+        getattr(model, "n_features_in_", vectors.shape[1]),
+        model.intercept_,
+        kind,
+        says,
+        classes,
+        pairwise,
+        shows_pairs=pairwise and model.decision_function_shape == "ovo",
+        breaks_ties=pairwise and model.break_ties,
+    )
 
 
 def _of_pairs(dual_coef: Matrix, sizes: NDArray[Any]) -> Matrix:
@@ -175,21 +207,21 @@ def _of_kernel_ridge(model: Any) -> GivenMachine:
     flat = model.dual_coef_.ndim == 1
     coef = model.dual_coef_.reshape(len(vectors), -1)
     parts = [Expansions(KernelFamily(str(model.kernel), kernel), vectors, coef)]
-    nothing = np.zeros(coef.shape[1])
-    return GivenMachine(parts, nothing, "regressor", model.predict, flat=flat)
+    width, nothing = model.n_features_in_, np.zeros(coef.shape[1])
+    return GivenMachine(parts, width, nothing, "regressor", model.predict, flat=flat)
 
 
 def _of_gaussian_process(model: Any) -> GivenMachine:
     check_is_fitted(model, "X_train_")  # which predicts without a fit, too
     scale = np.atleast_1d(model._y_train_std)
     coef = model.alpha_.reshape(len(model.X_train_), -1) * scale
-    kernel = _of_process(model.kernel_)
-    if kernel is None:
-        raise KernelError(f"the mean of a process with {model.kernel_} is constant: nothing to do")
-    parts = [Expansions(KernelFamily("process", kernel), model.X_train_, coef)]
-    intercept = np.atleast_1d(model._y_train_mean).astype(np.float64)
-    flat = model.alpha_.ndim == 1
-    return GivenMachine(parts, intercept, "regressor", model.predict, flat=flat)
+    kernel, constant = _of_process(model.kernel_)
+    vectors = model.X_train_ if kernel is not None else model.X_train_[:0]
+    family = KernelFamily("process", kernel or Linear())
+    parts = [Expansions(family, vectors, coef[: len(vectors)])]
+    intercept = np.atleast_1d(model._y_train_mean) + constant * coef.sum(axis=0)
+    width, flat = model.n_features_in_, coef.shape[1] == 1
+    return GivenMachine(parts, width, intercept, "regressor", model.predict, flat=flat)
 
 
 def _named(kernel: Any, gamma: float, degree: float, coef0: float) -> Kernel:
@@ -197,8 +229,12 @@ def _named(kernel: Any, gamma: float, degree: float, coef0: float) -> Kernel:
     if isinstance(kernel, Kernel) and not kernel.is_precomputed:
         return kernel
     if kernel in ("poly", "polynomial"):
-        if degree != int(degree):
-            raise KernelError(f"a polynomial kernel of degree {degree} has no space of functions")
+        if degree != int(degree) or degree < 1 or coef0 < 0:
+            raise KernelError(
+                f"a polynomial kernel of degree {degree:g} with coef0={coef0:g} is that of no "
+                "space of functions, so that nothing bounds how far two of them are apart: the "
+                "degree must be a whole number, at least 1, and coef0 not negative"
+            )
         return Polynomial(int(degree), float(gamma), float(coef0))
     if isinstance(kernel, str) and kernel in NAMED:
         return NAMED[kernel](float(gamma))
@@ -213,50 +249,68 @@ NAMED: dict[str, Callable[[float], Kernel]] = {
     "linear": lambda gamma: Linear(),
     "cosine": lambda gamma: Cosine(),
     "rbf": RBF,
-    "laplacian": Laplacian,
-    "chi2": Chi2,
 }
 
 
-def _of_process(kernel: Any) -> Kernel | None:
-    """A kernel of scikit-learn's Gaussian processes between rows that differ; None for no kernel.
+def _of_process(kernel: Any) -> tuple[Kernel | None, float]:
+    """A kernel of scikit-learn's processes between rows that differ: k(x, z) + constant.
 
     White noise is 0 there.
     """
     from sklearn.gaussian_process import kernels as theirs
 
-    name = type(kernel).__name__
     if isinstance(kernel, theirs.WhiteKernel):
-        return None
-    if isinstance(kernel, theirs.Sum | theirs.Product):
-        pair = (kernel.k1, kernel.k2)
-        numbers = [own for own in pair if isinstance(own, theirs.ConstantKernel)]
-        if isinstance(kernel, theirs.Product) and len(numbers) == 1:
-            other = _of_process(pair[0] if pair[1] is numbers[0] else pair[1])
-            return None if other is None else float(numbers[0].constant_value) * other
-        own = [part for part in map(_of_process, pair) if part is not None]
-        if isinstance(kernel, theirs.Product):
-            return own[0] * own[1] if len(own) == 2 else None
-        return own[0] + own[1] if len(own) == 2 else own[0] if own else None
-    if isinstance(kernel, theirs.Exponentiation) and kernel.exponent == int(kernel.exponent):
+        return None, 0.0
+    if isinstance(kernel, theirs.ConstantKernel):
+        return None, float(kernel.constant_value)
+    if isinstance(kernel, theirs.Sum):
+        (one, first), (other, second) = _of_process(kernel.k1), _of_process(kernel.k2)
+        return _total([one, other]), first + second
+    if isinstance(kernel, theirs.Product):
+        return _times(_of_process(kernel.k1), _of_process(kernel.k2))
+    if isinstance(kernel, theirs.Exponentiation) and kernel.exponent in range(1, 10):
         base = _of_process(kernel.kernel)
-        return None if base is None else base ** int(kernel.exponent)
+        return reduce(_times, [base] * int(kernel.exponent))
     if isinstance(kernel, theirs.DotProduct):
-        return Polynomial(1, 1.0, float(kernel.sigma_0) ** 2)
-    length = np.atleast_1d(getattr(kernel, "length_scale", np.nan))
+        return Polynomial(1, 1.0, float(kernel.sigma_0) ** 2), 0.0
+    name, length = type(kernel).__name__, np.atleast_1d(getattr(kernel, "length_scale", np.nan))
     if len(length) == 1 and name in PROCESSES:
-        return PROCESSES[name](kernel, float(length[0]))
+        return PROCESSES[name](kernel, float(length[0])), 0.0
     raise KernelError(
         f"the kernel {kernel} of this process cannot be compressed: {', '.join(PROCESSES)} of one "
-        "length scale, DotProduct, their sums, products and powers, and white noise can"
+        "length scale, DotProduct, their sums, products and powers, constants and white noise can"
     )
+
+
+def _times(
+    one: tuple[Kernel | None, float], other: tuple[Kernel | None, float]
+) -> tuple[Kernel | None, float]:
+    """(k + a)(l + b) = kl + bk + al, and ab."""
+    (k, a), (own, b) = one, other
+    terms = [k * own if k is not None and own is not None else None]
+    terms += [b * k if k is not None and b else None, a * own if own is not None and a else None]
+    return _total(terms), a * b
+
+
+def _total(terms: list[Kernel | None]) -> Kernel | None:
+    left = [term for term in terms if term is not None]
+    return sum(left[1:], start=left[0]) if left else None
+
+
+def _matern(kernel: Any, length: float) -> Kernel:
+    if np.isinf(kernel.nu):
+        return RBF(0.5 / length**2)
+    if kernel.nu not in (0.5, 1.5, 2.5):
+        raise KernelError(
+            f"Matern of nu={kernel.nu:g} cannot be compressed: 0.5, 1.5, 2.5, inf can"
+        )
+    return Matern(nu=float(kernel.nu), length_scale=length)
 
 
 PROCESSES: dict[str, Callable[[Any, float], Kernel]] = {
     "RBF": lambda kernel, length: RBF(0.5 / length**2),
-    "Matern": lambda kernel, length: Matern(nu=float(kernel.nu), length_scale=length),
+    "Matern": _matern,
     "RationalQuadratic": lambda kernel, length: RationalQuadratic(length, float(kernel.alpha)),
-    "ExpSineSquared": lambda kernel, length: Periodic(length, float(kernel.periodicity)),
 }
 
 

@@ -27,6 +27,7 @@ SUMS = ("BaseEnsemble._outputs", *BALANCED)
 MACHINES = ("KernelMachine._outputs",)
 LINEAR = ("LinearOutputs._outputs", "BaseComponentwise._outputs")
 DECISIONS = ("Classification.predict", "LinearDecision.predict", "CompressedClassifier.predict")
+DETECTIONS = ("CompressedOutlierDetector.predict",)
 NUMBERS = ("Regression.predict", "LinearPrediction.predict", "CompressedRegressor.predict")
 
 SAME_OUTPUT = 1e-4
@@ -45,7 +46,7 @@ def to_onnx(
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
     said = getattr(type(model).predict, "__qualname__", "")
-    if said not in (*DECISIONS, *NUMBERS) or _way(model) is None:
+    if said not in (*DECISIONS, *NUMBERS, *DETECTIONS) or _way(model) is None:
         raise ExportError(
             f"{type(model).__name__} cannot be written in ONNX: kernel, linear, stump and tree "
             "models can. TransformRegressor and LinearTreeBoostingRegressor have to_sql; a "
@@ -62,6 +63,11 @@ def to_onnx(
         if width == 1:
             values = _flat(graph, values)
         graph.output("prediction", values, np.float64, width=width if width > 1 else None)
+    elif said in DETECTIONS:
+        normal = graph.cast(graph.op("Greater", _flat(graph, outputs), -model._border), np.float64)
+        labels = graph.op("Sub", graph.op("Mul", normal, 2.0), 1.0)
+        graph.output("label", graph.cast(labels, np.int64), np.int64)
+        graph.output("decision", _flat(graph, outputs), np.float64)
     else:
         _classes(graph, model, outputs)
     graph_model = graph.model(dtype, f"{type(model).__name__} of cgboost")
@@ -122,7 +128,9 @@ def _classes(graph: OperatorGraph, model: Any, outputs: Name) -> None:
     else:
         votes = outputs
         if getattr(model, "_pairwise", False):
-            votes, outputs = _of_pairs(graph, model, outputs)
+            votes, of_classes = _of_pairs(graph, model, outputs)
+            votes = of_classes if model._breaks_ties else votes
+            outputs = outputs if model._shows_pairs else of_classes
         numbers = graph.op("ArgMax", votes, axis=1, keepdims=0)
     whole = classes.dtype.kind in "biu"
     known = (
@@ -134,7 +142,9 @@ def _classes(graph: OperatorGraph, model: Any, outputs: Name) -> None:
     if len(classes) == 2:
         graph.output("decision", _flat(graph, outputs), np.float64)
     else:
-        graph.output("decision", outputs, np.float64, width=len(classes))
+        pairs = getattr(model, "_shows_pairs", False)
+        width = model.dual_coef_.shape[1] if pairs else len(classes)
+        graph.output("decision", outputs, np.float64, width=width)
     shares = _probabilities(graph, model, outputs)
     if shares is not None:
         graph.output("probabilities", shares, np.float64, width=len(classes))

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from cgboost.arrays import Indices, Vector
+from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, Matrix
 from cgboost.kernels.expansions import Arithmetic
 from cgboost.kernels.sparse_rows import squared_norms
@@ -115,6 +116,11 @@ def squared_lengths(kernel: Kernel, Z: Matrix, coef: Matrix) -> Vector:
 
     A squared length near 0 is a difference of large numbers: to the computed value comes
     (relative error of a kernel value + of the sums) · (Σ_j |coef_j| size(z_j))².
+
+    Raises
+    ------
+    KernelError
+        If one is negative by more than rounding.
     """
     Z = Z.astype(np.float64)
     total = np.zeros(coef.shape[1])
@@ -128,5 +134,11 @@ def squared_lengths(kernel: Kernel, Z: Matrix, coef: Matrix) -> Vector:
     else:
         relative, size = rounding.relative, rounding.size
     relative += 2.0 * len(Z) * UNIT_ROUNDOFF
-    lengths: Vector = np.maximum(total, 0.0) + relative * (size @ np.abs(coef)) ** 2
+    errors = relative * (size @ np.abs(coef)) ** 2
+    if np.any(total < -errors):
+        raise KernelError(
+            f"{kernel} is the kernel of no space of functions: one has the squared norm "
+            f"{total.min():.3g}, so that nothing bounds how far two of them are apart"
+        )
+    lengths: Vector = np.maximum(total, 0.0) + errors
     return lengths

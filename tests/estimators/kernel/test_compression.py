@@ -1,8 +1,10 @@
 """Compression of kernel machines: the given function, few centres, a bound everywhere."""
 
+import copy
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import check_grad
 from scipy.sparse import csr_array
@@ -25,6 +27,7 @@ from cgboost import (
     compress,
     load,
 )  # fmt: skip
+from cgboost.estimators.kernel.compression import CompressedRegressor
 from cgboost.exceptions import KernelError
 from cgboost.pricing.centres.agreement import Agreement, squared_lengths
 
@@ -44,10 +47,15 @@ MACHINES = {
     "NuSVC": NuSVC(nu=0.3).fit(X, THREE),
     "SVR": SVR(C=10).fit(X, 100.0 * NUMBERS),
     "NuSVR": NuSVR(C=10).fit(X, NUMBERS),
+    "SVC, ties": SVC(break_ties=True, gamma=2.0).fit(X, THREE),
+    "SVC, decisions of pairs": SVC(decision_function_shape="ovo").fit(X, THREE),
     "OneClassSVM": OneClassSVM(nu=0.2).fit(X),
     "KernelRidge": KernelRidge(kernel="rbf", alpha=0.1).fit(X, NUMBERS),
     "KernelRidge, two responses": KernelRidge(kernel="rbf").fit(X, np.c_[NUMBERS, 1e6 * X[:, 0]]),
     "a process": GaussianProcessRegressor(MEAN, optimizer=None, normalize_y=True).fit(X, NUMBERS),
+    "a process with a constant": GaussianProcessRegressor(
+        (process.ConstantKernel(2.0) + process.RBF()) * process.Matern(), optimizer=None
+    ).fit(X, NUMBERS[:, None]),
     "ours, three classes": CGBoostClassifier(C=10).fit(X, THREE),
     "ours, numbers": CGBoostRegressor({"r": RBF(0.5), "l": Linear()}, penalty="rkhs").fit(
         X, NUMBERS
@@ -64,12 +72,8 @@ def said(machine: Any, rows: np.ndarray) -> np.ndarray:
 def outputs(machine: Any, rows: np.ndarray) -> np.ndarray:
     """Outputs that the centres add up to: those of pairs of classes of an SVC."""
     if isinstance(machine, SVC | NuSVC):
-        machine = clone(machine).set_params(decision_function_shape="ovo").fit(X, _labels(machine))
+        machine = copy.copy(machine).set_params(decision_function_shape="ovo", break_ties=False)
     return said(machine, rows).reshape(len(rows), -1)
-
-
-def _labels(machine: Any) -> np.ndarray:
-    return THREE if len(machine.classes_) == 3 else TWO
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -91,7 +95,7 @@ def test_the_bound_holds_everywhere(name: str) -> None:
     given = MACHINES[name]
     small = compress(given, X, size=20, random_state=0)
     assert len(small.centers_) == len(small.dual_coef_) == 20
-    off = np.abs(outputs(given, ELSEWHERE) - small._outputs(ELSEWHERE))
+    off = np.abs(outputs(given, ELSEWHERE) - small.outputs(ELSEWHERE))
     assert np.all(off <= small.agreement(ELSEWHERE) * (1 + 1e-9) + 1e-9)
     assert small.disagreement_ <= 0.15
     if hasattr(given, "classes_"):
@@ -150,6 +154,7 @@ def test_a_loss_is_reached_or_the_vectors_are_kept() -> None:
     some = compress(given, X, loss=0.05, random_state=0)
     assert some.disagreement_ <= 0.05
     assert len(some.centers_) < len(given.support_)
+    assert len(compress(given, X, loss=0.6, random_state=0).centers_) < 5
     numbers = MACHINES["SVR"]
     all_of_it = compress(numbers, X, loss=0.0, random_state=0)
     assert len(all_of_it.centers_) == len(numbers.support_)
@@ -164,19 +169,32 @@ def test_a_pipeline_stays_one() -> None:
     assert np.mean(small.predict(1000 * X) == given.predict(1000 * X)) >= 0.95
 
 
-@pytest.mark.parametrize("name", ["SVC, pairs", "KernelRidge, two responses", "ours, numbers"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SVC, pairs",
+        "SVC, ties",
+        "SVC, decisions of pairs",
+        "KernelRidge, two responses",
+        "OneClassSVM",
+        "ours, numbers",
+    ],
+)
 def test_machines_are_taken_away(name: str, tmp_path: Any) -> None:
     """Files and ONNX have the same outputs; arrays say what they are; ``fit`` changes nothing."""
     small = compress(MACHINES[name], X, size=10, random_state=0)
     known = said(small, X)
     assert (said(load(small.save(tmp_path / "m.cgb")), X) == known).all()
-    assert (said(small.fit(X, NUMBERS), X) == known).all()
+    assert (said(clone(small).fit(X, NUMBERS), X) == known).all()
+    again = compress(small, X, size=10)
+    assert said(again, X) == pytest.approx(known)
+    assert len(compress(small, X, size=4).centers_) == 4
     arrays = small.to_numpy()
     assert arrays["centers"].shape == (10, 3)
     if name == "SVC, pairs":
         squares = ((X[:, None] - arrays["centers"]) ** 2).sum(axis=2)
         own = np.exp(-0.5 * squares) @ arrays["coef"] + arrays["intercept"]
-        assert own == pytest.approx(small._outputs(X))
+        assert own == pytest.approx(small.outputs(X))
     runtime = pytest.importorskip("onnxruntime")
     graph = small.to_onnx(dtype="float64")
     session = runtime.InferenceSession(graph.SerializeToString())
@@ -195,7 +213,10 @@ def test_machines_are_taken_away(name: str, tmp_path: Any) -> None:
         (SVC(kernel="sigmoid").fit(X, TWO), {}, KernelError, "no space of functions"),
         (SVC(kernel="precomputed").fit(X @ X.T, TWO), {}, KernelError, "no gradient by a centre"),
         (SVC().fit(csr_array(X), TWO), {}, KernelError, "sparse rows"),
-        (KernelRidge(kernel="laplacian").fit(X, TWO), {}, KernelError, "no gradient"),
+        (KernelRidge(kernel="laplacian").fit(X, TWO), {}, KernelError, "cannot be compressed"),
+        (SVC(kernel="poly", coef0=-1.0).fit(X, TWO), {}, KernelError, "coef0=-1 is that of no"),
+        (SVR(gamma=1e3).fit(X, NUMBERS), {"X": 50 + X}, KernelError, "X has to be scaled"),
+        (CompressedRegressor(), {}, ValueError, "not fitted"),
         (MACHINES["SVR"], {"size": 0}, ValueError, "at least 1, got 0"),
         (MACHINES["SVR"], {"size": 2.5}, ValueError, "whole number"),
         (MACHINES["SVR"], {"loss": 1.0}, ValueError, r"\[0, 1\), got 1.0"),
@@ -216,5 +237,23 @@ def test_a_machine_that_was_changed_is_refused() -> None:
     given = SVR(C=10).fit(X, NUMBERS)
     given._gamma *= 2.0
     given.dual_coef_ = given.dual_coef_ * 1.5
-    with pytest.raises(KernelError, match="do not have its outputs"):
+    with pytest.raises(KernelError, match="changed after its fit"):
         compress(given, X, size=5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_frames_and_their_names() -> None:
+    """Names of columns are those of the machine; nothing warns of arrays in their place."""
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    small = compress(SVC().fit(frame, THREE), frame, size=5, random_state=0)
+    assert small.feature_names_in_.tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="feature names"):
+        small.predict(frame[["b", "a", "c"]])
+    assert "5 centers instead of" in repr(small)
+
+
+def test_a_kernel_of_no_space_has_no_bound() -> None:
+    """A squared norm that is negative by more than rounding is an error, and not taken for 0."""
+    with pytest.raises(KernelError, match="of no space"):
+        squared_lengths(RBF(1.0) - 2.0 * RBF(0.5), X, NUMBERS[:, None])
+    assert squared_lengths(RBF(1.0), np.vstack([X, X]), np.r_[NUMBERS, -NUMBERS][:, None]) <= 1e-6
