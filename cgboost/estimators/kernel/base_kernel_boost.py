@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cgboost.estimators.common.certified import BoostOverCosts
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.training_rows import Matrix, TrainingRows
-from cgboost.estimators.kernel.kernel_columns import KernelColumns
+from cgboost.estimators.kernel.kernel_columns import KernelColumns, Priority
 from cgboost.estimators.kernel.kernel_input import read_new, read_training
 from cgboost.estimators.kernel.kernel_parameters import HasKernels
 from cgboost.exceptions import DataWarning, see, warn_caller
@@ -33,7 +33,7 @@ class BaseKernelBoost(HasKernels, BoostOverCosts):
     )
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     centers: Literal["rows", "free"] = field(default="rows", kw_only=True)
-    priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
+    priority: Priority = field(default="full", kw_only=True)
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 
