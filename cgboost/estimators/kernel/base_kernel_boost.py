@@ -16,8 +16,7 @@ from cgboost.estimators.kernel.kernel_input import read_new, read_training
 from cgboost.estimators.kernel.kernel_parameters import HasKernels
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels import AnyLibrary
-from cgboost.kernels.combinations import Normalized
-from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary
+from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary, given
 from cgboost.kernels.sparse_rows import is_sparse
 from cgboost.penalties import RKHS, GroupNorm, Penalty, get_penalty
 from cgboost.pricing import KernelPool
@@ -94,12 +93,8 @@ class BaseKernelBoost(HasKernels, BoostOverCosts):
         """The kernel columns; ``library_`` has the widths that kernels took from the rows."""
         library = self._input.library
         pool: KernelPool = replace(self._family, library=library).pool(rows)
-        kernels = {}
-        for family in pool.families:
-            kernel = family.kernel
-            if library.normalize and isinstance(kernel, Normalized):
-                kernel = kernel.kernel
-            kernels[family.name] = kernel
+        as_given = given if library.normalize else (lambda kernel: kernel)
+        kernels = {family.name: as_given(family.kernel) for family in pool.families}
         self.library_ = library.with_kernels(kernels)
         return pool
 
