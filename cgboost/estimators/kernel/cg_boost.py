@@ -121,13 +121,14 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
     columns_per_round : int, "all" or None
         Maximum number of columns generated per round. None means 2 % of the training rows, at most
         400, and at least 20 without early stopping and ``max_columns``. 1 is exactly the algorithm
-        of the paper. "all" adds every column that prices out, from every kernel. With penalty="l2",
-        nearly every column has a nonzero coefficient at the optimum: None then means "all" for up
-        to 3000 columns (rows × kernels), without early stopping or ``max_columns``, and "all" is
-        the fastest choice for more if they fit into memory. With penalty="l1" it costs more than it
-        saves. With penalty="rkhs", a hinge or a tube and a free offset, None means that there are
-        no rounds, under the same conditions: libsvm solves the problem over all functions, and
-        rounds follow only if its certified gap is above ``tol``.
+        of the paper, with restricted problems solved to their optimum. "all" adds every column that
+        prices out, from every kernel. With penalty="l2", nearly every column has a nonzero
+        coefficient at the optimum: None then means "all" for up to 3000 columns (rows × kernels),
+        without early stopping or ``max_columns``, and "all" is the fastest choice for more if they
+        fit into memory. With penalty="l1" it costs more than it saves. With penalty="rkhs", a hinge
+        or a tube and a free offset, None means that there are no rounds, under the same conditions:
+        libsvm solves the problem over all functions, and rounds follow only if its certified gap is
+        above ``tol``.
     max_columns : int or None
         Maximum number of generated columns (per class, with more than two). The last round may be
         smaller to stay within it. Some generated columns end up with the coefficient 0, and
