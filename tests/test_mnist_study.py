@@ -123,8 +123,8 @@ def test_the_curves_are_those_of_the_paper_s_figure(parts: dict[str, Any], store
         assert (np.diff(objective) <= 1e-9 * objective[0]).all()
         ends.append(objective[-1])
         each.append(scored[-1] / len(scored))
-    assert ends[0] == pytest.approx(ends[1], rel=1e-4)
-    assert each[1] < each[0]
+    assert ends == pytest.approx([ends[0]] * 3, rel=1e-4)
+    assert max(each[1:]) < each[0]
     for C in (curves.GOOD_C, curves.BAD_C):
         columns = curve(store, curves.VALIDATION, f"{C:g}", "columns", 0)
         kept, end = curve(store, curves.VALIDATION, f"{C:g}", "stopped", 0)
