@@ -114,10 +114,10 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
         Order in which columns are scored; the optimum is the same. "full" scores all columns every
         round and adds the best ones. The others score fewer columns per round and prefer the first
         kernels of the library, rows inside the margin before all rows. "strict", the order of the
-        paper, leaves a kernel when none of its columns prices out; "stratified" leaves it when they
-        violate less than half as much as those of the others. Both are slower than "full", and need
-        more columns (docs/studies/mnist/page.md). With penalty="rkhs" or "group", all columns are
-        scored.
+        paper, leaves a kernel when none of its columns prices out, so that a fit that is cut short
+        may have columns of the first kernel alone; "stratified" leaves it when they violate less
+        than half as much as those of the others. Both are slower than "full", and need more columns
+        (docs/studies/mnist/page.md). With penalty="rkhs" or "group", all columns are scored.
     columns_per_round : int, "all" or None
         Maximum number of columns generated per round. None means 2 % of the training rows, at most
         400, and at least 20 without early stopping and ``max_columns``. 1 is exactly the algorithm

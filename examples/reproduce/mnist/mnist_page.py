@@ -299,7 +299,7 @@ def order_rows(measured: Measured) -> Iterator[Sequence[str]]:
                 min(run.test_error for run in runs)
                 for runs in zip(*others(measured, penalty, end), strict=True)
             ]
-            wins = sum(run.test_error < other for run, other in zip(own, best, strict=True))
+            wins = sum(run.test_error < other for run, other in zip(own, best, strict=False))
             seconds, scored = mean_of(own, "train_seconds"), mean_of(own, "scored_a_round")
             won = f"{wins} of {len(own)}"
             yield title, words, order, error, won, f"{seconds:.2g}", f"{scored:.0f}"
