@@ -147,7 +147,8 @@ def tables(folder: Path) -> dict[str, str]:
         ),
         "limits": (
             limit_rows,
-            "data | norm | columns | " + " | ".join(f"{order}: R_val | L / Q / R" for order in ORDERS),
+            "data | norm | columns | "
+            + " | ".join(f"{order}: R_val | L / Q / R" for order in ORDERS),
         ),
         "priorities": (priority_rows, "order | columns | rounds | scored a round | scored"),
         "validation": (
