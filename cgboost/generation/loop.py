@@ -93,7 +93,8 @@ class ColumnGeneration:
         Stop when the certified relative duality gap is at most this.
     columns_per_round : int or None, default=None
         Maximum number of columns taken from one pricing pass. None: as the master says, 20 or
-        more for a :class:`~cgboost.masters.LinearMaster` and 1 for those that say nothing.
+        more for a :class:`~cgboost.masters.LinearMaster` and 1 for those that say nothing. With 1
+        every restricted problem is solved to its optimum; with more it need not be.
     max_columns : int or None
         Maximum number of columns in the master; the last pass adds only as many as fit.
     columns_reason : StopReason, default="max_columns"
@@ -430,7 +431,7 @@ class ColumnGeneration:
         if not self._adjusts:
             return
         rough = (number == 0 and columns > 0) or bound > -np.inf
-        rough = rough and not self.limits.last(columns, number)
+        rough = rough and self.columns_per_round > 1 and not self.limits.last(columns, number)
         # of the master, if it has one
         self._able.accuracy = SOLVED_SHARE * self.tol if rough else 0.0
 

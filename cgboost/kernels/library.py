@@ -1,4 +1,7 @@
-"""Libraries: named kernels in order of priority, and values that are converted to one."""
+"""Libraries: named kernels in order of priority, and values that are converted to one.
+
+[B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, Self
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +20,15 @@ from cgboost.arrays import Matrix
 from cgboost.exceptions import see
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Weights
-from cgboost.kernels.kernel import Kernel, KernelFunction, fitted
+from cgboost.kernels.kernel import (
+    Kernel,
+    KernelFunction,
+    Power,
+    Product,
+    Sum,
+    fitted,
+    rebuilt,
+)
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.numeric.matern import Matern
 from cgboost.kernels.numeric.rbf import RBF
@@ -39,8 +51,11 @@ class KernelLibrary:
         priority in stratified pricing. A callable ``k(X, Z)`` must return real numbers of shape
         (len(X), len(Z)). To pickle a model, it must be a named function defined in a module, not a
         lambda.
-    normalize : bool, default=False
-        Divide every kernel by √(k(x, x) k(z, z)). By default nothing is scaled.
+    normalize : bool, "parts" or "whole", default=False
+        Divide every kernel by √(k(x, x) k(z, z)). Of a sum of kernels every term is divided
+        ("parts", which True means) and keeps its weight, Σ μ_p k_p(x, z)/√(k_p(x, x) k_p(z, z)), so
+        that a kernel of large values does not drown the others; "whole" divides the sum. By default
+        nothing is scaled.
     standardize : bool, default=False
         Apply all kernels to (x − mean)/std, with the means and standard deviations of the features
         in the training rows, as in ``StandardScaler``. Features of sparse rows are divided by the
@@ -61,7 +76,7 @@ class KernelLibrary:
         self,
         kernels: Mapping[str, Kernel | KernelFunction | tuple[Kernel | KernelFunction, Any]],
         *,
-        normalize: bool = False,
+        normalize: bool | Literal["parts", "whole"] = False,
         standardize: bool = False,
         negation: bool = True,
     ) -> None:
@@ -76,9 +91,22 @@ class KernelLibrary:
         self.kernels = {name: _as_kernel(name, kernel) for name, kernel in kernels.items()}
         if standardize and any(isinstance(own, Precomputed) for own in self.kernels.values()):
             raise ValueError("standardize=True scales features, and a Precomputed kernel has none")
-        self.normalize = normalize
+        if normalize not in (True, False, "parts", "whole"):
+            raise ValueError(
+                f'normalize must be True, False, "parts" or "whole", got {normalize!r}'
+            )
+        self._normalize = normalize
         self.standardize = standardize
         self.negation = negation
+
+    @property
+    def normalize(self) -> bool | Literal["parts", "whole"]:
+        """As given."""
+        own = vars(self)
+        if "_normalize" in own:
+            return self._normalize
+        # in files of before "parts", True divides sums as a whole
+        return "whole" if own["normalize"] else False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -106,7 +134,7 @@ class KernelLibrary:
             Positive: a row of weight w counts as w rows.
         """
         return {
-            name: fitted(Normalized(kernel, name) if self.normalize else kernel, X, sample_weight)
+            name: fitted(normalized(kernel, name, self.normalize), X, sample_weight)
             for name, kernel in self.kernels.items()
         }
 
@@ -235,10 +263,42 @@ class KernelLibrary:
         return len(self.kernels)
 
     def __repr__(self) -> str:
-        options = [] if not self.normalize else ["normalize=True"]
+        options = [] if not self.normalize else [f"normalize={self.normalize!r}"]
         options += ["standardize=True"] if self.standardize else []
         options += [] if self.negation else ["negation=False"]
         return f"KernelLibrary({', '.join([*self.names, *options])})"
+
+
+def normalized(kernel: Kernel, name: str, normalize: bool | str) -> Kernel:
+    """A kernel of a library that is divided by √(k(x, x) k(z, z)), or whose terms are.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    name : str
+        For errors.
+    normalize : {True, "parts", "whole", False}
+        True means "parts": every term of a sum is normalised, and keeps its weight, as in Table 1
+        of [B]; so are the terms of sums inside products, powers and kernels on columns. A kernel
+        without sums is normalised as a whole, which is the product of its normalised factors.
+    """
+    if not normalize:
+        return kernel
+    if normalize != "whole" and _has_terms(kernel):
+        return rebuilt(kernel, partial(normalized, name=name, normalize=normalize))
+    return Normalized(kernel, name)
+
+
+def given(kernel: Kernel) -> Kernel:
+    """The kernel that :func:`normalized` was given."""
+    return kernel.kernel if isinstance(kernel, Normalized) else rebuilt(kernel, given)
+
+
+def _has_terms(kernel: Kernel) -> bool:
+    """Whether it is a sum, or a product, power or kernel on columns with one in it."""
+    if isinstance(kernel, (Product, Power, On)):
+        return any(map(_has_terms, kernel.parts()))
+    return isinstance(kernel, Sum)
 
 
 def _as_kernel(name: object, kernel: Any) -> Kernel:

@@ -28,7 +28,11 @@ IN_FILES = {
     },
     "FactorBasis": {"_columns": "state.columns", "_uniform": "state.uniform"},
     "GrowingMatrix": {"_count": "state.count", "_store": "state.store"},
-    "KernelLibrary": {"_given": "state.given", "_header": "state.header"},
+    "KernelLibrary": {
+        "_given": "state.given",
+        "_header": "state.header",
+        "_normalize": "state.normalize",
+    },
     "NumberedLeaves": {"_table": "state.table"},
     "Precomputed": {"_numbers_of_rows": "state.numbers_of_rows"},
     "StoredEstimator": {

@@ -180,7 +180,8 @@ def _add_odd_even(commands: Any) -> None:
     add("--no-negation", action="store_true", help="with --coef nonneg: kernels are only added")
     add("--offset", choices=["none", "penalized", "free"], default="free", help="offset b")
     add("--C", metavar="C", default="0.1,1,10", help="price of an error, or several to choose from")
-    add("--priority", choices=["full", "stratified"], default="full", help="pricing order")
+    orders = ["full", "stratified", "strict"]
+    add("--priority", choices=orders, default="full", help="pricing order")
     add("--columns-per-round", type=int, metavar="N", help="columns a round (2 %% of the rows)")
     add("--max-columns", type=int, metavar="N", help="stop at this many generated columns")
     add("--early-stopping", action="store_true", help="keep the round that validates best")

@@ -20,7 +20,7 @@ import numpy as np
 from cgboost.estimators.kernel.cg_boost import CGBoostClassifier
 from cgboost.generation.history import StopReason
 from cgboost.generation.progress import ProgressLine
-from cgboost.kernels import Kernel, Normalized
+from cgboost.kernels import Kernel
 from cgboost.kernels.library import KernelLibrary
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.numeric.rbf import RBF
@@ -82,8 +82,9 @@ class Chosen(NamedTuple):
 def parse_library(kernels: str, *, normalize: bool = True, negation: bool = True) -> KernelLibrary:
     """Library from a word like ``"L,Q,R"`` (a mixture) or ``"L+Q"`` (a composite kernel).
 
-    Every kernel is normalised before kernels are added up, so that a composite weighs its parts
-    equally. With α ≥ 0 and ``negation=False`` a kernel can only be added, as in [B] (4) and (7).
+    With ``normalize`` every kernel is normalised before kernels are added up, so that a composite
+    weighs its parts equally. With α ≥ 0 and ``negation=False`` a kernel can only be added, as in
+    [B] (4) and (7).
     """
     library: dict[str, Kernel] = {}
     for name in kernels.split(","):
@@ -94,11 +95,8 @@ def parse_library(kernels: str, *, normalize: bool = True, negation: bool = True
                 f"kernels must be letters of {', '.join(KERNELS)} joined by ',' (mixture) or '+' "
                 f"(composite), each part once; got {kernels!r}"
             )
-        parts = [KERNELS[letter] for letter in letters]
-        library["+".join(letters)] = reduce(
-            add, [Normalized(part) for part in parts] if normalize else parts
-        )
-    return KernelLibrary(library, negation=negation)
+        library["+".join(letters)] = reduce(add, [KERNELS[letter] for letter in letters])
+    return KernelLibrary(library, normalize=normalize, negation=negation)
 
 
 def fit_best(

@@ -238,6 +238,7 @@ CLASSICAL = [
     case(AnyBoostClassifier(TREE), "classes", three_classes, unique=False),
     case(AnyBoostClassifier(TREE, corrective=True), "corrective", unique=False),
     case(AnyBoostRegressor(TREE), unique=False),
+    case(AnyBoostRegressor(TREE, orthogonalize=True), "orthonormal", unique=False),
     case(AdaBoostClassifier(max_bins=5)),
     case(AdaBoostClassifier(), "classes", three_classes),
     case(AdaBoostClassifier(STUMP), "trees", three_classes, but=LESS),

@@ -186,12 +186,15 @@ class Adjustable(CountingMaster):
 def test_the_accuracy_that_rounds_ask_for() -> None:
     """All of it until a search has a bound, and in the last round; a share of tol in between.
 
-    With columns from before, the first round is no more than a beginning.
+    With columns from before, the first round is no more than a beginning. With one column a round
+    it is all of it, always.
     """
-    share, options = SOLVED_SHARE * 1e-3, {"tol": 1e-3, "max_rounds": 4}
-    master = Adjustable(0.0)
+    share, options = SOLVED_SHARE * 1e-3, {"tol": 1e-3, "max_rounds": 4, "columns_per_round": 2}
+    master, single = Adjustable(0.0), Adjustable(0.0)
     run(master, Supply(10), **options)
     assert master.asked == [0.0, share, share, 0.0]
+    run(single, Supply(10), **options | {"columns_per_round": 1})
+    assert single.asked == [0.0] * 4
     unproven = Adjustable()
     run(unproven, Supply(2, exact=False), tol=1e-3)
     assert set(unproven.asked) == {0.0}

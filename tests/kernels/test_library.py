@@ -27,7 +27,7 @@ from cgboost import (
 )
 from cgboost.exceptions import KernelError
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, ProductKernel, as_library
-from cgboost.kernels.library import DEFAULT_LIBRARY, LIBRARIES
+from cgboost.kernels.library import DEFAULT_LIBRARY, LIBRARIES, given
 from cgboost.kernels.parameters import changed, grouped, with_nested
 
 RNG = np.random.default_rng(0)
@@ -53,6 +53,55 @@ def test_library_keeps_the_order_and_fits_every_kernel() -> None:
         pickle.dumps(KernelLibrary({"mine": lambda A, B: A @ B.T}))
     library = KernelLibrary({"r": RBF()}, normalize=True, standardize=True, negation=False)
     assert repr(library) == "KernelLibrary(r, normalize=True, standardize=True, negation=False)"
+
+
+@pytest.mark.parametrize("normalize", [True, "parts"])
+def test_parts_of_a_sum_are_normalised(normalize: Any) -> None:
+    """As in Table 1 of the paper, Σ μ_p of kernels with k(x, x) = 1; also in products, on columns.
+
+    What has no sum in it is normalised as a whole. All of them can be had as they were given.
+    """
+
+    def unit(K: Callable[..., np.ndarray], A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return K(A, B) / np.sqrt(np.diag(K(A, A))[:, None] * np.diag(K(B, B)))
+
+    def linear(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return A @ B.T
+
+    def quadratic(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return (A @ B.T) ** 2
+
+    rbf = np.exp(-0.3 * ((X[:, None] - Z) ** 2).sum(axis=2))
+    both = unit(linear, X, Z) + 2.0 * unit(quadratic, X, Z)
+    first = unit(linear, X[:, :2], Z[:, :2]) + 2.0 * unit(quadratic, X[:, :2], Z[:, :2])
+    composite = Linear() + 2.0 * Polynomial(2)
+    expected: dict[str, tuple[Any, np.ndarray]] = {
+        "sum": (composite, both),
+        "weighted": (0.5 * Polynomial(2), 0.5 * unit(quadratic, X, Z)),
+        "product": (composite * RBF(0.3), both * rbf),
+        "power": (composite**2, both**2),
+        "columns": (On(composite, [0, 1]), first),
+        "no sum": (Linear() * RBF(0.3), unit(linear, X, Z) * rbf),
+        "itself": (Cosine() + RBF(0.3), unit(linear, X, Z) + rbf),
+    }
+    kernels = {name: kernel for name, (kernel, _) in expected.items()}
+    fitted = KernelLibrary(kernels, normalize=normalize).fit(X)
+    for name, (_, values) in expected.items():
+        np.testing.assert_allclose(fitted[name](X, Z), values, rtol=1e-9, atol=1e-12)
+        assert given(fitted[name]) == (
+            On(composite, [0, 1]).fit(X) if "col" in name else kernels[name]
+        )
+    whole = KernelLibrary(kernels, normalize="whole").fit(X)
+    assert whole["sum"] == Normalized(composite)
+    assert given(whole["sum"]) == composite
+    own = {"normalize": normalize, "standardize": False}
+    assert KernelLibrary({"sum": composite}, **own).get_params(deep=False)["normalize"] is normalize
+
+
+def test_another_word_for_normalising_is_refused() -> None:
+    """The error says what is allowed."""
+    with pytest.raises(ValueError, match='True, False, "parts" or "whole", got \'part\''):
+        KernelLibrary({"l": Linear()}, normalize="part")
 
 
 def negative_distance(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import cgboost
 from cgboost import RBF, LPBoostClassifier
@@ -109,3 +110,14 @@ def test_renamed_modules_and_attributes_read_old_files(tmp_path: Path) -> None:
     for folder, own in zip(folders, values, strict=True):
         said = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))["outputs"]
         assert own == said[name][1]
+
+
+def test_libraries_of_old_files_divide_sums_as_a_whole(tmp_path: Path) -> None:
+    """As True meant when they were written, also in clones and when they are saved again."""
+    for folder in FOLDER.glob("format_*"):
+        old = cgboost.load(folder / file_name("sums, normalised, standardised")).library
+        assert old.normalize == clone(old).normalize == "whole"
+        cgboost.CGBoostClassifier(old).save(tmp_path / "again.cgb")
+        assert cgboost.load(tmp_path / "again.cgb").library == old
+    new = cgboost.KernelLibrary({"rbf": RBF()}, normalize=True)
+    assert decoded(json.loads(json.dumps(encoded(new).as_json())), []).normalize is True

@@ -56,7 +56,7 @@ def test_prints_table_one_and_writes_everything(
         ["--kernels", "L+Q", "--priority", "full", "--columns-per-round", "1"],
         ["--solver", "clarabel", "--coef", "nonneg", "--offset", "penalized"],
         ["--coef", "nonneg", "--no-negation"],
-        ["--no-compare", "--priority", "stratified"],
+        ["--no-compare", "--priority", "strict"],
         ["--raw-kernels", "--kernels", "L", "--early-stopping", "--seed", "3", "--tol", "1e-2"],
     ],
     ids=" ".join,

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.generation import ProgressLine
 from cgboost.generation.history import Round
-from cgboost.kernels import Normalized, Sum
+from cgboost.kernels import Sum
 from cgboost.studies.datasets import Split, odd_even_split
 from cgboost.studies.odd_even import fit_best, parse_library, table_row, write_table
 
@@ -25,7 +25,7 @@ def test_words_become_mixtures_and_composites() -> None:
     """A comma separates members of the mixture, a plus adds kernels up, each normalised."""
     mixture = parse_library("L,q,R")
     assert mixture.names == ("L", "Q", "R")
-    assert all(isinstance(kernel, Normalized) for kernel in mixture.kernels.values())
+    assert mixture.normalize is True
     composite = parse_library("L+Q+R", normalize=False)
     assert composite.names == ("L+Q+R",)
     assert isinstance(composite.kernels["L+Q+R"], Sum)

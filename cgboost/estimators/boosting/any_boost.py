@@ -1,9 +1,9 @@
 """Boosting of any weak learner: AnyBoost, and forward stagewise additive modelling.
 
 [M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006, Alg. 1:
-gradient descent in function space. [P] is Pednault, *Transform Regression and the Kolmogorov
-Superposition Theorem*, 2006: gradient boosting, Table 1; orthogonalised, Table 5; feed-forward,
-Table 6; both, Table 7.
+gradient descent in function space; Alg. 2: with orthogonal columns. [P] is Pednault, *Transform
+Regression and the Kolmogorov Superposition Theorem*, 2006: gradient boosting, Table 1;
+orthogonalised, Table 5; feed-forward, Table 6; both, Table 7.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from cgboost.estimators.common.predictors import Classification, Regression
 from cgboost.estimators.common.stagewise import BaseLearnerStages
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import Pricer
+from cgboost.losses.exponential import Exponential
 from cgboost.losses.loss import Loss, require
 from cgboost.losses.registry import (
     CLASSIFICATION,
@@ -114,7 +115,8 @@ class BaseAnyBoost(BaseLearnerBoost):
     loss: Any = field(default=None, kw_only=True)
     step: Any = field(default="line-search", kw_only=True)
     learning_rate: float = field(default=0.1, kw_only=True)
-    corrective: bool = field(default=False, kw_only=True)
+    corrective: bool | None = field(default=None, kw_only=True)
+    orthogonalize: bool = field(default=False, kw_only=True)
     start: Literal["constant", "zero"] = field(default="constant", kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]]
@@ -123,12 +125,19 @@ class BaseAnyBoost(BaseLearnerBoost):
         super()._check_parameters()
         check_known_loss(self.loss, self._losses)
         if isinstance(self.step, str):
-            check_choice("step", self.step, ("line-search", "newton"))
+            check_choice("step", self.step, ("line-search", "newton", "confidence"))
         else:
             check_number("step", self.step, above=0)
         check_learning_rate(self.learning_rate)
         check_choice("start", self.start, ("constant", "zero"))
-        check_bool("corrective", self.corrective)
+        if self.corrective is not None:
+            check_bool("corrective", self.corrective)
+        check_bool("orthogonalize", self.orthogonalize)
+        if self.step == "confidence" and known_loss(self.loss) != Exponential():
+            raise ValueError(
+                f'step="confidence" is the step of the exponential loss, got loss={self.loss!r}: '
+                'take loss="exponential", or step="line-search"'
+            )
         if self.step == "newton" and (loss := known_loss(self.loss)) is not None:
             require(loss, ["hessian_diag"], 'step="newton"')
 
@@ -141,12 +150,21 @@ class BaseAnyBoost(BaseLearnerBoost):
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         pool = self._pricer(rows)
+        refits = self.orthogonalize if self.corrective is None else self.corrective
         for target in self._target.of_runs(rows.y):
             loss = bound_loss(self.loss, target, rows.weights)
-            if self.corrective:
+            pricer: Pricer = pool
+            if self.orthogonalize:
+                from cgboost.pricing.learners.orthogonal_learners import OrthogonalPricer
+
+                constant = self.start == "constant"
+                pricer = OrthogonalPricer(pool, len(rows.weights), constant=constant)
+                if isinstance(loss, WeightedSquaredError):
+                    pricer = IndependentPricer(pricer, loss)
+            if refits:
                 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 
-                yield Subproblem(CorrectiveMaster(loss, offset=_offset_of(self.start)), pool)
+                yield Subproblem(CorrectiveMaster(loss, offset=_offset_of(self.start)), pricer)
             else:
                 master = StagewiseMaster(
                     loss,
@@ -154,7 +172,7 @@ class BaseAnyBoost(BaseLearnerBoost):
                     learning_rate=self.learning_rate,
                     start=self.start,
                 )
-                yield Subproblem(master, pool)
+                yield Subproblem(master, pricer)
 
 
 @dataclass(eq=False, repr=False)
@@ -175,20 +193,29 @@ default="log_loss"
         ``loss(target, weights)`` that returns a :class:`~cgboost.losses.loss.DifferentiableLoss`
         for labels ±1. The log-loss is Σ w_i log(1 + exp(−2 y_i f_i)), the exponential loss
         Σ w_i exp(−y_i f_i). The hinge has no Newton steps.
-    step : {"line-search", "newton"} or float, default="line-search"
+    step : {"line-search", "newton", "confidence"} or float, default="line-search"
         "line-search" is the step that lowers the loss most. "newton" is one Newton step; the
-        learner, a regressor, is then fitted to r/w with the Newton weights w. A number is a
-        constant step; the run then ends with a learner for which r·h ≤ 0.
+        learner, a regressor, is then fitted to r/w with the Newton weights w. "confidence" is the
+        inexact line search of ConfidenceBoost, for the exponential loss:
+        c = log((1 + ρ)/(1 − ρ))/(2·max|h|) with ρ = r·h/(Σ|r|·max|h|), which lowers a bound on the
+        loss most, and with h = ±1 the loss (Schapire, Singer 1999). A number is a constant step;
+        the run then ends with a learner for which r·h ≤ 0.
     learning_rate : float, default=0.1
-        Multiplies the first two; 1 takes the full steps of [M]. Must be below 2; from 2 on, steps
-        no longer lower the loss.
-    corrective : bool, default=False
+        Multiplies these but for a number; 1 takes the full steps of [M]. Must be below 2; from 2
+        on, steps no longer lower the loss.
+    corrective : bool or None, default=None
         Refit all coefficients in every round. ``step`` and ``learning_rate`` then only determine
-        what learners are fitted to.
+        what learners are fitted to. None means ``orthogonalize``.
+    orthogonalize : bool, default=False
+        OrthoAnyBoost ([M] Alg. 2): every column is orthogonal, on the training rows, to those
+        before it, t_i·t_j = 0, and of length 1: what a learner's output has that is new to them,
+        and to the constant with ``start="constant"``. Coefficients are refitted unless
+        ``corrective=False``. ``estimators_`` then have these columns as ``predict(X)``, and the
+        fitted learners as ``learner.estimator``.
     start : {"constant", "zero"}, default="constant"
-        f before the first round: the best constant, or 0. It is refitted only if ``corrective``. A
-        learner that cannot predict a constant, such as a linear model without an intercept,
-        therefore needs ``corrective=True``.
+        f before the first round: the best constant, or 0. It is refitted only with the
+        coefficients. A learner that cannot predict a constant, such as a linear model without an
+        intercept, therefore needs ``corrective=True``.
     n_estimators : int, default=100
         Maximum number of rounds; the run ends earlier if the learner cannot lower the loss.
     early_stopping : bool, default=False
@@ -246,10 +273,11 @@ class AnyBoostRegressor(Regression, BaseAnyBoost):
 
     Parameters
     ----------
-    estimator, step, learning_rate, corrective, start, n_estimators, early_stopping, \
-validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit, random_state
-        As in :class:`AnyBoostClassifier`; early stopping watches the mean absolute error, or the
-        loss for quantiles and counts.
+    estimator, step, learning_rate, corrective, orthogonalize, start, n_estimators, \
+early_stopping, validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit, \
+random_state
+        As in :class:`AnyBoostClassifier`, but for ``step="confidence"``; early stopping watches the
+        mean absolute error, or the loss for quantiles and counts.
     loss : {"squared_error", "absolute_error", "quantile", "expectile", "huber", \
 "epsilon_insensitive", "squared_epsilon_insensitive", "poisson"}, Loss or callable, \
 default="squared_error"

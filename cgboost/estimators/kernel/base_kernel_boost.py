@@ -12,13 +12,12 @@ from cgboost.arrays import Matrix
 from cgboost.estimators.common.certified import BoostOverCosts
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.training_rows import TrainingRows
-from cgboost.estimators.kernel.kernel_columns import KernelColumns
+from cgboost.estimators.kernel.kernel_columns import KernelColumns, Priority
 from cgboost.estimators.kernel.kernel_input import read_new, read_training
 from cgboost.estimators.kernel.kernel_parameters import HasKernels
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels import AnyLibrary
-from cgboost.kernels.combinations import Normalized
-from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary
+from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary, given
 from cgboost.kernels.sparse_rows import is_sparse
 from cgboost.penalties import RKHS, GroupNorm, Penalty, get_penalty
 from cgboost.pricing import KernelPool
@@ -34,7 +33,7 @@ class BaseKernelBoost(HasKernels, BoostOverCosts):
     )
     coef: Literal["free", "nonneg"] = field(default="free", kw_only=True)
     centers: Literal["rows", "free"] = field(default="rows", kw_only=True)
-    priority: Literal["full", "stratified"] = field(default="full", kw_only=True)
+    priority: Priority = field(default="full", kw_only=True)
     cache_size: float = field(default=1000.0, kw_only=True)
     executor: Any = field(default=None, kw_only=True)
 
@@ -95,12 +94,8 @@ class BaseKernelBoost(HasKernels, BoostOverCosts):
         """The kernel columns; ``library_`` has the widths that kernels took from the rows."""
         library = self._input.library
         pool: KernelPool = replace(self._family, library=library).pool(rows)
-        kernels = {}
-        for family in pool.families:
-            kernel = family.kernel
-            if library.normalize and isinstance(kernel, Normalized):
-                kernel = kernel.kernel
-            kernels[family.name] = kernel
+        as_given = given if library.normalize else (lambda kernel: kernel)
+        kernels = {family.name: as_given(family.kernel) for family in pool.families}
         self.library_ = library.with_kernels(kernels)
         return pool
 

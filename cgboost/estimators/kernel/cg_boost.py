@@ -110,22 +110,25 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
         contradict probabilities near one half. True has no effect with log loss and exponential
         loss, whose outputs are half the log-odds. ``verbose=1`` shows only the fit of the model, 2
         adds a line for each of the other fits.
-    priority : {"full", "stratified"}, default="full"
+    priority : {"full", "stratified", "strict"}, default="full"
         Order in which columns are scored; the optimum is the same. "full" scores all columns every
-        round and adds the best ones. "stratified" scores fewer columns per round and prefers the
-        first kernels of the library, as long as their columns violate at least half as much as the
-        others. It is slower (docs/studies/mnist/page.md). With penalty="rkhs" or "group", all
-        columns are scored.
+        round and adds the best ones. The others score fewer columns per round and prefer the first
+        kernels of the library, rows inside the margin before all rows. "strict", the order of the
+        paper, leaves a kernel when none of its columns prices out, so that a fit that is cut short
+        may have columns of the first kernel alone; "stratified" leaves it when they violate less
+        than half as much as those of the others. Both are slower than "full", and need more columns
+        (docs/studies/mnist/page.md). With penalty="rkhs" or "group", all columns are scored.
     columns_per_round : int, "all" or None
         Maximum number of columns generated per round. None means 2 % of the training rows, at most
         400, and at least 20 without early stopping and ``max_columns``. 1 is exactly the algorithm
-        of the paper. "all" adds every column that prices out, from every kernel. With penalty="l2",
-        nearly every column has a nonzero coefficient at the optimum: None then means "all" for up
-        to 3000 columns (rows × kernels), without early stopping or ``max_columns``, and "all" is
-        the fastest choice for more if they fit into memory. With penalty="l1" it costs more than it
-        saves. With penalty="rkhs", a hinge or a tube and a free offset, None means that there are
-        no rounds, under the same conditions: libsvm solves the problem over all functions, and
-        rounds follow only if its certified gap is above ``tol``.
+        of the paper, with restricted problems solved to their optimum. "all" adds every column that
+        prices out, from every kernel. With penalty="l2", nearly every column has a nonzero
+        coefficient at the optimum: None then means "all" for up to 3000 columns (rows × kernels),
+        without early stopping or ``max_columns``, and "all" is the fastest choice for more if they
+        fit into memory. With penalty="l1" it costs more than it saves. With penalty="rkhs", a hinge
+        or a tube and a free offset, None means that there are no rounds, under the same conditions:
+        libsvm solves the problem over all functions, and rounds follow only if its certified gap is
+        above ``tol``.
     max_columns : int or None
         Maximum number of generated columns (per class, with more than two). The last round may be
         smaller to stay within it. Some generated columns end up with the coefficient 0, and

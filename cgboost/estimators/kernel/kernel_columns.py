@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,9 @@ from cgboost.penalties import L2, RKHS, FunctionNorm, Penalty, get_penalty
 from cgboost.penalties.function_norm import NO_SIGN_RULE
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.pricing.scans.scan import MANY_STRATA
+
+Priority = Literal["full", "stratified", "strict"]
+"""Orders in which kernels are searched (:mod:`cgboost.pricing.scans.scan`)."""
 
 MANY_ROWS = 6000
 """From this number of rows on, a part of them gives a warm start."""
@@ -136,7 +139,7 @@ class KernelColumns(ColumnFamily):
     penalty: str | Penalty
     coef: Literal["free", "nonneg"]
     centers: Literal["rows", "free"]
-    priority: Literal["full", "stratified"]
+    priority: Priority
     cache_size: float
     executor: Any
     at_once: int | str | None
@@ -164,7 +167,7 @@ class KernelColumns(ColumnFamily):
         self._check_centers()
         if self.is_of_functions and self.coef == "nonneg":
             raise ValueError(NO_SIGN_RULE)
-        check_choice("priority", self.priority, ("full", "stratified"))
+        check_choice("priority", self.priority, get_args(Priority))
         check_number("cache_size", self.cache_size, at_least=0)
         as_executor(self.executor)
 

@@ -17,8 +17,9 @@ are a box in (u, v): :mod:`cgboost.optimizers.refits.descent`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -27,6 +28,7 @@ from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, gap_scale
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
+from cgboost.losses.exponential import WeightedExponential
 from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
 from cgboost.losses.registry import require_targets
 from cgboost.losses.second_order_model import Quadratic
@@ -66,7 +68,28 @@ def offset_step(
     return step, float(ends[0]) - step * lowest
 
 
-StepRule = Literal["line-search", "newton"] | float
+def confidence_step(loss: DifferentiableLoss, output: Vector, direction: Vector) -> float:
+    """The step of ConfidenceBoost, an inexact line search of the exponential loss.
+
+    It is the best step along ±1 columns that agree with r in the shares (1 ± ρ)/2 of its weight,
+    ρ = r·h/(Σ|r| max|h|). By convexity the loss of f + c·h is at most that of these (Schapire,
+    Singer, *Improved Boosting Algorithms Using Confidence-rated Predictions*, 1999, eq. 5 and 6).
+
+    Raises
+    ------
+    UnboundedStepError
+        For ρ = ±1, a column that is right on every row.
+    """
+    response = loss.pseudo_response(output)
+    largest = float(np.abs(direction).max(initial=0.0))
+    total = float(np.abs(response).sum()) * largest
+    agreed = float(response @ direction) / total if total > 0 else 0.0
+    if abs(agreed) >= 1.0:
+        raise UnboundedStepError("the loss falls without end along this column")
+    return float(np.arctanh(agreed)) / largest if largest > 0 else 0.0
+
+
+StepRule = Literal["line-search", "newton", "confidence"] | float
 
 PERFECT = 1.0
 """Coefficient of a column along which the loss falls without end; the run ends with it."""
@@ -155,10 +178,11 @@ class StagewiseMaster(DescentMaster):
     ----------
     loss : DifferentiableLoss
         ``loss.on(y, weights)``, or your own.
-    step : {"line-search", "newton"} or float
-        The best step along the column, one Newton step, or always the same.
+    step : {"line-search", "newton", "confidence"} or float
+        The best step along the column, one Newton step, that of :func:`confidence_step` (for the
+        exponential loss), or always the same.
     learning_rate : float, default=1.0
-        Multiplies the first two.
+        Multiplies the first three.
     start : {"zero", "constant"}
         f before the first column; the best constant becomes the intercept.
     offset : {"fixed", "free"}, default="fixed"
@@ -189,8 +213,14 @@ class StagewiseMaster(DescentMaster):
         if keep not in ("last", "lowest"):
             raise ValueError(f"keep must be 'last' or 'lowest', got {keep!r}")
         self.descends = keep == "lowest"
-        if isinstance(step, str) and step not in ("line-search", "newton"):
-            raise ValueError(f"step must be 'line-search', 'newton' or a number, got {step!r}")
+        if isinstance(step, str) and step not in ("line-search", "newton", "confidence"):
+            raise ValueError(
+                f"step must be 'line-search', 'newton', 'confidence' or a number, got {step!r}"
+            )
+        if step == "confidence" and not isinstance(loss, WeightedExponential):
+            raise ValueError(
+                f"step='confidence' needs the exponential loss, got {type(loss).__name__}"
+            )
         if start not in ("zero", "constant"):
             raise ValueError(f"start must be 'zero' or 'constant', got {start!r}")
         if not most > 0:
@@ -243,7 +273,11 @@ class StagewiseMaster(DescentMaster):
             direction = np.zeros(self.loss.shape)
             direction[:, column.output] = column.values
         try:
-            search = {"newton": self.loss.newton_step, "line-search": self.loss.line_search}
+            search: dict[str, Callable[[Vector, Vector], float]] = {
+                "newton": self.loss.newton_step,
+                "line-search": self.loss.line_search,
+                "confidence": partial(confidence_step, self.loss),
+            }
             step = self.learning_rate * search[self.step](self.output, direction)
         except UnboundedStepError:
             score = float(np.vdot(self.loss.pseudo_response(self.output), direction))

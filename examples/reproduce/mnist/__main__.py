@@ -6,8 +6,9 @@
 * ``free``, ``nonneg``, ``unscaled``: Table 1 with free α, with α ≥ 0, and with free α and unscaled
   kernels: every kernel, composite and mixture with both norms, C chosen on the validation set, on
   random splits of 1000/2000/10000 images;
-* ``limits``: the mixture with a limit on columns, in both orders of priority;
-* ``figure``: Figure 1, regular against stratified, and validation curves, on the first split.
+* ``limits``: the mixture with a limit on columns, in all orders of priority;
+* ``figure``: Figure 1, regular against stratified in two ways, and validation curves, on the first
+  split.
 
 What mnist.csv has already is not measured again: an interrupted run goes on where it was, and
 without the file everything is measured anew. ``--studies`` with nothing behind it makes the tables

@@ -97,7 +97,7 @@ class Setting:
 
 FREE, NONNEG, UNSCALED = "free", "nonneg", "unscaled"
 SETTINGS = {
-    FREE: Setting("α free", orders=("full", "stratified")),
+    FREE: Setting("α free", orders=("full", "stratified", "strict")),
     NONNEG: Setting("α ≥ 0", coef="nonneg"),
     UNSCALED: Setting("α free, unscaled kernels", (CERTIFIED,), normalize=False),
 }
@@ -198,7 +198,7 @@ def _columns(columns: dict[str, int], letter: str) -> float:
 
 
 ORDER_STUDY, VALIDATION = "priorities", "validation"
-ORDERS = {"regular": "full", "stratified": "stratified"}
+ORDERS = {"regular": "full", "stratified": "stratified", "strict": "strict"}
 PRIORITY_C = 1.0
 GOOD_C, BAD_C = 3.0, 1000.0
 

@@ -83,7 +83,7 @@ def draw_curves(measured: Measured, seed: int, path: Path) -> None:
     """Figure 1 of the paper: objectives by columns and by scores; validation errors."""
     figure = Figure(figsize=(13, 4), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
-    for colour, order in zip(("C1", "C0"), ORDERS, strict=True):
+    for colour, order in zip(("C1", "C0", "C2"), ORDERS, strict=True):
         objective, columns, scored = (
             curve(measured, ORDER_STUDY, order, name, seed)
             for name in ("objective", "columns", "scored")
@@ -147,7 +147,8 @@ def tables(folder: Path) -> dict[str, str]:
         ),
         "limits": (
             limit_rows,
-            "data | norm | columns | regular: R_val | L / Q / R | stratified: R_val | L / Q / R",
+            "data | norm | columns | "
+            + " | ".join(f"{order}: R_val | L / Q / R" for order in ORDERS),
         ),
         "priorities": (priority_rows, "order | columns | rounds | scored a round | scored"),
         "validation": (
@@ -290,7 +291,7 @@ def cases() -> Iterator[tuple[str, str, str, str]]:
 
 
 def order_rows(measured: Measured) -> Iterator[Sequence[str]]:
-    """The mixture in both orders of priority."""
+    """The mixture in all orders of priority."""
     for penalty, title, end, words in cases():
         for order, priority in ORDERS.items():
             own = figures_of(measured, FREE, penalty, MIXTURE, end, priority)
@@ -299,7 +300,7 @@ def order_rows(measured: Measured) -> Iterator[Sequence[str]]:
                 min(run.test_error for run in runs)
                 for runs in zip(*others(measured, penalty, end), strict=True)
             ]
-            wins = sum(run.test_error < other for run, other in zip(own, best, strict=True))
+            wins = sum(run.test_error < other for run, other in zip(own, best, strict=False))
             seconds, scored = mean_of(own, "train_seconds"), mean_of(own, "scored_a_round")
             won = f"{wins} of {len(own)}"
             yield title, words, order, error, won, f"{seconds:.2g}", f"{scored:.0f}"
@@ -313,7 +314,7 @@ def others(measured: Measured, penalty: str, end: str) -> Iterator[list[Figures]
 
 
 def limit_rows(measured: Measured) -> Iterator[Sequence[str]]:
-    """Validation error and columns of runs with a limit on columns, in both orders."""
+    """Validation error and columns of runs with a limit on columns, in all orders."""
     for data, penalty, limit in product((MNIST, DIGITS), NORMS, LIMITS):
         row = [data, NORMS[penalty], str(limit)]
         for order in ORDERS:

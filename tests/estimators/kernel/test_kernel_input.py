@@ -105,10 +105,11 @@ def by_hand(data: pd.DataFrame, other: pd.DataFrame) -> dict[str, np.ndarray]:
         }
 
     plain, own, its = values(other, data), values(other, other), values(data, data)
+    both = {"town and age": plain.pop("town and age")}  # a sum of kernels with k(x, x) = 1
     return {
         name: K / np.sqrt(np.outer(np.diag(own[name]), np.diag(its[name])))
         for name, K in plain.items()
-    }
+    } | both
 
 
 def test_a_frame_of_mixed_types_has_the_model_of_its_kernel_matrices() -> None:

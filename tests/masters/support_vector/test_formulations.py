@@ -1,15 +1,19 @@
 """Every loss under every penalty, sign rule and offset, against an independent solver."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from cgboost import ColumnGeneration
 from cgboost.generation.history import Result
-from cgboost.masters.support_vector.support_vector_master import WarmStart
+from cgboost.losses import Hinge
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
+from cgboost.penalties import L1
 from cgboost.pricing import FeaturePricer
 from solvers import available_backends, get_backend
 from tests.effort import examples
@@ -135,3 +139,35 @@ def test_sample_weights_multiply_the_price_row_by_row() -> None:
     for formulation in FORMULATIONS:
         expected = generate(repeated, formulation).objective
         assert generate(weighted, formulation).objective == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("coef", ["free", "nonneg"])
+def test_one_column_a_round_is_the_algorithm_of_the_paper(coef: str) -> None:
+    """[B] section 3.1: every restricted LP at its optimum, then the column of the largest score.
+
+    With more rows than a vertex method would take, and from all kinds of columns.
+    """
+    rng = np.random.default_rng(0)
+    H, C, rounds = rng.normal(size=(250, 120)), 0.3, []
+    y = np.where(H[:, :5].sum(axis=1) + 2.0 * rng.normal(size=250) > 0, 1.0, -1.0)
+    ColumnGeneration(
+        SupportVectorMaster(Hinge().on(y, np.full(250, C)), L1(), coef=coef),
+        FeaturePricer(H),
+        columns_per_round=1,
+        max_columns=12,
+        callbacks=[lambda current: rounds.append(current.state)],
+    ).run()
+    for state, after in pairwise(rounds):
+        D = np.stack([H[:, 0], *(column.values for column in state.columns)], axis=1)[:, 1:]
+        D = D if coef == "nonneg" else np.hstack([D, -D])
+        margins = -y[:, None] * np.column_stack([D, np.ones(250), -np.ones(250)])
+        cost = np.concatenate([np.ones(D.shape[1]), [0.0, 0.0], np.full(250, C)])
+        wanted = linprog(cost, np.hstack([margins, -np.eye(250)]), -np.ones(250)).fun
+        assert state.objective == pytest.approx(wanted, rel=1e-9)
+        scores = H.T @ state.pseudo_response
+        (new,) = after.columns[len(state.columns) :]
+        own, largest = float(new.values @ state.pseudo_response), scores.max()
+        if coef == "free":
+            own, largest = abs(own), np.abs(scores).max()
+        assert own == pytest.approx(largest, rel=1e-9)
+    assert len(rounds) == 13

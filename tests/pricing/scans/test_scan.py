@@ -1,17 +1,19 @@
 """Scanning strata: who is asked when, honest counts, and columns that are unlike each other."""
 
 import warnings
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost import RBF, CGBoostClassifier, ColumnGeneration, KernelLibrary, Linear, Polynomial
 from cgboost.generation.history import Result
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses import hinge
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.penalties.l1 import OneNormEntry
@@ -25,7 +27,7 @@ from cgboost.pricing.scans.candidates import (
     SearchablePool,
 )
 from cgboost.pricing.scans.order import StratumOrder
-from cgboost.pricing.scans.scan import select_unlike
+from cgboost.pricing.scans.scan import Priority, select_unlike
 from cgboost.pricing.scans.shortlist import Shortlist
 from tests.pricing import cases
 from tests.pricing.cases import Plain
@@ -99,6 +101,49 @@ def test_a_limit_on_columns_still_gives_a_mixture() -> None:
     assert sum(counts.values()) == 150
 
 
+@pytest.mark.parametrize("master", [OneNormMaster, TwoNormMaster])
+def test_strict_is_the_order_of_the_paper(master: type) -> None:
+    """Every column is the best of the first group that has any, by the paper's section 5 alone.
+
+    The groups: error points of the first kernel, all its points, error points of the second, …
+    """
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40, 3))
+    y = np.where(np.sin(3 * X[:, 0]) + X[:, 1] > 0, 1.0, -1.0)
+    K = {"linear": X @ X.T, "quadratic": (X @ X.T) ** 2, "rbf": np.exp(-0.5 * cdist(X, X) ** 2)}
+    kernels = {"linear": Linear(), "quadratic": Polynomial(2), "rbf": RBF(0.5)}
+    pool = KernelPool(KernelLibrary(kernels), X)
+    served = set()
+
+    class Watched(StrataPricer):
+        def price(self, state: MasterState, limit: int) -> Priced:
+            priced = super().price(state, limit)
+            held = {column.key for column in state.columns}
+            violation = {
+                (name, j): state.entry.excess(np.array([state.pseudo_response @ K[name][:, j]]))[0]
+                for name in K
+                for j in range(40)
+                if (name, j) not in held
+            }
+            errors = np.flatnonzero(state.slack > 0)
+            for name in K:
+                for number, rows in enumerate((errors, range(40))):
+                    group = [violation[name, j] for j in rows if (name, j) in violation]
+                    if max(group, default=0.0) > self.tol:
+                        (column,) = priced.columns
+                        served.add((name, number))
+                        assert column.key[0] == name
+                        assert violation[column.key] == pytest.approx(max(group), abs=1e-9)
+                        return priced
+            assert priced.exact
+            return priced
+
+    pricer = Watched(pool, priority="strict", tol=1e-6)
+    loss = hinge(y, np.full(40, 5.0))
+    ColumnGeneration(master(loss), pricer, tol=1e-6, columns_per_round=1).run()
+    assert served == {(name, number) for name in K for number in (0, 1)}
+
+
 def test_nothing_found_is_a_certificate_and_counts_every_column_once() -> None:
     """The certifying pass counts all columns, including those of error points, exactly once.
 
@@ -128,14 +173,14 @@ def test_all_priorities_reach_the_same_objective(master: type) -> None:
     X = rng.normal(size=(60, 5))
     loss = hinge(np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0), np.ones(60))
     objectives, evaluated = {}, {}
-    for priority in ("full", "stratified", "round_robin"):
+    for priority in get_args(Priority):
         pricer = StrataPricer(KernelPool(LIBRARY, X), priority=priority, tol=1e-7)
         result = ColumnGeneration(master(loss), pricer, tol=1e-7, columns_per_round=2).run()
         assert result.gap <= 1e-7
         objectives[priority] = result.objective
         evaluated[priority] = result.history["evaluated"].mean()
     assert evaluated["full"] == 180
-    for priority in ("stratified", "round_robin"):
+    for priority in ("stratified", "strict", "round_robin"):
         assert objectives[priority] == pytest.approx(objectives["full"], rel=1e-6)
         assert evaluated[priority] < 180
 
@@ -186,7 +231,8 @@ def test_round_robin_stays_with_a_stratum_until_it_has_nothing() -> None:
 
 def test_unknown_priority_is_refused() -> None:
     """The error names the value and the choices."""
-    with pytest.raises(ValueError, match="'full', 'stratified', 'round_robin'.*got 'random'"):
+    choices = "'full', 'stratified', 'strict', 'round_robin'"
+    with pytest.raises(ValueError, match=f"{choices}.*got 'random'"):
         StrataPricer(FeaturePricer(np.eye(2)).pool, priority="random")
 
 
