@@ -32,7 +32,7 @@ def panels(
 ) -> tuple[Figure, list[Axes]]:
     """Return the figure and panels to draw on: the given ones, or those of a new figure.
 
-    Panels on top of each other are ``width`` inches wide, with what is beside them.
+    Panels on top of each other are ``width`` inches wide, together with their legends.
 
     Raises
     ------

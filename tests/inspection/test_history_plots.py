@@ -11,7 +11,6 @@ from matplotlib.text import Text
 from cgboost import (
     RBF,
     CGBoostClassifier,
-    KernelLibrary,
     MultiQuantileRegressor,
     TransformClassifier,
     TransformRegressor,

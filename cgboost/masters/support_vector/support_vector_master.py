@@ -15,6 +15,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
@@ -23,7 +24,7 @@ from cgboost._solvers import SolverFailure
 from cgboost.arrays import Vector
 from cgboost.exceptions import MasterError, see
 from cgboost.forks import cached_property
-from cgboost.generation.columns import Column
+from cgboost.generation.columns import Column, FloatArray
 from cgboost.generation.protocols import (
     SMALLEST_SCALE,
     EntryRule,
@@ -50,6 +51,7 @@ from cgboost.optimizers.simplex.crossover import (
 )
 from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex, is_neighbour
 from cgboost.optimizers.solver_choice import BEFORE_OPTIMIZER, BEFORE_VALUES, live_problem
+from cgboost.optimizers.solver_comparison import SolverComparison
 from cgboost.optimizers.solver_options import (
     advice,
     checked_options,
@@ -194,6 +196,9 @@ class SupportVectorMaster:
             solver,
             options,
         )  # a bound method would keep the master alive
+        problem = Problem(inner.loss, self.form)
+        opens = partial(live_problem, problem, "auto", None, free, vertex=False)
+        self._comparison = None if solver == "auto" else SolverComparison(solver, opens)
         self._smooth = self._smooth_along_paths(between.loss)
         # whether a next price goes on with this restricted problem: the first of a path is enough
         able = self._smooth is not None or PrimalSimplex.takes(self._centred_loss, self.form)
@@ -226,8 +231,13 @@ class SupportVectorMaster:
         for column in columns:
             self._check_shape(column)
         self.columns.extend(columns)
-        if new := self._before_optimizer.columns(self._before_values.columns(columns)):
-            self._dual.add([column.values for column in new])
+        if new := self._seen_by_optimizer(columns):
+            self._dual.add(new)
+
+    def _seen_by_optimizer(self, columns: Sequence[Column]) -> list[FloatArray]:
+        """The values of columns after all reductions."""
+        new = self._before_optimizer.columns(self._before_values.columns(columns))
+        return [column.values for column in new]
 
     def _check_shape(self, column: Column) -> None:
         if np.shape(column.values) != (self.loss.n_rows,):
@@ -358,6 +368,9 @@ class SupportVectorMaster:
     def _solved(self, time_limit: float | None) -> DualPoint:
         """The dual solver's answer, of another one where the simplex of a path gives up."""
         dual = self._dual
+        if self._comparison is not None:
+            point = self._comparison.solve(dual, self._values_from, time_limit, self.accuracy)
+            return cast(DualPoint, point)
         if not isinstance(dual, PrimalSimplex):
             return cast(DualPoint, dual.solve(time_limit, self.accuracy))
         try:
@@ -372,6 +385,10 @@ class SupportVectorMaster:
             coef[: len(self._best.coef)] = self._best.coef
             self._dual.expect(coef, self._best.intercept)
         return cast(DualPoint, self._dual.solve(time_limit, self.accuracy))
+
+    def _values_from(self, number: int) -> list[FloatArray]:
+        """Those of the columns from a number on, free ones left out, as the optimizer sees them."""
+        return self._seen_by_optimizer(self.columns[self.form.n_free + number :])
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Re-optimise the restricted problem.
