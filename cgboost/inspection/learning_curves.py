@@ -112,7 +112,7 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     far that the model uses, by kernel or, without kernels, by class or quantile. A model with one
     run per class (or quantile) has one thin curve per class, without bounds, and the last panel
     counts its columns by class. So has the mean of models of several holdouts, of which the last
-    panel counts all columns. Legends are beside the panels.
+    panel counts all columns. Legends are outside the panels.
 
     Parameters
     ----------
