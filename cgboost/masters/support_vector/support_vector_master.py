@@ -51,7 +51,6 @@ from cgboost.optimizers.simplex.crossover import (
 )
 from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex, is_neighbour
 from cgboost.optimizers.solver_choice import BEFORE_OPTIMIZER, BEFORE_VALUES, live_problem
-from cgboost.optimizers.solver_comparison import SolverComparison
 from cgboost.optimizers.solver_options import (
     advice,
     checked_options,
@@ -62,6 +61,7 @@ from cgboost.tolerances import COEFFICIENT_ROUNDING, LP_FEASIBILITY, UNMOVED
 
 if TYPE_CHECKING:
     from cgboost.masters.support_vector.priced_points import PricedPoints, Scores
+    from cgboost.optimizers.solver_comparison import SolverComparison
 
 logger = logging.getLogger(__name__)
 
@@ -196,9 +196,13 @@ class SupportVectorMaster:
             solver,
             options,
         )  # a bound method would keep the master alive
-        problem = Problem(inner.loss, self.form)
-        opens = partial(live_problem, problem, "auto", None, free, vertex=False)
-        self._comparison = None if solver == "auto" else SolverComparison(solver, opens)
+        self._comparison: SolverComparison | None = None
+        if solver != "auto":
+            from cgboost.optimizers.solver_comparison import SolverComparison  # named ones alone
+
+            problem = Problem(inner.loss, self.form)
+            opens = partial(live_problem, problem, "auto", None, free, vertex=False)
+            self._comparison = SolverComparison(solver, opens)
         self._smooth = self._smooth_along_paths(between.loss)
         # whether a next price goes on with this restricted problem: the first of a path is enough
         able = self._smooth is not None or PrimalSimplex.takes(self._centred_loss, self.form)
