@@ -195,7 +195,7 @@ class CheckpointWarning(UserWarning):
 
 
 class SlowSolverWarning(UserWarning):
-    """A solver of cgboost could not continue; a general, far slower one is used instead."""
+    """A solver is far slower than another would be: a named one, or one that had to step in."""
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

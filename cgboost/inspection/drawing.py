@@ -20,14 +20,19 @@ INK = "#333333"
 # Colours of Okabe and Ito, which readers with colour-blindness can tell apart. Beyond six names
 # they come again with another hatch.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+DASHES = ("-", "--", ":", "-.")
 HATCHES = ("", "///", "...", "xxx")
 LOG_FROM = 100.0  # values that span more than this factor are drawn on a logarithmic scale
 LONGEST_NAME = 32  # characters of a name that are drawn: some three inches in small print
 MANY_POINTS = 60  # a curve with more points than this is drawn without markers
 
 
-def panels(axes: Iterable[Axes] | None, count: int, *, vertical: bool) -> tuple[Figure, list[Axes]]:
+def panels(
+    axes: Iterable[Axes] | None, count: int, *, vertical: bool, width: float = 8.0
+) -> tuple[Figure, list[Axes]]:
     """Return the figure and panels to draw on: the given ones, or those of a new figure.
+
+    Panels on top of each other are ``width`` inches wide, together with their legends.
 
     Raises
     ------
@@ -48,7 +53,7 @@ def panels(axes: Iterable[Axes] | None, count: int, *, vertical: bool) -> tuple[
     require("matplotlib", "a picture")
     from matplotlib.figure import Figure
 
-    size = (8.0, 3.0 * count) if vertical else (10.0, 4.0)
+    size = (width, 3.0 * count) if vertical else (10.0, 4.0)
     figure = Figure(figsize=size, dpi=120)
     figure.set_layout_engine("constrained", h_pad=0.1, w_pad=0.1)
     if vertical:
@@ -102,7 +107,7 @@ def bars(axis: Axes, parts: Iterable[tuple[str | None, NDArray[Any]]], height: f
 
 def thin_line(k: int) -> dict[str, Any]:
     """Return the style of the ``k``-th of many lines."""
-    dashes = ("-", "--", ":", "-.")[k // len(PALETTE) % 4]
+    dashes = DASHES[k // len(PALETTE) % len(DASHES)]
     return {"color": colour(k), "linestyle": dashes, "linewidth": 1.0}
 
 

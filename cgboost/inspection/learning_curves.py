@@ -9,7 +9,7 @@ they read the staged predictions and the history that all boosting estimators ha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,6 +27,37 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Table = dict[str, NDArray[Any]]
+
+LONG = 10
+"""Curves of so many rounds are shown without their first tenth."""
+
+ROOM = 0.08
+"""Between curves and the frame, as a share of the panel's height."""
+
+
+@dataclass(frozen=True)
+class _Score:
+    """A score on held-out rows: the columns of a history that have it, by the names of the sets."""
+
+    name: str
+    rising: bool
+    columns: dict[str, str]
+
+
+def _scores_of(model: object, history: Table) -> list[_Score]:
+    """The scores that were ever finite, in the order of the history."""
+    monitored: Mapping[str, bool] = getattr(model, "_monitored", {})
+    sets: Sequence[str] = getattr(model, "_held_sets", None) or ["validation"]
+    each = max(1, len(monitored) // len(sets))  # of a set
+    owner = {name: sets[min(k // each, len(sets) - 1)] for k, name in enumerate(monitored)}
+    owner |= {name: "validation" for name in history if name.startswith("validation_")} | owner
+    found: dict[str, _Score] = {}
+    for column in (name for name in history if name in owner):
+        if np.isfinite(history[column]).any():
+            name = column.removeprefix(f"{owner[column]}_")
+            score = found.setdefault(name, _Score(name, bool(monitored.get(column)), {}))
+            score.columns[owner[column]] = column
+    return list(found.values())
 
 
 @dataclass(frozen=True)
@@ -73,19 +104,22 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     """Draw objective and bound, validation scores and columns in use against generated columns.
 
     The restricted objective and the best bound so far enclose the optimum; the shaded area between
-    them is the certified gap. The best round of each validation score (the lowest error, or the
-    greatest score of a scorer) is circled; if the model is a different round, the legend also gives
-    its score. The last panel counts the columns generated so far that the model uses, by kernel or,
-    without kernels, by class or quantile. A model with one run per class (or quantile) has one thin
-    curve per class, without bounds, and the last panel counts its columns by class. So has the mean
-    of models of several holdouts, of which the last panel counts all columns.
+    them is the certified gap. Each score on held-out rows has a panel, in which each set has a
+    colour. The best round of each curve (the lowest error, or the greatest score of a scorer) is
+    ringed, and a dotted line stands at the model's round; where these differ, the legend also gives
+    the score of the model. A long curve is shown from its first tenth of rounds on: the constant
+    model that it begins with would flatten the rest. The last panel counts the columns generated so
+    far that the model uses, by kernel or, without kernels, by class or quantile. A model with one
+    run per class (or quantile) has one thin curve per class, without bounds, and the last panel
+    counts its columns by class. So has the mean of models of several holdouts, of which the last
+    panel counts all columns. Legends are outside the panels.
 
     Parameters
     ----------
     model : fitted estimator
         With ``history_`` and ``columns_``.
     axes : iterable of matplotlib Axes, optional
-        One per panel: three, or two if the history has no validation score.
+        One per panel: two, and between them one for each score of the history.
 
     Returns
     -------
@@ -101,26 +135,19 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     history, columns = _table(model, "history_"), _table(model, "columns_")
     history.setdefault("bound", np.full(len(history["objective"]), np.nan))
     _add_last_bound(history, model)
-    monitored: Mapping[str, bool] = getattr(model, "_monitored", {})
-    validation = {
-        name: v
-        for name, v in history.items()
-        if name in monitored or name.startswith("validation_")
-    }
-    scores = [name for name, values in validation.items() if np.isfinite(values).any()]
+    scores = _scores_of(model, history)
     several, runs = output_kind(history), runs_of(history)
     groups = _Groups.of(model, columns)
-    figure, panels = drawing.panels(axes, 3 if scores else 2, vertical=True)
+    figure, panels = drawing.panels(axes, 2 + len(scores), vertical=True, width=9.5)
     if axes is None:
         for panel in panels[1 : -1 if several else None]:
             panel.sharex(panels[0])
     _draw_objective(panels[0], history)
     drawing.counted(panels[0], history["columns"])
-    if scores:
-        one = not several and len(runs) == 1
-        kept = getattr(model, "best_round_", history["round"][-1]) if one else None
-        rising = {name for name in scores if monitored.get(name)}
-        _draw_scores(panels[1], history, scores, kept, rising)
+    one = not several and len(runs) == 1
+    kept = getattr(model, "best_round_", history["round"][-1]) if one else None
+    for panel, score in zip(panels[1:], scores, strict=False):
+        _draw_score(panel, history, score, kept)
     if several:
         _draw_outputs(panels[-1], columns, groups, several)
     else:
@@ -189,7 +216,7 @@ def _draw_objective(axis: Axes, history: Table) -> None:
     x, objective = history["columns"], history["objective"]
     shown = [objective]
     if len(runs_of(history)) > 1:
-        kind = output_kind(history) or "holdout"
+        kind = _run_kind(history)
         for name, style, rows in _curves(history):
             axis.plot(x[rows], objective[rows], label=name, drawstyle="steps-post", **style)
         drawing.legend_beside(axis)
@@ -198,7 +225,7 @@ def _draw_objective(axis: Axes, history: Table) -> None:
         bound = np.fmax.accumulate(history["bound"])
         shown.append(bound)
         title = _draw_gap(axis, x, objective, bound, history["gap"][-1])
-        axis.legend(frameon=False, loc="best")
+        drawing.legend_beside(axis)
     drawing.log_if_wide(axis, np.concatenate(shown))
     drawing.keep_in_view(axis, objective)
     drawing.label(axis, title, "columns generated", "objective")
@@ -230,38 +257,59 @@ def _draw_gap(
     return title
 
 
-def _draw_scores(
-    axis: Axes, history: Table, scores: list[str], kept: int | None, rising: Collection[str]
-) -> None:
-    """Draw the scores, of which greater is better where they are ``rising``.
+def _draw_score(axis: Axes, history: Table, score: _Score, kept: int | None) -> None:
+    """Draw a score on every set; ``kept`` is the round that makes the model, None of several runs.
 
-    ``kept`` is the round that makes the model, None with several runs.
+    A set has a colour, and the curves of several runs have those of the runs and the dashes of the
+    sets.
     """
-    names = [score.removeprefix("validation_").replace("_", " ") for score in scores]
-    for k, (score, name) in enumerate(zip(scores, names, strict=True)):
+    name = score.name.replace("_", " ")
+    for k, (held, column) in enumerate(score.columns.items()):
+        dashes: dict[str, Any] = {"linestyle": drawing.DASHES[k % len(drawing.DASHES)]}
         if kept is None:
-            for _, style, rows in _curves(history):
-                axis.plot(history["columns"][rows], history[score][rows], **style)
+            for number, (_, style, rows) in enumerate(_curves(history)):
+                named = {"label": f"{held}, each {_run_kind(history)}"} if number == 0 else {}
+                axis.plot(history["columns"][rows], history[column][rows], **style | dashes | named)
             continue
-        rows = np.flatnonzero(np.isfinite(history[score]))
-        x, y = history["columns"][rows], history[score][rows]
-        best = int(np.argmax(y) if score in rising else np.argmin(y))
+        rows = np.flatnonzero(np.isfinite(history[column]))
+        x, y = history["columns"][rows], history[column][rows]
+        best = int(np.argmax(y) if score.rising else np.argmin(y))
         model = np.flatnonzero(history["round"][rows] == kept)
-        label = f"{name}: best {y[best]:.4g} with {x[best]} columns"
+        label = f"{held}: best {y[best]:.4g} with {x[best]} columns"
         if len(model) and model[0] != best:
-            label += f", the model has {y[model[0]]:.4g} with {x[model[0]]}"
-        line: dict[str, Any] = {"linestyle": ("-", "--", ":")[k % 3]}
-        axis.plot(x, y, color=drawing.colour(k), marker=drawing.curve_marker(len(rows)), **line)
+            label += f",\nthe model has {y[model[0]]:.4g} with {x[model[0]]}"
+        if len(model) and k == 0:
+            axis.axvline(x[model[0]], color=drawing.INK, linestyle=":", linewidth=1)
+        axis.plot(x, y, color=drawing.colour(k), marker=drawing.curve_marker(len(rows)))
         ring: dict[str, Any] = {"fillstyle": "none", "markersize": 9, "markeredgewidth": 2}
         axis.plot(x[best], y[best], "o", color=drawing.colour(k), label=label, zorder=3, **ring)
-    values = np.concatenate([history[score] for score in scores])
-    if len(scores) > 1 and np.nanmin(values) > 0:  # scores of different units
-        drawing.log_if_wide(axis, values)
-    each = f" of each {output_kind(history) or 'holdout'}" if kept is None else ", best ringed"
-    title = f"Validation score{each}"
-    drawing.label(axis, title, "columns generated", "validation " + ", ".join(names))
-    if kept is not None:
-        axis.legend(frameon=False)
+    curves = [history[column] for column in score.columns.values()]
+    if kept is None:
+        drawing.label(axis, f"{name} of each {_run_kind(history)}", "columns generated", name)
+    else:
+        _show_all_but_the_start(axis, curves)
+        end = "greatest" if score.rising else "lowest"
+        drawing.label(axis, f"{name}, the {end} ringed", "columns generated", name)
+    if kept is not None or len(score.columns) > 1:
+        drawing.legend_beside(axis)
+
+
+def _run_kind(history: Table) -> str:
+    """What tells several runs apart."""
+    return output_kind(history) or "holdout"
+
+
+def _show_all_but_the_start(axis: Axes, curves: Sequence[NDArray[Any]]) -> None:
+    """Let the first tenth of long curves leave the panel where it would flatten the rest."""
+    late = np.concatenate([curve[len(curve) // LONG :] for curve in curves])
+    if not np.isfinite(late).any():
+        return
+    low, high = np.nanmin(late), np.nanmax(late)
+    if low > 0:
+        drawing.log_if_wide(axis, late)
+    if high > low and axis.get_yscale() == "linear":
+        room = ROOM * (high - low)
+        axis.set_ylim(low - room, high + room)
 
 
 def _draw_growth(axis: Axes, history: Table, columns: Table, groups: _Groups) -> None:
@@ -276,8 +324,7 @@ def _draw_growth(axis: Axes, history: Table, columns: Table, groups: _Groups) ->
     title = f"Columns generated so far that the model uses, by {groups.by}"
     drawing.label(axis, title, "columns generated", "columns in the model")
     if groups.names:
-        side_by_side = 1 + (len(groups.names) - 1) // 5
-        axis.legend(reverse=True, frameon=False, loc="upper left", ncols=side_by_side)
+        drawing.legend_beside(axis, reverse=True)
     else:
         axis.text(0.5, 0.5, "no columns", ha="center", va="center", transform=axis.transAxes)
         axis.set_yticks([0])

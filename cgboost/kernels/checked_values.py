@@ -22,7 +22,7 @@ SAME_VALUE = 1e-5
 """Values of the same two rows may differ by this, relative to the largest: float32 and products of
 other sizes leave less."""
 
-PAIRWISE = "; a function k(a, b) of two objects becomes a kernel by PairwiseKernel(k)"
+PAIRWISE = "; a function k(a, b) of two single rows becomes a kernel by cgboost.PairwiseKernel(k)"
 
 
 def kernel_values(name: str, kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:
@@ -60,7 +60,7 @@ def failed(called: str, error: Exception, X: Matrix, Z: Matrix, whence: str = ""
     kind = "sparse rows (a scipy.sparse matrix in CSR)" if is_sparse(X) else "rows"
     return KernelError(
         f"{called} failed on two sets of {kind}, of shapes {X.shape} and {Z.shape}{whence}: "
-        f"{type(error).__name__}: {error}{PAIRWISE if X.dtype == object else ''}{SEE}"
+        f"{type(error).__name__}: {error}{PAIRWISE}{SEE}"
     )
 
 
@@ -85,10 +85,9 @@ def checked_values(name: str, values: Any, X: Matrix, Z: Matrix) -> Matrix:
             f"return an array of real numbers of shape {wanted}{SEE}"
         )
     if array.shape != wanted:
-        hint = PAIRWISE if X.dtype.kind == "O" else ""
         raise KernelError(
             f"kernel {name!r} returned shape {array.shape} for {wanted[0]} rows and {wanted[1]} "
-            f"centres; it must return {wanted}{hint}{SEE}"
+            f"centres; it must return {wanted}{PAIRWISE}{SEE}"
         )
     if array.dtype.kind != "f":
         array = array.astype(float_dtype(X))

@@ -15,5 +15,6 @@
     linear/              the restricted primal of a linear program
     refits/              all coefficients of stagewise masters
     solver_choice.py     which reductions for which problem, and who solves what
+    solver_comparison.py whether a named solver is the wrong one, by measurement
     solver_options.py    what solvers take, and how they fail
 """

@@ -47,6 +47,7 @@ IN_FILES = {
         "_free": "state.free",
         "_functions": "state.functions",
         "_groups": "state.groups",
+        "_held_sets": "state.held_sets",
         "_importances": "state.importances",
         "_input": "state.input",
         "_members": "state.members",

@@ -1,7 +1,8 @@
-"""The mixture compared with its neighbours on the same rows: the best single kernel, and SVC.
+"""Models of the odd/even study on the same rows: the one to take away first, then the paper's.
 
-What a visitor wants to know of the odd/even study: how many columns or support vectors each model
-is made of, how often it errs, how long it takes, and how far it can be from its optimum at most.
+A machine of few free centres, compressed from an SVC; that SVC; the mixture of kernels, and the
+best kernel of it alone. What a visitor wants to know of them: how many centres, vectors or columns
+each is made of, how often it errs, how long it takes, and how far it can be from its optimum.
 """
 
 from __future__ import annotations
@@ -9,19 +10,28 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cgboost.estimators.kernel.cg_boost import CGBoostClassifier
+from cgboost.estimators.kernel.compression import compress
 from cgboost.inspection import drawing
 from cgboost.studies.datasets import Split
 from cgboost.studies.odd_even import KERNELS, Row, fit_best, parse_library, table_row
+from cgboost.studies.scripts import timed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+FEWER = 10
+"""The compressed machine has one centre for so many support vectors of the SVC."""
+
+WIDTHS = (1.0, 2.0)
+"""The γ of an SVC to choose from, in units of scikit-learn's ``gamma="scale"``."""
 
 FIGURES = (
     "C",
@@ -48,11 +58,12 @@ class Entrant:
     train_seconds: float
     test_seconds: float
     gap: float
+    gamma: float = np.nan
 
     def cells(self) -> list[str]:
         """The figures in words."""
         return [
-            f"{self.C:g}",
+            f"{self.C:g}" if np.isnan(self.gamma) else f"{self.C:g}, γ {self.gamma:.2g}",
             f"{self.size} {self.made_of}",
             f"{self.validation_error:.2f} %",
             f"{self.test_error:.2f} %",
@@ -71,9 +82,9 @@ def entrants(
     negation: bool = True,
     **parameters: Any,
 ) -> Iterator[Entrant]:
-    """The mixture of a row of Table 1, then what it is compared with.
+    """The compressed machine and its SVC, the mixture of a row of Table 1, its best kernel alone.
 
-    Every C is chosen on the same validation rows, among equals for fewest columns.
+    Every C (and γ) is chosen on the same validation rows, among equals for fewest columns.
 
     Parameters
     ----------
@@ -88,11 +99,14 @@ def entrants(
     """
     letters = [letter for letter in KERNELS if letter in row.kernels.upper()]
     kind = "mixture" if "," in row.kernels else "kernel"
+    machines = support_vector_machines(split, C_values)
+    svc = best_machine(machines, split)
+    yield compressed(machines, split, max(1, svc.size // FEWER))
+    yield svc
     yield entrant(f"{kind} {row.kernels}", row, len(row.columns) * len(split.X_train))
     if len(letters) > 1:
         kernels = {"normalize": normalize, "negation": negation}
         yield best_single(split, letters, C_values, **kernels, **parameters)
-    yield support_vector_machine(split, C_values)
 
 
 def entrant(name: str, row: Row, n_columns: int) -> Entrant:
@@ -128,36 +142,57 @@ def best_single(
             raise KeyboardInterrupt
         rows.append(table_row(letter, chosen.model, split, chosen.seconds))
     best = min(rows, key=lambda row: (row.validation_error, sum(row.columns.values())))
-    return entrant(f"best single kernel {best.kernels}", best, len(split.X_train))
+    return entrant(f"best kernel {best.kernels}", best, len(split.X_train))
 
 
-def support_vector_machine(split: Split, C_values: Sequence[float]) -> Entrant:
-    """SVC of scikit-learn with its defaults (an RBF kernel), C chosen as for the others."""
+def support_vector_machines(split: Split, C_values: Sequence[float]) -> list[tuple[Any, float]]:
+    """SVC of scikit-learn for every C and γ, and the seconds of each fit."""
     from sklearn.svm import SVC
 
-    found = []
-    for C in C_values:
-        model = SVC(C=C)
-        start = time.perf_counter()
-        model.fit(split.X_train, split.y_train)
-        fitted = time.perf_counter()
-        test = 100.0 * float(np.mean(model.predict(split.X_test) != split.y_test))
-        predicted = time.perf_counter()
-        validation = 100.0 * float(np.mean(model.predict(split.X_validation) != split.y_validation))
-        found.append(
-            Entrant(
-                "SVC of scikit-learn",
-                C,
-                int(model.n_support_.sum()),
-                "support vectors",
-                validation,
-                test,
-                fitted - start,
-                predicted - fitted,
-                np.nan,
-            )
-        )
+    X, y = split.X_train, split.y_train
+    scale = 1.0 / (X.shape[1] * X.var())
+    machines = [SVC(C=C, gamma=width * scale) for C in C_values for width in WIDTHS]
+    return [(machine, timed(machine.fit, X, y, clock=time.perf_counter)[0]) for machine in machines]
+
+
+def best_machine(machines: Iterable[tuple[Any, float]], split: Split) -> Entrant:
+    """The SVC with the lowest validation error, among equals the fewest vectors."""
+    found = [
+        _of_machine("scikit-learn SVC", machine, machine, seconds, split)
+        for machine, seconds in machines
+    ]
     return min(found, key=lambda one: (one.validation_error, one.size))
+
+
+def compressed(machines: Iterable[tuple[Any, float]], split: Split, size: int) -> Entrant:
+    """The best of these SVCs with so many centres; validation rows show, unlabelled, what comes."""
+    rows = np.vstack([split.X_train, split.X_validation])
+    found = []
+    for machine, seconds in machines:
+        spent, small = timed(
+            partial(compress, machine, rows, size=size, random_state=0), clock=time.perf_counter
+        )
+        found.append(_of_machine("compressed SVC", small, machine, seconds + spent, split))
+    return min(found, key=lambda one: one.validation_error)
+
+
+def _of_machine(name: str, model: Any, machine: Any, seconds: float, split: Split) -> Entrant:
+    """A kernel machine as an entrant, with the parameters of the SVC that it comes from."""
+    predicted, labels = timed(model.predict, split.X_test, clock=time.perf_counter)
+    wrong = 100.0 * float(np.mean(model.predict(split.X_validation) != split.y_validation))
+    is_small = model is not machine
+    return Entrant(
+        name,
+        machine.C,
+        len(model.centers_) if is_small else int(machine.n_support_.sum()),
+        "centres" if is_small else "vectors",
+        wrong,
+        100.0 * float(np.mean(labels != split.y_test)),
+        seconds,
+        predicted,
+        np.nan,
+        machine.gamma,
+    )
 
 
 def in_words(found: Iterable[Entrant]) -> str:
@@ -179,13 +214,15 @@ def in_words(found: Iterable[Entrant]) -> str:
 
 
 def records(found: Sequence[Entrant]) -> dict[str, list[Any]]:
-    """The entrants as columns of a CSV file; an empty cell where no gap is proven."""
-    rows = [asdict(one) | {"gap": one.gap if np.isfinite(one.gap) else ""} for one in found]
+    """The entrants as columns of a CSV file; an empty cell where there is no gap or no γ."""
+    rows = [asdict(one) for one in found]
     return {name: [_short(row[name]) for row in rows] for name in rows[0]}
 
 
 def _short(value: Any) -> Any:
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.6g}") if np.isfinite(value) else ""
 
 
 def draw_bound(model: CGBoostClassifier) -> Figure:
@@ -209,6 +246,7 @@ def _draw_meeting(axis: Axes, rounds: Any, objective: Any, bound: Any) -> None:
     drawing.log_if_wide(axis, np.concatenate([objective, bound]))
     drawing.keep_in_view(axis, objective)
     axis.legend(frameon=False, loc="upper right")
+    drawing.counted(axis, rounds)
     drawing.label(axis, "The bound meets the objective", "round", "objective")
 
 
@@ -219,4 +257,5 @@ def _draw_percent(axis: Axes, rounds: Any, gap: Any, tol: float) -> None:
     axis.axhline(tol, color=drawing.INK, linestyle=":", label=f"asked for: {tol:g} %")
     axis.set_yscale("log")
     axis.legend(frameon=False, loc="lower left")
+    drawing.counted(axis, rounds)
     drawing.label(axis, "The gap between them", "round", "gap (% of the objective)")

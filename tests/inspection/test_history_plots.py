@@ -11,7 +11,6 @@ from matplotlib.text import Text
 from cgboost import (
     RBF,
     CGBoostClassifier,
-    KernelLibrary,
     MultiQuantileRegressor,
     TransformClassifier,
     TransformRegressor,
@@ -94,34 +93,38 @@ def test_bounds_are_drawn_as_far_as_they_are_known() -> None:
 def test_scales_follow_the_span() -> None:
     """Two decades make one logarithmic; a very weak bound does not flatten the objective.
 
-    Scores of different units are all seen: so is theirs where one would be flat, and none negative.
+    Each score has a panel, and a scale, of its own; none that is negative is logarithmic.
     """
     assert history_panels(make_model())[0].get_yscale() == "linear"
     wide = make_model(objective=[900.0, 60.0, 6.0, 5.0])
     assert history_panels(wide)[0].get_yscale() == "log"
     weak = history_panels(make_model(bound=[-1e9, 0.0, 4.0, 4.75]))[0]
     assert weak.get_ylim()[0] == 1.0
-    for second, scale in (
-        ([900.0, 800.0, 700.0, 750.0], "log"),
+    for score, scale in (
+        ([900.0, 80.0, 7.0, 7.5], "log"),
         ([0.5, 0.4, 0.3, 0.4], "linear"),
         ([-9.0] * 4, "linear"),
     ):
-        panel = history_panels(make_model(validation_squared_error=second))[1]
-        assert panel.get_yscale() == scale
+        panels = history_panels(make_model(validation_squared_error=score))
+        assert [panel.get_yscale() for panel in panels[1:3]] == ["linear", scale]
 
 
 def test_best_round_is_ringed() -> None:
-    """The ring stands at the lowest validation score, and the legend gives its value."""
+    """The ring stands at the lowest validation score, and the legend gives its value.
+
+    A line stands at the round of the model.
+    """
     panel = history_panels(make_model())[1]
-    ring = panel.get_lines()[1]
+    chosen, _, ring = panel.get_lines()
+    assert chosen.get_xdata() == [6, 6]
     assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (4, 0.125)
     assert [text.get_text() for text in panel.get_legend().get_texts()] == [
-        "error: best 0.125 with 4 columns, the model has 0.2 with 6"
+        "validation: best 0.125 with 4 columns,\nthe model has 0.2 with 6"
     ]
     model = make_model()
     model.best_round_ = 2
     assert [text.get_text() for text in history_panels(model)[1].get_legend().get_texts()] == [
-        "error: best 0.125 with 4 columns"
+        "validation: best 0.125 with 4 columns"
     ]
 
 
@@ -231,27 +234,57 @@ def test_outputs_of_quantiles_are_called_quantiles(noncrossing: bool) -> None:
         for legend in legends:
             named = [text.get_text() for text in legend.get_texts()]
             assert named == ["quantile 0.1", "quantile 0.5", "quantile 0.9"]
-        assert "Validation score of each quantile" in texts
+        assert sum(text.endswith("of each quantile") for text in texts) == 2
         with pytest.raises(ValueError, match="run for each quantile: fit a model of one quantile"):
             plot_objectives({"several": model})
     with pytest.raises(ValueError, match="MultiQuantileRegressor has 3 of them"):
         plot_stages(model, {"test": (X, y)})
 
 
-def test_scores_of_named_sets_are_drawn_and_the_greatest_is_ringed() -> None:
-    """A scorer's best round is that of its greatest value, an error's that of its lowest."""
+def test_each_score_has_a_panel_and_each_set_a_colour() -> None:
+    """With three sets and three scores no curve lies under a legend, and each best is ringed.
+
+    Names of sets and scores may have the same words. A scorer's best round is that of its greatest
+    value, an error's that of its lowest.
+    """
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(80, 2)), np.arange(80) % 2
+    X, y = rng.normal(size=(120, 2)), np.arange(120) % 2
     X[:, 0] += y
-    library = KernelLibrary({"rbf": RBF()})
-    model = CGBoostClassifier(library, penalty="l1", C=0.3, scoring="roc_auc")
-    model.fit(X[:40], y[:40], eval_set={"test": (X[40:], y[40:])})
-    panel = plot_history(model).axes[1]
-    labels = [text.get_text() for text in panel.get_legend().get_texts()]
-    history = model.history_
-    assert f"test roc auc: best {history['test_roc_auc'].max():.4g}" in labels[0]
-    assert f"test error: best {history['test_error'].min():.4g}" in labels[1]
-    assert "test_roc_auc" in {name.replace(" ", "_") for name in facts_of(model).scores}
+    sets = {name: (X[k:], y[k:]) for k, name in enumerate(["a", "a_roc", "b"], start=40)}
+    model = CGBoostClassifier(
+        RBF(), penalty="l1", C=0.3, scoring=["roc_auc", "balanced_accuracy"], columns_per_round=1
+    ).fit(X[:40], y[:40], eval_set=sets)
+    figure = plot_history(model)
+    figure.canvas.draw()
+    panels, history = figure.axes[1:-1], model.history_
+    scores = ["roc_auc", "balanced_accuracy", "error"]
+    assert [panel.get_ylabel().replace(" ", "_") for panel in panels] == scores
+    for panel, score in zip(panels, scores, strict=True):
+        colours = [line.get_color() for line in panel.get_lines()[1:]]
+        assert colours == [colour for k in range(3) for colour in [drawing.colour(k)] * 2]
+        best = np.min if score == "error" else np.max
+        words = [text.get_text() for text in panel.get_legend().get_texts()]
+        for name, text in zip(sets, words, strict=True):
+            assert text.startswith(f"{name}: best {best(history[f'{name}_{score}']):.4g} ")
+        assert panel.get_legend().get_window_extent().x0 >= panel.get_window_extent().x1
+    assert {f"{name}_{score}" for name in sets for score in scores} <= {
+        name.replace(" ", "_") for name in facts_of(model).scores
+    }
+
+
+def test_the_start_of_a_long_curve_leaves_the_panel() -> None:
+    """The constant model that a run begins with does not flatten what comes after it."""
+    x = np.arange(40)
+    error = np.r_[0.5, 0.3, 0.2, 0.15, np.linspace(0.05, 0.03, 36)]
+    model = make_model(
+        round=x,
+        columns=x,
+        objective=1.0 - x / 80,
+        bound=x / 80,
+        gap=x * 0.0,
+        validation_error=error,
+    )
+    assert history_panels(model)[1].get_ylim()[1] < 0.06
 
 
 @pytest.mark.parametrize("classes", [0, 3])
@@ -265,7 +298,7 @@ def test_runs_of_holdouts_are_curves_of_their_own(classes: int) -> None:
     if classes:
         y, model = np.digitize(y, [-0.5, 0.5]), TransformClassifier(multi_class="ovr", **options)
     model.fit(X, y, eval_set=(X, y))
-    first, scores, _ = plot_history(model).axes
+    first, scores, *_ = plot_history(model).axes
     assert len(first.lines) == 3 * max(1, classes)
     for line in (*first.lines, *scores.lines):
         assert (np.diff(np.asarray(line.get_xdata(), dtype=float)) >= 0).all()

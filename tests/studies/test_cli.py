@@ -26,7 +26,7 @@ def test_prints_table_one_and_writes_everything(
     printed = capsys.readouterr().out
     for word in ("R_trn", "R_tst", "T_trn", "T_tst", "C_L", "C_Q", "C_R", "certified"):
         assert word in printed
-    for word in ("mixture L,Q,R", "best single kernel", "SVC of scikit-learn", "bound.png"):
+    for word in ("compressed SVC", "mixture L,Q,R", "best kernel", "scikit-learn SVC", "bound.png"):
         assert word in printed
     folder = tmp_path / "new" / "folder"
     assert (folder / "history.png").read_bytes()[:4] == b"\x89PNG"
@@ -43,7 +43,7 @@ def test_prints_table_one_and_writes_everything(
     assert len(columns) > 5
     assert (folder / "bound.png").read_bytes()[:4] == b"\x89PNG"
     with (folder / "comparison.csv").open(encoding="utf-8") as file:
-        assert len(list(csv.DictReader(file))) == 3
+        assert len(list(csv.DictReader(file))) == 4
     with (folder / "table.csv").open(encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
     assert all(len(cell.replace(".", "").lstrip("0")) <= 10 for cell in row.values())
@@ -131,10 +131,12 @@ def test_ctrl_c_in_the_comparison_keeps_the_model(
     def pressed(*arguments: object, **parameters: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cgboost.studies.comparison.support_vector_machine", pressed)
+    monkeypatch.setattr("cgboost.studies.comparison.support_vector_machines", pressed)
     assert main([*SMALL, "--C", "1", "--out", str(tmp_path)]) == 130
     assert {path.name for path in tmp_path.iterdir()} == set(FILES)
-    assert "SVC" not in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "SVC" not in printed
+    assert "R_tst" in printed
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

@@ -252,6 +252,7 @@ class BaseEnsemble(SharesExecutor, RowReader):
             When the fit began, on the clock of ``time.perf_counter``.
         """
         held = held or {}
+        self._held_sets = list(held)
         self._monitored = column_names(held, self._score_directions)
         stops = bool(held and self.early_stopping and self._stops_by_eval_set)
         if stops:

@@ -15,6 +15,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
@@ -23,7 +24,7 @@ from cgboost._solvers import SolverFailure
 from cgboost.arrays import Vector
 from cgboost.exceptions import MasterError, see
 from cgboost.forks import cached_property
-from cgboost.generation.columns import Column
+from cgboost.generation.columns import Column, FloatArray
 from cgboost.generation.protocols import (
     SMALLEST_SCALE,
     EntryRule,
@@ -60,6 +61,7 @@ from cgboost.tolerances import COEFFICIENT_ROUNDING, LP_FEASIBILITY, UNMOVED
 
 if TYPE_CHECKING:
     from cgboost.masters.support_vector.priced_points import PricedPoints, Scores
+    from cgboost.optimizers.solver_comparison import SolverComparison
 
 logger = logging.getLogger(__name__)
 
@@ -195,6 +197,13 @@ class SupportVectorMaster:
             solver,
             options,
         )  # a bound method would keep the master alive
+        self._comparison: SolverComparison | None = None
+        if solver != "auto":
+            from cgboost.optimizers.solver_comparison import SolverComparison  # named ones alone
+
+            problem = Problem(inner.loss, self.form)
+            opens = partial(live_problem, problem, "auto", None, free, vertex=False)
+            self._comparison = SolverComparison(solver, opens)
         self._smooth = self._smooth_along_paths(between.loss)
         # whether a next price goes on with this restricted problem: the first of a path is enough
         able = self._smooth is not None or PrimalSimplex.takes(self._centred_loss, self.form)
@@ -231,8 +240,13 @@ class SupportVectorMaster:
         for column in columns:
             self._check_shape(column)
         self.columns.extend(columns)  # from here on a column is its place in this list
-        if new := self._before_optimizer.columns(self._before_values.columns(columns)):
-            self._dual.add([column.values for column in new])
+        if new := self._seen_by_optimizer(columns):
+            self._dual.add(new)
+
+    def _seen_by_optimizer(self, columns: Sequence[Column]) -> list[FloatArray]:
+        """The values of columns after all reductions."""
+        new = self._before_optimizer.columns(self._before_values.columns(columns))
+        return [column.values for column in new]
 
     def _check_shape(self, column: Column) -> None:
         if np.shape(column.values) != (self.loss.n_rows,):
@@ -363,6 +377,9 @@ class SupportVectorMaster:
     def _solved(self, time_limit: float | None) -> DualPoint:
         """The dual solver's answer, of another one where the simplex of a path gives up."""
         dual = self._dual
+        if self._comparison is not None:
+            point = self._comparison.solve(dual, self._values_from, time_limit, self.accuracy)
+            return cast(DualPoint, point)
         if not isinstance(dual, PrimalSimplex):
             return cast(DualPoint, dual.solve(time_limit, self.accuracy))
         try:
@@ -377,6 +394,10 @@ class SupportVectorMaster:
             coef[: len(self._best.coef)] = self._best.coef
             self._dual.expect(coef, self._best.intercept)
         return cast(DualPoint, self._dual.solve(time_limit, self.accuracy))
+
+    def _values_from(self, number: int) -> list[FloatArray]:
+        """Those of the columns from a number on, free ones left out, as the optimizer sees them."""
+        return self._seen_by_optimizer(self.columns[self.form.n_free + number :])
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Re-optimise the restricted problem.
