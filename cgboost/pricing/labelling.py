@@ -39,8 +39,8 @@ WORD = 64
 MOST_CELLS = 10**8
 """Nodes times cells of the first resource, at most: 0.8 GB of bounds."""
 
-LABELS_AT_ONCE = 256
-"""Labels of a node that are compared with all others at once."""
+PAIRS_AT_ONCE = 2**18
+"""Pairs of labels that are compared at once."""
 
 WORK = 2**22
 """Comparisons of labels after which a compiled loop lets its caller look at the clock: some tens of
@@ -227,41 +227,34 @@ class ElementaryPaths:
         return circles
 
 
-@dataclass
 class _Labels:
-    """Labels; arrays of shape (n_labels,), resources and words in front."""
+    """Labels one after another in arrays with room for more, resources and words in front."""
 
-    node: Index
-    parent: Index
-    cost: Vector
-    resources: Vector
-    closed: NodeBits
+    def __init__(self, n_resources: int, n_words: int) -> None:
+        self.n = 0
+        self.node, self.parent = np.empty(64, dtype=np.intp), np.empty(64, dtype=np.intp)
+        self.cost = np.empty(64)
+        self.resources = np.empty((n_resources, 64))
+        self.closed = np.empty((n_words, 64), dtype=np.uint64)
 
-    def __len__(self) -> int:
-        return len(self.cost)
-
-    def take(self, which: NDArray[np.generic]) -> _Labels:
-        """Some of them."""
-        return _Labels(
-            self.node[which],
-            self.parent[which],
-            self.cost[which],
-            self.resources[:, which],
-            self.closed[:, which],
-        )
-
-    @staticmethod
-    def joined(parts: Sequence[_Labels]) -> _Labels:
-        """All labels of some."""
-        if len(parts) == 1:
-            return parts[0]
-        return _Labels(
-            np.concatenate([p.node for p in parts]),
-            np.concatenate([p.parent for p in parts]),
-            np.concatenate([p.cost for p in parts]),
-            np.concatenate([p.resources for p in parts], axis=1),
-            np.concatenate([p.closed for p in parts], axis=1),
-        )
+    def add(
+        self, node: Index, parent: Index, cost: Vector, used: Vector, closed: NodeBits
+    ) -> Index:
+        """Their numbers."""
+        end = self.n + len(node)
+        if end > len(self.node):
+            room = max(end, 2 * len(self.node))
+            for name in ("node", "parent", "cost", "resources", "closed"):
+                own = getattr(self, name)
+                more = np.empty((*own.shape[:-1], room), dtype=own.dtype)
+                more[..., : self.n] = own[..., : self.n]
+                setattr(self, name, more)
+        new = slice(self.n, end)
+        self.node[new], self.parent[new], self.cost[new] = node, parent, cost
+        self.resources[:, new], self.closed[:, new] = used, closed
+        numbers = np.arange(self.n, end)
+        self.n = end
+        return numbers
 
 
 class _Ends:
@@ -326,12 +319,11 @@ class _Labelling:
         self._until = until
         self.near = _packed(graph._near) if remember else np.full_like(graph._bit, ~np.uint64(0))
         self._bounds_onward = self._onward()
-        self.kept: dict[int, _Labels] = {}
-        self.steps: dict[int, list[_Labels]] = {}
-        self.nodes: list[Index] = []
-        self.parents: list[Index] = []
-        self.n_kept = 0
-        self.ends: list[tuple[float, int]] = []
+        self.labels = _Labels(len(graph.lower), len(self.near))
+        self.steps: dict[int, list[Index]] = {}
+        self.kept = np.empty((graph.n_nodes, 16), dtype=np.intp)
+        self.n_kept = np.zeros(graph.n_nodes, dtype=np.intp)
+        self.ends: list[tuple[Vector, Index]] = []
 
     def run(self) -> _Ends:
         """The paths below the limit, or those that were found in time."""
@@ -341,12 +333,11 @@ class _Labelling:
         start = graph.lower[:, [graph.source]]
         source = np.array([graph.source], dtype=np.intp)
         closed = self._unreachable(source, start) | graph._bit[:, source]
-        self._extend(_Labels(source, np.array([-1]), np.zeros(1), start, closed))
+        self._extend(self.labels.add(source, np.array([-1]), np.zeros(1), start, closed))
         while self.steps and not self._is_late:
-            self._extend(self._undominated(_Labels.joined(self.steps.pop(min(self.steps)))))
-        costs = np.array([cost for cost, _ in self.ends], dtype=np.float64)
-        ends = np.array([label for _, label in self.ends], dtype=np.intp)
-        nodes, parents = np.concatenate(self.nodes), np.concatenate(self.parents)
+            self._extend(self._undominated(np.concatenate(self.steps.pop(min(self.steps)))))
+        costs, ends = (np.concatenate(own) for own in zip(*self.ends, strict=True))
+        nodes, parents = self.labels.node, self.labels.parent
         return _Ends(graph.sink, nodes, parents, costs, ends, cut_short=self._is_late)
 
     def _run_compiled(self, loop: Callable[..., Any]) -> _Ends:
@@ -375,23 +366,17 @@ class _Labelling:
         """Whether the time is up."""
         return time.perf_counter() > self._until
 
-    def _extend(self, labels: _Labels) -> None:
+    def _extend(self, numbers: Index) -> None:
         """Extend labels of one step to all nodes."""
-        if not len(labels):
-            return
-        graph = self.graph
-        numbers = np.arange(self.n_kept, self.n_kept + len(labels))
-        self.n_kept += len(labels)
-        self.nodes.append(labels.node)
-        self.parents.append(labels.parent)
-        cost = labels.cost[:, None] + self.cost[labels.node]
-        resources = labels.resources[:, :, None] + graph.consumption[:, labels.node]
+        graph, labels = self.graph, self.labels
+        tails = labels.node[numbers]
+        cost = labels.cost[numbers][:, None] + self.cost[tails]
+        resources = labels.resources[:, numbers][:, :, None] + graph.consumption[:, tails]
         np.maximum(resources, graph.lower[:, None, :], out=resources)
         feasible = np.isfinite(cost) & (resources <= graph.upper[:, None, :]).all(axis=0)
-        ends = feasible[:, graph.sink] & (cost[:, graph.sink] < self.below)
-        which = np.flatnonzero(ends)
-        self.ends += zip(cost[which, graph.sink].tolist(), numbers[which].tolist(), strict=True)
-        feasible &= ~_unpacked(labels.closed, graph.n_nodes)
+        ends = np.flatnonzero(feasible[:, graph.sink] & (cost[:, graph.sink] < self.below))
+        self.ends.append((cost[ends, graph.sink], numbers[ends]))
+        feasible &= ~_unpacked(labels.closed[:, numbers], graph.n_nodes)
         feasible[:, [graph.source, graph.sink]] = False
         own, node = np.nonzero(feasible)
         onward = self._bounds_onward[node, self._cell(resources[0, own, node])]
@@ -400,12 +385,14 @@ class _Labelling:
         if not len(own):
             return
         arrived = resources[:, own, node]
-        closed = labels.closed[:, own] & self.near[:, node] | graph._bit[:, node]
+        closed = labels.closed[:, numbers[own]] & self.near[:, node] | graph._bit[:, node]
         closed |= self._unreachable(node, arrived)
-        new = _Labels(node, numbers[own], cost[own, node], arrived, closed)
-        step = np.floor(new.resources[0] / graph._step).astype(np.intp)
-        for number in np.unique(step).tolist():
-            self.steps.setdefault(number, []).append(new.take(step == number))
+        new = labels.add(node, numbers[own], cost[own, node], arrived, closed)
+        step = np.floor(arrived[0] / graph._step).astype(np.intp)
+        order = np.argsort(step, kind="stable")
+        begins = np.flatnonzero(np.diff(step[order], prepend=-1))
+        for begin, mine in zip(begins, np.split(new[order], begins[1:]), strict=True):
+            self.steps.setdefault(int(step[order[begin]]), []).append(mine)
 
     def _cell(self, amount: Vector) -> Index:
         """The cell of the first resource that an amount is in."""
@@ -455,37 +442,62 @@ class _Labelling:
             late |= own[:, None] + nearest[node] > upper
         return _packed(late)
 
-    def _undominated(self, labels: _Labels) -> _Labels:
-        """Those that no label of the same node makes superfluous."""
-        order = np.lexsort((*labels.resources[::-1], labels.cost, labels.node))
-        labels = labels.take(order)
-        ends = np.flatnonzero(np.diff(labels.node, append=-1)) + 1
-        left: list[_Labels] = []
+    def _undominated(self, numbers: Index) -> Index:
+        """Those that no label of the same node makes superfluous, which are kept."""
+        labels, graph = self.labels, self.graph
+        order = np.lexsort(
+            (*labels.resources[::-1, numbers], labels.cost[numbers], labels.node[numbers])
+        )
+        numbers = numbers[order]
+        node = labels.node[numbers]
+        counts = np.bincount(node, minlength=graph.n_nodes)
+        before = self.n_kept[node]
+        own = np.arange(len(node)) - (np.cumsum(counts) - counts)[node]
+        self._keep(node, before + own, numbers)
+        left = np.ones(len(numbers), dtype=np.bool_)
+        width = np.maximum.accumulate(before + own) if len(node) else before
         begin = 0
-        for end in ends.tolist():
-            node = int(labels.node[begin])
-            for first in range(begin, end, LABELS_AT_ONCE):
-                if self._is_late:  # what was found stays
-                    return _Labels.joined(left) if left else labels.take(np.arange(0))
-                own = labels.take(np.arange(first, min(first + LABELS_AT_ONCE, end)))
-                if node in self.kept:
-                    own = own.take(_none(self._dominates(self.kept[node], own)))
-                own = own.take(_none(np.tril(self._dominates(own, own), -1)))
-                before = [self.kept[node]] if node in self.kept else []
-                self.kept[node] = _Labels.joined([*before, own])
-                left.append(own)
-            begin = end
-        return _Labels.joined(left)
+        while begin < len(numbers) and not self._is_late:
+            n_rows = max(1, PAIRS_AT_ONCE // max(1, int(width[begin])))
+            part = slice(begin, begin + n_rows)
+            left[part] = ~self._is_dominated(numbers[part], before[part] + own[part])
+            begin += n_rows
+        left[begin:] = False  # the time is up
+        numbers, node = numbers[left], node[left]
+        counts = np.bincount(node, minlength=graph.n_nodes)
+        own = np.arange(len(node)) - (np.cumsum(counts) - counts)[node]
+        self._keep(node, self.n_kept[node] + own, numbers)
+        self.n_kept += counts
+        return numbers
 
-    def _dominates(self, first: _Labels, second: _Labels) -> NDArray[np.bool_]:
-        """Whether the first costs, uses and closes no more, shape (n_second, n_first)."""
-        better = first.cost <= second.cost[:, None]
-        for own, other in zip(first.resources, second.resources, strict=True):
-            better &= own <= other[:, None]
+    def _keep(self, node: Index, place: Index, numbers: Index) -> None:
+        """Put labels at places among those of their nodes."""
+        most = int(place.max(initial=-1)) + 1
+        if most > self.kept.shape[1]:
+            more = np.empty((len(self.kept), most), dtype=np.intp)
+            self.kept = np.concatenate([self.kept, more], axis=1)
+        self.kept[node, place] = numbers
+
+    def _is_dominated(self, numbers: Index, n_before: Index) -> NDArray[np.bool_]:
+        """Whether a label before in its node costs, uses and closes no more."""
+        labels = self.labels
+        most = int(n_before.max(initial=0))
+        others = self.kept[labels.node[numbers], :most]
+        is_there = np.arange(most) < n_before[:, None]
+        rows, places = np.nonzero(is_there)
+        others = others[rows, places]
+        better = labels.cost[others] <= labels.cost[numbers][rows]
+        rows, others = rows[better], others[better]
+        for own in labels.resources:
+            better = own[others] <= own[numbers][rows]
+            rows, others = rows[better], others[better]
         if self.remember:
-            for own, other in zip(first.closed, ~second.closed, strict=True):
-                better &= (own & other[:, None]) == 0
-        return better
+            for word in labels.closed:
+                better = (word[others] & ~word[numbers][rows]) == 0
+                rows, others = rows[better], others[better]
+        dominated = np.zeros(len(numbers), dtype=np.bool_)
+        dominated[rows] = True
+        return dominated
 
 
 def _until(time_limit: float | None) -> float:
@@ -505,11 +517,6 @@ def _interruptible(loop: Callable[..., Any], *arguments: Any) -> Any:
         while cause is not None and not isinstance(cause, KeyboardInterrupt):
             cause = cause.__cause__
         raise cause or error from None
-
-
-def _none(table: NDArray[np.bool_]) -> Index:
-    """Rows without a true value."""
-    return np.flatnonzero(~table.any(axis=1))
 
 
 def _closure(consumption: Vector, source: int, sink: int) -> Vector:
