@@ -40,6 +40,7 @@ from cgboost.integer.branching.rules import (
 from cgboost.integer.branching.strong_branching import BranchCandidate, StrongBranching
 from cgboost.integer.branching.variable_fixing import Probes, VariableFixing
 from cgboost.integer.heuristics import Heuristic, RestrictedMaster
+from cgboost.integer.listing import Listing
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
 from cgboost.integer.reporting.callbacks import TreeState
@@ -186,6 +187,7 @@ class TreeSearch:
         self.parallel = None if what.executor is None else ParallelNodes(self.search, what.executor)
         fits = what.fixing is not None and what.fixing.fits(self.search)
         self.fixing = what.fixing if fits else None
+        self.listing = Listing(self.search)
         self.combining = [h for h in what.heuristics if isinstance(h, RestrictedMaster)][-1:]
         most = math.inf if time_limit is None else FIRST_SHARE * time_limit
         self._next_combination = min(FIRST_COMBINATION, most)
@@ -357,6 +359,8 @@ class TreeSearch:
             search.offer(counts, "relaxation")
             self._close(node, bound)
             return "integral"
+        if self._is_listed(node, relaxation):
+            return "listed"
         for heuristic in self.what.heuristics:
             if search.closes(bound) or search.is_over:
                 break
@@ -367,12 +371,22 @@ class TreeSearch:
             return "cut_off"
         if search.is_over:
             raise SearchEnd(StopReason.TIME, OUT_OF_TIME)
+        if self._is_listed(node, relaxation):
+            return "listed"
         children = self._by_objective(node, relaxation)
         children = children or self._children(node, relaxation, solution)
         if not children:
             return self._set_aside(node, solution)
         self.open.push(children)
         return "branched"
+
+    def _is_listed(self, node: Node, relaxation: Relaxation) -> bool:
+        """Whether a list of all useful columns has ended the node."""
+        with _ending():
+            ended = self.listing.ends(node.decisions, list(self.cuts), relaxation)
+        if ended:
+            self._close(node, self.search.objective)
+        return ended
 
     def _set_aside(self, node: Node, solution: NodeSolution) -> str:
         """Keep the bound of a node that no rule divides; the search of the others goes on."""

@@ -39,6 +39,12 @@ WORD = 64
 MOST_CELLS = 10**8
 """Nodes times cells of the first resource, at most: 0.8 GB of bounds."""
 
+LABELS_AT_ONCE = 2**12
+"""Labels that are extended at once where all paths are listed."""
+
+NEIGHBOURS = 4
+"""Labels with equal nodes that each is compared with where all paths are listed."""
+
 PAIRS_AT_ONCE = 2**18
 """Pairs of labels that are compared at once."""
 
@@ -210,6 +216,40 @@ class ElementaryPaths:
                 return FoundPaths(*found.elementary(limit), -np.inf)
             if not len(found) or not self._extend_memory(found.path(0)):
                 return FoundPaths(*found.elementary(limit), found.least(below))
+
+    def every(
+        self,
+        cost: Vector,
+        below: float,
+        limit: int,
+        *,
+        also: Vector,
+        time_limit: float | None = None,
+    ) -> FoundPaths | None:
+        """For each set of nodes the best elementary path, of those that cost less than ``below``.
+
+        Baldacci, Christofides, Mingozzi (Mathematical Programming 115, 2008). One label of two with
+        the same nodes is dropped if the other costs no more by both matrices, and has used no more.
+
+        Parameters
+        ----------
+        cost : ndarray of shape (n_nodes, n_nodes)
+        below : float
+        limit : int
+            Paths, and labels of one length, at most.
+        also : ndarray of shape (n_nodes, n_nodes)
+            Another cost of the arcs: the best path is that which costs least by it.
+        time_limit : float or None
+            Seconds.
+
+        Returns
+        -------
+        FoundPaths or None
+            The bound is ``below``; None where there are more, or the time was up.
+        """
+        labelling = _Labelling(self, cost, below, remember=True, until=_until(time_limit))
+        found = labelling.by_length(also, limit)
+        return None if found is None else FoundPaths(*found.elementary(limit), below)
 
     def relaxed_bound(self, cost: Vector, below: float = np.inf) -> float:
         """Cost of the cheapest ng-path, or ``below``: a bound on elementary paths."""
@@ -394,6 +434,68 @@ class _Labelling:
         for begin, mine in zip(begins, np.split(new[order], begins[1:]), strict=True):
             self.steps.setdefault(int(step[order[begin]]), []).append(mine)
 
+    def by_length(self, also: Vector, limit: int) -> _Ends | None:
+        """All elementary paths below the limit, the best by ``also`` of those with equal nodes."""
+        graph = self.graph
+        node, parent = np.array([graph.source], dtype=np.intp), np.array([-1], dtype=np.intp)
+        costs, used = np.zeros((2, 1)), graph.lower[:, [graph.source]]
+        visited = graph._bit[:, node]
+        nodes, parents, ended = [node], [parent], []
+        first = 0
+        while len(node):
+            if self._is_late or len(node) > limit:
+                return None
+            parts = []
+            for begin in range(0, len(node), LABELS_AT_ONCE):
+                own = slice(begin, begin + LABELS_AT_ONCE)
+                parts.append(
+                    self._longer(node[own], costs[:, own], used[:, own], visited[:, own], also)
+                )
+                parts[-1][0][:] += begin
+            before, head, costs, used, closed = (
+                np.concatenate(own, axis=-1) for own in zip(*parts, strict=True)
+            )
+            at_end = head == graph.sink
+            ended.append((costs[:, at_end], first + before[at_end], visited[:, before[at_end]]))
+            inner = np.flatnonzero(~at_end)
+            inner = inner[_distinct(head[inner], costs[:, inner], used[:, inner], closed[:, inner])]
+            costs, used, visited = costs[:, inner], used[:, inner], closed[:, inner]
+            node, parent = head[inner], first + before[inner]
+            first += len(nodes[-1])
+            nodes.append(node)
+            parents.append(parent)
+        costs, ends, sets = (np.concatenate(own, axis=-1) for own in zip(*ended, strict=True))
+        order = np.lexsort((costs[1], *sets))
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = (sets[:, order[1:]] != sets[:, order[:-1]]).any(axis=0)
+        best = order[new]
+        if len(best) > limit:
+            return None
+        every, before = np.concatenate(nodes), np.concatenate(parents)
+        return _Ends(graph.sink, every, before, costs[0, best], ends[best], cut_short=False)
+
+    def _longer(
+        self, node: Index, costs: Vector, used: Vector, visited: NodeBits, also: Vector
+    ) -> tuple[Index, Index, Vector, Vector, NodeBits]:
+        """Labels with one more node: places of those before, nodes, costs, resources, sets."""
+        graph = self.graph
+        cost = costs[0][:, None] + self.cost[node]
+        resources = used[:, :, None] + graph.consumption[:, node]
+        np.maximum(resources, graph.lower[:, None, :], out=resources)
+        feasible = (cost < np.inf) & (resources <= graph.upper[:, None, :]).all(axis=0)
+        feasible &= ~_unpacked(visited, graph.n_nodes)
+        own, head = np.nonzero(feasible)
+        amounts = resources[:, own, head]
+        total = cost[own, head]
+        bound = (
+            total
+            + self._bounds_onward[head, np.where(head == graph.sink, 0, self._cell(amounts[0]))]
+        )
+        useful = bound < self.below
+        own, head, amounts, total = own[useful], head[useful], amounts[:, useful], total[useful]
+        both = np.stack([total, costs[1][own] + also[node[own], head]])
+        return own, head, both, amounts, visited[:, own] | graph._bit[:, head]
+
     def _cell(self, amount: Vector) -> Index:
         """The cell of the first resource that an amount is in."""
         low = self.graph.lower[0].min()
@@ -498,6 +600,24 @@ class _Labelling:
         dominated = np.zeros(len(numbers), dtype=np.bool_)
         dominated[rows] = True
         return dominated
+
+
+def _distinct(node: Index, costs: Vector, used: Vector, visited: NodeBits) -> Index:
+    """Labels without those that one with the same node and nodes makes superfluous.
+
+    Each is compared with those just before it in the order of costs: some may be overlooked.
+    """
+    order = np.lexsort((*used, costs[1], costs[0], *visited, node))
+    node, costs, used, visited = node[order], costs[:, order], used[:, order], visited[:, order]
+    left = np.ones(len(order), dtype=np.bool_)
+    for away in range(1, NEIGHBOURS + 1):
+        same = node[away:] == node[:-away]
+        for words in visited:
+            same &= words[away:] == words[:-away]
+        for amounts in (*costs, *used):
+            same &= amounts[:-away] <= amounts[away:]
+        left[away:] &= ~same
+    return order[left]
 
 
 def _until(time_limit: float | None) -> float:

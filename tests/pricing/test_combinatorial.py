@@ -196,6 +196,32 @@ def test_the_cheapest_of_all_paths_is_found(
     assert bounds[-1] == min(every.values(), default=np.inf)
 
 
+@settings(max_examples=examples(60))
+@given(
+    st.builds(graph, st.integers(0, 10**6), st.integers(1, 6)),
+    st.integers(-12, 12),
+    st.integers(0, 9),
+)
+def test_every_set_of_nodes_has_its_best_path(
+    case: tuple[Graph, np.ndarray], below: int, seed: int
+) -> None:
+    """Of all paths that cost less, the best by the other cost; None where there are too many."""
+    resources, cost = case
+    other = cost + np.random.default_rng(seed).integers(-3, 4, cost.shape)
+    every, by_other = all_paths(resources, cost), all_paths(resources, other)
+    best: dict[frozenset[int], float] = {}
+    for path, total in every.items():
+        if total < below:
+            nodes = frozenset(path)
+            best[nodes] = min(best.get(nodes, np.inf), by_other[path])
+    paths = ElementaryPaths(**resources, source=0, sink=len(cost) - 1, memory=2)
+    found = paths.every(cost, below, 10**4, also=other)
+    assert {frozenset(path): by_other[path] for path in found.paths} == best
+    assert len(found.paths) == len(best)
+    assert found.costs == [every[path] for path in found.paths] == sorted(found.costs)
+    assert not best or paths.every(cost, below, len(best) - 1, also=other) is None
+
+
 def row_of_nodes(n: int, cost: float, most: float, memory: int | None) -> tuple:
     """Nodes in a row, and what their arcs cost."""
     costs = np.full((n, n), np.inf)

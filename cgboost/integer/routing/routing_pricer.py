@@ -32,6 +32,7 @@ from cgboost.integer.branching.decisions import (
     check_whole,
 )
 from cgboost.integer.branching.rules import CountBranching, VariableBranching
+from cgboost.integer.routing.first_routes import FirstRoutes
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.pricing.labelling import ElementaryPaths
 
@@ -257,10 +258,7 @@ class RoutingPricer(Memoryless):
         """
         if sense != "<=":
             self._check_served()
-        n, k = len(self.customers), len(self.depots)
-        fleet = _shaped("n_vehicles", n if n_vehicles is None else n_vehicles, (k,), least=0.0)
-        if not (np.isfinite(fleet) & (fleet == np.floor(fleet))).all():
-            raise ValueError(f"n_vehicles must be whole, got {n_vehicles}")
+        n, k, fleet = len(self.customers), len(self.depots), self._fleet(n_vehicles)
         rows = [self.depot_row(depot) for depot in self.depots]
         return LinearMaster(
             [*(self.names[node] for node in self.customers), *rows],
@@ -268,6 +266,14 @@ class RoutingPricer(Memoryless):
             np.append(np.ones(n), fleet),
             copies=dict(zip(rows, fleet.tolist(), strict=True)),
         )
+
+    def _fleet(self, n_vehicles: int | Sequence[int] | None) -> Vector:
+        """The number of vehicles of each depot."""
+        given = len(self.customers) if n_vehicles is None else n_vehicles
+        fleet = _shaped("n_vehicles", given, (len(self.depots),), least=0.0)
+        if not (np.isfinite(fleet) & (fleet == np.floor(fleet))).all():
+            raise ValueError(f"n_vehicles must be whole, got {n_vehicles}")
+        return fleet
 
     def search(
         self,
@@ -277,6 +283,8 @@ class RoutingPricer(Memoryless):
         **options: Any,
     ) -> BranchAndPrice:
         """Branch-and-price over the routes: first on the number of vehicles, then on arcs.
+
+        Where all customers must be served, a heuristic gives it routes to begin with.
 
         Parameters
         ----------
@@ -296,7 +304,24 @@ class RoutingPricer(Memoryless):
             "objective_step": next((step for step in STEPS if _are_multiples(finite, step)), None),
         }
         master = self.master(sense, n_vehicles=n_vehicles)
+        if sense != "<=":
+            columns, own["start"] = self._first(master.rows, self._fleet(n_vehicles))
+            master.add(columns)
         return BranchAndPrice(master, self, **{**own, **options})
+
+    def _first(self, rows: Sequence[Hashable], fleet: Vector) -> tuple[list[Column], list[Column]]:
+        """Routes to begin with, and those that are a solution, if one was found."""
+        places = {name: number for number, name in enumerate(rows)}
+        nodes = [self._nodes(number) for number in range(len(self.depots))]
+        costs = [self.cost[np.ix_(own, own)] for own in nodes]
+        known: dict[Hashable, Column] = {}
+        start: list[Column] = []
+        for n_missing, routes in FirstRoutes(self._paths, costs, fleet.tolist()).solutions():
+            paths = [[nodes[depot][place] for place in route] for depot, route in routes]
+            columns = [self._column(path, places) for path in paths]
+            known.update((column.key, column) for column in columns)
+            start = start if n_missing else columns
+        return list(known.values()), start
 
     def route(self, key: Sequence[Hashable], rows: Sequence[Hashable]) -> Column:
         """A route as a column of a master.
@@ -355,6 +380,23 @@ class RoutingPricer(Memoryless):
             reduced_cost=bounds if len(bounds) == len(self.depots) else np.nan,
             n_evaluated=len(found),
         )
+
+    def every(self, state: MasterState, most: float, limit: int) -> list[Column] | None:
+        """Routes whose reduced cost is at most ``most``, of each set of customers the shortest.
+
+        None where there are more than ``limit``, or the time is up.
+        """
+        duals = Duals.of_state(state)
+        places = {name: number for number, name in enumerate(state.rows or ())}
+        columns: list[Column] = []
+        for number, paths in enumerate(self._paths):
+            nodes, cost = self._nodes(number), self._reduced(number, duals)
+            own = self.cost[np.ix_(nodes, nodes)]
+            found = paths.every(cost, most, limit, also=own, time_limit=self.seconds_left)
+            if found is None or len(columns) + len(found.paths) > limit:
+                return None
+            columns += [self._column([nodes[i] for i in path], places) for path in found.paths]
+        return columns
 
     def _scale(self, costs: Sequence[Vector]) -> float:
         """The size of what reduced costs are the difference of: costs of arcs, and duals.
