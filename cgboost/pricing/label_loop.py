@@ -14,9 +14,10 @@ Vector = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Bits = NDArray[np.uint64]
 
-Labels = tuple[Numbers, Numbers, Vector, Vector, Bits, Numbers]
+Labels = tuple[Numbers, Numbers, Vector, Vector, Bits, Bits, Numbers]
 """Of all labels so far, with room for more: node, parent, cost, resources, nodes that are closed,
-and the next label of its step, later of its node."""
+sets of which an odd number of nodes is visited, and the next label of its step, later of its node.
+"""
 
 Ends = tuple[Vector, Numbers]
 """Costs of paths that have reached the sink, and their last labels; with room for more."""
@@ -33,6 +34,7 @@ def first_label(
     bit: Bits,
     step: float,
     source: int,
+    member: Bits,
 ) -> tuple[Labels, Ends, Numbers, Numbers, Numbers, Numbers]:
     """The label of the source, from which :func:`label_paths` begins.
 
@@ -46,6 +48,8 @@ def first_label(
     step : float
         Of the first resource.
     source : int
+    member : ndarray of shape (n_nodes,)
+        The sets that each node is in, as bits.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def first_label(
     node, parent = np.empty(room, np.int64), np.empty(room, np.int64)
     spent, used = np.empty(room), np.empty((room, n_resources))
     closed = np.empty((room, n_words), np.uint64)
-    following = np.empty(room, np.int64)
+    following, odd = np.empty(room, np.int64), np.empty(room, np.uint64)
     low, high = lower[0].min(), upper[0].max()
     base = int(np.floor(low / step)) - 1  # the source has a step of its own, before all others
     first_of_step = np.full(int(np.floor(high / step)) - base + 2, -1, np.int64)
@@ -79,10 +83,10 @@ def first_label(
         for r in range(n_resources):
             if used[0, r] + nearest[r, source, k] > upper[r, k]:
                 closed[0, k // 64] |= bit[k, k // 64]
-    first_of_step[0] = 0
+    first_of_step[0], odd[0] = 0, member[source]
     counts = np.zeros(4, np.int64)
     counts[N_LABELS] = 1
-    labels = node, parent, spent, used, closed, following
+    labels = node, parent, spent, used, closed, odd, following
     ends = np.empty(64), np.empty(64, np.int64)
     kept = np.full((2, n), -1, np.int64)
     return labels, ends, first_of_step, kept, np.empty(0, np.int64), counts
@@ -110,6 +114,8 @@ def label_paths(
     sink: int,
     below: float,
     remember: bool,
+    member: Bits,
+    prices: Vector,
 ) -> tuple[Labels, Ends, Numbers, bool]:
     """Label from the source to the sink, as far as some work leads.
 
@@ -137,6 +143,10 @@ def label_paths(
         Only paths that cost less reach the sink.
     remember : bool
         Whether dominance looks at the closed nodes.
+    member : ndarray of shape (n_nodes,)
+        The sets that each node is in, as bits.
+    prices : ndarray of shape (8, 256)
+        What the sets of each byte of bits cost.
 
     Returns
     -------
@@ -146,12 +156,13 @@ def label_paths(
     """
     n_resources, n = lower.shape
     n_words = bit.shape[1]
-    node, parent, spent, used, closed, following = labels
+    node, parent, spent, used, closed, odd, following = labels
     end_costs, ends = reached
     low = lower[0].min()
     base = int(np.floor(low / step)) - 1
     n_labels, n_ends, done = counts[N_LABELS], counts[N_ENDS], 0
     arrived = np.empty(n_resources)
+    zero, octet, eight = np.uint64(0), np.uint64(255), np.uint64(8)
     number, place = counts[STEP], counts[PLACE]
     while number < len(first_of_step) and done < work:
         if place == 0:
@@ -182,6 +193,12 @@ def label_paths(
                     while better and word < n_words:
                         better = (closed[other, word] & ~closed[label, word]) == 0
                         word += 1
+                    if better:
+                        total, sets, byte = spent[other], odd[other] & ~odd[label], 0
+                        while sets != zero:
+                            total += prices[byte, np.int64(sets & octet)]
+                            sets, byte = sets >> eight, byte + 1
+                        better = total <= spent[label]
                 if better:
                     dominated = True
                     break
@@ -204,9 +221,12 @@ def label_paths(
                     amount = used[label, r] + consumption[r, own, k]
                     arrived[r] = max(amount, lower[r, k])
                     fits = fits and arrived[r] <= upper[r, k]
-                total = spent[label] + cost[own, k]
                 if not fits:
                     continue
+                total, sets, byte = spent[label] + cost[own, k], odd[label] & member[k], 0
+                while sets != zero:
+                    total += prices[byte, np.int64(sets & octet)]
+                    sets, byte = sets >> eight, byte + 1
                 if k == sink:
                     if total < below:
                         if n_ends == len(ends):
@@ -222,7 +242,9 @@ def label_paths(
                     node, parent = np.append(node, node), np.append(parent, parent)
                     spent, following = np.append(spent, spent), np.append(following, following)
                     used, closed = np.concatenate((used, used)), np.concatenate((closed, closed))
+                    odd = np.append(odd, odd)
                 node[n_labels], parent[n_labels], spent[n_labels] = k, label, total
+                odd[n_labels] = odd[label] ^ member[k]
                 for r in range(n_resources):
                     used[n_labels, r] = arrived[r]
                 for word in range(n_words):
@@ -241,7 +263,7 @@ def label_paths(
             number, place = number + 1, 0
     counts[STEP], counts[PLACE] = number, place
     counts[N_LABELS], counts[N_ENDS] = n_labels, n_ends
-    labels = node, parent, spent, used, closed, following
+    labels = node, parent, spent, used, closed, odd, following
     return labels, (end_costs, ends), here, number == len(first_of_step)
 
 

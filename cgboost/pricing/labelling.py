@@ -13,7 +13,7 @@ installed a compiled loop takes them one after another (:mod:`cgboost.pricing.la
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ from cgboost.pricing.label_loop import (
 Vector = NDArray[np.float64]
 NodeBits = NDArray[np.uint64]
 Index = NDArray[np.intp]
+Subsets = Sequence[tuple[Collection[int], float]]
 
 WORD = 64
 """Nodes in a word of a bitset."""
@@ -177,7 +178,13 @@ class ElementaryPaths:
     # ------------------------------------------------------------------ searches
 
     def heuristic(
-        self, cost: Vector, limit: int, below: float = 0.0, *, time_limit: float | None = None
+        self,
+        cost: Vector,
+        limit: int,
+        below: float = 0.0,
+        *,
+        subsets: Subsets = (),
+        time_limit: float | None = None,
     ) -> FoundPaths:
         """Elementary paths that cost less than ``below``, by a dominance that looks at no nodes.
 
@@ -188,14 +195,24 @@ class ElementaryPaths:
         limit : int
             Paths, at most.
         below : float
+        subsets : sequence of (nodes, price), optional
+            A path pays the price, of at least 0, for every second node of each of these sets. At
+            most 64 sets.
         time_limit : float or None
             Seconds, after which the paths so far are returned.
         """
-        found = _Labelling(self, cost, below, remember=False, until=_until(time_limit)).run()
+        until = _until(time_limit)
+        found = _Labelling(self, cost, below, subsets, remember=False, until=until).run()
         return FoundPaths(*found.elementary(limit), -np.inf)
 
     def shortest(
-        self, cost: Vector, limit: int, below: float = 0.0, *, time_limit: float | None = None
+        self,
+        cost: Vector,
+        limit: int,
+        below: float = 0.0,
+        *,
+        subsets: Subsets = (),
+        time_limit: float | None = None,
     ) -> FoundPaths:
         """The cheapest elementary path, and some more that cost less than ``below``.
 
@@ -206,12 +223,14 @@ class ElementaryPaths:
             Paths, at most.
         below : float
             The bound is that of the cheapest path, or ``below`` where no path costs less.
+        subsets : sequence of (nodes, price), optional
+            As of :meth:`heuristic`.
         time_limit : float or None
             Seconds, after which the paths so far are returned, without a bound.
         """
         until = _until(time_limit)
         while True:
-            found = _Labelling(self, cost, below, remember=True, until=until).run()
+            found = _Labelling(self, cost, below, subsets, remember=True, until=until).run()
             if found.cut_short:
                 return FoundPaths(*found.elementary(limit), -np.inf)
             if not len(found) or not self._extend_memory(found.path(0)):
@@ -224,6 +243,7 @@ class ElementaryPaths:
         limit: int,
         *,
         also: Vector,
+        subsets: Subsets = (),
         time_limit: float | None = None,
     ) -> FoundPaths | None:
         """For each set of nodes the best elementary path, of those that cost less than ``below``.
@@ -239,6 +259,8 @@ class ElementaryPaths:
             Paths, and labels of one length, at most.
         also : ndarray of shape (n_nodes, n_nodes)
             Another cost of the arcs: the best path is that which costs least by it.
+        subsets : sequence of (nodes, price), optional
+            As of :meth:`heuristic`; what is paid for them counts for ``cost`` alone.
         time_limit : float or None
             Seconds.
 
@@ -247,7 +269,8 @@ class ElementaryPaths:
         FoundPaths or None
             The bound is ``below``; None where there are more, or the time was up.
         """
-        labelling = _Labelling(self, cost, below, remember=True, until=_until(time_limit))
+        until = _until(time_limit)
+        labelling = _Labelling(self, cost, below, subsets, remember=True, until=until)
         found = labelling.by_length(also, limit)
         return None if found is None else FoundPaths(*found.elementary(limit), below)
 
@@ -276,21 +299,29 @@ class _Labels:
         self.cost = np.empty(64)
         self.resources = np.empty((n_resources, 64))
         self.closed = np.empty((n_words, 64), dtype=np.uint64)
+        self.odd = np.empty(64, dtype=np.uint64)
 
     def add(
-        self, node: Index, parent: Index, cost: Vector, used: Vector, closed: NodeBits
+        self,
+        node: Index,
+        parent: Index,
+        cost: Vector,
+        used: Vector,
+        closed: NodeBits,
+        odd: NodeBits,
     ) -> Index:
         """Their numbers."""
         end = self.n + len(node)
         if end > len(self.node):
             room = max(end, 2 * len(self.node))
-            for name in ("node", "parent", "cost", "resources", "closed"):
+            for name in ("node", "parent", "cost", "resources", "closed", "odd"):
                 own = getattr(self, name)
                 more = np.empty((*own.shape[:-1], room), dtype=own.dtype)
                 more[..., : self.n] = own[..., : self.n]
                 setattr(self, name, more)
         new = slice(self.n, end)
         self.node[new], self.parent[new], self.cost[new] = node, parent, cost
+        self.odd[new] = odd
         self.resources[:, new], self.closed[:, new] = used, closed
         numbers = np.arange(self.n, end)
         self.n = end
@@ -343,6 +374,45 @@ class _Ends:
         return paths, costs
 
 
+class _PaidSubsets:
+    """Sets of nodes of which a path pays for every second node that it visits.
+
+    A label has a bit for each set of which it has visited an odd number of nodes.
+    """
+
+    def __init__(self, n_nodes: int, subsets: Subsets) -> None:
+        if len(subsets) > WORD:
+            raise ValueError(f"there may be at most {WORD} subsets, got {len(subsets)}")
+        self.member = np.zeros(n_nodes, dtype=np.uint64)
+        prices = np.zeros(WORD)
+        for number, (nodes, price) in enumerate(subsets):
+            if not price >= 0:
+                raise ValueError(f"prices of subsets must be at least 0, got {price!r}")
+            self.member[list(nodes)] |= np.uint64(1 << number)
+            prices[number] = price
+        self.n_bytes = -(-len(subsets) // 8)
+        ones = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+        self.table = prices.reshape(-1, 8) @ ones.T  # of a byte of bits, the sum of their prices
+
+    def __bool__(self) -> bool:
+        return self.n_bytes > 0
+
+    def prices(self, bits: NodeBits) -> Vector:
+        """The sum of the prices of some sets."""
+        octets = bits.astype("<u8").view(np.uint8).reshape(-1, 8)
+        total = np.zeros(len(bits))
+        for place in range(self.n_bytes):
+            total += self.table[place, octets[:, place]]
+        return total
+
+    def visit(self, node: Index, cost: Vector, odd: NodeBits) -> tuple[Vector, NodeBits]:
+        """Costs and bits after one more node."""
+        if not self:
+            return cost, odd
+        own = self.member[node]
+        return cost + self.prices(odd & own), odd ^ own
+
+
 class _Labelling:
     """One search; ``closed`` are the nodes that a label remembers, or cannot reach any more."""
 
@@ -351,11 +421,13 @@ class _Labelling:
         graph: ElementaryPaths,
         cost: Vector,
         below: float,
+        subsets: Subsets = (),
         *,
         remember: bool,
         until: float = np.inf,
     ) -> None:
         self.graph, self.cost, self.below, self.remember = graph, cost, below, remember
+        self.paid = _PaidSubsets(graph.n_nodes, subsets)
         self._until = until
         self.near = _packed(graph._near) if remember else np.full_like(graph._bit, ~np.uint64(0))
         self._bounds_onward = self._onward()
@@ -373,7 +445,8 @@ class _Labelling:
         start = graph.lower[:, [graph.source]]
         source = np.array([graph.source], dtype=np.intp)
         closed = self._unreachable(source, start) | graph._bit[:, source]
-        self._extend(self.labels.add(source, np.array([-1]), np.zeros(1), start, closed))
+        odd = self.paid.member[source]
+        self._extend(self.labels.add(source, np.array([-1]), np.zeros(1), start, closed, odd))
         while self.steps and not self._is_late:
             self._extend(self._undominated(np.concatenate(self.steps.pop(min(self.steps)))))
         costs, ends = (np.concatenate(own) for own in zip(*self.ends, strict=True))
@@ -385,8 +458,9 @@ class _Labelling:
         graph, bit = self.graph, np.ascontiguousarray(self.graph._bit.T)
         begin = compiled(first_label) or first_label
         labels, reached, firsts, kept, here, counts = begin(
-            graph.lower, graph.upper, graph._nearest, bit, graph._step, graph.source
-        )
+            graph.lower, graph.upper, graph._nearest, bit, graph._step, graph.source,
+            self.paid.member,
+        )  # fmt: skip
         over, late = False, False
         while not (over or late):
             labels, reached, here, over = _interruptible(
@@ -394,6 +468,7 @@ class _Labelling:
                 self.cost, graph.consumption, graph.lower, graph.upper, graph._nearest,
                 np.ascontiguousarray(self.near.T), bit, self._bounds_onward, graph._step,
                 float(CELLS), graph.source, graph.sink, self.below, self.remember,
+                self.paid.member, self.paid.table,
             )  # fmt: skip
             late = self._is_late
         n_labels, n_ends = int(counts[N_LABELS]), int(counts[N_ENDS])
@@ -419,15 +494,16 @@ class _Labelling:
         feasible &= ~_unpacked(labels.closed[:, numbers], graph.n_nodes)
         feasible[:, [graph.source, graph.sink]] = False
         own, node = np.nonzero(feasible)
+        total, odd = self.paid.visit(node, cost[own, node], labels.odd[numbers[own]])
         onward = self._bounds_onward[node, self._cell(resources[0, own, node])]
-        useful = cost[own, node] + onward < self.below
-        own, node = own[useful], node[useful]
+        useful = total + onward < self.below
+        own, node, total, odd = own[useful], node[useful], total[useful], odd[useful]
         if not len(own):
             return
         arrived = resources[:, own, node]
         closed = labels.closed[:, numbers[own]] & self.near[:, node] | graph._bit[:, node]
         closed |= self._unreachable(node, arrived)
-        new = labels.add(node, numbers[own], cost[own, node], arrived, closed)
+        new = labels.add(node, numbers[own], total, arrived, closed, odd)
         step = np.floor(arrived[0] / graph._step).astype(np.intp)
         order = np.argsort(step, kind="stable")
         begins = np.flatnonzero(np.diff(step[order], prepend=-1))
@@ -439,7 +515,7 @@ class _Labelling:
         graph = self.graph
         node, parent = np.array([graph.source], dtype=np.intp), np.array([-1], dtype=np.intp)
         costs, used = np.zeros((2, 1)), graph.lower[:, [graph.source]]
-        visited = graph._bit[:, node]
+        visited, odd = graph._bit[:, node], self.paid.member[node]
         nodes, parents, ended = [node], [parent], []
         first = 0
         while len(node):
@@ -449,10 +525,12 @@ class _Labelling:
             for begin in range(0, len(node), LABELS_AT_ONCE):
                 own = slice(begin, begin + LABELS_AT_ONCE)
                 parts.append(
-                    self._longer(node[own], costs[:, own], used[:, own], visited[:, own], also)
+                    self._longer(
+                        node[own], costs[:, own], used[:, own], visited[:, own], odd[own], also
+                    )
                 )
                 parts[-1][0][:] += begin
-            before, head, costs, used, closed = (
+            before, head, costs, used, closed, odd = (
                 np.concatenate(own, axis=-1) for own in zip(*parts, strict=True)
             )
             at_end = head == graph.sink
@@ -460,6 +538,7 @@ class _Labelling:
             inner = np.flatnonzero(~at_end)
             inner = inner[_distinct(head[inner], costs[:, inner], used[:, inner], closed[:, inner])]
             costs, used, visited = costs[:, inner], used[:, inner], closed[:, inner]
+            odd = odd[inner]
             node, parent = head[inner], first + before[inner]
             first += len(nodes[-1])
             nodes.append(node)
@@ -475,8 +554,14 @@ class _Labelling:
         return _Ends(graph.sink, every, before, costs[0, best], ends[best], cut_short=False)
 
     def _longer(
-        self, node: Index, costs: Vector, used: Vector, visited: NodeBits, also: Vector
-    ) -> tuple[Index, Index, Vector, Vector, NodeBits]:
+        self,
+        node: Index,
+        costs: Vector,
+        used: Vector,
+        visited: NodeBits,
+        odd: NodeBits,
+        also: Vector,
+    ) -> tuple[Index, Index, Vector, Vector, NodeBits, NodeBits]:
         """Labels with one more node: places of those before, nodes, costs, resources, sets."""
         graph = self.graph
         cost = costs[0][:, None] + self.cost[node]
@@ -486,15 +571,12 @@ class _Labelling:
         feasible &= ~_unpacked(visited, graph.n_nodes)
         own, head = np.nonzero(feasible)
         amounts = resources[:, own, head]
-        total = cost[own, head]
-        bound = (
-            total
-            + self._bounds_onward[head, np.where(head == graph.sink, 0, self._cell(amounts[0]))]
-        )
-        useful = bound < self.below
-        own, head, amounts, total = own[useful], head[useful], amounts[:, useful], total[useful]
-        both = np.stack([total, costs[1][own] + also[node[own], head]])
-        return own, head, both, amounts, visited[:, own] | graph._bit[:, head]
+        total, odd = self.paid.visit(head, cost[own, head], odd[own])
+        cells = np.where(head == graph.sink, 0, self._cell(amounts[0]))
+        useful = total + self._bounds_onward[head, cells] < self.below
+        own, head, amounts = own[useful], head[useful], amounts[:, useful]
+        both = np.stack([total[useful], costs[1][own] + also[node[own], head]])
+        return own, head, both, amounts, visited[:, own] | graph._bit[:, head], odd[useful]
 
     def _cell(self, amount: Vector) -> Index:
         """The cell of the first resource that an amount is in."""
@@ -597,6 +679,10 @@ class _Labelling:
             for word in labels.closed:
                 better = (word[others] & ~word[numbers][rows]) == 0
                 rows, others = rows[better], others[better]
+            if self.paid:
+                odd = labels.odd[others] & ~labels.odd[numbers][rows]
+                cost = labels.cost[others] + self.paid.prices(odd)
+                rows = rows[cost <= labels.cost[numbers][rows]]
         dominated = np.zeros(len(numbers), dtype=np.bool_)
         dominated[rows] = True
         return dominated

@@ -177,6 +177,8 @@ def test_the_compiled_loop_finds_what_numpy_finds(
     opens[0], closes[-1] = 0.0, 500.0
     cost = drive - rng.uniform(0, 60, n)[:, None]
     cost[rng.random((n, n)) < 0.1] = np.inf
+    inner = np.arange(1, n - 1)
+    subsets = [(rng.choice(inner, min(3, n - 2), False), 9.0 * rng.random()) for _ in range(20)]
 
     def found() -> list[Any]:
         graph = labelling.ElementaryPaths(
@@ -188,8 +190,8 @@ def test_the_compiled_loop_finds_what_numpy_finds(
             memory=3,
         )
         if not remember:
-            return [graph.heuristic(cost, 1000).costs]
-        paths = graph.shortest(cost, 1000)
+            return [graph.heuristic(cost, 1000, subsets=subsets).costs]
+        paths = graph.shortest(cost, 1000, subsets=subsets)
         return [paths.costs, paths.bound, graph.relaxed_bound(cost)]
 
     fast = found()
