@@ -16,7 +16,7 @@ from cgboost.exceptions import BoundError, CGBoostError, ExecutorError, MasterEr
 from cgboost.generation.callbacks import Callback, keeps_records
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
-from cgboost.generation.protocols import Pricer
+from cgboost.generation.protocols import ListingPricer, Pricer
 from cgboost.generation.resuming import fingerprint_of, time_used
 from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described, rows_missed
@@ -61,9 +61,12 @@ MOST_CUT_ROUNDS = 20
 PROVEN_GAP = 1e-9
 """A relative gap up to this is the rounding of sums of costs, and the solution is optimal."""
 
-FIRST_COMBINATION, FIRST_SHARE = 10.0, 0.25
+FIRST_COMBINATION, FIRST_SHARE = 1.0, 0.25
 """Seconds, or the share of the time limit, after which a search that has no solution yet combines
 its columns in a round of a node; after that, whenever it has taken twice as long."""
+
+FIRST_SECONDS = 2.0
+"""What a combination of columns may take before a list of all useful ones is made at the root."""
 
 LAST_SECONDS = 1.0
 """What the last combination of columns may take beyond the time limit."""
@@ -359,8 +362,6 @@ class TreeSearch:
             search.offer(counts, "relaxation")
             self._close(node, bound)
             return "integral"
-        if self._is_listed(node, relaxation):
-            return "listed"
         for heuristic in self.what.heuristics:
             if search.closes(bound) or search.is_over:
                 break
@@ -372,7 +373,8 @@ class TreeSearch:
         if search.is_over:
             raise SearchEnd(StopReason.TIME, OUT_OF_TIME)
         if self._is_listed(node, relaxation):
-            return "listed"
+            self._close(node, search.objective)
+            return "cut_off"
         children = self._by_objective(node, relaxation)
         children = children or self._children(node, relaxation, solution)
         if not children:
@@ -382,11 +384,15 @@ class TreeSearch:
 
     def _is_listed(self, node: Node, relaxation: Relaxation) -> bool:
         """Whether a list of all useful columns has ended the node."""
+        if not isinstance(self.what.pricer, ListingPricer):
+            return False
+        search = self.search
         with _ending():
-            ended = self.listing.ends(node.decisions, list(self.cuts), relaxation)
-        if ended:
-            self._close(node, self.search.objective)
-        return ended
+            if node.number == 0:  # the better the best solution, the shorter the list
+                left = math.inf if search.seconds_left is None else search.seconds_left
+                for own in self.combining:
+                    own.combine(search, min(FIRST_SECONDS, own.time_limit, left), relaxation)
+            return self.listing.ends(node.decisions, list(self.cuts), relaxation)
 
     def _set_aside(self, node: Node, solution: NodeSolution) -> str:
         """Keep the bound of a node that no rule divides; the search of the others goes on."""
@@ -489,11 +495,12 @@ class TreeSearch:
                 raise SearchEnd(StopReason.INTERRUPTED, "Ctrl-C")
             if relaxation.stop_reason is StopReason.INFEASIBLE and node.number == 0:
                 self.tree.infeasible = relaxation.message
-            if (
-                not relaxation.feasible
-                or search.closes(bound, node.at_most)
-                or not self._separate(node, relaxation)
-            ):
+            if not relaxation.feasible or search.closes(bound, node.at_most):
+                break
+            if self._is_listed(node, relaxation):
+                bound = max(bound, search.objective)
+                break
+            if not self._separate(node, relaxation):
                 break
         return relaxation, bound
 
@@ -501,7 +508,8 @@ class TreeSearch:
         """Ask for cuts; whether there are new ones."""
         if not self.what.cuts:
             return False
-        solution, before = self._solution(node, relaxation), len(self.cuts)
+        every = replace(node, decisions=(*node.decisions, *self.cuts))
+        solution, before = self._solution(every, relaxation), len(self.cuts)
         known = respected_by(self.what.pricer)
         for callback in self.what.cuts:
             rows = check_cuts(callback(solution), known, self.what.master.constraints)

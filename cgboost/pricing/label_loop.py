@@ -108,6 +108,7 @@ def label_paths(
     near: Bits,
     bit: Bits,
     onward: Vector,
+    following_node: Numbers,
     step: float,
     n_cells: float,
     source: int,
@@ -132,8 +133,9 @@ def label_paths(
     lower, upper : ndarray of shape (n_resources, n_nodes)
     near, bit : ndarray of shape (n_nodes, n_words)
         The nodes that a node remembers, and itself, as bits.
-    onward : ndarray of shape (n_nodes, n_cells)
-        What a path still costs at least.
+    onward : ndarray of shape (2, n_nodes, n_cells)
+    following_node : ndarray of int, shape (n_nodes, n_cells)
+        What a path still costs at least, as of :func:`least_onward`.
     step : float
         Of the first resource.
     n_cells : float
@@ -236,7 +238,12 @@ def label_paths(
                         n_ends += 1
                     continue
                 cell = int(np.floor((arrived[0] - low) * n_cells / step))
-                if not total + onward[k, cell] < below:
+                rest, head = onward[0, k, cell], following_node[k, cell]
+                if head >= 0:
+                    closes = closed[label, head // 64] & near[k, head // 64]
+                    if closes & bit[head, head // 64] != zero:
+                        rest = onward[1, k, cell]
+                if not total + rest < below:
                     continue
                 if n_labels == len(node):
                     node, parent = np.append(node, node), np.append(parent, parent)
@@ -278,8 +285,10 @@ def least_onward(
     rounding: float,
     source: int,
     sink: int,
-) -> Vector:
-    """Least cost of a walk from a node to the sink, from the first amount of a cell on.
+) -> tuple[Vector, Numbers]:
+    """Least cost of a walk without circles of two arcs from a node to the sink.
+
+    From the first amount of a cell on (Christofides, Mingozzi, Toth, Networks 11, 1981).
 
     Parameters
     ----------
@@ -295,18 +304,22 @@ def least_onward(
 
     Returns
     -------
-    ndarray of shape (n_nodes, n_cells)
+    onward : ndarray of shape (2, n_nodes, n_cells)
+        Of all walks, and of those that do not begin with the best one's first arc.
+    following_node : ndarray of int, shape (n_nodes, n_cells)
+        The second node of the best walk; −1 where there is none.
     """
     n = len(lower)
     low = lower.min()
-    onward = np.full((n, n_cells), np.inf)
-    onward[sink] = 0.0
+    onward = np.full((2, n, n_cells), np.inf)
+    following_node = np.full((n, n_cells), -1, np.int64)
+    onward[:, sink] = 0.0
     for cell in range(n_cells - 1, -1, -1):
         amount = low + (cell - rounding) * step / cells
         for i in range(n):
             if i in (source, sink):
                 continue
-            least = np.inf
+            least, second, best = np.inf, np.inf, -1
             for k in range(n):
                 if k in (source, i) or not np.isfinite(cost[i, k]):
                     continue
@@ -314,6 +327,10 @@ def least_onward(
                 if arrived > upper[k]:
                     continue
                 at = 0 if k == sink else int(np.floor((arrived - low) * cells / step))
-                least = min(least, cost[i, k] + onward[k, at])
-            onward[i, cell] = least
-    return onward
+                total = cost[i, k] + onward[1 if following_node[k, at] == i else 0, k, at]
+                if total < least:
+                    least, second, best = total, least, k
+                elif total < second:
+                    second = total
+            onward[0, i, cell], onward[1, i, cell], following_node[i, cell] = least, second, best
+    return onward, following_node

@@ -40,6 +40,9 @@ WORD = 64
 MOST_CELLS = 10**8
 """Nodes times cells of the first resource, at most: 0.8 GB of bounds."""
 
+MOST_LABELS = 2**17
+"""Labels of one length, at most, where all paths are listed."""
+
 LABELS_AT_ONCE = 2**12
 """Labels that are extended at once where all paths are listed."""
 
@@ -256,7 +259,7 @@ class ElementaryPaths:
         cost : ndarray of shape (n_nodes, n_nodes)
         below : float
         limit : int
-            Paths, and labels of one length, at most.
+            Paths, at most.
         also : ndarray of shape (n_nodes, n_nodes)
             Another cost of the arcs: the best path is that which costs least by it.
         subsets : sequence of (nodes, price), optional
@@ -430,7 +433,7 @@ class _Labelling:
         self.paid = _PaidSubsets(graph.n_nodes, subsets)
         self._until = until
         self.near = _packed(graph._near) if remember else np.full_like(graph._bit, ~np.uint64(0))
-        self._bounds_onward = self._onward()
+        self._bounds_onward, self._next = self._onward()
         self.labels = _Labels(len(graph.lower), len(self.near))
         self.steps: dict[int, list[Index]] = {}
         self.kept = np.empty((graph.n_nodes, 16), dtype=np.intp)
@@ -466,8 +469,8 @@ class _Labelling:
             labels, reached, here, over = _interruptible(
                 loop, labels, reached, firsts, kept, here, counts, WORK,
                 self.cost, graph.consumption, graph.lower, graph.upper, graph._nearest,
-                np.ascontiguousarray(self.near.T), bit, self._bounds_onward, graph._step,
-                float(CELLS), graph.source, graph.sink, self.below, self.remember,
+                np.ascontiguousarray(self.near.T), bit, self._bounds_onward, self._next,
+                graph._step, float(CELLS), graph.source, graph.sink, self.below, self.remember,
                 self.paid.member, self.paid.table,
             )  # fmt: skip
             late = self._is_late
@@ -495,13 +498,13 @@ class _Labelling:
         feasible[:, [graph.source, graph.sink]] = False
         own, node = np.nonzero(feasible)
         total, odd = self.paid.visit(node, cost[own, node], labels.odd[numbers[own]])
-        onward = self._bounds_onward[node, self._cell(resources[0, own, node])]
-        useful = total + onward < self.below
+        closed = labels.closed[:, numbers[own]] & self.near[:, node]
+        useful = total + self._least_onward(node, resources[0, own, node], closed) < self.below
         own, node, total, odd = own[useful], node[useful], total[useful], odd[useful]
         if not len(own):
             return
         arrived = resources[:, own, node]
-        closed = labels.closed[:, numbers[own]] & self.near[:, node] | graph._bit[:, node]
+        closed = closed[:, useful] | graph._bit[:, node]
         closed |= self._unreachable(node, arrived)
         new = labels.add(node, numbers[own], total, arrived, closed, odd)
         step = np.floor(arrived[0] / graph._step).astype(np.intp)
@@ -519,7 +522,7 @@ class _Labelling:
         nodes, parents, ended = [node], [parent], []
         first = 0
         while len(node):
-            if self._is_late or len(node) > limit:
+            if self._is_late or len(node) > MOST_LABELS:
                 return None
             parts = []
             for begin in range(0, len(node), LABELS_AT_ONCE):
@@ -572,34 +575,44 @@ class _Labelling:
         own, head = np.nonzero(feasible)
         amounts = resources[:, own, head]
         total, odd = self.paid.visit(head, cost[own, head], odd[own])
-        cells = np.where(head == graph.sink, 0, self._cell(amounts[0]))
-        useful = total + self._bounds_onward[head, cells] < self.below
+        sets = visited[:, own]
+        useful = total + self._least_onward(head, amounts[0], sets) < self.below
         own, head, amounts = own[useful], head[useful], amounts[:, useful]
         both = np.stack([total[useful], costs[1][own] + also[node[own], head]])
-        return own, head, both, amounts, visited[:, own] | graph._bit[:, head], odd[useful]
+        return own, head, both, amounts, sets[:, useful] | graph._bit[:, head], odd[useful]
 
     def _cell(self, amount: Vector) -> Index:
         """The cell of the first resource that an amount is in."""
         low = self.graph.lower[0].min()
         return np.asarray(np.floor((amount - low) * CELLS / self.graph._step), dtype=np.intp)
 
-    def _onward(self) -> Vector:
-        """Least cost of a walk from a node to the sink, from the first amount of a cell on.
+    def _least_onward(self, node: Index, amount: Vector, closed: NodeBits) -> Vector:
+        """What labels at some nodes still cost at least, with the nodes that they cannot go to."""
+        sink = self.graph.sink
+        cell = np.where(node == sink, 0, self._cell(amount))
+        then = self._next[node, cell]  # −1: either bound is inf, or 0 at the sink
+        word, place = np.divmod(then, WORD)
+        is_closed = closed[word, np.arange(len(node))] >> place.astype(np.uint64) & np.uint64(1)
+        return np.asarray(self._bounds_onward[is_closed.astype(np.intp), node, cell])
 
-        Dynamic programming backwards over the first resource, shape (n_nodes, n_cells): a bound on
-        what a path can still cost, as no other resource counts and nodes may come again.
+    def _onward(self) -> tuple[Vector, Index]:
+        """Least cost of a walk from a node to the sink: see :func:`least_onward`.
+
+        Dynamic programming backwards over the first resource: a bound on what a path can still
+        cost, as no other resource counts and nodes may come again.
         """
         graph = self.graph
         lower, upper = graph.lower[0], graph.upper[0]
         n_cells = max(0, int(self._cell(upper.max(keepdims=True))[0])) + 1
         if (loop := compiled(least_onward)) is not None:
-            found: Vector = _interruptible(
+            found: tuple[Vector, Index] = _interruptible(
                 loop, self.cost, graph.consumption[0], lower, upper, graph._step, float(CELLS),
                 n_cells, CELL_ROUNDING, graph.source, graph.sink,
             )  # fmt: skip
             return found
-        onward = np.full((graph.n_nodes, n_cells), np.inf)
-        onward[graph.sink] = 0.0
+        onward = np.full((2, graph.n_nodes, n_cells), np.inf)
+        onward[:, graph.sink] = 0.0
+        then = np.full((graph.n_nodes, n_cells), -1, dtype=np.intp)
         inner = np.setdiff1d(np.arange(graph.n_nodes), [graph.source, graph.sink])
         nexts = np.append(inner, graph.sink)
         arcs = np.ix_(inner, nexts)
@@ -613,10 +626,18 @@ class _Labelling:
             np.maximum(arrived, lower[nexts], out=arrived)
             late = arrived > upper[nexts]
             arrived[late] = lower.min()
-            total = cost + onward[nexts, self._cell(arrived)]
+            at = self._cell(arrived)
+            back = then[nexts, at] == inner[:, None]
+            total = cost + onward[back.astype(np.intp), nexts, at]
             total[late] = np.inf
-            onward[inner[:, None], cells] = total.min(axis=2).T
-        return onward
+            places = inner[:, None], cells
+            best = total.argmin(axis=2)[:, :, None]
+            least = np.take_along_axis(total, best, axis=2)
+            onward[0][places] = least[:, :, 0].T
+            then[places] = np.where(np.isfinite(least), nexts[best], -1)[:, :, 0].T
+            np.put_along_axis(total, best, np.inf, axis=2)
+            onward[1][places] = total.min(axis=2).T
+        return onward, then
 
     def _unreachable(self, node: Index, resources: Vector) -> NodeBits:
         """Nodes that no path from here can reach within their upper limits."""

@@ -27,14 +27,16 @@ from cgboost.generation.resuming import Memoryless
 from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.branching.decisions import (
     CountRow,
+    SubsetRow,
     VariableBound,
     VariableRow,
     check_whole,
 )
 from cgboost.integer.branching.rules import CountBranching, VariableBranching
 from cgboost.integer.routing.first_routes import FirstRoutes
+from cgboost.integer.subset_row_cuts import SubsetRowCuts
 from cgboost.masters.linear.linear_master import LinearMaster
-from cgboost.pricing.labelling import ElementaryPaths
+from cgboost.pricing.labelling import ElementaryPaths, Subsets
 
 Vector = NDArray[np.float64]
 Resource = tuple[ArrayLike, ArrayLike, ArrayLike]
@@ -96,7 +98,7 @@ class RoutingPricer(Memoryless):
         For shapes and values that do not fit.
     """
 
-    respects = (CountRow, VariableRow, VariableBound)
+    respects = (CountRow, VariableRow, VariableBound, SubsetRow)
 
     def __init__(
         self,
@@ -304,6 +306,8 @@ class RoutingPricer(Memoryless):
             "objective_step": next((step for step in STEPS if _are_multiples(finite, step)), None),
         }
         master = self.master(sense, n_vehicles=n_vehicles)
+        if sense != ">=":
+            own["cuts"] = [SubsetRowCuts()]
         if sense != "<=":
             columns, own["start"] = self._first(master.rows, self._fleet(n_vehicles))
             master.add(columns)
@@ -370,9 +374,13 @@ class RoutingPricer(Memoryless):
         costs = [self._reduced(number, duals) for number in range(len(self.depots))]
         below = -REDUCED * self._scale(costs)
         held = {column.key for column in state.columns}  # by rounding, some of them price out
-        found, bounds = self._found(costs, below, places, held, until, exact=False)
+        subsets = self._subsets(duals)
+        found: list[tuple[float, Column]] = []
+        bounds: dict[Hashable, float] = {}
+        if limit:  # else the bound alone is asked for
+            found, _ = self._found(costs, subsets, below, places, held, until, exact=False)
         if not found:
-            found, bounds = self._found(costs, below, places, held, until, exact=True)
+            found, bounds = self._found(costs, subsets, below, places, held, until, exact=True)
         found.sort(key=lambda each: each[0])
         return Priced(
             columns=[column for _, column in found[:limit]],
@@ -389,14 +397,32 @@ class RoutingPricer(Memoryless):
         duals = Duals.of_state(state)
         places = {name: number for number, name in enumerate(state.rows or ())}
         columns: list[Column] = []
+        subsets = self._subsets(duals)
         for number, paths in enumerate(self._paths):
             nodes, cost = self._nodes(number), self._reduced(number, duals)
             own = self.cost[np.ix_(nodes, nodes)]
-            found = paths.every(cost, most, limit, also=own, time_limit=self.seconds_left)
+            found = paths.every(
+                cost, most, limit, also=own, subsets=subsets, time_limit=self.seconds_left
+            )
             if found is None or len(columns) + len(found.paths) > limit:
                 return None
             columns += [self._column([nodes[i] for i in path], places) for path in found.paths]
         return columns
+
+    def _subsets(self, duals: Duals) -> Subsets:
+        """What routes pay for every second customer of some sets."""
+        place = {self.names[node]: own for own, node in enumerate(self.customers, 1)}
+        subsets = []
+        for row, dual in duals.extra.items():
+            if not isinstance(row, SubsetRow) or not dual:
+                continue
+            if row.multiplier != 0.5 or not row.subset <= set(place):
+                raise ValueError(
+                    f"RoutingPricer respects subset-row cuts on customers with multiplier=0.5, "
+                    f"got {row}"
+                )
+            subsets.append(([place[name] for name in row.subset], max(0.0, -dual)))
+        return subsets
 
     def _scale(self, costs: Sequence[Vector]) -> float:
         """The size of what reduced costs are the difference of: costs of arcs, and duals.
@@ -414,6 +440,7 @@ class RoutingPricer(Memoryless):
     def _found(
         self,
         costs: Sequence[Vector],
+        subsets: Subsets,
         below: float,
         places: Mapping[Hashable, int],
         held: Set[Hashable],
@@ -427,7 +454,7 @@ class RoutingPricer(Memoryless):
         for number, (paths, cost) in enumerate(zip(self._paths, costs, strict=True)):
             search = paths.shortest if exact else paths.heuristic
             left = None if math.isinf(until) else until - time.perf_counter()
-            own = search(cost, self.n_routes, below, time_limit=left)
+            own = search(cost, self.n_routes, below, subsets=subsets, time_limit=left)
             nodes = self._nodes(number)
             for path, reduced in zip(own.paths, own.costs, strict=True):
                 column = self._column([nodes[place] for place in path], places)
