@@ -62,8 +62,9 @@ PROVEN_GAP = 1e-9
 """A relative gap up to this is the rounding of sums of costs, and the solution is optimal."""
 
 FIRST_COMBINATION, FIRST_SHARE = 1.0, 0.25
-"""Seconds, or the share of the time limit, after which a search that has no solution yet combines
-its columns in a round of a node; after that, whenever it has taken twice as long."""
+"""Seconds, or the share of the time limit, after which a search that is at the root, or has no
+solution yet, combines its columns between rounds; after that, whenever it has taken twice as long.
+"""
 
 FIRST_SECONDS = 2.0
 """What a combination of columns may take before a list of all useful ones is made at the root."""
@@ -647,7 +648,9 @@ class TreeSearch:
         """Between the rounds of a relaxation."""
         self._save()
         search = self.search
-        if not search.incumbent and search.seconds > self._next_combination:
+        at_root = self.current is not None and self.current.number == 0
+        is_wanted = at_root or not search.incumbent
+        if is_wanted and search.seconds > self._next_combination:
             for own in self.combining:
                 left = math.inf if search.seconds_left is None else search.seconds_left
                 own.combine(search, min(own.time_limit, own.share * search.seconds, left))
