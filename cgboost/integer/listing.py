@@ -102,6 +102,9 @@ class Listing:
         """
         search = self._search
         every = list(columns)
+        if not every:
+            search.offer({}, "list")
+            return True
         rows = [d for d in decisions if is_row(d) and (d in cuts or type(d) is not VariableRow)]
         values = np.array([column.values for column in every]).reshape(len(every), -1)
         matrix = np.column_stack(
@@ -129,6 +132,7 @@ class Listing:
                 if not new:
                     break
             if not every:
+                search.offer({}, "list")
                 return True
             program = self._program(every, matrix, rows, unit, integer=True)
             limit = max(0.0, end - time.perf_counter())

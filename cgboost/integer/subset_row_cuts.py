@@ -43,10 +43,12 @@ class SubsetRowCuts:
         """Rows that a solution violates."""
         known = {row for row in solution.decisions if isinstance(row, SubsetRow)}
         room = min(self.per_round, self.most - len(known))
+        if room <= 0 or not solution.columns:
+            return []
         names, fits = list(solution.rows), (solution.senses != ">=") & (solution.rhs == 1.0)
         values = np.array([column.values for column in solution.columns])[:, fits]
         integer = np.array([column.integer for column in solution.columns], dtype=np.bool_)
-        if room <= 0 or not integer.all() or not np.isin(values, (0.0, 1.0)).all():
+        if not integer.all() or not np.isin(values, (0.0, 1.0)).all():
             return []
         shares = values * solution.coef[:, None]
         pair = shares.T @ values

@@ -113,7 +113,6 @@ def test_nodes_end_by_lists_of_routes_at_the_optimum(
         wanted = least_cost(case | {"capacity": [7.0]}, 7)
         assert result.objective == result.bound == pytest.approx(wanted)
     assert any(tried) == (longest > 0)
-    assert not all(tried)
 
 
 @pytest.mark.parametrize(("seed", "n_depots"), [(0, 1), (2, 2), (5, 2), (4, 3)])
