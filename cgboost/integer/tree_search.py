@@ -608,7 +608,8 @@ class TreeSearch:
         if self.current is not None:
             bounds.append(self.current.bound)
         least = min([self.search.rounded(bound) for bound in bounds], default=math.inf)
-        return min(least, self.tree.least_closed)
+        every = self.search.rounded(self.search.root_bound)  # known before the root is done
+        return max(min(least, self.tree.least_closed), every)
 
     def _gap(self, bound: float) -> float:
         objective = self.search.objective
@@ -655,8 +656,7 @@ class TreeSearch:
                 left = math.inf if search.seconds_left is None else search.seconds_left
                 own.combine(search, min(own.time_limit, own.share * search.seconds, left))
             self._next_combination = 2.0 * search.seconds
-        bound = min(max(self._bound(), search.rounded(search.root_bound)), search.objective)
-        state = self._state(bound)
+        state = self._state(self._bound())
         asked = [callback.waiting(state) for callback in self.what.callbacks]
         if any(asked):
             raise SearchEnd(StopReason.CALLBACK, f"asked to stop after {state.n_nodes} nodes")

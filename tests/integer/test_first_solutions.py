@@ -141,6 +141,32 @@ def test_a_long_root_has_a_solution_between_its_rounds(monkeypatch: pytest.Monke
         assert np.isfinite(watching.seen[2]) == bool(heuristics)
 
 
+class Stopping(Callback):
+    """Stops between the rounds of the root, as soon as there is a bound."""
+
+    def __init__(self) -> None:
+        self.bound = -np.inf
+
+    def __call__(self, state: TreeState) -> bool:
+        """The root is not done."""
+        return False
+
+    def waiting(self, state: TreeState) -> bool:
+        """A round is over."""
+        self.bound = state.bound
+        return bool(np.isfinite(self.bound))
+
+
+def test_a_root_that_is_stopped_keeps_its_bound() -> None:
+    """The last one that a callback has seen is that of the result."""
+    problem, stopping = packing(4), Stopping()
+    search = problem.search(pricer=problem.pricer(most=1), callbacks=[stopping])
+    result = search.run()
+    assert result.stop_reason == "callback"
+    assert result.tree["status"].tolist() == ["unfinished"]
+    assert -np.inf < result.bound == stopping.bound <= problem.optimum()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_solutions_are_distinct_and_the_best_comes_first(seed: int) -> None:
     """Each meets the rows at its price; the first is that of the result."""

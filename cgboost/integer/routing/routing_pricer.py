@@ -69,7 +69,8 @@ class RoutingPricer(Memoryless):
         Of arcs; inf where there is none. What leads to a depot counts for the return to it. The
         diagonal of this and other matrices does not count.
     depots : sequence of int, default=(0,)
-        Different nodes; a route begins and ends at one of them. All other nodes are customers.
+        Different nodes, by number; a route begins and ends at one of them. All other nodes are
+        customers.
     demand : array-like of shape (n_nodes,) or None
         Of customers, at least 0; with ``capacity``.
     capacity : float, sequence of float for each depot, or None
@@ -125,7 +126,10 @@ class RoutingPricer(Memoryless):
             )
         np.fill_diagonal(self.cost, np.inf)
         if np.ndim(depots) != 1 or not set(depots) <= set(range(n)) or not len(set(depots)):
-            raise ValueError(f"depots must be a list of nodes from 0 to {n - 1}, got {depots!r}")
+            raise ValueError(
+                f"depots must be a list of numbers of nodes from 0 to {n - 1}, also where nodes "
+                f"have names, got {depots!r}"
+            )
         self.depots = [int(depot) for depot in depots]
         if len(set(self.depots)) < len(self.depots):
             raise ValueError(f"depots must be different nodes, got {self.depots}")
