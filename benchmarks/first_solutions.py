@@ -7,8 +7,8 @@ gapd.txt, …). Other instances are made here, from a fixed seed. Models are tho
 ``examples``, of ``RoutingPricer``, and of ``decompose`` with blocks by name (packing). Each runs in
 a process of its own, one thread, as if numba were not installed. Seconds are CPU seconds from the
 making of the search on, and the limit is one of them. Best known values of instances that are made
-here are proven, that of shifts is a bound. With ``--write`` the table and the
-course of every search are written as CSV files for the page of performance, and a picture.
+here are proven, that of shifts is a bound. With ``--write`` the table is
+written as a CSV file for the page of performance, and the course of all searches as a picture.
 """
 
 import argparse
@@ -26,7 +26,6 @@ import numpy as np
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "docs" / "development" / "performance" / "first_solutions.csv"
-COURSES = TABLE.with_name("first_solutions_courses.csv")
 MOST_TIMES = 30.0
 """A limit of CPU seconds is at most so many times as long by the clock."""
 
@@ -313,15 +312,8 @@ def main() -> None:
         rows.append(row(name, courses[name], reason))
         print(" | ".join(rows[-1]), flush=True)
     if given.write:
-        points = [
-            [name, *(f"{number:.6g}" for number in point)]
-            for name, course in courses.items()
-            for point in course
-        ]
-        heads = ["instance", "CPU s", "bound", "solution"]
-        for path, lines in ((TABLE, rows), (COURSES, [heads, *points])):
-            with path.open("w", newline="", encoding="utf-8") as file:
-                csv.writer(file, lineterminator="\n").writerows(lines)
+        with TABLE.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
         draw(courses)
 
 

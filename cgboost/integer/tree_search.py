@@ -584,6 +584,7 @@ class TreeSearch:
         if missing := self.search.missing(counts):
             raise ValueError(f"start is no solution: {missing}")
         self.search.offer(counts, "start")
+        self._wait()
 
     # ------------------------------------------------------------------ bounds
 

@@ -19,7 +19,7 @@ from cgboost.pricing.labelling import ElementaryPaths
 Vector = NDArray[np.float64]
 Route = tuple[int, ...]
 
-STEPS, MOST_STEPS = 8, 200
+STEPS, MOST_STEPS = 8, 300
 """Times that routes are taken apart: so often for each customer, and at most."""
 
 REMOVED = 10.0
