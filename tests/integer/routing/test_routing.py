@@ -98,7 +98,7 @@ def test_the_optimum_of_all_routes_is_found(seed: int, n_depots: int) -> None:
     assert all(is_kept(case, column.key) for column in result.columns)
 
 
-@pytest.mark.parametrize("longest", [0, 40, 10_000])
+@pytest.mark.parametrize("longest", [-1, 40, 10_000])
 def test_nodes_end_by_lists_of_routes_at_the_optimum(
     longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
