@@ -225,6 +225,7 @@ class TreeSearch:
         except SearchEnd as stopped:
             reason, message, error = stopped.reason, stopped.message, stopped.error
         except KeyboardInterrupt:
+            self._keep_root_bound()
             if not self.search.incumbent and not math.isfinite(self._bound()):
                 raise
             reason, message = StopReason.INTERRUPTED, "Ctrl-C"
@@ -609,8 +610,13 @@ class TreeSearch:
         if self.current is not None:
             bounds.append(self.current.bound)
         least = min([self.search.rounded(bound) for bound in bounds], default=math.inf)
-        every = self.search.rounded(self.search.root_bound)  # known before the root is done
-        return max(min(least, self.tree.least_closed), every)
+        return min(least, self.tree.least_closed)
+
+    def _keep_root_bound(self) -> None:
+        """Give the root, if it is cut short, the bound of its rounds so far."""
+        if self.current is not None and self.current.number == 0:
+            known = self.search.rounded(self.search.root_bound)
+            self.current = self._at_least(self.current, max(self.current.bound, known))
 
     def _gap(self, bound: float) -> float:
         objective = self.search.objective
@@ -657,9 +663,11 @@ class TreeSearch:
                 left = math.inf if search.seconds_left is None else search.seconds_left
                 own.combine(search, min(own.time_limit, own.share * search.seconds, left))
             self._next_combination = 2.0 * search.seconds
-        state = self._state(self._bound())
+        bound = min(max(self._bound(), search.rounded(search.root_bound)), search.objective)
+        state = self._state(bound)
         asked = [callback.waiting(state) for callback in self.what.callbacks]
         if any(asked):
+            self._keep_root_bound()
             raise SearchEnd(StopReason.CALLBACK, f"asked to stop after {state.n_nodes} nodes")
 
     @property
