@@ -354,6 +354,19 @@ class Pricer(Protocol):
 
 
 @runtime_checkable
+class ListingPricer(Protocol):
+    """A pricer that can list its columns."""
+
+    def every(self, state: MasterState, most: float, limit: int) -> Sequence[Column] | None:
+        """Columns whose reduced cost is at most ``most``; None where there are too many.
+
+        A column may be left out where another one in the list has the same values and block, and
+        costs no more.
+        """
+        ...
+
+
+@runtime_checkable
 class TimedPricer(Protocol):
     """A pricer that can end its search early."""
 

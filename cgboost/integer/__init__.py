@@ -10,6 +10,8 @@
     parallel_nodes.py    relaxations of several nodes at once
     search_state.py      incumbent, bounds, relaxations
     heuristics.py        integer solutions from the columns of a node
+    listing.py           nodes that end by listing all columns that a better solution can have
+    subset_row_cuts.py   cuts on three rows
     node_selection.py    the choice of the next node
     reporting/           progress of a search, and reasons why it cannot continue
     result.py            the solution, the proven bound, a table of the tree

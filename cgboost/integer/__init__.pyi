@@ -34,3 +34,4 @@ from .reporting.callbacks import TreeState as TreeState
 from .reporting.progress import TreeProgress as TreeProgress
 from .result import BranchAndPriceResult as BranchAndPriceResult
 from .result import IntegerSolution as IntegerSolution
+from .subset_row_cuts import SubsetRowCuts as SubsetRowCuts

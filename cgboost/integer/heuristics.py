@@ -89,9 +89,9 @@ class Rounding:
 class RestrictedMaster:
     """The best integer combination of the columns in the pool, by branch and cut.
 
-    A search that has no solution yet calls :meth:`combine` between the rounds of a node, after ten
-    seconds or a quarter of its time limit, and each time that twice as many seconds have gone by;
-    and a last time when its time is up.
+    A search that is at the root, or has no solution yet, calls :meth:`combine` between the rounds
+    of a node, after a second or a quarter of its time limit, and each time that twice as many
+    seconds have gone by; and a last time when its time is up.
 
     Parameters
     ----------

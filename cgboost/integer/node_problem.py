@@ -14,6 +14,7 @@ from cgboost.exceptions import CGBoostError
 from cgboost.generation.columns import Column, least_of
 from cgboost.generation.protocols import (
     ZERO_REDUCED_COST,
+    ListingPricer,
     MasterState,
     NodeDecisions,
     Priced,
@@ -251,18 +252,8 @@ class UserPricer:
 
     def price(self, state: MasterState, limit: int, also: Sequence[Restriction] = ()) -> Priced:
         """At most ``limit`` columns that are not in the master, with some more restrictions."""
-        problem = self._problem
-        duals, extra = problem.duals(state.pseudo_response)
-        if isinstance(self._pricer, TimedPricer):
-            self._pricer.seconds_left = self.seconds_left
-        asked = replace(
-            state,
-            pseudo_response=duals.copy(),
-            rows=problem.root.rows,
-            slack=state.slack[: len(duals)],
-            output=state.output[: len(duals)],
-            decisions=_decisions(problem, extra, also),
-        )
+        problem, asked = self._problem, self._asked(state, also)
+        duals = asked.pseudo_response
         priced = self._pricer.price(asked, limit)
         if not isinstance(priced, Priced):
             raise TypeError(
@@ -277,6 +268,30 @@ class UserPricer:
         held = {problem.pool.number(column) for column in state.columns}
         fresh = [number for number in numbers if number not in held]  # those price out by rounding
         return replace(priced, columns=problem.extended(fresh))
+
+    def every(self, state: MasterState, most: float, limit: int) -> Sequence[Column] | None:
+        """All columns up to a reduced cost, from a pricer that can list them."""
+        if not isinstance(self._pricer, ListingPricer):
+            return None
+        columns = self._pricer.every(self._asked(state), most, limit)
+        for column in columns or ():
+            self._require_allowed(column)
+        return columns
+
+    def _asked(self, state: MasterState, also: Sequence[Restriction] = ()) -> MasterState:
+        """What the user's pricer sees."""
+        problem = self._problem
+        duals, extra = problem.duals(state.pseudo_response)
+        if isinstance(self._pricer, TimedPricer):
+            self._pricer.seconds_left = self.seconds_left
+        return replace(
+            state,
+            pseudo_response=duals.copy(),
+            rows=problem.root.rows,
+            slack=state.slack[: len(duals)],
+            output=state.output[: len(duals)],
+            decisions=_decisions(problem, extra, also),
+        )
 
     def _require_allowed(self, column: Column) -> None:
         broken = self._problem.checks.broken(column, self._problem.pool.numbers)

@@ -16,7 +16,7 @@ from cgboost.exceptions import BoundError, CGBoostError, ExecutorError, MasterEr
 from cgboost.generation.callbacks import Callback, keeps_records
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
-from cgboost.generation.protocols import Pricer
+from cgboost.generation.protocols import ListingPricer, Pricer
 from cgboost.generation.resuming import fingerprint_of, time_used
 from cgboost.generation.stabilization import Smoothing
 from cgboost.generation.termination import described, rows_missed
@@ -40,6 +40,7 @@ from cgboost.integer.branching.rules import (
 from cgboost.integer.branching.strong_branching import BranchCandidate, StrongBranching
 from cgboost.integer.branching.variable_fixing import Probes, VariableFixing
 from cgboost.integer.heuristics import Heuristic, RestrictedMaster
+from cgboost.integer.listing import Listing
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
 from cgboost.integer.reporting.callbacks import TreeState
@@ -60,9 +61,13 @@ MOST_CUT_ROUNDS = 20
 PROVEN_GAP = 1e-9
 """A relative gap up to this is the rounding of sums of costs, and the solution is optimal."""
 
-FIRST_COMBINATION, FIRST_SHARE = 10.0, 0.25
-"""Seconds, or the share of the time limit, after which a search that has no solution yet combines
-its columns in a round of a node; after that, whenever it has taken twice as long."""
+FIRST_COMBINATION, FIRST_SHARE = 1.0, 0.25
+"""Seconds, or the share of the time limit, after which a search that is at the root, or has no
+solution yet, combines its columns between rounds; after that, whenever it has taken twice as long.
+"""
+
+FIRST_SECONDS = 2.0
+"""What a combination of columns may take before a list of all useful ones is made at the root."""
 
 LAST_SECONDS = 1.0
 """What the last combination of columns may take beyond the time limit."""
@@ -186,6 +191,7 @@ class TreeSearch:
         self.parallel = None if what.executor is None else ParallelNodes(self.search, what.executor)
         fits = what.fixing is not None and what.fixing.fits(self.search)
         self.fixing = what.fixing if fits else None
+        self.listing = Listing(self.search)
         self.combining = [h for h in what.heuristics if isinstance(h, RestrictedMaster)][-1:]
         most = math.inf if time_limit is None else FIRST_SHARE * time_limit
         self._next_combination = min(FIRST_COMBINATION, most)
@@ -219,6 +225,7 @@ class TreeSearch:
         except SearchEnd as stopped:
             reason, message, error = stopped.reason, stopped.message, stopped.error
         except KeyboardInterrupt:
+            self._keep_root_bound()
             if not self.search.incumbent and not math.isfinite(self._bound()):
                 raise
             reason, message = StopReason.INTERRUPTED, "Ctrl-C"
@@ -367,12 +374,27 @@ class TreeSearch:
             return "cut_off"
         if search.is_over:
             raise SearchEnd(StopReason.TIME, OUT_OF_TIME)
+        if self._is_listed(node, relaxation):
+            self._close(node, search.objective)
+            return "cut_off"
         children = self._by_objective(node, relaxation)
         children = children or self._children(node, relaxation, solution)
         if not children:
             return self._set_aside(node, solution)
         self.open.push(children)
         return "branched"
+
+    def _is_listed(self, node: Node, relaxation: Relaxation) -> bool:
+        """Whether a list of all useful columns has ended the node."""
+        if not isinstance(self.what.pricer, ListingPricer):
+            return False
+        search = self.search
+        with _ending():
+            if node.number == 0:  # the better the best solution, the shorter the list
+                left = math.inf if search.seconds_left is None else search.seconds_left
+                for own in self.combining:
+                    own.combine(search, min(FIRST_SECONDS, own.time_limit, left), relaxation)
+            return self.listing.ends(node.decisions, list(self.cuts), relaxation)
 
     def _set_aside(self, node: Node, solution: NodeSolution) -> str:
         """Keep the bound of a node that no rule divides; the search of the others goes on."""
@@ -475,11 +497,12 @@ class TreeSearch:
                 raise SearchEnd(StopReason.INTERRUPTED, "Ctrl-C")
             if relaxation.stop_reason is StopReason.INFEASIBLE and node.number == 0:
                 self.tree.infeasible = relaxation.message
-            if (
-                not relaxation.feasible
-                or search.closes(bound, node.at_most)
-                or not self._separate(node, relaxation)
-            ):
+            if not relaxation.feasible or search.closes(bound, node.at_most):
+                break
+            if self._is_listed(node, relaxation):
+                bound = max(bound, search.objective)
+                break
+            if not self._separate(node, relaxation):
                 break
         return relaxation, bound
 
@@ -487,7 +510,8 @@ class TreeSearch:
         """Ask for cuts; whether there are new ones."""
         if not self.what.cuts:
             return False
-        solution, before = self._solution(node, relaxation), len(self.cuts)
+        every = replace(node, decisions=(*node.decisions, *self.cuts))
+        solution, before = self._solution(every, relaxation), len(self.cuts)
         known = respected_by(self.what.pricer)
         for callback in self.what.cuts:
             rows = check_cuts(callback(solution), known, self.what.master.constraints)
@@ -561,6 +585,7 @@ class TreeSearch:
         if missing := self.search.missing(counts):
             raise ValueError(f"start is no solution: {missing}")
         self.search.offer(counts, "start")
+        self._wait()
 
     # ------------------------------------------------------------------ bounds
 
@@ -586,6 +611,12 @@ class TreeSearch:
             bounds.append(self.current.bound)
         least = min([self.search.rounded(bound) for bound in bounds], default=math.inf)
         return min(least, self.tree.least_closed)
+
+    def _keep_root_bound(self) -> None:
+        """Give the root, if it is cut short, the bound of its rounds so far."""
+        if self.current is not None and self.current.number == 0:
+            known = self.search.rounded(self.search.root_bound)
+            self.current = self._at_least(self.current, max(self.current.bound, known))
 
     def _gap(self, bound: float) -> float:
         objective = self.search.objective
@@ -625,7 +656,9 @@ class TreeSearch:
         """Between the rounds of a relaxation."""
         self._save()
         search = self.search
-        if not search.incumbent and search.seconds > self._next_combination:
+        at_root = self.current is not None and self.current.number == 0
+        is_wanted = at_root or not search.incumbent
+        if is_wanted and search.seconds > self._next_combination:
             for own in self.combining:
                 left = math.inf if search.seconds_left is None else search.seconds_left
                 own.combine(search, min(own.time_limit, own.share * search.seconds, left))
@@ -634,8 +667,7 @@ class TreeSearch:
         state = self._state(min(max(self._bound(), of_root), search.objective))
         asked = [callback.waiting(state) for callback in self.what.callbacks]
         if any(asked):
-            if self.current is not None:  # its relaxation ends without a result
-                self.current = self._at_least(self.current, max(self.current.bound, of_root))
+            self._keep_root_bound()
             raise SearchEnd(StopReason.CALLBACK, f"asked to stop after {state.n_nodes} nodes")
 
     @property

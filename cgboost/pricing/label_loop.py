@@ -15,9 +15,10 @@ from cgboost.arrays import Vector
 Numbers = NDArray[np.int64]
 Bits = NDArray[np.uint64]
 
-Labels = tuple[Numbers, Numbers, Vector, Vector, Bits, Numbers]
+Labels = tuple[Numbers, Numbers, Vector, Vector, Bits, Bits, Numbers]
 """Of all labels so far, with room for more: node, parent, cost, resources, nodes that are closed,
-and the next label of its step, later of its node."""
+sets of which an odd number of nodes is visited, and the next label of its step, later of its node.
+"""
 
 Ends = tuple[Vector, Numbers]
 """Costs of paths that have reached the sink, and their last labels; with room for more."""
@@ -34,6 +35,7 @@ def first_label(
     bit: Bits,
     step: float,
     source: int,
+    member: Bits,
 ) -> tuple[Labels, Ends, Numbers, Numbers, Numbers, Numbers]:
     """The label of the source, from which :func:`label_paths` begins.
 
@@ -47,6 +49,8 @@ def first_label(
     step : float
         Of the first resource.
     source : int
+    member : ndarray of shape (n_nodes,)
+        The sets that each node is in, as bits.
 
     Returns
     -------
@@ -66,7 +70,7 @@ def first_label(
     node, parent = np.empty(room, np.int64), np.empty(room, np.int64)
     spent, used = np.empty(room), np.empty((room, n_resources))
     closed = np.empty((room, n_words), np.uint64)
-    following = np.empty(room, np.int64)
+    following, odd = np.empty(room, np.int64), np.empty(room, np.uint64)
     low, high = lower[0].min(), upper[0].max()
     base = int(np.floor(low / step)) - 1  # the source has a step of its own, before all others
     first_of_step = np.full(int(np.floor(high / step)) - base + 2, -1, np.int64)
@@ -80,10 +84,10 @@ def first_label(
         for r in range(n_resources):
             if used[0, r] + nearest[r, source, k] > upper[r, k]:
                 closed[0, k // 64] |= bit[k, k // 64]
-    first_of_step[0] = 0
+    first_of_step[0], odd[0] = 0, member[source]
     counts = np.zeros(4, np.int64)
     counts[N_LABELS] = 1
-    labels = node, parent, spent, used, closed, following
+    labels = node, parent, spent, used, closed, odd, following
     ends = np.empty(64), np.empty(64, np.int64)
     kept = np.full((2, n), -1, np.int64)
     return labels, ends, first_of_step, kept, np.empty(0, np.int64), counts
@@ -105,12 +109,15 @@ def label_paths(
     near: Bits,
     bit: Bits,
     onward: Vector,
+    following_node: Numbers,
     step: float,
     n_cells: float,
     source: int,
     sink: int,
     below: float,
     remember: bool,
+    member: Bits,
+    prices: Vector,
 ) -> tuple[Labels, Ends, Numbers, bool]:
     """Label from the source to the sink, as far as some work leads.
 
@@ -127,8 +134,9 @@ def label_paths(
     lower, upper : ndarray of shape (n_resources, n_nodes)
     near, bit : ndarray of shape (n_nodes, n_words)
         The nodes that a node remembers, and itself, as bits.
-    onward : ndarray of shape (n_nodes, n_cells)
-        What a path still costs at least.
+    onward : ndarray of shape (2, n_nodes, n_cells)
+    following_node : ndarray of int, shape (n_nodes, n_cells)
+        What a path still costs at least, as of :func:`least_onward`.
     step : float
         Of the first resource.
     n_cells : float
@@ -138,6 +146,10 @@ def label_paths(
         Only paths that cost less reach the sink.
     remember : bool
         Whether dominance looks at the closed nodes.
+    member : ndarray of shape (n_nodes,)
+        The sets that each node is in, as bits.
+    prices : ndarray of shape (8, 256)
+        What the sets of each byte of bits cost.
 
     Returns
     -------
@@ -147,12 +159,13 @@ def label_paths(
     """
     n_resources, n = lower.shape
     n_words = bit.shape[1]
-    node, parent, spent, used, closed, following = labels
+    node, parent, spent, used, closed, odd, following = labels
     end_costs, ends = reached
     low = lower[0].min()
     base = int(np.floor(low / step)) - 1
     n_labels, n_ends, done = counts[N_LABELS], counts[N_ENDS], 0
     arrived = np.empty(n_resources)
+    zero, octet, eight = np.uint64(0), np.uint64(255), np.uint64(8)
     number, place = counts[STEP], counts[PLACE]
     while number < len(first_of_step) and done < work:
         if place == 0:
@@ -183,6 +196,12 @@ def label_paths(
                     while better and word < n_words:
                         better = (closed[other, word] & ~closed[label, word]) == 0
                         word += 1
+                    if better:
+                        total, sets, byte = spent[other], odd[other] & ~odd[label], 0
+                        while sets != zero:
+                            total += prices[byte, np.int64(sets & octet)]
+                            sets, byte = sets >> eight, byte + 1
+                        better = total <= spent[label]
                 if better:
                     dominated = True
                     break
@@ -205,9 +224,12 @@ def label_paths(
                     amount = used[label, r] + consumption[r, own, k]
                     arrived[r] = max(amount, lower[r, k])
                     fits = fits and arrived[r] <= upper[r, k]
-                total = spent[label] + cost[own, k]
                 if not fits:
                     continue
+                total, sets, byte = spent[label] + cost[own, k], odd[label] & member[k], 0
+                while sets != zero:
+                    total += prices[byte, np.int64(sets & octet)]
+                    sets, byte = sets >> eight, byte + 1
                 if k == sink:
                     if total < below:
                         if n_ends == len(ends):
@@ -217,13 +239,20 @@ def label_paths(
                         n_ends += 1
                     continue
                 cell = int(np.floor((arrived[0] - low) * n_cells / step))
-                if not total + onward[k, cell] < below:
+                rest, head = onward[0, k, cell], following_node[k, cell]
+                if head >= 0:
+                    closes = closed[label, head // 64] & near[k, head // 64]
+                    if closes & bit[head, head // 64] != zero:
+                        rest = onward[1, k, cell]
+                if not total + rest < below:
                     continue
                 if n_labels == len(node):
                     node, parent = np.append(node, node), np.append(parent, parent)
                     spent, following = np.append(spent, spent), np.append(following, following)
                     used, closed = np.concatenate((used, used)), np.concatenate((closed, closed))
+                    odd = np.append(odd, odd)
                 node[n_labels], parent[n_labels], spent[n_labels] = k, label, total
+                odd[n_labels] = odd[label] ^ member[k]
                 for r in range(n_resources):
                     used[n_labels, r] = arrived[r]
                 for word in range(n_words):
@@ -242,7 +271,7 @@ def label_paths(
             number, place = number + 1, 0
     counts[STEP], counts[PLACE] = number, place
     counts[N_LABELS], counts[N_ENDS] = n_labels, n_ends
-    labels = node, parent, spent, used, closed, following
+    labels = node, parent, spent, used, closed, odd, following
     return labels, (end_costs, ends), here, number == len(first_of_step)
 
 
@@ -257,8 +286,10 @@ def least_onward(
     rounding: float,
     source: int,
     sink: int,
-) -> Vector:
-    """Least cost of a walk from a node to the sink, from the first amount of a cell on.
+) -> tuple[Vector, Numbers]:
+    """Least cost of a walk without circles of two arcs from a node to the sink.
+
+    From the first amount of a cell on (Christofides, Mingozzi, Toth, Networks 11, 1981).
 
     Parameters
     ----------
@@ -274,18 +305,22 @@ def least_onward(
 
     Returns
     -------
-    ndarray of shape (n_nodes, n_cells)
+    onward : ndarray of shape (2, n_nodes, n_cells)
+        Of all walks, and of those that do not begin with the best one's first arc.
+    following_node : ndarray of int, shape (n_nodes, n_cells)
+        The second node of the best walk; −1 where there is none.
     """
     n = len(lower)
     low = lower.min()
-    onward = np.full((n, n_cells), np.inf)
-    onward[sink] = 0.0
+    onward = np.full((2, n, n_cells), np.inf)
+    following_node = np.full((n, n_cells), -1, np.int64)
+    onward[:, sink] = 0.0
     for cell in range(n_cells - 1, -1, -1):
         amount = low + (cell - rounding) * step / cells
         for i in range(n):
             if i in (source, sink):
                 continue
-            least = np.inf
+            least, second, best = np.inf, np.inf, -1
             for k in range(n):
                 if k in (source, i) or not np.isfinite(cost[i, k]):
                     continue
@@ -293,6 +328,10 @@ def least_onward(
                 if arrived > upper[k]:
                     continue
                 at = 0 if k == sink else int(np.floor((arrived - low) * cells / step))
-                least = min(least, cost[i, k] + onward[k, at])
-            onward[i, cell] = least
-    return onward
+                total = cost[i, k] + onward[1 if following_node[k, at] == i else 0, k, at]
+                if total < least:
+                    least, second, best = total, least, k
+                elif total < second:
+                    second = total
+            onward[0, i, cell], onward[1, i, cell], following_node[i, cell] = least, second, best
+    return onward, following_node

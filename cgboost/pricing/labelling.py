@@ -13,7 +13,7 @@ installed a compiled loop takes them one after another (:mod:`cgboost.pricing.la
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ from cgboost.pricing.label_loop import (
 
 NodeBits = NDArray[np.uint64]
 Index = NDArray[np.intp]
+Subsets = Sequence[tuple[Collection[int], float]]
 
 WORD = 64
 """Nodes in a word of a bitset."""
@@ -39,8 +40,17 @@ WORD = 64
 MOST_CELLS = 10**8
 """Nodes times cells of the first resource, at most: 0.8 GB of bounds."""
 
-LABELS_AT_ONCE = 256
-"""Labels of a node that are compared with all others at once."""
+MOST_LABELS = 2**17
+"""Labels of one length, at most, where all paths are listed."""
+
+LABELS_AT_ONCE = 2**12
+"""Labels that are extended at once where all paths are listed."""
+
+NEIGHBOURS = 4
+"""Labels with equal nodes that each is compared with where all paths are listed."""
+
+PAIRS_AT_ONCE = 2**18
+"""Pairs of labels that are compared at once."""
 
 WORK = 2**22
 """Comparisons of labels after which a compiled loop lets its caller look at the clock: some tens of
@@ -171,7 +181,13 @@ class ElementaryPaths:
     # ------------------------------------------------------------------ searches
 
     def heuristic(
-        self, cost: Vector, limit: int, below: float = 0.0, *, time_limit: float | None = None
+        self,
+        cost: Vector,
+        limit: int,
+        below: float = 0.0,
+        *,
+        subsets: Subsets = (),
+        time_limit: float | None = None,
     ) -> FoundPaths:
         """Elementary paths that cost less than ``below``, by a dominance that looks at no nodes.
 
@@ -182,14 +198,24 @@ class ElementaryPaths:
         limit : int
             Paths, at most.
         below : float
+        subsets : sequence of (nodes, price), optional
+            A path pays the price, of at least 0, for every second node of each of these sets. At
+            most 64 sets.
         time_limit : float or None
             Seconds, after which the paths so far are returned.
         """
-        found = _Labelling(self, cost, below, remember=False, until=_until(time_limit)).run()
+        until = _until(time_limit)
+        found = _Labelling(self, cost, below, subsets, remember=False, until=until).run()
         return FoundPaths(*found.elementary(limit), -np.inf)
 
     def shortest(
-        self, cost: Vector, limit: int, below: float = 0.0, *, time_limit: float | None = None
+        self,
+        cost: Vector,
+        limit: int,
+        below: float = 0.0,
+        *,
+        subsets: Subsets = (),
+        time_limit: float | None = None,
     ) -> FoundPaths:
         """The cheapest elementary path, and some more that cost less than ``below``.
 
@@ -200,16 +226,56 @@ class ElementaryPaths:
             Paths, at most.
         below : float
             The bound is that of the cheapest path, or ``below`` where no path costs less.
+        subsets : sequence of (nodes, price), optional
+            As of :meth:`heuristic`.
         time_limit : float or None
             Seconds, after which the paths so far are returned, without a bound.
         """
         until = _until(time_limit)
         while True:
-            found = _Labelling(self, cost, below, remember=True, until=until).run()
+            found = _Labelling(self, cost, below, subsets, remember=True, until=until).run()
             if found.cut_short:
                 return FoundPaths(*found.elementary(limit), -np.inf)
             if not len(found) or not self._extend_memory(found.path(0)):
                 return FoundPaths(*found.elementary(limit), found.least(below))
+
+    def every(
+        self,
+        cost: Vector,
+        below: float,
+        limit: int,
+        *,
+        also: Vector,
+        subsets: Subsets = (),
+        time_limit: float | None = None,
+    ) -> FoundPaths | None:
+        """For each set of nodes the best elementary path, of those that cost less than ``below``.
+
+        Baldacci, Christofides, Mingozzi (Mathematical Programming 115, 2008). One label of two with
+        the same nodes is dropped if the other costs no more by both matrices, and has used no more.
+
+        Parameters
+        ----------
+        cost : ndarray of shape (n_nodes, n_nodes)
+        below : float
+        limit : int
+            Paths, at most.
+        also : ndarray of shape (n_nodes, n_nodes)
+            Another cost of the arcs: the best path is that which costs least by it.
+        subsets : sequence of (nodes, price), optional
+            As of :meth:`heuristic`; what is paid for them counts for ``cost`` alone.
+        time_limit : float or None
+            Seconds.
+
+        Returns
+        -------
+        FoundPaths or None
+            The bound is ``below``; None where there are more, or the time was up.
+        """
+        until = _until(time_limit)
+        labelling = _Labelling(self, cost, below, subsets, remember=True, until=until)
+        found = labelling.by_length(also, limit)
+        return None if found is None else FoundPaths(*found.elementary(limit), below)
 
     def relaxed_bound(self, cost: Vector, below: float = np.inf) -> float:
         """Cost of the cheapest ng-path, or ``below``: a bound on elementary paths."""
@@ -227,41 +293,42 @@ class ElementaryPaths:
         return circles
 
 
-@dataclass
 class _Labels:
-    """Labels; arrays of shape (n_labels,), resources and words in front."""
+    """Labels one after another in arrays with room for more, resources and words in front."""
 
-    node: Index
-    parent: Index
-    cost: Vector
-    resources: Vector
-    closed: NodeBits
+    def __init__(self, n_resources: int, n_words: int) -> None:
+        self.n = 0
+        self.node, self.parent = np.empty(64, dtype=np.intp), np.empty(64, dtype=np.intp)
+        self.cost = np.empty(64)
+        self.resources = np.empty((n_resources, 64))
+        self.closed = np.empty((n_words, 64), dtype=np.uint64)
+        self.odd = np.empty(64, dtype=np.uint64)
 
-    def __len__(self) -> int:
-        return len(self.cost)
-
-    def take(self, which: NDArray[np.generic]) -> _Labels:
-        """Some of them."""
-        return _Labels(
-            self.node[which],
-            self.parent[which],
-            self.cost[which],
-            self.resources[:, which],
-            self.closed[:, which],
-        )
-
-    @staticmethod
-    def joined(parts: Sequence[_Labels]) -> _Labels:
-        """All labels of some."""
-        if len(parts) == 1:
-            return parts[0]
-        return _Labels(
-            np.concatenate([p.node for p in parts]),
-            np.concatenate([p.parent for p in parts]),
-            np.concatenate([p.cost for p in parts]),
-            np.concatenate([p.resources for p in parts], axis=1),
-            np.concatenate([p.closed for p in parts], axis=1),
-        )
+    def add(
+        self,
+        node: Index,
+        parent: Index,
+        cost: Vector,
+        used: Vector,
+        closed: NodeBits,
+        odd: NodeBits,
+    ) -> Index:
+        """Their numbers."""
+        end = self.n + len(node)
+        if end > len(self.node):
+            room = max(end, 2 * len(self.node))
+            for name in ("node", "parent", "cost", "resources", "closed", "odd"):
+                own = getattr(self, name)
+                more = np.empty((*own.shape[:-1], room), dtype=own.dtype)
+                more[..., : self.n] = own[..., : self.n]
+                setattr(self, name, more)
+        new = slice(self.n, end)
+        self.node[new], self.parent[new], self.cost[new] = node, parent, cost
+        self.odd[new] = odd
+        self.resources[:, new], self.closed[:, new] = used, closed
+        numbers = np.arange(self.n, end)
+        self.n = end
+        return numbers
 
 
 class _Ends:
@@ -310,6 +377,45 @@ class _Ends:
         return paths, costs
 
 
+class _PaidSubsets:
+    """Sets of nodes of which a path pays for every second node that it visits.
+
+    A label has a bit for each set of which it has visited an odd number of nodes.
+    """
+
+    def __init__(self, n_nodes: int, subsets: Subsets) -> None:
+        if len(subsets) > WORD:
+            raise ValueError(f"there may be at most {WORD} subsets, got {len(subsets)}")
+        self.member = np.zeros(n_nodes, dtype=np.uint64)
+        prices = np.zeros(WORD)
+        for number, (nodes, price) in enumerate(subsets):
+            if not price >= 0:
+                raise ValueError(f"prices of subsets must be at least 0, got {price!r}")
+            self.member[list(nodes)] |= np.uint64(1 << number)
+            prices[number] = price
+        self.n_bytes = -(-len(subsets) // 8)
+        ones = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+        self.table = prices.reshape(-1, 8) @ ones.T  # of a byte of bits, the sum of their prices
+
+    def __bool__(self) -> bool:
+        return self.n_bytes > 0
+
+    def prices(self, bits: NodeBits) -> Vector:
+        """The sum of the prices of some sets."""
+        octets = bits.astype("<u8").view(np.uint8).reshape(-1, 8)
+        total = np.zeros(len(bits))
+        for place in range(self.n_bytes):
+            total += self.table[place, octets[:, place]]
+        return total
+
+    def visit(self, node: Index, cost: Vector, odd: NodeBits) -> tuple[Vector, NodeBits]:
+        """Costs and bits after one more node."""
+        if not self:
+            return cost, odd
+        own = self.member[node]
+        return cost + self.prices(odd & own), odd ^ own
+
+
 class _Labelling:
     """One search; ``closed`` are the nodes that a label remembers, or cannot reach any more."""
 
@@ -318,20 +424,21 @@ class _Labelling:
         graph: ElementaryPaths,
         cost: Vector,
         below: float,
+        subsets: Subsets = (),
         *,
         remember: bool,
         until: float = np.inf,
     ) -> None:
         self.graph, self.cost, self.below, self.remember = graph, cost, below, remember
+        self.paid = _PaidSubsets(graph.n_nodes, subsets)
         self._until = until
         self.near = _packed(graph._near) if remember else np.full_like(graph._bit, ~np.uint64(0))
-        self._bounds_onward = self._onward()
-        self.kept: dict[int, _Labels] = {}
-        self.steps: dict[int, list[_Labels]] = {}
-        self.nodes: list[Index] = []
-        self.parents: list[Index] = []
-        self.n_kept = 0
-        self.ends: list[tuple[float, int]] = []
+        self._bounds_onward, self._next = self._onward()
+        self.labels = _Labels(len(graph.lower), len(self.near))
+        self.steps: dict[int, list[Index]] = {}
+        self.kept = np.empty((graph.n_nodes, 16), dtype=np.intp)
+        self.n_kept = np.zeros(graph.n_nodes, dtype=np.intp)
+        self.ends: list[tuple[Vector, Index]] = []
 
     def run(self) -> _Ends:
         """The paths below the limit, or those that were found in time."""
@@ -341,12 +448,12 @@ class _Labelling:
         start = graph.lower[:, [graph.source]]
         source = np.array([graph.source], dtype=np.intp)
         closed = self._unreachable(source, start) | graph._bit[:, source]
-        self._extend(_Labels(source, np.array([-1]), np.zeros(1), start, closed))
+        odd = self.paid.member[source]
+        self._extend(self.labels.add(source, np.array([-1]), np.zeros(1), start, closed, odd))
         while self.steps and not self._is_late:
-            self._extend(self._undominated(_Labels.joined(self.steps.pop(min(self.steps)))))
-        costs = np.array([cost for cost, _ in self.ends], dtype=np.float64)
-        ends = np.array([label for _, label in self.ends], dtype=np.intp)
-        nodes, parents = np.concatenate(self.nodes), np.concatenate(self.parents)
+            self._extend(self._undominated(np.concatenate(self.steps.pop(min(self.steps)))))
+        costs, ends = (np.concatenate(own) for own in zip(*self.ends, strict=True))
+        nodes, parents = self.labels.node, self.labels.parent
         return _Ends(graph.sink, nodes, parents, costs, ends, cut_short=self._is_late)
 
     def _run_compiled(self, loop: Callable[..., Any]) -> _Ends:
@@ -354,15 +461,17 @@ class _Labelling:
         graph, bit = self.graph, np.ascontiguousarray(self.graph._bit.T)
         begin = compiled(first_label) or first_label
         labels, reached, firsts, kept, here, counts = begin(
-            graph.lower, graph.upper, graph._nearest, bit, graph._step, graph.source
-        )
+            graph.lower, graph.upper, graph._nearest, bit, graph._step, graph.source,
+            self.paid.member,
+        )  # fmt: skip
         over, late = False, False
         while not (over or late):
             labels, reached, here, over = _interruptible(
                 loop, labels, reached, firsts, kept, here, counts, WORK,
                 self.cost, graph.consumption, graph.lower, graph.upper, graph._nearest,
-                np.ascontiguousarray(self.near.T), bit, self._bounds_onward, graph._step,
-                float(CELLS), graph.source, graph.sink, self.below, self.remember,
+                np.ascontiguousarray(self.near.T), bit, self._bounds_onward, self._next,
+                graph._step, float(CELLS), graph.source, graph.sink, self.below, self.remember,
+                self.paid.member, self.paid.table,
             )  # fmt: skip
             late = self._is_late
         n_labels, n_ends = int(counts[N_LABELS]), int(counts[N_ENDS])
@@ -375,60 +484,135 @@ class _Labelling:
         """Whether the time is up."""
         return time.perf_counter() > self._until
 
-    def _extend(self, labels: _Labels) -> None:
+    def _extend(self, numbers: Index) -> None:
         """Extend labels of one step to all nodes."""
-        if not len(labels):
-            return
-        graph = self.graph
-        numbers = np.arange(self.n_kept, self.n_kept + len(labels))
-        self.n_kept += len(labels)
-        self.nodes.append(labels.node)
-        self.parents.append(labels.parent)
-        cost = labels.cost[:, None] + self.cost[labels.node]
-        resources = labels.resources[:, :, None] + graph.consumption[:, labels.node]
+        graph, labels = self.graph, self.labels
+        tails = labels.node[numbers]
+        cost = labels.cost[numbers][:, None] + self.cost[tails]
+        resources = labels.resources[:, numbers][:, :, None] + graph.consumption[:, tails]
         np.maximum(resources, graph.lower[:, None, :], out=resources)
         feasible = np.isfinite(cost) & (resources <= graph.upper[:, None, :]).all(axis=0)
-        ends = feasible[:, graph.sink] & (cost[:, graph.sink] < self.below)
-        which = np.flatnonzero(ends)
-        self.ends += zip(cost[which, graph.sink].tolist(), numbers[which].tolist(), strict=True)
-        feasible &= ~_unpacked(labels.closed, graph.n_nodes)
+        ends = np.flatnonzero(feasible[:, graph.sink] & (cost[:, graph.sink] < self.below))
+        self.ends.append((cost[ends, graph.sink], numbers[ends]))
+        feasible &= ~_unpacked(labels.closed[:, numbers], graph.n_nodes)
         feasible[:, [graph.source, graph.sink]] = False
         own, node = np.nonzero(feasible)
-        onward = self._bounds_onward[node, self._cell(resources[0, own, node])]
-        useful = cost[own, node] + onward < self.below
-        own, node = own[useful], node[useful]
+        total, odd = self.paid.visit(node, cost[own, node], labels.odd[numbers[own]])
+        closed = labels.closed[:, numbers[own]] & self.near[:, node]
+        useful = total + self._least_onward(node, resources[0, own, node], closed) < self.below
+        own, node, total, odd = own[useful], node[useful], total[useful], odd[useful]
         if not len(own):
             return
         arrived = resources[:, own, node]
-        closed = labels.closed[:, own] & self.near[:, node] | graph._bit[:, node]
+        closed = closed[:, useful] | graph._bit[:, node]
         closed |= self._unreachable(node, arrived)
-        new = _Labels(node, numbers[own], cost[own, node], arrived, closed)
-        step = np.floor(new.resources[0] / graph._step).astype(np.intp)
-        for number in np.unique(step).tolist():
-            self.steps.setdefault(number, []).append(new.take(step == number))
+        new = labels.add(node, numbers[own], total, arrived, closed, odd)
+        step = np.floor(arrived[0] / graph._step).astype(np.intp)
+        order = np.argsort(step, kind="stable")
+        begins = np.flatnonzero(np.diff(step[order], prepend=-1))
+        for begin, mine in zip(begins, np.split(new[order], begins[1:]), strict=True):
+            self.steps.setdefault(int(step[order[begin]]), []).append(mine)
+
+    def by_length(self, also: Vector, limit: int) -> _Ends | None:
+        """All elementary paths below the limit, the best by ``also`` of those with equal nodes."""
+        graph = self.graph
+        node, parent = np.array([graph.source], dtype=np.intp), np.array([-1], dtype=np.intp)
+        costs, used = np.zeros((2, 1)), graph.lower[:, [graph.source]]
+        visited, odd = graph._bit[:, node], self.paid.member[node]
+        nodes, parents, ended = [node], [parent], []
+        first = 0
+        while len(node):
+            if self._is_late or len(node) > MOST_LABELS:
+                return None
+            parts = []
+            for begin in range(0, len(node), LABELS_AT_ONCE):
+                own = slice(begin, begin + LABELS_AT_ONCE)
+                parts.append(
+                    self._longer(
+                        node[own], costs[:, own], used[:, own], visited[:, own], odd[own], also
+                    )
+                )
+                parts[-1][0][:] += begin
+            before, head, costs, used, closed, odd = (
+                np.concatenate(own, axis=-1) for own in zip(*parts, strict=True)
+            )
+            at_end = head == graph.sink
+            ended.append((costs[:, at_end], first + before[at_end], visited[:, before[at_end]]))
+            inner = np.flatnonzero(~at_end)
+            inner = inner[_distinct(head[inner], costs[:, inner], used[:, inner], closed[:, inner])]
+            costs, used, visited = costs[:, inner], used[:, inner], closed[:, inner]
+            odd = odd[inner]
+            node, parent = head[inner], first + before[inner]
+            first += len(nodes[-1])
+            nodes.append(node)
+            parents.append(parent)
+        costs, ends, sets = (np.concatenate(own, axis=-1) for own in zip(*ended, strict=True))
+        order = np.lexsort((costs[1], *sets))
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = (sets[:, order[1:]] != sets[:, order[:-1]]).any(axis=0)
+        best = order[new]
+        if len(best) > limit:
+            return None
+        every, before = np.concatenate(nodes), np.concatenate(parents)
+        return _Ends(graph.sink, every, before, costs[0, best], ends[best], cut_short=False)
+
+    def _longer(
+        self,
+        node: Index,
+        costs: Vector,
+        used: Vector,
+        visited: NodeBits,
+        odd: NodeBits,
+        also: Vector,
+    ) -> tuple[Index, Index, Vector, Vector, NodeBits, NodeBits]:
+        """Labels with one more node: places of those before, nodes, costs, resources, sets."""
+        graph = self.graph
+        cost = costs[0][:, None] + self.cost[node]
+        resources = used[:, :, None] + graph.consumption[:, node]
+        np.maximum(resources, graph.lower[:, None, :], out=resources)
+        feasible = (cost < np.inf) & (resources <= graph.upper[:, None, :]).all(axis=0)
+        feasible &= ~_unpacked(visited, graph.n_nodes)
+        own, head = np.nonzero(feasible)
+        amounts = resources[:, own, head]
+        total, odd = self.paid.visit(head, cost[own, head], odd[own])
+        sets = visited[:, own]
+        useful = total + self._least_onward(head, amounts[0], sets) < self.below
+        own, head, amounts = own[useful], head[useful], amounts[:, useful]
+        both = np.stack([total[useful], costs[1][own] + also[node[own], head]])
+        return own, head, both, amounts, sets[:, useful] | graph._bit[:, head], odd[useful]
 
     def _cell(self, amount: Vector) -> Index:
         """The cell of the first resource that an amount is in."""
         low = self.graph.lower[0].min()
         return np.asarray(np.floor((amount - low) * CELLS / self.graph._step), dtype=np.intp)
 
-    def _onward(self) -> Vector:
-        """Least cost of a walk from a node to the sink, from the first amount of a cell on.
+    def _least_onward(self, node: Index, amount: Vector, closed: NodeBits) -> Vector:
+        """What labels at some nodes still cost at least, with the nodes that they cannot go to."""
+        sink = self.graph.sink
+        cell = np.where(node == sink, 0, self._cell(amount))
+        then = self._next[node, cell]  # −1: either bound is inf, or 0 at the sink
+        word, place = np.divmod(then, WORD)
+        is_closed = closed[word, np.arange(len(node))] >> place.astype(np.uint64) & np.uint64(1)
+        return np.asarray(self._bounds_onward[is_closed.astype(np.intp), node, cell])
 
-        Dynamic programming backwards over the first resource, shape (n_nodes, n_cells): a bound on
-        what a path can still cost, as no other resource counts and nodes may come again.
+    def _onward(self) -> tuple[Vector, Index]:
+        """Least cost of a walk from a node to the sink: see :func:`least_onward`.
+
+        Dynamic programming backwards over the first resource: a bound on what a path can still
+        cost, as no other resource counts and nodes may come again.
         """
         graph = self.graph
         lower, upper = graph.lower[0], graph.upper[0]
         n_cells = max(0, int(self._cell(upper.max(keepdims=True))[0])) + 1
         if (loop := compiled(least_onward)) is not None:
-            found: Vector = _interruptible(
+            found: tuple[Vector, Index] = _interruptible(
                 loop, self.cost, graph.consumption[0], lower, upper, graph._step, float(CELLS),
                 n_cells, CELL_ROUNDING, graph.source, graph.sink,
             )  # fmt: skip
             return found
-        onward = np.full((graph.n_nodes, n_cells), np.inf)
-        onward[graph.sink] = 0.0
+        onward = np.full((2, graph.n_nodes, n_cells), np.inf)
+        onward[:, graph.sink] = 0.0
+        then = np.full((graph.n_nodes, n_cells), -1, dtype=np.intp)
         inner = np.setdiff1d(np.arange(graph.n_nodes), [graph.source, graph.sink])
         nexts = np.append(inner, graph.sink)
         arcs = np.ix_(inner, nexts)
@@ -442,10 +626,18 @@ class _Labelling:
             np.maximum(arrived, lower[nexts], out=arrived)
             late = arrived > upper[nexts]
             arrived[late] = lower.min()
-            total = cost + onward[nexts, self._cell(arrived)]
+            at = self._cell(arrived)
+            back = then[nexts, at] == inner[:, None]
+            total = cost + onward[back.astype(np.intp), nexts, at]
             total[late] = np.inf
-            onward[inner[:, None], cells] = total.min(axis=2).T
-        return onward
+            places = inner[:, None], cells
+            best = total.argmin(axis=2)[:, :, None]
+            least = np.take_along_axis(total, best, axis=2)
+            onward[0][places] = least[:, :, 0].T
+            then[places] = np.where(np.isfinite(least), nexts[best], -1)[:, :, 0].T
+            np.put_along_axis(total, best, np.inf, axis=2)
+            onward[1][places] = total.min(axis=2).T
+        return onward, then
 
     def _unreachable(self, node: Index, resources: Vector) -> NodeBits:
         """Nodes that no path from here can reach within their upper limits."""
@@ -455,37 +647,84 @@ class _Labelling:
             late |= own[:, None] + nearest[node] > upper
         return _packed(late)
 
-    def _undominated(self, labels: _Labels) -> _Labels:
-        """Those that no label of the same node makes superfluous."""
-        order = np.lexsort((*labels.resources[::-1], labels.cost, labels.node))
-        labels = labels.take(order)
-        ends = np.flatnonzero(np.diff(labels.node, append=-1)) + 1
-        left: list[_Labels] = []
+    def _undominated(self, numbers: Index) -> Index:
+        """Those that no label of the same node makes superfluous, which are kept."""
+        labels, graph = self.labels, self.graph
+        order = np.lexsort(
+            (*labels.resources[::-1, numbers], labels.cost[numbers], labels.node[numbers])
+        )
+        numbers = numbers[order]
+        node = labels.node[numbers]
+        counts = np.bincount(node, minlength=graph.n_nodes)
+        before = self.n_kept[node]
+        own = np.arange(len(node)) - (np.cumsum(counts) - counts)[node]
+        self._keep(node, before + own, numbers)
+        left = np.ones(len(numbers), dtype=np.bool_)
+        width = np.maximum.accumulate(before + own) if len(node) else before
         begin = 0
-        for end in ends.tolist():
-            node = int(labels.node[begin])
-            for first in range(begin, end, LABELS_AT_ONCE):
-                if self._is_late:  # what was found stays
-                    return _Labels.joined(left) if left else labels.take(np.arange(0))
-                own = labels.take(np.arange(first, min(first + LABELS_AT_ONCE, end)))
-                if node in self.kept:
-                    own = own.take(_none(self._dominates(self.kept[node], own)))
-                own = own.take(_none(np.tril(self._dominates(own, own), -1)))
-                before = [self.kept[node]] if node in self.kept else []
-                self.kept[node] = _Labels.joined([*before, own])
-                left.append(own)
-            begin = end
-        return _Labels.joined(left)
+        while begin < len(numbers) and not self._is_late:
+            n_rows = max(1, PAIRS_AT_ONCE // max(1, int(width[begin])))
+            part = slice(begin, begin + n_rows)
+            left[part] = ~self._is_dominated(numbers[part], before[part] + own[part])
+            begin += n_rows
+        left[begin:] = False  # the time is up
+        numbers, node = numbers[left], node[left]
+        counts = np.bincount(node, minlength=graph.n_nodes)
+        own = np.arange(len(node)) - (np.cumsum(counts) - counts)[node]
+        self._keep(node, self.n_kept[node] + own, numbers)
+        self.n_kept += counts
+        return numbers
 
-    def _dominates(self, first: _Labels, second: _Labels) -> NDArray[np.bool_]:
-        """Whether the first costs, uses and closes no more, shape (n_second, n_first)."""
-        better = first.cost <= second.cost[:, None]
-        for own, other in zip(first.resources, second.resources, strict=True):
-            better &= own <= other[:, None]
+    def _keep(self, node: Index, place: Index, numbers: Index) -> None:
+        """Put labels at places among those of their nodes."""
+        most = int(place.max(initial=-1)) + 1
+        if most > self.kept.shape[1]:
+            more = np.empty((len(self.kept), most), dtype=np.intp)
+            self.kept = np.concatenate([self.kept, more], axis=1)
+        self.kept[node, place] = numbers
+
+    def _is_dominated(self, numbers: Index, n_before: Index) -> NDArray[np.bool_]:
+        """Whether a label before in its node costs, uses and closes no more."""
+        labels = self.labels
+        most = int(n_before.max(initial=0))
+        others = self.kept[labels.node[numbers], :most]
+        is_there = np.arange(most) < n_before[:, None]
+        rows, places = np.nonzero(is_there)
+        others = others[rows, places]
+        better = labels.cost[others] <= labels.cost[numbers][rows]
+        rows, others = rows[better], others[better]
+        for own in labels.resources:
+            better = own[others] <= own[numbers][rows]
+            rows, others = rows[better], others[better]
         if self.remember:
-            for own, other in zip(first.closed, ~second.closed, strict=True):
-                better &= (own & other[:, None]) == 0
-        return better
+            for word in labels.closed:
+                better = (word[others] & ~word[numbers][rows]) == 0
+                rows, others = rows[better], others[better]
+            if self.paid:
+                odd = labels.odd[others] & ~labels.odd[numbers][rows]
+                cost = labels.cost[others] + self.paid.prices(odd)
+                rows = rows[cost <= labels.cost[numbers][rows]]
+        dominated = np.zeros(len(numbers), dtype=np.bool_)
+        dominated[rows] = True
+        return dominated
+
+
+def _distinct(node: Index, costs: Vector, used: Vector, visited: NodeBits) -> Index:
+    """Labels without those that one with the same node and nodes makes superfluous.
+
+    Each is compared with those just before it in the order of costs: some may be overlooked.
+    """
+    order = np.lexsort((*used, costs[1], costs[0], *visited, node))
+    node, costs, used, visited = node[order], costs[:, order], used[:, order], visited[:, order]
+    left = np.ones(len(order), dtype=np.bool_)
+    for away in range(1, NEIGHBOURS + 1):
+        same = node[away:] == node[:-away]
+        for words in visited:
+            same &= words[away:] == words[:-away]
+        for amounts in (*costs, *used):
+            same &= amounts[:-away] <= amounts[away:]
+        left[away:] &= ~same
+    return order[left]
 
 
 def _until(time_limit: float | None) -> float:
@@ -505,11 +744,6 @@ def _interruptible(loop: Callable[..., Any], *arguments: Any) -> Any:
         while cause is not None and not isinstance(cause, KeyboardInterrupt):
             cause = cause.__cause__
         raise cause or error from None
-
-
-def _none(table: NDArray[np.bool_]) -> Index:
-    """Rows without a true value."""
-    return np.flatnonzero(~table.any(axis=1))
 
 
 def _closure(consumption: Vector, source: int, sink: int) -> Vector:

@@ -10,7 +10,6 @@ import pytest
 from cgboost import BranchAndPrice
 from cgboost.generation.callbacks import Callback
 from cgboost.generation.columns import Column
-from cgboost.generation.history import StopReason
 from cgboost.integer import (
     Apart,
     Diving,
@@ -142,24 +141,30 @@ def test_a_long_root_has_a_solution_between_its_rounds(monkeypatch: pytest.Monke
         assert np.isfinite(watching.seen[2]) == bool(heuristics)
 
 
-class Stopping(Watching):
-    """Stops between two rounds once there is a bound."""
+class Stopping(Callback):
+    """Stops between the rounds of the root, as soon as there is a bound."""
+
+    def __init__(self) -> None:
+        self.bound = -np.inf
+
+    def __call__(self, state: TreeState) -> bool:
+        """The root is not done."""
+        return False
 
     def waiting(self, state: TreeState) -> bool:
         """A round is over."""
-        self.seen.append(state.bound)
-        return state.bound > -np.inf
+        self.bound = state.bound
+        return bool(np.isfinite(self.bound))
 
 
-def test_a_stop_between_rounds_keeps_the_bound() -> None:
-    """The rounds of the root have proved it, though its relaxation has no end."""
-    problem, stopping = packing(3), Stopping()
-    price = problem.pricer(most=1)
-    result = BranchAndPrice(with_singles(problem), price, callbacks=[stopping]).run()
-    assert result.stop_reason is StopReason.CALLBACK
-    assert len(stopping.seen) > 0
-    assert result.bound == stopping.seen[-1] > -np.inf
-    assert result.objective >= result.bound
+def test_a_root_that_is_stopped_keeps_its_bound() -> None:
+    """The last one that a callback has seen is that of the result."""
+    problem, stopping = packing(4), Stopping()
+    search = problem.search(pricer=problem.pricer(most=1), callbacks=[stopping])
+    result = search.run()
+    assert result.stop_reason == "callback"
+    assert result.tree["status"].tolist() == ["unfinished"]
+    assert -np.inf < result.bound == stopping.bound <= problem.optimum()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -157,14 +157,26 @@ def all_paths(resources: Graph, cost: np.ndarray) -> dict[tuple[int, ...], float
     return dict(onward((0,), resources["lower"][:, 0], 0.0))
 
 
+SUBSETS = st.lists(
+    st.tuples(st.sets(st.integers(1, 6), min_size=2, max_size=4), st.integers(0, 5)), max_size=10
+)
+"""Sets of inner nodes of a graph of six, and what every second node of them costs."""
+
+
+def paid(path: tuple[int, ...], subsets: list[tuple[set[int], int]]) -> int:
+    """What a path pays for the nodes of some sets."""
+    return sum(len(nodes & set(path)) // 2 * price for nodes, price in subsets)
+
+
 @settings(max_examples=examples(60))
 @given(
-    st.builds(graph, st.integers(0, 10**6), st.integers(1, 6)),
+    st.builds(graph, st.integers(0, 10**6), st.just(6)),
     st.sampled_from([None, 0, 2]),
     st.integers(-12, 3),
+    SUBSETS,
 )
 def test_the_cheapest_of_all_paths_is_found(
-    case: tuple[Graph, np.ndarray], memory: int | None, below: int
+    case: tuple[Graph, np.ndarray], memory: int | None, below: int, subsets: list
 ) -> None:
     """With any memory the bound is the least cost of all elementary paths, and a path has it.
 
@@ -172,19 +184,21 @@ def test_the_cheapest_of_all_paths_is_found(
     are among all, and prove nothing. The cheapest ng-path costs no more, and more memory raises it.
     """
     resources, cost = case
-    every = all_paths(resources, cost)
+    alone = all_paths(resources, cost)
+    every = {path: total + paid(path, subsets) for path, total in alone.items()}
     ends = {"source": 0, "sink": len(cost) - 1}
     paths = ElementaryPaths(**resources, **ends, memory=memory)
-    quick = paths.heuristic(cost, 3)
+    quick = paths.heuristic(cost, 3, subsets=subsets)
     assert quick.costs == [every[path] for path in quick.paths]
     assert len(quick.paths) <= 3
     assert all(value < 0 for value in quick.costs)
     assert quick.bound == -np.inf
-    found = paths.shortest(cost, 5, below=np.inf)
+    found = paths.shortest(cost, 5, below=np.inf, subsets=subsets)
     assert found.bound == min(every.values(), default=np.inf)
     assert found.costs == [every[path] for path in found.paths] == sorted(found.costs)
     assert found.costs[:1] == ([found.bound] if every else [])
-    found = ElementaryPaths(**resources, **ends, memory=memory).shortest(cost, 100, below=below)
+    paths = ElementaryPaths(**resources, **ends, memory=memory)
+    found = paths.shortest(cost, 100, below=below, subsets=subsets)
     assert found.bound == min([*every.values(), below])
     assert bool(found.paths) == (found.bound < below)
     assert all(value < below for value in found.costs)
@@ -193,7 +207,36 @@ def test_the_cheapest_of_all_paths_is_found(
         for m in (memory or 0, (memory or 0) + 1, None)
     ]
     assert bounds == sorted(bounds)
-    assert bounds[-1] == min(every.values(), default=np.inf)
+    assert bounds[-1] == min(alone.values(), default=np.inf)
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.builds(graph, st.integers(0, 10**6), st.just(6)),
+    st.integers(-12, 12),
+    st.integers(0, 9),
+    SUBSETS,
+)
+def test_every_set_of_nodes_has_its_best_path(
+    case: tuple[Graph, np.ndarray], below: int, seed: int, subsets: list
+) -> None:
+    """Of all paths that cost less, the best by the other cost; None where there are too many."""
+    resources, cost = case
+    other = cost + np.random.default_rng(seed).integers(-3, 4, cost.shape)
+    every, by_other = all_paths(resources, cost), all_paths(resources, other)
+    best: dict[frozenset[int], float] = {}
+    every = {path: total + paid(path, subsets) for path, total in every.items()}
+    for path, total in every.items():
+        if total < below:
+            nodes = frozenset(path)
+            best[nodes] = min(best.get(nodes, np.inf), by_other[path])
+    paths = ElementaryPaths(**resources, source=0, sink=len(cost) - 1, memory=2)
+    found = paths.every(cost, below, 10**4, also=other, subsets=subsets)
+    assert {frozenset(path): by_other[path] for path in found.paths} == best
+    assert len(found.paths) == len(best)
+    assert found.costs == [every[path] for path in found.paths] == sorted(found.costs)
+    most = len(best) - 1
+    assert not best or paths.every(cost, below, most, also=other, subsets=subsets) is None
 
 
 def row_of_nodes(n: int, cost: float, most: float, memory: int | None) -> tuple:

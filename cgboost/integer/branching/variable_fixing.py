@@ -101,7 +101,7 @@ class VariableFixing:
         if relaxation.near is None:
             return None
         problem = search.problem(decisions, near=relaxation.near)
-        state = _state(problem)
+        state = state_of(problem)
         known = self._known(search, problem, state.pseudo_response)
         if known is None:
             return None
@@ -201,11 +201,11 @@ def _least(reduced: object, once: Collection[Hashable]) -> dict[Hashable, float]
     return {block: float(reduced[block]) for block in once}
 
 
-def _state(problem: NodeProblem) -> MasterState:
+def state_of(problem: NodeProblem) -> MasterState:
     """What a pricer sees at the duals that a problem begins with."""
     duals = problem.start_duals
     if duals is None:
-        raise ValueError("variables are held at the duals of a relaxation")
+        raise ValueError("a problem has no duals before its parent was solved")
     columns, nothing = tuple(problem.master.columns), np.zeros(len(duals))
     return MasterState(
         columns=columns,

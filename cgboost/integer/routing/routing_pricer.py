@@ -28,13 +28,16 @@ from cgboost.generation.resuming import Memoryless
 from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.branching.decisions import (
     CountRow,
+    SubsetRow,
     VariableBound,
     VariableRow,
     check_whole,
 )
 from cgboost.integer.branching.rules import CountBranching, VariableBranching
+from cgboost.integer.routing.first_routes import FirstRoutes
+from cgboost.integer.subset_row_cuts import SubsetRowCuts
 from cgboost.masters.linear.linear_master import LinearMaster
-from cgboost.pricing.labelling import ElementaryPaths
+from cgboost.pricing.labelling import ElementaryPaths, Subsets
 
 Resource = tuple[ArrayLike, ArrayLike, ArrayLike]
 
@@ -66,7 +69,8 @@ class RoutingPricer(Memoryless):
         Of arcs; inf where there is none. What leads to a depot counts for the return to it. The
         diagonal of this and other matrices does not count.
     depots : sequence of int, default=(0,)
-        Different nodes; a route begins and ends at one of them. All other nodes are customers.
+        Different nodes, by number; a route begins and ends at one of them. All other nodes are
+        customers.
     demand : array-like of shape (n_nodes,) or None
         Of customers, at least 0; with ``capacity``.
     capacity : float, sequence of float for each depot, or None
@@ -95,7 +99,7 @@ class RoutingPricer(Memoryless):
         For shapes and values that do not fit.
     """
 
-    respects = (CountRow, VariableRow, VariableBound)
+    respects = (CountRow, VariableRow, VariableBound, SubsetRow)
 
     def __init__(
         self,
@@ -122,7 +126,10 @@ class RoutingPricer(Memoryless):
             )
         np.fill_diagonal(self.cost, np.inf)
         if np.ndim(depots) != 1 or not set(depots) <= set(range(n)) or not len(set(depots)):
-            raise ValueError(f"depots must be a list of nodes from 0 to {n - 1}, got {depots!r}")
+            raise ValueError(
+                f"depots must be a list of numbers of nodes from 0 to {n - 1}, also where nodes "
+                f"have names, got {depots!r}"
+            )
         self.depots = [int(depot) for depot in depots]
         if len(set(self.depots)) < len(self.depots):
             raise ValueError(f"depots must be different nodes, got {self.depots}")
@@ -257,10 +264,7 @@ class RoutingPricer(Memoryless):
         """
         if sense != "<=":
             self._check_served()
-        n, k = len(self.customers), len(self.depots)
-        fleet = _shaped("n_vehicles", n if n_vehicles is None else n_vehicles, (k,), least=0.0)
-        if not (np.isfinite(fleet) & (fleet == np.floor(fleet))).all():
-            raise ValueError(f"n_vehicles must be whole, got {n_vehicles}")
+        n, k, fleet = len(self.customers), len(self.depots), self._fleet(n_vehicles)
         rows = [self.depot_row(depot) for depot in self.depots]
         return LinearMaster(
             [*(self.names[node] for node in self.customers), *rows],
@@ -268,6 +272,14 @@ class RoutingPricer(Memoryless):
             np.append(np.ones(n), fleet),
             copies=dict(zip(rows, fleet.tolist(), strict=True)),
         )
+
+    def _fleet(self, n_vehicles: int | Sequence[int] | None) -> Vector:
+        """The number of vehicles of each depot."""
+        given = len(self.customers) if n_vehicles is None else n_vehicles
+        fleet = _shaped("n_vehicles", given, (len(self.depots),), least=0.0)
+        if not (np.isfinite(fleet) & (fleet == np.floor(fleet))).all():
+            raise ValueError(f"n_vehicles must be whole, got {n_vehicles}")
+        return fleet
 
     def search(
         self,
@@ -277,6 +289,8 @@ class RoutingPricer(Memoryless):
         **options: Any,
     ) -> BranchAndPrice:
         """Branch-and-price over the routes: first on the number of vehicles, then on arcs.
+
+        Where all customers must be served, a heuristic gives it routes to begin with.
 
         Parameters
         ----------
@@ -296,7 +310,26 @@ class RoutingPricer(Memoryless):
             "objective_step": next((step for step in STEPS if _are_multiples(finite, step)), None),
         }
         master = self.master(sense, n_vehicles=n_vehicles)
+        if sense != ">=":
+            own["cuts"] = [SubsetRowCuts()]
+        if sense != "<=":
+            columns, own["start"] = self._first(master.rows, self._fleet(n_vehicles))
+            master.add(columns)
         return BranchAndPrice(master, self, **{**own, **options})
+
+    def _first(self, rows: Sequence[Hashable], fleet: Vector) -> tuple[list[Column], list[Column]]:
+        """Routes to begin with, and those that are a solution, if one was found."""
+        places = {name: number for number, name in enumerate(rows)}
+        nodes = [self._nodes(number) for number in range(len(self.depots))]
+        costs = [self.cost[np.ix_(own, own)] for own in nodes]
+        known: dict[Hashable, Column] = {}
+        start: list[Column] = []
+        for n_missing, routes in FirstRoutes(self._paths, costs, fleet.tolist()).solutions():
+            paths = [[nodes[depot][place] for place in route] for depot, route in routes]
+            columns = [self._column(path, places) for path in paths]
+            known.update((column.key, column) for column in columns)
+            start = start if n_missing else columns
+        return list(known.values()), start
 
     def route(self, key: Sequence[Hashable], rows: Sequence[Hashable]) -> Column:
         """A route as a column of a master.
@@ -345,9 +378,13 @@ class RoutingPricer(Memoryless):
         costs = [self._reduced(number, duals) for number in range(len(self.depots))]
         below = -REDUCED * self._scale(costs)
         held = {column.key for column in state.columns}  # by rounding, some of them price out
-        found, bounds = self._found(costs, below, places, held, until, exact=False)
+        subsets = self._subsets(duals)
+        found: list[tuple[float, Column]] = []
+        bounds: dict[Hashable, float] = {}
+        if limit:  # else the bound alone is asked for
+            found, _ = self._found(costs, subsets, below, places, held, until, exact=False)
         if not found:
-            found, bounds = self._found(costs, below, places, held, until, exact=True)
+            found, bounds = self._found(costs, subsets, below, places, held, until, exact=True)
         found.sort(key=lambda each: each[0])
         return Priced(
             columns=[column for _, column in found[:limit]],
@@ -355,6 +392,41 @@ class RoutingPricer(Memoryless):
             reduced_cost=bounds if len(bounds) == len(self.depots) else np.nan,
             n_evaluated=len(found),
         )
+
+    def every(self, state: MasterState, most: float, limit: int) -> list[Column] | None:
+        """Routes whose reduced cost is at most ``most``, of each set of customers the shortest.
+
+        None where there are more than ``limit``, or the time is up.
+        """
+        duals = Duals.of_state(state)
+        places = {name: number for number, name in enumerate(state.rows or ())}
+        columns: list[Column] = []
+        subsets = self._subsets(duals)
+        for number, paths in enumerate(self._paths):
+            nodes, cost = self._nodes(number), self._reduced(number, duals)
+            own = self.cost[np.ix_(nodes, nodes)]
+            found = paths.every(
+                cost, most, limit, also=own, subsets=subsets, time_limit=self.seconds_left
+            )
+            if found is None or len(columns) + len(found.paths) > limit:
+                return None
+            columns += [self._column([nodes[i] for i in path], places) for path in found.paths]
+        return columns
+
+    def _subsets(self, duals: Duals) -> Subsets:
+        """What routes pay for every second customer of some sets."""
+        place = {self.names[node]: own for own, node in enumerate(self.customers, 1)}
+        subsets = []
+        for row, dual in duals.extra.items():
+            if not isinstance(row, SubsetRow) or not dual:
+                continue
+            if row.multiplier != 0.5 or not row.subset <= set(place):
+                raise ValueError(
+                    f"RoutingPricer respects subset-row cuts on customers with multiplier=0.5, "
+                    f"got {row}"
+                )
+            subsets.append(([place[name] for name in row.subset], max(0.0, -dual)))
+        return subsets
 
     def _scale(self, costs: Sequence[Vector]) -> float:
         """The size of what reduced costs are the difference of: costs of arcs, and duals.
@@ -372,6 +444,7 @@ class RoutingPricer(Memoryless):
     def _found(
         self,
         costs: Sequence[Vector],
+        subsets: Subsets,
         below: float,
         places: Mapping[Hashable, int],
         held: Set[Hashable],
@@ -385,7 +458,7 @@ class RoutingPricer(Memoryless):
         for number, (paths, cost) in enumerate(zip(self._paths, costs, strict=True)):
             search = paths.shortest if exact else paths.heuristic
             left = None if math.isinf(until) else until - time.perf_counter()
-            own = search(cost, self.n_routes, below, time_limit=left)
+            own = search(cost, self.n_routes, below, subsets=subsets, time_limit=left)
             nodes = self._nodes(number)
             for path, reduced in zip(own.paths, own.costs, strict=True):
                 column = self._column([nodes[place] for place in path], places)

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from itertools import pairwise, permutations
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 
 from cgboost import ColumnGeneration
 from cgboost.generation.history import StopReason
+from cgboost.integer import RestrictedMaster, listing
 from cgboost.integer.decomposition import ModelError
+from cgboost.integer.routing.first_routes import FirstRoutes
 from cgboost.optional import is_installed
 from cgboost.pricing import labelling
 from cgboost.routing import RoutingPricer, read_routes
@@ -95,6 +98,41 @@ def test_the_optimum_of_all_routes_is_found(seed: int, n_depots: int) -> None:
     assert all(is_kept(case, column.key) for column in result.columns)
 
 
+@pytest.mark.parametrize("longest", [-1, 40, 10_000])
+def test_nodes_end_by_lists_of_routes_at_the_optimum(
+    longest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long a list may be, and without a first solution; most end at the root."""
+    monkeypatch.setattr(listing, "MOST_LISTED", longest)
+    ends, tried = listing.Listing.ends, []
+    monkeypatch.setattr(listing.Listing, "ends", lambda *own: tried.append(ends(*own)) or tried[-1])
+    for seed in range(4):
+        case = instance(seed, 1, 7) | {"capacity": 7.0}
+        search = RoutingPricer(**case).search(start=(), heuristics=[RestrictedMaster(every=1)])
+        result = search.run()
+        wanted = least_cost(case | {"capacity": [7.0]}, 7)
+        assert result.objective == result.bound == pytest.approx(wanted)
+    assert any(tried) == (longest > 0)
+
+
+@pytest.mark.parametrize(("seed", "n_depots"), [(0, 1), (2, 2), (5, 2), (4, 3)])
+def test_first_solutions_keep_to_every_limit_and_get_better(seed: int, n_depots: int) -> None:
+    """All customers but those left out are served once, within the fleets."""
+    case = instance(seed, n_depots, 9)
+    pricer, lengths = RoutingPricer(**case), []
+    nodes = [[depot, *range(n_depots, n_depots + 9), depot] for depot in range(n_depots)]
+    costs = [case["cost"][np.ix_(own, own)] for own in nodes]
+    for n_missing, routes in FirstRoutes(pricer._paths, costs, [2] * n_depots).solutions():
+        paths = [tuple(nodes[depot][place] for place in route) for depot, route in routes]
+        assert all(is_kept(case, path) for path in paths)
+        served = [node for path in paths for node in path[1:-1]]
+        assert len(set(served)) == len(served) == 9 - n_missing
+        assert max(Counter(depot for depot, _ in routes).values()) <= 2
+        length = sum(case["cost"][arc] for path in paths for arc in pairwise(path))
+        lengths.append((n_missing, length))
+    assert lengths == sorted(lengths, reverse=True)
+
+
 def test_names_own_routes_and_the_loop() -> None:
     """Routes are known by the names of nodes; the loop alone gives a bound below the optimum."""
     case = instance(3, 2)
@@ -139,6 +177,8 @@ def test_the_compiled_loop_finds_what_numpy_finds(
     opens[0], closes[-1] = 0.0, 500.0
     cost = drive - rng.uniform(0, 60, n)[:, None]
     cost[rng.random((n, n)) < 0.1] = np.inf
+    inner = np.arange(1, n - 1)
+    subsets = [(rng.choice(inner, min(3, n - 2), False), 9.0 * rng.random()) for _ in range(20)]
 
     def found() -> list[Any]:
         graph = labelling.ElementaryPaths(
@@ -150,8 +190,8 @@ def test_the_compiled_loop_finds_what_numpy_finds(
             memory=3,
         )
         if not remember:
-            return [graph.heuristic(cost, 1000).costs]
-        paths = graph.shortest(cost, 1000)
+            return [graph.heuristic(cost, 1000, subsets=subsets).costs]
+        paths = graph.shortest(cost, 1000, subsets=subsets)
         return [paths.costs, paths.bound, graph.relaxed_bound(cost)]
 
     fast = found()
@@ -274,7 +314,7 @@ def test_a_customer_may_be_reached_by_way_of_others() -> None:
 
 @pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e5, 1e10])
 def test_units_of_money_load_and_time_do_not_count(unit: float) -> None:
-    """In any unit the same routes are found and proven; the depot never closes."""
+    """In any unit the same customers share routes, proven; the depot never closes."""
     routes = []
     for own in (1.0, unit):
         case = instance(1, 1)
@@ -285,7 +325,7 @@ def test_units_of_money_load_and_time_do_not_count(unit: float) -> None:
         result = RoutingPricer(**case).search().run()
         assert result.bound is not None
         assert 0.0 <= result.objective - result.bound <= 1e-6 * max(1.0, result.objective)
-        routes.append(sorted(column.key for column in result.columns))
+        routes.append({frozenset(column.key) for column in result.columns})
     assert routes[0] == routes[1]
 
 

@@ -8,6 +8,7 @@
     network.py          blocks that are networks
     paths.py            shortest paths with arcs of any sign
     assignment_block.py an assignment in a bipartite graph
+    conflict_block.py   branch-and-bound for a knapsack with conflicts
     two_colouring.py    signs and classes of rows
     highs_block.py      any block as a live model in HiGHS
     block_problem.py    a special algorithm where one fits, HiGHS otherwise

@@ -20,12 +20,18 @@ from cgboost.integer.decomposition.pricing.block import (
     BlockSolver,
     Found,
 )
+from cgboost.integer.decomposition.pricing.conflict_block import ConflictBlock
 from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
 from cgboost.integer.decomposition.pricing.path_block import PathBlock
 from cgboost.integer.decomposition.pricing.ray_problem import RayProblem
 
-SPECIAL: tuple[type[BlockSolver], ...] = (KnapsackBlock, PathBlock, AssignmentBlock)
+SPECIAL: tuple[type[BlockSolver], ...] = (
+    KnapsackBlock,
+    PathBlock,
+    AssignmentBlock,
+    ConflictBlock,
+)
 """Special algorithms; the first that fits a block is taken."""
 
 

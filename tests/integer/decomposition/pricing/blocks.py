@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from cgboost.integer.branching.decisions import VariableBound
 from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
 from cgboost.integer.decomposition.pricing.block import Block, BlockRequest
+from cgboost.integer.decomposition.pricing.conflict_block import ConflictBlock
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
 from cgboost.integer.decomposition.pricing.path_block import PathBlock
 from tests.cases import Case
@@ -141,6 +142,19 @@ def assignment(seed: int) -> Block:
     )  # fmt: skip
 
 
+def conflicts(seed: int, *, switch: bool = False) -> Block:
+    """A knapsack of six pieces of which pairs, and three, exclude each other."""
+    rng = np.random.default_rng(seed)
+    pairs = np.array([rng.choice(6, 2, replace=False) for _ in range(3)])
+    apart = np.zeros((4, 6))
+    apart[np.arange(3)[:, None], pairs] = 1.0
+    apart[3, rng.choice(6, 3, replace=False)] = 1.0
+    matrix, rhs = np.vstack([rng.uniform(1.0, 5.0, 6), apart]), np.array([9.0, 1, 1, 1, 1])
+    if switch:
+        matrix, rhs = np.column_stack([matrix, -rhs]), np.zeros(5)
+    return block_of(matrix, -np.inf, rhs)
+
+
 @dataclass(frozen=True, kw_only=True)
 class BlockCase(Case[Block]):
     """Blocks by seeds.
@@ -164,6 +178,12 @@ BLOCKS = [
     BlockCase(name="knapsack", make=block, kind=KnapsackBlock),
     BlockCase(
         name="knapsack to open", make=lambda seed: block(seed, switch=True), kind=KnapsackBlock
+    ),
+    BlockCase(name="conflicts", make=conflicts, kind=ConflictBlock),
+    BlockCase(
+        name="conflicts to open",
+        make=lambda seed: conflicts(seed, switch=True),
+        kind=ConflictBlock,
     ),
     BlockCase(name="negative amounts", make=lambda seed: block(seed, lower=-1.0)),
     BlockCase(

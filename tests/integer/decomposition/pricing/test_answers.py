@@ -20,6 +20,7 @@ from cgboost.integer.decomposition.pricing.block import (
     Found,
 )
 from cgboost.integer.decomposition.pricing.block_problem import BlockProblem
+from cgboost.integer.decomposition.pricing.conflict_block import ConflictBlock
 from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
 from cgboost.integer.decomposition.pricing.network import network_of
@@ -28,7 +29,18 @@ from cgboost.integer.decomposition.pricing.ray_problem import RayProblem
 from tests.cases import law
 from tests.effort import examples
 
-from .blocks import BLOCKS, ROWS, BlockCase, block, block_of, decisions_of, flow, least, request
+from .blocks import (
+    BLOCKS,
+    ROWS,
+    BlockCase,
+    block,
+    block_of,
+    conflicts,
+    decisions_of,
+    flow,
+    least,
+    request,
+)
 
 INF = np.inf
 
@@ -244,6 +256,7 @@ def test_a_negative_cycle_is_left_to_highs() -> None:
 
 
 KNAPSACK, ASSIGNMENT, PATH = block(0), block_of(SQUARE, 1.0, 1.0), flow(0)
+CONFLICTS = conflicts(0)
 ODD = [[1.0, 1, 0], [0, 1, 1], [1, 0, 1]]
 
 
@@ -256,6 +269,13 @@ ODD = [[1.0, 1, 0], [0, 1, 1], [1, 0, 1]]
         (KnapsackBlock, replace(KNAPSACK, matrix=sp.csr_array([[-1.0, 2, 1]])), False),
         (KnapsackBlock, replace(KNAPSACK, lower=np.array([-1.0, 0, 0])), False),
         (KnapsackBlock, replace(KNAPSACK, integer=np.array([True, False, True])), False),
+        (ConflictBlock, CONFLICTS, True),
+        (ConflictBlock, conflicts(0, switch=True), True),
+        (ConflictBlock, KNAPSACK, False),
+        (ConflictBlock, replace(CONFLICTS, upper=np.full(6, 2.0)), False),
+        (ConflictBlock, replace(CONFLICTS, row_lower=np.full(5, 0.0)), False),
+        (ConflictBlock, replace(CONFLICTS, row_upper=np.array([9.0, 2, 1, 1, 1])), False),
+        (ConflictBlock, replace(CONFLICTS, matrix=-1.0 * CONFLICTS.matrix), False),
         (AssignmentBlock, ASSIGNMENT, True),
         (AssignmentBlock, replace(ASSIGNMENT, lower=np.full(4, 1.0)), False),
         (AssignmentBlock, replace(ASSIGNMENT, upper=np.full(4, 0.5)), False),
