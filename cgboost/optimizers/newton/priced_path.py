@@ -94,7 +94,7 @@ def minimise_along(
     coef = np.full((len(prices), columns.shape[1]), np.nan)
     intercept = np.full(len(prices), np.nan)
     try:
-        if _has_breakpoints(loss, form):
+        if len(prices) > 1 and _has_breakpoints(loss, form):
             coef, intercept = path.by_homotopy(prices)
         else:
             for k, price in enumerate(prices.tolist()):
