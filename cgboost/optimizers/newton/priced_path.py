@@ -104,6 +104,7 @@ def minimise_along(
         if len(prices) > 1 and _has_breakpoints(loss, form):
             coef, intercept = path.by_homotopy(prices)
         else:
+            path.keep_products()
             for k, price in enumerate(prices.tolist()):
                 if not path.reaches(price):
                     break
@@ -170,10 +171,6 @@ class _Path:
             constant = float(self.loss.bound.constant())
         self.at = _Place(np.zeros(count), constant, np.zeros(n_rows))
         self._kept: WeightedProducts | None = None
-        if self.columns.size > FEW_NUMBERS:  # else to make products anew takes less time
-            store = ColumnStore(n_rows, centred=False)
-            store.append(self.columns.T)
-            self._kept = WeightedProducts(store)
         self.positive = np.full(count, not self.form.two_sided)
         self._before: tuple[float, _Place] | None = None  # 1/t, and the solution there
         self._here = np.inf
@@ -192,6 +189,13 @@ class _Path:
         return coef, self.at.intercept + (model.total - coef @ model.pull) / model.mass
 
     # ------------------------------------------------------------------ Newton's method
+
+    def keep_products(self) -> None:
+        """Keep products from step to step, where it takes more time to make them anew."""
+        if self.columns.size > FEW_NUMBERS:
+            store = ColumnStore(len(self.columns), centred=False)
+            store.append(self.columns.T)
+            self._kept = WeightedProducts(store)
 
     def reaches(self, price: float, halvings: int = HALVINGS) -> bool:
         """Move to the solution at a price, by prices between if need be; False if none helps."""
@@ -272,12 +276,12 @@ class _Path:
     def _products(
         self, places: Indices, part: Vector, weights: Vector
     ) -> tuple[Vector, Vector, float]:
-        """HᵀWH, HᵀW1 and 1ᵀW1 of some columns; kept from step to step where they are large."""
+        """HᵀWH, HᵀW1 and 1ᵀW1 of some columns."""
         if self._kept is not None:
             products = self._kept.of(places, weights)
             return products[:-1, :-1], products[:-1, -1], float(products[-1, -1])
-        weighted = (part.T * weights).T
-        return part.T @ weighted, weights @ part, float(weights.sum())
+        factor = part * np.sqrt(weights)[:, None]
+        return factor.T @ factor, weights @ part, float(weights.sum())
 
     def _step(
         self, places: Indices, there: Vector, model: _Model, charge: float, ridge: float
