@@ -13,7 +13,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -396,10 +396,10 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
     ) -> list[FittedRun]:
         """The runs of a plan, without rounds where the problem is small and none is watched."""
-        if isinstance(plan, Certified) and plan.carried is None and not self._is_watched:
-            if not watch.callbacks(0) and (runs := fitted_at_once(plan)) is not None:
-                return runs
-        return super()._solve(plan, watch, records)
+        may = isinstance(plan, Certified) and plan.carried is None
+        watched = self._is_watched or watch.callbacks(0)
+        runs = fitted_at_once(cast(Certified, plan)) if may and not watched else None
+        return super()._solve(plan, watch, records) if runs is None else runs
 
     # ------------------------------------------------------------------ what is fitted
 

@@ -27,10 +27,10 @@ from cgboost.estimators.common.certified import (
 )
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
+from cgboost.estimators.linear.feature_columns import FEWEST_FEATURES
 from cgboost.forks import cached_property
 from cgboost.generation.callbacks import ValidationMonitor
 from cgboost.generation.history import StopReason
-from cgboost.estimators.linear.feature_columns import FEWEST_FEATURES
 from cgboost.masters.support_vector.priced_points import PricedPoints
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.optimizers.newton.priced_path import MOST_BY_HOMOTOPY

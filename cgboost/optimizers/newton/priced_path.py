@@ -152,7 +152,11 @@ class _Place(NamedTuple):
 
     def towards(self, other: _Place, share: float) -> _Place:
         """The place on the way to another one, after this share of it."""
-        return _Place(*(own + share * (its - own) for own, its in zip(self, other, strict=True)))
+        return _Place(
+            self.coef + share * (other.coef - self.coef),
+            self.intercept + share * (other.intercept - self.intercept),
+            self.combined + share * (other.combined - self.combined),
+        )
 
 
 @dataclass
