@@ -445,7 +445,7 @@ class ColumnGeneration:
         best: float | None = None
         evaluated = 0
         for duals in points:
-            at = replace(state, pseudo_response=duals)
+            at = _state_at(state, duals)
             if self._timed is not None:
                 self._timed.seconds_left = self._seconds_left(trace)
             with blaming(StopReason.PRICER_FAILED):
@@ -456,7 +456,7 @@ class ColumnGeneration:
             if priced.exact:
                 with blaming(StopReason.MASTER_FAILED):
                     where = duals if priced.response is None else priced.response
-                    bound = self.master.bound(replace(at, pseudo_response=where), priced)
+                    bound = self.master.bound(_state_at(at, where), priced)
                     if bound is not None:
                         check_bound(bound, state)
                         best = bound if best is None else max(best, bound)
@@ -519,3 +519,10 @@ class ColumnGeneration:
         objectives = np.array([row["objective"] for row in trace.rows])
         lowest = objectives.min() + 1e-9 * trace.scales[int(objectives.argmin())]
         return int(np.flatnonzero(objectives <= lowest)[-1])
+
+
+def _state_at(state: MasterState, duals: Vector) -> MasterState:
+    """The state with these duals; itself where they are its own."""
+    if duals is state.pseudo_response:
+        return state
+    return replace(state, pseudo_response=duals)

@@ -25,7 +25,7 @@ PRODUCTS_AT_ONCE = 2**16
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a sparse matrix or array of SciPy."""
-    return bool(sparse.issparse(X))
+    return not isinstance(X, np.ndarray) and bool(sparse.issparse(X))
 
 
 def entries(X: Any) -> float:

@@ -33,6 +33,7 @@ from cgboost.arrays import Vector
 from cgboost.exceptions import UnsupportedLossError
 from cgboost.forks import cached_property
 from cgboost.losses.dual.support_vector import ZERO_SUM, SupportVectorLoss, project_on_sum
+from cgboost.tolerances import UNIT_ROUNDOFF
 
 Expression = Any
 """A CVXPY expression (CVXPY's classes are not imported here)."""
@@ -60,7 +61,8 @@ LINE_SEARCH_STEPS = 100
 
 UNBENT = 1e-14
 """A slope this small compared with the first one ends a line search. The rounding of its sum over
-rows leaves little less: a smaller value might never be met."""
+rows leaves little less: a smaller value might never be met. Where the first is little more than
+that rounding, a unit of it, relative to the terms of the sum, ends the search."""
 
 SLOW = 0.25
 """A Newton step that leaves more than this of the slope is followed by a bisection."""
@@ -181,9 +183,11 @@ class DifferentiableLoss(ABC):
         def slope(step: float) -> float:
             return float(np.vdot(self.pseudo_response(output + step * direction), direction))
 
-        first = slope(0.0)
-        if first == 0.0:
+        first, response = slope(0.0), self.pseudo_response(output)
+        rounding = UNIT_ROUNDOFF * float(np.vdot(np.abs(response), np.abs(direction)))
+        if abs(first) <= rounding:
             return 0.0
+        least = max(UNBENT * abs(first), rounding)
         sign = float(np.sign(first))
         low, high = 0.0, self._beyond(slope, sign, first)
         step, before = sign * self.newton_step(output, direction), np.inf
@@ -191,7 +195,7 @@ class DifferentiableLoss(ABC):
             if not low < step < high:
                 step = 0.5 * (low + high)
             here = sign * slope(sign * step)
-            if abs(here) <= UNBENT * abs(first) or high - low <= np.spacing(high):
+            if abs(here) <= least or high - low <= np.spacing(high):
                 break
             low, high = (step, high) if here > 0 else (low, step)
             bend = float(np.vdot(self.curvature(output + sign * step * direction), direction**2))

@@ -69,7 +69,7 @@ class ColumnStore:
         self.large = LargeColumns(n_rows, large)
         self._whole = np.zeros((n_rows, 0))
         self._replaced: Indices = np.zeros(0, dtype=np.intp)
-        self.entries = None if self.n_free else sparse.csr_array((0, n_rows))
+        self.entries: sparse.csr_array | None = None
 
     def append(self, values: Sequence[FloatArray] | FloatArray) -> None:
         """Append columns, each of shape (n_rows,).
@@ -104,17 +104,18 @@ class ColumnStore:
 
     def _entries_of(self, columns: Vector) -> sparse.csr_array | None:
         """What is not 0 of new columns; None where that is much, or was of others."""
-        if self.entries is None or np.count_nonzero(columns) > FEW_ENTRIES * columns.size:
+        others = self.entries is None and self.count > 0
+        if others or np.count_nonzero(columns) > FEW_ENTRIES * columns.size:
             return None
         return sparse.csr_array(columns)
 
     def _keep_entries(self, new: sparse.csr_array | None, scales: Vector) -> None:
         """``entries``: columns as rows, scaled, but not centred."""
-        if new is None or self.entries is None:
-            self.entries = None
-            return
-        new.data /= np.repeat(scales, np.diff(new.indptr))
-        self.entries = sparse.vstack([self.entries, new], format="csr")
+        if new is not None:
+            new.data /= np.repeat(scales, np.diff(new.indptr))
+            if self.entries is not None:
+                new = sparse.vstack([self.entries, new], format="csr")
+        self.entries = new
 
     def _replace(self, columns: Vector, places: Indices) -> Vector:
         """What the directions of all large columns leave of some that are new."""

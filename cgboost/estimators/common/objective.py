@@ -383,11 +383,9 @@ def loss_of(estimator: Any, **own: str) -> Loss:
     **own : str
         Parameters of the estimator, and what losses call them, if it is not the same.
     """
-    loss, its = estimator.loss, {}
-    for name, called in own.items():
-        for parameter in {called, name} & _parameters(loss):
-            its[parameter] = getattr(estimator, name)
-    return get_loss(loss, **its)
+    loss = estimator.loss
+    known = _known_to(loss, *own.items()) if isinstance(loss, str) else ()
+    return get_loss(loss, **{its: getattr(estimator, name) for its, name in known})
 
 
 def check_own(estimator: Any, **own: str) -> None:
@@ -415,6 +413,13 @@ def _parameters(loss: Any) -> frozenset[str]:
 def _parameters_of(name: str) -> frozenset[str]:
     kind: Any = LOSSES.get(name)
     return frozenset() if kind is None else frozenset(own.name for own in fields(kind))
+
+
+@functools.cache
+def _known_to(loss: str, *own: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+    """Parameters of a loss that an estimator has, each with the estimator's name of it."""
+    its = _parameters_of(loss)
+    return tuple((known, name) for name, called in own for known in {called, name} & its)
 
 
 FORMULATIONS: tuple[str, ...] = ("lp", "qp", "erlp", "qrlp", "md", "nm")

@@ -82,8 +82,9 @@ class Classification(ClassifierMixin, BaseEnsemble):
 
     def _learn(self, y: NDArray[Any]) -> NDArray[np.intp]:
         try:
-            check_classification_targets(y)
             self.classes_, encoded = np.unique(y, return_inverse=True)
+            if y.dtype.kind not in SURE_LABELS or 2 * len(self.classes_) > len(y):
+                check_classification_targets(y)
         except TypeError as error:
             raise ValueError(f"y must have labels of one kind, got a mixture ({error})") from error
         if len(self.classes_) < 2:
@@ -109,6 +110,10 @@ class Classification(ClassifierMixin, BaseEnsemble):
             return weights
         own = self.class_weight_[y]
         return np.where(own > 0, weights / np.where(own > 0, own, 1.0), 0.0)
+
+
+SURE_LABELS = "biuU"
+"""Kinds of numbers and texts that are labels for scikit-learn, which warns of very many classes."""
 
 
 def _one_class(classes: NDArray[Any], reason: str = "") -> ValueError:

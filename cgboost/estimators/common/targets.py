@@ -247,13 +247,14 @@ def class_weights(
     "balanced" is W/(K·W_k) for the weight W_k of the rows of class k, W of all rows, K classes: the
     number of rows where there are no sample weights. A dict gives 1 to classes that it leaves out.
     """
+    if class_weight is None:
+        return np.ones(len(classes))
     if isinstance(class_weight, str):
         sizes = np.bincount(rows.y, weights=rows.weights, minlength=len(classes))
         return sizes.sum() / (len(classes) * np.where(sizes > 0, sizes, np.inf))
-    given = None if class_weight is None else dict(class_weight)
-    labels = classes.tolist()
-    unknown = [label for label in given or () if label not in labels]
-    without = [label for label in labels if given is not None and label not in given]
+    given, labels = dict(class_weight), classes.tolist()
+    unknown = [label for label in given if label not in labels]
+    without = [label for label in labels if label not in given]
     if unknown and without:  # a fold may lack a class of all that are given
         raise ValueError(
             f"class_weight has {', '.join(map(repr, unknown[:5]))}, but the labels of y are "

@@ -13,7 +13,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.certified import (
     BaseBoost,
+    Certified,
     PathParameter,
     RegularizationPath,
     simplest_first,
@@ -31,8 +32,10 @@ from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.input_checks import check_response
 from cgboost.estimators.common.objective import LARGER, Objective, penalized, program_of
 from cgboost.estimators.common.parameters import TradeOff, check_bool, check_nu
+from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.reading import RowReader
+from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.training_rows import (
     EvalSets,
     HeldSets,
@@ -42,7 +45,7 @@ from cgboost.estimators.common.training_rows import (
 )
 from cgboost.estimators.linear.feature_columns import FeatureColumns, free_columns
 from cgboost.estimators.linear.linear_path import values_of_path
-from cgboost.estimators.linear.path_points import PathPoint, priced_path
+from cgboost.estimators.linear.path_points import PathPoint, fitted_at_once, priced_path
 from cgboost.estimators.linear.scaling import (
     LOSS_OF_CONSTANT,
     UnitScaling,
@@ -51,6 +54,7 @@ from cgboost.estimators.linear.scaling import (
     unit_of,
 )
 from cgboost.exceptions import DataWarning, see, warn_caller
+from cgboost.generation.resuming import RunRecord
 from cgboost.losses import Loss
 from cgboost.masters import FreeColumns
 from cgboost.penalties import L1, ElasticNet, Penalty
@@ -388,6 +392,15 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             path.model(int(path.proven[-1]))  # which warns of what is odd about the rows
         order = simplest_first(parameter, values)
         return {int(order[k]): PathPoint(path, int(k)) for k in path.proven}
+
+    def _solve(
+        self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
+    ) -> list[FittedRun]:
+        """The runs of a plan, without rounds where the problem is small and none is watched."""
+        may = isinstance(plan, Certified) and plan.carried is None
+        watched = self._is_watched or watch.callbacks(0)
+        runs = fitted_at_once(cast(Certified, plan)) if may and not watched else None
+        return super()._solve(plan, watch, records) if runs is None else runs
 
     # ------------------------------------------------------------------ what is fitted
 

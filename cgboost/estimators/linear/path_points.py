@@ -1,8 +1,9 @@
-"""A path of linear models as one fit at many prices: points in arrays, models when asked for.
+"""Linear models of few features and a smooth loss without rounds: a fit, or a path as one fit.
 
-Where features are few, the loss is smooth and nobody watches the rounds, the restricted problem of
-all features is solved along its prices, and all solutions are certified together
-(:mod:`cgboost.masters.support_vector.priced_points`). What has no proof is left to the loop.
+Where nobody watches the rounds, the restricted problem of all features is solved along its prices,
+of which a fit has one, and all solutions are certified together
+(:mod:`cgboost.masters.support_vector.priced_points`). What has no proof is left to the loop. The
+points of a path are arrays, and become models when these are asked for.
 """
 
 from __future__ import annotations
@@ -18,15 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.arrays import Vector
-from cgboost.estimators.common.certified import PathParameter, PointOfPath, simplest_first
+from cgboost.estimators.common.certified import (
+    Certified,
+    PathParameter,
+    PointOfPath,
+    simplest_first,
+)
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
+from cgboost.estimators.linear.feature_columns import FEWEST_FEATURES
 from cgboost.forks import cached_property
 from cgboost.generation.callbacks import ValidationMonitor
 from cgboost.generation.history import StopReason
 from cgboost.masters.support_vector.priced_points import PricedPoints
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.optimizers.newton.priced_path import MOST_BY_HOMOTOPY
+from cgboost.optimizers.solver_choice import FEW_NUMBERS
 from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePool
 from cgboost.pricing.univariate.matrices import BlockFeatures
 
@@ -109,51 +117,19 @@ class PricedPath:
     @property
     def proven(self) -> NDArray[np.intp]:
         """The points with a gap of at most tol."""
-        crossed = [run.bound - run.objective > CROSSED * abs(run.objective) for run in self.runs]
-        return np.flatnonzero((self.gap <= self.prepared._tol) & ~np.any(crossed, axis=0))
+        return np.flatnonzero(np.all([_proven(run, self.prepared._tol) for run in self.runs], 0))
 
     def model(self, number: int) -> Any:
         """The model of a point, as the loop leaves it after a single round."""
         model = copy.copy(self.prepared)
         setattr(model, self.parameter, float(self.values[number]))
-        model._keep([self._run(run, number) for run in range(len(self.runs))], self.rows)
+        runs = [
+            _fitted(points, number, self.features, self.seconds, scores[number])
+            for points, scores in zip(self.runs, self.scores, strict=True)
+        ]
+        model._keep(runs, self.rows)
         model._calibrate(self.rows, None, 0.0)
         return model
-
-    def _run(self, run: int, number: int) -> FittedRun:
-        points = self.runs[run]
-        coef, intercept = points.coef[number], float(points.intercept[number])
-        used = np.flatnonzero(coef)
-        sizes = {STRATUM: float(np.abs(coef).sum())} if len(used) else {}
-        features = [self.features[j] for j in used.tolist()]
-        strata = np.full(len(used), STRATUM)
-        objective, gap = float(points.objective[number]), float(points.gap[number])
-        bound = min(float(points.bound[number]), objective)
-        history = {
-            "round": 0,
-            "columns": len(coef),
-            "active": len(used),
-            "objective": objective,
-            "bound": bound,
-            "gap": gap,
-            "evaluated": len(coef),
-            "stratum": "",
-            "seconds": self.seconds,
-            "master_seconds": self.seconds,
-            "pricing_seconds": 0.0,
-            **self.scores[run][number],
-        }
-        return FittedRun(
-            outputs=[FittedOutput(features, strata, [(coef[used], intercept)], sizes)],
-            objective=objective,
-            bound=bound,
-            gap=gap,
-            stop_reason=StopReason.OPTIMAL,
-            message="no column prices out",  # all of them are there
-            best_round=0,
-            history={name: np.array([value]) for name, value in history.items()},
-            level=np.nan,
-        )
 
 
 def priced_path(
@@ -179,30 +155,14 @@ def priced_path(
     values : ndarray of shape (n_values,)
         In any order.
     """
-    started, (n_rows, count) = time.perf_counter(), pool.matrix.shape
-    many = count > MOST_BY_HOMOTOPY or n_rows * count > MANY_NUMBERS
-    if many or isinstance(pool.matrix, BlockFeatures):
-        return None
+    started = time.perf_counter()
     values = values[simplest_first(parameter, values)]
     first = copy.copy(prepared)
     setattr(first, parameter, float(values[0]))
     prices = values[0] / values if parameter == "alpha" else values / values[0]
-    columns = np.asarray(pool.values(0, np.arange(count)).T, dtype=np.float64)
-    plan = first._certified(pool, rows)
-    runs: list[PricedPoints] = []
-    if any(y.ndim > 1 for y in plan.y_of_runs):  # of joint outputs
+    runs = _solved_runs(first._certified(pool, rows), prices)
+    if runs is None:
         return None
-    for number, target in enumerate(plan.y_of_runs):
-        objective = plan.objectives[min(number, len(plan.objectives) - 1)]
-        master = objective.make_master(objective.make_loss(target, rows.weights), **plan.options)
-        if not isinstance(master, SupportVectorMaster):
-            return None
-        points = master.solved_along(
-            columns, prices, lambda r: (pool.all_scores(r), pool.errors(None, r))
-        )
-        if points is None:
-            return None
-        runs.append(points)
     scaling = prepared._scaling
     units = first._objective_unit * (values / values[0] if parameter == "alpha" else 1.0)
     objectives = units * np.sum([run.objective for run in runs], axis=0)
@@ -222,7 +182,7 @@ def priced_path(
         parameter,
         values,
         runs,
-        [pool.feature(j) for j in range(count)],
+        [pool.feature(j) for j in range(pool.size(0))],
         replace(rows, X=np.zeros((len(rows.y), 0))),
         scaling.unit * coef,
         scaling.unit * intercept,
@@ -230,6 +190,99 @@ def priced_path(
         np.max([run.gap for run in runs], axis=0),
         scores,
         (time.perf_counter() - started) / len(values),
+    )
+
+
+def fitted_at_once(plan: Certified) -> list[FittedRun] | None:
+    """The runs of a plan, each as one round of the loop leaves it.
+
+    None where all features are not few numbers, the loss is not smooth, or a proof is missing.
+    """
+    pool = plan.pool
+    (n_rows, count), qp = pool.matrix.shape, all(own.program == "qp" for own in plan.objectives)
+    if not qp or count > FEWEST_FEATURES or n_rows * count > FEW_NUMBERS:
+        return None
+    started = time.perf_counter()
+    runs = _solved_runs(plan, np.ones(1))
+    if runs is None or not all(_proven(points, plan.stop.tol).all() for points in runs):
+        return None
+    seconds = (time.perf_counter() - started) / len(runs)
+    features = [pool.feature(j) for j in range(count)]
+    return [_fitted(points, 0, features, seconds, {}) for points in runs]
+
+
+def _solved_runs(plan: Certified, prices: Vector) -> list[PricedPoints] | None:
+    """The solutions of all runs at prices of their loss; None of runs that have no such way."""
+    pool = plan.pool
+    n_rows, count = pool.matrix.shape
+    many = count > MOST_BY_HOMOTOPY or n_rows * count > MANY_NUMBERS
+    if many or isinstance(pool.matrix, BlockFeatures):
+        return None
+    if any(y.ndim > 1 for y in plan.y_of_runs):  # of joint outputs
+        return None
+    columns = np.asarray(pool.values(0, np.arange(count)).T, dtype=np.float64)
+    runs: list[PricedPoints] = []
+    for number, target in enumerate(plan.y_of_runs):
+        objective = plan.objectives[min(number, len(plan.objectives) - 1)]
+        master = objective.make_master(objective.make_loss(target, plan.weights), **plan.options)
+        if not isinstance(master, SupportVectorMaster):
+            return None
+        points = master.solved_along(
+            columns, prices, lambda r: (pool.all_scores(r), pool.errors(None, r))
+        )
+        if points is None:
+            return None
+        runs.append(points)
+    return runs
+
+
+def _proven(points: PricedPoints, tol: float) -> NDArray[np.bool_]:
+    """Which points have a gap of at most ``tol``."""
+    crossed = points.bound - points.objective > CROSSED * np.abs(points.objective)
+    return np.asarray((points.gap <= tol) & ~crossed)
+
+
+def _fitted(
+    points: PricedPoints,
+    number: int,
+    features: Sequence[Feature],
+    seconds: float,
+    scores: Mapping[str, float],
+) -> FittedRun:
+    """The run of a point, as one round of the loop leaves it."""
+    coef, intercept = points.coef[number], float(points.intercept[number])
+    used = np.flatnonzero(coef)
+    sizes = {STRATUM: float(np.abs(coef).sum())} if len(used) else {}
+    strata = np.full(len(used), STRATUM)
+    objective, gap = float(points.objective[number]), float(points.gap[number])
+    bound = min(float(points.bound[number]), objective)
+    history = {
+        "round": 0,
+        "columns": len(coef),
+        "active": len(used),
+        "objective": objective,
+        "bound": bound,
+        "gap": gap,
+        "evaluated": len(coef),
+        "stratum": "",
+        "seconds": seconds,
+        "master_seconds": seconds,
+        "pricing_seconds": 0.0,
+        **scores,
+    }
+    own = FittedOutput(
+        [features[j] for j in used.tolist()], strata, [(coef[used], intercept)], sizes
+    )
+    return FittedRun(
+        outputs=[own],
+        objective=objective,
+        bound=bound,
+        gap=gap,
+        stop_reason=StopReason.OPTIMAL,
+        message="no column prices out",  # all of them are there
+        best_round=0,
+        history={name: np.array([value]) for name, value in history.items()},
+        level=np.nan,
     )
 
 

@@ -30,9 +30,8 @@ from cgboost.tolerances import LARGEST_COST
 
 def check_labels(labels: Vector) -> None:
     """Labels must be ±1."""
-    wrong = np.setdiff1d(labels, [-1.0, 1.0])
-    if wrong.size:
-        raise ValueError(f"labels must be −1 or 1, got {wrong[0]!r}")
+    if not (right := (labels == 1.0) | (labels == -1.0)).all():
+        raise ValueError(f"labels must be −1 or 1, got {labels[~right].min()!r}")
 
 
 def check_costs(target: Vector, costs: Vector) -> None:

@@ -14,6 +14,7 @@ their side; when no edge falls any more all are computed, and those that have no
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -86,9 +87,8 @@ class PrimalSimplex:
         self.loss = loss = replace(loss, from_lower=True)
         self.variables = variables = loss.variables
         self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free")
-        rng = np.random.default_rng(0)
         self._nothing = PERTURBATION * max(1.0, float(np.abs(loss.target).max(initial=0.0)))
-        self._moved = self._nothing * rng.uniform(-1.0, 1.0, len(variables))
+        self._moved = self._nothing * _shares(len(variables))
         self._again, self._duals_known, self._reach = False, False, np.inf
         self._offset = len(variables)  # its number, if there is one
         self._first = self._offset if form.offset == "free" else self._offset + 1
@@ -423,6 +423,14 @@ class PrimalSimplex:
             self.variables.rate(output),
             solved=False,
         )
+
+
+@functools.lru_cache(maxsize=8)
+def _shares(count: int) -> Vector:
+    """By how much each kink is moved, in units of what one is moved at most."""
+    shares = np.random.default_rng(0).uniform(-1.0, 1.0, count)
+    shares.flags.writeable = False
+    return shares
 
 
 def is_neighbour(loss: SupportVectorLoss, other: object) -> bool:

@@ -58,7 +58,8 @@ class KernelSample:
                 if data.kernels[stratum].of_products:
                     square = values[places]
                     off = 1e-6 * np.abs(square).max()
-                    self.symmetric[stratum] = np.allclose(square, square.T, rtol=1e-3, atol=off)
+                    apart = np.abs(square - square.T)
+                    self.symmetric[stratum] = bool((apart <= off + 1e-3 * np.abs(square)).all())
                     exact[stratum] = values.copy()
             self.rough = _is_rough(data, exact, rows, centres)
 
