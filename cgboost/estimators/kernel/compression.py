@@ -23,6 +23,7 @@ from cgboost.estimators.common.training_rows import FLOATS
 from cgboost.estimators.kernel.given_machines import Expansions, GivenMachine, Kind, given_machine
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, kernel_values
+from cgboost.kernels.expansions import ROWS_AT_ONCE
 from cgboost.kernels.kernel_family import KernelHypothesis, scaled
 from cgboost.pricing.centres.agreement import Agreement, squared_lengths
 from cgboost.pricing.centres.free_centre_pricer import check_gradients, narrowed
@@ -37,7 +38,7 @@ SHARE_OF_NORM = 0.01
 """Weight of the squared distance of functions next to that of their values on the rows, relative
 to those of the given function: rows say what matters, the norm what they leave open."""
 
-DEFAULT_SHARE = 10
+VECTORS_A_CENTRE = 10
 """One centre for so many vectors, where neither ``size`` nor ``loss`` is given."""
 
 HALVINGS = 3
@@ -46,7 +47,7 @@ HALVINGS = 3
 CHECKED_ROWS = 200
 """Rows on which the given machine is asked what it says."""
 
-SAME_VALUE = 1e-4
+SAME_OUTPUT = 1e-4
 """Its values and ours differ by less, relative to the largest: machines of float32 too."""
 
 CONSTANT = 1e-9
@@ -54,9 +55,6 @@ CONSTANT = 1e-9
 
 NEAR_NOTHING = 1e-12
 """Outputs of this size, relative to the sum of all coefficients, are 0."""
-
-ROWS_AT_ONCE = 4096
-"""Rows whose kernel values are made at a time."""
 
 
 class KernelMachine(StoredEstimator):
@@ -390,7 +388,7 @@ def compress(
         return machine
     values = _values(given.parts, rows)
     _check_same(given, X, rows, values)
-    wanted = given.n_vectors // DEFAULT_SHARE if size is None else size
+    wanted = given.n_vectors // VECTORS_A_CENTRE if size is None else size
     if wanted >= given.n_vectors and loss is None:
         return machine
     agreement = _agreement(given, rows, values)
@@ -477,7 +475,7 @@ def _check_same(given: GivenMachine, X: Any, rows: Matrix, values: Matrix) -> No
     computed = values[:CHECKED_ROWS] + given.intercept
     said = np.asarray(given.says(some), dtype=np.float64).reshape(len(computed), -1)
     off = np.abs(computed - said) if said.shape == computed.shape else np.full((1, 1), np.inf)
-    if off.max() > SAME_VALUE * (1.0 + np.abs(said).max()):
+    if off.max() > SAME_OUTPUT * (1.0 + np.abs(said).max()):
         row, output = np.unravel_index(off.argmax(), off.shape)
         raise KernelError(
             f"the vectors and coefficients of this machine add up to {computed[row, output]:.6g} "

@@ -24,14 +24,11 @@ import numpy as np
 from cgboost.arrays import Indices, Vector
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, Matrix
-from cgboost.kernels.expansions import Arithmetic
+from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic
 from cgboost.kernels.sparse_rows import squared_norms
 from cgboost.pricing.centres.coefficients import Coefficients, solved
 from cgboost.pricing.centres.projection import CentreFunction, CentreSets
 from cgboost.tolerances import UNIT_ROUNDOFF
-
-ROWS_AT_ONCE = 1024
-"""Rows of a Gram matrix that are made at a time."""
 
 
 @dataclass(frozen=True, eq=False)
