@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 Table = dict[str, NDArray[Any]]
 
-LONG = 10
+LONG_CURVE = 10
 """Curves of so many rounds are shown without their first tenth."""
 
-ROOM = 0.08
+LEGEND_ROOM = 0.08
 """Between curves and the frame, as a share of the panel's height."""
 
 
@@ -301,14 +301,14 @@ def _run_kind(history: Table) -> str:
 
 def _show_all_but_the_start(axis: Axes, curves: Sequence[NDArray[Any]]) -> None:
     """Let the first tenth of long curves leave the panel where it would flatten the rest."""
-    late = np.concatenate([curve[len(curve) // LONG :] for curve in curves])
+    late = np.concatenate([curve[len(curve) // LONG_CURVE :] for curve in curves])
     if not np.isfinite(late).any():
         return
     low, high = np.nanmin(late), np.nanmax(late)
     if low > 0:
         drawing.log_if_wide(axis, late)
     if high > low and axis.get_yscale() == "linear":
-        room = ROOM * (high - low)
+        room = LEGEND_ROOM * (high - low)
         axis.set_ylim(low - room, high + room)
 
 

@@ -37,13 +37,13 @@ from cgboost.tolerances import LP_FEASIBILITY
 
 Vector = NDArray[np.float64]
 
-MOST_LISTED = 30_000
+MOST_IN_A_LIST = 30_000
 """Columns that branch and cut is given, at most."""
 
 CUTS_AT_ONCE, FEW = 50, 500
 """Cuts that are added at once, while there are more columns than a few."""
 
-SMALLER = 0.8
+SMALLER_LIST = 0.8
 """After a list that was too long, the next is made where the gap is at most this share."""
 
 UNITS = 1000.0
@@ -78,7 +78,7 @@ class Listing:
         scale = search.scale(search.objective)
         step = search.objective_step or 0.0
         room = search.objective - step - relaxation.bound + LP_FEASIBILITY * scale
-        if room >= SMALLER * self._too_large:
+        if room >= SMALLER_LIST * self._too_large:
             return False
         pricer.seconds_left = search.seconds_left
         priced = pricer.price(state, 0)
@@ -86,7 +86,7 @@ class Listing:
         if bound is None or not bound >= relaxation.bound - LP_FEASIBILITY * scale:
             return False
         room = search.objective - step - bound + LP_FEASIBILITY * scale
-        columns = pricer.every(state, room, MOST_LISTED)
+        columns = pricer.every(state, room, MOST_IN_A_LIST)
         if columns is None:
             self._too_large = room
             return False
@@ -110,7 +110,7 @@ class Listing:
         matrix = np.column_stack(
             [values, *(self._coefficients(row, every, values) for row in rows)]
         )
-        separate = SubsetRowCuts(MOST_LISTED, per_round=CUTS_AT_ONCE, per_row=CUTS_AT_ONCE)
+        separate = SubsetRowCuts(MOST_IN_A_LIST, per_round=CUTS_AT_ONCE, per_row=CUTS_AT_ONCE)
         seconds, left = max(LEAST_SECONDS, search.seconds), search.seconds_left
         end = time.perf_counter() + (seconds if left is None else min(seconds, left))
         unit = UNITS / search.scale(search.objective)  # tolerances of HiGHS are absolute

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FEWER = 10
+VECTORS_A_CENTRE = 10
 """The compressed machine has one centre for so many support vectors of the SVC."""
 
 WIDTHS = (1.0, 2.0)
@@ -101,7 +101,7 @@ def entrants(
     kind = "mixture" if "," in row.kernels else "kernel"
     machines = support_vector_machines(split, C_values)
     svc = best_machine(machines, split)
-    yield compressed(machines, split, max(1, svc.size // FEWER))
+    yield compressed(machines, split, max(1, svc.size // VECTORS_A_CENTRE))
     yield svc
     yield entrant(f"{kind} {row.kernels}", row, len(row.columns) * len(split.X_train))
     if len(letters) > 1:

@@ -50,7 +50,7 @@ CHECKED_ROWS = 200
 SAME_OUTPUT = 1e-4
 """Its values and ours differ by less, relative to the largest: machines of float32 too."""
 
-CONSTANT = 1e-9
+NO_VARIANCE = 1e-9
 """Outputs whose variance is less, relative to their mean square, are constant: it is rounding."""
 
 NEAR_NOTHING = 1e-12
@@ -556,7 +556,7 @@ def _disagreement(machine: Any, values: Matrix, own: Matrix) -> float:
             np.mean(machine._decided(values + intercept) != machine._decided(own + intercept))
         )
     spread, squares = np.sum((values - values.mean(axis=0)) ** 2, axis=0), np.sum(values**2, axis=0)
-    spread = np.where(spread > CONSTANT * squares, spread, squares)
+    spread = np.where(spread > NO_VARIANCE * squares, spread, squares)
     off = np.sum((values - own) ** 2, axis=0)
     return float(np.mean(np.divide(off, spread, out=(off > 0) * 1.0, where=spread > 0)))
 
