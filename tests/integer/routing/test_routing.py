@@ -103,7 +103,7 @@ def test_nodes_end_by_lists_of_routes_at_the_optimum(
     longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However long a list may be, and without a first solution; most end at the root."""
-    monkeypatch.setattr(listing, "MOST_LISTED", longest)
+    monkeypatch.setattr(listing, "MOST_IN_A_LIST", longest)
     ends, tried = listing.Listing.ends, []
     monkeypatch.setattr(listing.Listing, "ends", lambda *own: tried.append(ends(*own)) or tried[-1])
     for seed in range(4):
