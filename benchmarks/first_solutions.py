@@ -272,9 +272,9 @@ def draw(courses) -> None:
             (bounds, "#E69F00", "bound"),
         ):
             shares = np.where(np.isfinite(values), values / INSTANCES[name][1], np.nan)
-            axis.step(seconds, shares, where="post", color=colour, label=label)
+            axis.step(seconds, shares, ".-", where="post", color=colour, label=label)
         axis.axhspan(1.0, NEAR, color="0.9")
-        axis.set(title=name, xscale="log", ylim=(0.8, 1.4))
+        axis.set(title=name, xscale="log", ylim=(0.8, 1.5))
         axis.title.set_fontsize("small")
     axes[0].legend(frameon=False)
     figure.supxlabel("CPU seconds")

@@ -250,7 +250,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"cost": np.full((3, 3), np.nan)}, "with nan"),
     ({"cost": np.full((3, 3), -np.inf)}, "with -inf"),
     ({"cost": [[1.0]]}, "at least two nodes"),
-    ({"cost": SQUARE, "depots": 0}, "list of nodes from 0 to 2, got 0"),
+    ({"cost": SQUARE, "depots": 0}, "list of numbers of nodes from 0 to 2"),
     ({"cost": SQUARE, "depots": (0, 0)}, "different nodes"),
     ({"cost": SQUARE, "depots": (0.5,)}, "nodes from 0 to 2"),
     ({"cost": -SQUARE, "windows": np.ones((3, 2))}, "travel_time .the costs.* at least 0, got -1"),
