@@ -153,7 +153,7 @@ FREE = "offset='free' needs step='line-search'"
         (lambda: StagewiseMaster(LOG, most=0.0), r"most must be positive, got 0\.0"),
         (
             lambda: StagewiseMaster(LOG, step="exact"),
-            "step must be 'line-search', 'newton' or",
+            "step must be 'line-search', 'newton', 'confidence' or",
         ),
         (
             lambda: StagewiseMaster(LOG, start="mean"),
