@@ -74,8 +74,10 @@ _ITERATION_LIMITS = {
 }
 _TIME_LIMITS = {
     "CLARABEL": "time_limit",
+    "GLOP": "time_limit_sec",
     "HIGHS": "time_limit",
     "OSQP": "time_limit",
+    "PDLP": "time_limit_sec",
     "SCS": "time_limit_secs",
 }
 _DEFAULTS: dict[str, dict[str, Any]] = {
@@ -189,17 +191,23 @@ def _options(solver: str, request: Request) -> dict[str, Any]:
         logger.info("%s%s: no time limit is known here: %s s is not kept", PREFIX, solver, seconds)
     elif seconds is not None and np.isfinite(seconds):  # SCS refuses infinity
         options[_TIME_LIMITS[solver]] = seconds
-    if solver == "DAQP":
-        _check_daqp_options(request.options)
+    _check_passed_on(solver, request.options)
     return options | dict(request.options)
 
 
-def _check_daqp_options(options: Mapping[str, Any]) -> None:
-    """CVXPY passes options that DAQP does not know over in silence."""
-    import daqp
+def _check_passed_on(solver: str, options: Mapping[str, Any]) -> None:
+    """Raise OptionError for options that CVXPY would pass over in silence."""
+    if solver == "DAQP":
+        import daqp
 
-    if unknown := sorted(set(options) - set(daqp.Model().settings)):
-        raise OptionError(f"{PREFIX}DAQP has no option {unknown[0]!r}", backend=PREFIX + "DAQP")
+        known = set(daqp.Model().settings)
+    elif solver in ("GLOP", "PDLP"):
+        known = {"parameters_proto", "time_limit_sec"}
+    else:
+        return
+    if unknown := sorted(set(options) - known):
+        name = PREFIX + solver
+        raise OptionError(f"{name} has no option {unknown[0]!r}", backend=name)
 
 
 def _capabilities(solver: str) -> frozenset[str]:
