@@ -74,10 +74,8 @@ _ITERATION_LIMITS = {
 }
 _TIME_LIMITS = {
     "CLARABEL": "time_limit",
-    "GLOP": "time_limit_sec",
     "HIGHS": "time_limit",
     "OSQP": "time_limit",
-    "PDLP": "time_limit_sec",
     "SCS": "time_limit_secs",
 }
 _DEFAULTS: dict[str, dict[str, Any]] = {
@@ -144,6 +142,8 @@ def solve_with_cvxpy(solver: str, program: Program, request: Request) -> Answer:
     stats = problem.solver_stats
     iterations = max(0, int(stats.num_iters or 0))
     status = _STATUS.get(problem.status, Status.FAILED)
+    if solver == "GLOP" and status is Status.INFEASIBLE:  # what it says of unbounded ones, too
+        status = Status.INFEASIBLE_OR_UNBOUNDED
     if status in (Status.INACCURATE, Status.ITERATION_LIMIT):
         status = _limit(request, iterations, stats.solve_time or 0.0) or status
     point = None
