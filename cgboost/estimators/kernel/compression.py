@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -373,6 +372,8 @@ def compress(
     >>> len(machine.support_), len(small.centers_), small.disagreement_ < 0.01
     (93, 8, True)
     """
+    from sklearn.pipeline import Pipeline  # with a progress bar behind it
+
     if isinstance(fitted, Pipeline):
         before, last = fitted[:-1], fitted[-1]
         own = before.transform(X) if len(before) else X
