@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from cgboost import CGBoostClassifier, compress
 from cgboost.studies.comparison import (
-    FEWER,
+    VECTORS_A_CENTRE,
     Entrant,
     best_machine,
     compressed,
@@ -59,7 +59,7 @@ def test_the_figures_are_those_of_the_models(
     assert machine.size == len(own.support_)
     assert machine.test_error == pytest.approx(100 * (1 - own.score(split.X_test, split.y_test)))
     assert np.isnan(machine.gap)
-    assert small.size == machine.size // FEWER
+    assert small.size == machine.size // VECTORS_A_CENTRE
     own = SVC(C=small.C, gamma=small.gamma).fit(split.X_train, split.y_train)
     rows = np.vstack([split.X_train, split.X_validation])
     few = compress(own, rows, size=small.size, random_state=0)
@@ -72,7 +72,7 @@ def test_the_default_choice_is_as_accurate_as_svc_with_a_tenth_of_its_vectors() 
     split, prices = odd_even_split(), [0.1, 1.0, 10.0]
     machines = support_vector_machines(split, prices)
     svc = best_machine(machines, split)
-    small = compressed(machines, split, svc.size // FEWER)
+    small = compressed(machines, split, svc.size // VECTORS_A_CENTRE)
     assert small.size <= svc.size / 10
     assert small.test_error <= svc.test_error + 0.2
 
