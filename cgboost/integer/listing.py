@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from cgboost._solvers import InfeasibleError, LimitError, Program, SolverError, solve
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.integer.branching.decisions import (
     AMOUNT_ROUNDING,
@@ -34,8 +34,6 @@ from cgboost.integer.branching.variable_fixing import state_of
 from cgboost.integer.search_state import LEAST_COEF, Relaxation, Search
 from cgboost.integer.subset_row_cuts import SubsetRowCuts
 from cgboost.tolerances import LP_FEASIBILITY
-
-Vector = NDArray[np.float64]
 
 MOST_IN_A_LIST = 30_000
 """Columns that branch and cut is given, at most."""

@@ -26,9 +26,7 @@ from cgboost.kernels.expansions import ROWS_AT_ONCE
 from cgboost.kernels.kernel_family import KernelHypothesis, scaled
 from cgboost.pricing.centres.agreement import Agreement, squared_lengths
 from cgboost.pricing.centres.free_centre_pricer import check_gradients, narrowed
-from cgboost.pricing.centres.polishing import (
-    polished_stages,
-)  # fmt: skip
+from cgboost.pricing.centres.polishing import polished_stages
 from cgboost.pricing.centres.projection import CentreSets
 
 Matrix = NDArray[np.float64]

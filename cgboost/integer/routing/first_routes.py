@@ -12,11 +12,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.pricing.labelling import ElementaryPaths
 
-Vector = NDArray[np.float64]
 Route = tuple[int, ...]
 
 STEPS, MOST_STEPS = 8, 300

@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.pricing.learners.learners import ORTHOGONAL, LearnerHypothesis, LearnerPricer
-
-Vector = NDArray[np.float64]
 
 NEW = 1e-7
 """A learner with a smaller share that is new, relative to its length, is one of those before; what
