@@ -127,6 +127,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             own.bit_generator.state = STATES.setdefault(own, own.bit_generator.state)
 
 
+LATE = 60.0
+"""Seconds that no search of these tests takes."""
+
+
+@pytest.fixture(autouse=True)
+def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches do what no clock decides, unless a test says so.
+
+    Given blocks are solved by decomposition alone, roots end without combinations between.
+    """
+    monkeypatch.setattr("cgboost.integer.decomposition.decomposition.SHARE_OF_GIVEN", 0.0)
+    monkeypatch.setattr("cgboost.integer.tree_search.FIRST_COMBINATION", LATE)
+
+
 PLAIN = (str, int, float, bool, type(None), type)
 
 
