@@ -34,7 +34,8 @@ play:
 	@$(PYTHON) docs/_build/extensions/interactive_page.py build/column_generation.html
 
 # Tests run side by side: in each of them linear algebra has one thread. PYTEST=… adds options.
-ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Bytecode is written: without it each process that a test starts compiles the package again.
+ONE_THREAD := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # All but what `make slow` has; TESTS=… chooses others by their marks (pyproject.toml).
 TESTS := not slow
