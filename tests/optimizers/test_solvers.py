@@ -72,12 +72,12 @@ def test_faults_of_each_kind_are_answered_rightly(case: OptimizerCase) -> None:
         def failing(*_: Any, own: SolverError = fault, **__: Any) -> Any:
             raise own
 
-        master._dual.solve = failing
+        master._live.solve = failing
         with pytest.raises(MasterError, match=words) as caught:
             master.solve()
         assert caught.value.timed_out is timed_out
         assert caught.value.__cause__ is fault
-        del master._dual.solve
+        del master._live.solve
     optimum = problem.optimum(formulation)
     assert master.solve().objective == pytest.approx(optimum, rel=case.accuracy, abs=case.accuracy)
 

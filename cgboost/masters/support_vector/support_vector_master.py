@@ -192,7 +192,7 @@ class SupportVectorMaster:
         self._before_optimizer, inner = Chain.of(
             Problem(self._centred_loss, self.form), BEFORE_OPTIMIZER
         )
-        self._dual_arguments = (
+        self._live_arguments = (
             inner.loss,
             solver,
             options,
@@ -210,15 +210,15 @@ class SupportVectorMaster:
         self._along_paths = solver == "auto" and able
 
     @cached_property
-    def _dual(self) -> Any:
+    def _live(self) -> Any:
         """The live restricted problem: a dual, or a primal of smooth losses and few numbers.
 
         Made at its first use, with the columns of the first ``add``, or with none: how many there
         are decides between simplex and interior point.
         """
-        return self._make_dual(*self._dual_arguments)
+        return self._open_live(*self._live_arguments)
 
-    def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
+    def _open_live(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
         """A restricted problem of a loss in its units."""
         problem = Problem(loss, self.form, tuple(self.columns), self.expected)
         return live_problem(problem, solver, options, self._free, vertex=self._along_paths)
@@ -241,7 +241,7 @@ class SupportVectorMaster:
             self._check_shape(column)
         self.columns.extend(columns)  # from here on a column is its place in this list
         if new := self._seen_by_optimizer(columns):
-            self._dual.add(new)
+            self._live.add(new)
 
     def _seen_by_optimizer(self, columns: Sequence[Column]) -> list[FloatArray]:
         """The values of columns after all reductions."""
@@ -287,7 +287,7 @@ class SupportVectorMaster:
         """Begin near coefficients of all columns, without an offset where there is none."""
         intercept = 0.0 if self.form.offset == "none" else intercept
         start = self._before_values.start(coef, intercept)
-        self._dual.expect(*self._before_optimizer.start(*start))
+        self._live.expect(*self._before_optimizer.start(*start))
 
     def _smooth_along_paths(self, loss: Any) -> RowwiseLoss | None:
         """The loss by its curvatures, where that is how to go on from one price to the next.
@@ -317,7 +317,7 @@ class SupportVectorMaster:
         """
         loss = self._centred_loss if self._smooth is None else self._smooth
         plain = self.form.threshold > 0 and self.form.radius is None and not self.form.n_free
-        plain = plain and not self.form.charges_offset and self._dual_arguments[1] == "auto"
+        plain = plain and not self.form.charges_offset and self._live_arguments[1] == "auto"
         if not (plain and isinstance(loss, RowwiseLoss)):
             return None
         from cgboost.masters.support_vector.priced_points import solved_along  # paths alone need it
@@ -330,35 +330,35 @@ class SupportVectorMaster:
 
     def _takes_over(self, start: WarmStart) -> bool:
         """Take over the restricted problem of another price; False if it is of another kind."""
-        loss, solver, options = self._dual_arguments
+        loss, solver, options = self._live_arguments
         loss = loss if self._smooth is None else self._smooth
         if self._along_paths and not is_neighbour(self._centred_loss, start.loss):
             return False
         if self._along_paths and start.live is None:
             if self._smooth is None:
-                self._dual = PrimalSimplex(self._centred_loss, self.form)
+                self._live = PrimalSimplex(self._centred_loss, self.form)
             else:
-                self._dual = self._make_dual(loss, solver, options)
+                self._live = self._open_live(loss, solver, options)
         if start.live is None:
             return False
-        dual, columns = start.live
-        if isinstance(dual, SmoothPrimal):
-            if not dual.continues(loss, self.form, solver):
+        live, columns = start.live
+        if isinstance(live, SmoothPrimal):
+            if not live.continues(loss, self.form, solver):
                 return False
             self._repriced = True
-            dual.reprice(loss)
+            live.reprice(loss)
         elif self._along_paths:
-            dual.reprice(self._centred_loss)
+            live.reprice(self._centred_loss)
         else:
             return False
-        self._dual, self.columns = dual, list(columns)
+        self._live, self.columns = live, list(columns)
         return True
 
     def anticipated(self) -> MasterState | None:
         """The solution at another price, where that may show columns that are not here."""
         if not self._repriced or self._complete:
             return None
-        point = self._dual.present
+        point = self._live.present
         return self._state(point, self._objective(point))
 
     @property
@@ -366,34 +366,34 @@ class SupportVectorMaster:
         """The columns with a nonzero coefficient in the last answer, for a similar problem."""
         if self._best is None:
             return WarmStart()
-        best, dual = self._before_values.invert(self._best), self._dual
+        best, live = self._before_values.invert(self._best), self._live
         used = np.flatnonzero(best.coef)
         columns = [self.columns[j] for j in used]
-        live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
+        kept = (live, self.columns) if isinstance(live, (PrimalSimplex, SmoothPrimal)) else None
         loss = self._centred_loss if self._along_paths else None
-        complete = self._complete and live is not None
-        return WarmStart(columns, best.coef[used], best.intercept, loss, live, complete)
+        complete = self._complete and kept is not None
+        return WarmStart(columns, best.coef[used], best.intercept, loss, kept, complete)
 
     def _solved(self, time_limit: float | None) -> DualPoint:
-        """The dual solver's answer, of another one where the simplex of a path gives up."""
-        dual = self._dual
+        """The answer of the live problem, of another one where the simplex of a path gives up."""
+        live = self._live
         if self._comparison is not None:
-            point = self._comparison.solve(dual, self._values_from, time_limit, self.accuracy)
+            point = self._comparison.solve(live, self._values_from, time_limit, self.accuracy)
             return cast(DualPoint, point)
-        if not isinstance(dual, PrimalSimplex):
-            return cast(DualPoint, dual.solve(time_limit, self.accuracy))
+        if not isinstance(live, PrimalSimplex):
+            return cast(DualPoint, live.solve(time_limit, self.accuracy))
         try:
-            return dual.solve(time_limit)
+            return live.solve(time_limit)
         except SolverFailure as failure:
             logger.info("going on without the vertex: %s", failure)
         self._along_paths = False
-        self._dual = self._make_dual(*self._dual_arguments)
-        self._dual.add([column.values for column in self.columns])
+        self._live = self._open_live(*self._live_arguments)
+        self._live.add([column.values for column in self.columns])
         if self._best is not None:
             coef = np.zeros(len(self.columns))
             coef[: len(self._best.coef)] = self._best.coef
-            self._dual.expect(coef, self._best.intercept)
-        return cast(DualPoint, self._dual.solve(time_limit, self.accuracy))
+            self._live.expect(coef, self._best.intercept)
+        return cast(DualPoint, self._live.solve(time_limit, self.accuracy))
 
     def _values_from(self, number: int) -> list[FloatArray]:
         """Those of the columns from a number on, free ones left out, as the optimizer sees them."""
@@ -408,7 +408,7 @@ class SupportVectorMaster:
         with solver_errors_as_master_errors(self._advice):
             point = self._before_optimizer.invert(self._solved(time_limit))
         objective = self._objective(point)
-        scale, limited = self._scale(objective), getattr(self._dual, "is_limited", False)
+        scale, limited = self._scale(objective), getattr(self._live, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
             rounding = allowance(self._centred_loss.magnitude(point.output, point.response))
             serious = objective > least + max(UNMOVED * scale, rounding) and not limited
@@ -446,7 +446,7 @@ class SupportVectorMaster:
         None where the scores of free columns are too far from 0 for one.
         """
         response = state.pseudo_response
-        imbalance = self._dual.columns.imbalance(state.coef, response) if self.form.n_free else 0.0
+        imbalance = self._live.columns.imbalance(state.coef, response) if self.form.n_free else 0.0
         if imbalance > MOST_IMBALANCE * state.gap_scale:
             return None
         total = float(response.sum()) if self.form.charges_offset else 0.0
@@ -484,23 +484,23 @@ class SupportVectorMaster:
         MasterError
             If the simplex gives no answer.
         """
-        dual = self._dual
-        if not (isinstance(dual, RestrictedDual) and dual.ends_inside):
+        live = self._live
+        if not (isinstance(live, RestrictedDual) and live.ends_inside):
             return None
         coef, intercept = self._before_values.start(coef, intercept)
         used = np.flatnonzero(coef)
-        if dual.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
+        if live.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
             return None
-        if dual.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
+        if live.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
             return None
         deadline = None if time_limit is None else time.perf_counter() + time_limit
-        noise, columns, polished = COEFFICIENT_NOISE, dual.columns, None
+        noise, columns, polished = COEFFICIENT_NOISE, live.columns, None
         if len(coef) == columns.count:
-            exact, polished = dual.session.solved, dual.polish(time_limit)
+            exact, polished = live.session.solved, live.polish(time_limit)
             if exact or polished is not None:
-                basis, noise = dual.basis, COEFFICIENT_ROUNDING
+                basis, noise = live.basis, COEFFICIENT_ROUNDING
                 if basis is not None and (
-                    unique := unique_vertex(dual.loss, self.form, columns, basis)
+                    unique := unique_vertex(live.loss, self.form, columns, basis)
                 ):
                     return self._moved(unique, unique.coef)
             if polished is not None:
@@ -513,7 +513,7 @@ class SupportVectorMaster:
         if self.form.n_free or self.form.quadratic > 0:  # inside the optimal face, if there is one
             if polished is None:  # of an earlier round, perhaps: there are more columns now
                 return None
-            output = dual.columns.combine(coef) + dual.columns.shift(coef) + intercept
+            output = live.columns.combine(coef) + live.columns.shift(coef) + intercept
             return self._vertex(DualPoint(coef, intercept, output, response=np.zeros(0)))
         chosen = np.arange(len(coef))
         if len(coef) < columns.count or len(columns.large):
@@ -521,7 +521,7 @@ class SupportVectorMaster:
             columns = columns.part(chosen)
         left = None if deadline is None else max(0.01, deadline - time.perf_counter())
         with solver_errors_as_master_errors(self._advice):
-            point = crossover(dual.loss, self.form, columns, coef[chosen], intercept, left, noise)
+            point = crossover(live.loss, self.form, columns, coef[chosen], intercept, left, noise)
         vertex = np.zeros(len(coef))
         vertex[chosen] = point.coef
         return self._moved(point, vertex)
@@ -540,9 +540,9 @@ class SupportVectorMaster:
     def _entry(self, objective: float, response: Vector) -> EntryRule:
         largest = noise = 0.0
         if self.penalty.compares_scores:
-            scores = self._dual.scores(response)
+            scores = self._live.scores(response)
             largest = float(self.form.sizes(scores, float(response.sum())).max(initial=0.0))
-            noise = SCORE_NOISE * float(np.abs(response).sum()) * self._dual.largest_entry
+            noise = SCORE_NOISE * float(np.abs(response).sum()) * self._live.largest_entry
         return self.penalty.entry(
             two_sided=self.two_sided, scale=self._scale(objective), largest=largest, noise=noise
         )
@@ -556,13 +556,13 @@ class SupportVectorMaster:
         if not self.loss.chooses_margin:
             return self.form.gap_scale(self._centred_loss, objective)
         # α·Hᵀr with Σ|r| = mass: a score is at most mass·max|h|, and a margin counts as often
-        largest = self._dual.largest_entry or 1.0  # without a column as with one of ones
+        largest = self._live.largest_entry or 1.0  # without a column as with one of ones
         score = self.loss.mass.amount * largest
         worth = SMALL_MARGIN * self.penalty.conjugate(np.array([score]))
         return max(abs(objective), worth, SMALLEST_SCALE)
 
     def _advice(self) -> str:
-        return advice(self.loss, self._dual.largest_entry)
+        return advice(self.loss, self._live.largest_entry)
 
     def _objective(self, point: DualPoint) -> float:
         return self.form.value(point.coef, point.intercept) + float(
