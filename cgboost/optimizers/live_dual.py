@@ -42,8 +42,8 @@ class DualSolution(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DualPoint:
-    """Optimum of the restricted problem.
+class RestrictedPoint:
+    """What a live restricted problem answers: a model, and the pseudo-response of its output.
 
     Attributes
     ----------

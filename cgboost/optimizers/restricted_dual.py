@@ -39,7 +39,7 @@ from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
 from cgboost.optimizers.large_columns import FREE
-from cgboost.optimizers.live_dual import Basis, DualPoint, DualSolution, LiveDual
+from cgboost.optimizers.live_dual import Basis, DualSolution, LiveDual, RestrictedPoint
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.penalties.penalty import DualForm
 
@@ -220,7 +220,7 @@ class RestrictedDual:
         far &= (self.rate < 0) | np.isfinite(self.variables.costs)
         self.session.fix(np.flatnonzero(far), self.rate[far] > 0)
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """Optimum over all variables and all columns taken in, to a relative gap of ``accuracy``.
 
         Above 0 an answer may come sooner, with ``solved`` false.
@@ -245,7 +245,7 @@ class RestrictedDual:
                 self._begin_near(point, self.session.kept[kept:])
                 sampled = False
 
-    def _begin_near(self, point: DualPoint, freed: Indices) -> None:
+    def _begin_near(self, point: RestrictedPoint, freed: Indices) -> None:
         """Go on with the variables that are as near to their margin as those on its wrong side."""
         size = np.abs(point.rate)
         share = float(np.mean(size <= CALM * size[freed].max(initial=0.0)))
@@ -254,11 +254,11 @@ class RestrictedDual:
         if isinstance(self.session, InteriorSession):
             self.session.begin()
 
-    def _point(self, solution: DualSolution) -> DualPoint:
+    def _point(self, solution: DualSolution) -> RestrictedPoint:
         """What a solution of the session's problem is for all rows."""
         u, coef, intercept, level = solution
         output = self.columns.combine(coef) + intercept
-        return DualPoint(
+        return RestrictedPoint(
             coef,
             intercept - self.columns.shift(coef),
             output,
@@ -301,7 +301,7 @@ class RestrictedDual:
             return None
         return self.session.basis
 
-    def _must_solve_again(self, point: DualPoint) -> bool:
+    def _must_solve_again(self, point: RestrictedPoint) -> bool:
         """Bring back what is wrongly absent, or else take out what is idle.
 
         It must be solved again if the absence costs more than the session leaves open anyway. A
@@ -437,7 +437,7 @@ class RestrictedDual:
         self.session.activate(columns)
         self._slack_for[columns] = 0
 
-    def _violated_inactive(self, point: DualPoint) -> Indices:
+    def _violated_inactive(self, point: RestrictedPoint) -> Indices:
         inactive = np.arange(self.columns.count) >= self.form.n_free
         held = self.session.constraints[self.session.constraints >= 0]
         inactive[held] = False
@@ -448,18 +448,18 @@ class RestrictedDual:
         tolerance = SCORE_TOLERANCE * max(1.0, allowed)
         return candidates[self._size(candidates, point) > allowed + tolerance]
 
-    def _allowed(self, point: DualPoint) -> float:
+    def _allowed(self, point: RestrictedPoint) -> float:
         """What a column may score: under a ball, as much as those in the session."""
         if self.form.radius is None:
             return self.form.threshold
         held = self.session.constraints[self.session.constraints >= 0]
         return float(self._size(held, point).max(initial=0.0))
 
-    def _size(self, columns: Indices, point: DualPoint) -> Vector:
+    def _size(self, columns: Indices, point: RestrictedPoint) -> Vector:
         scores = self.columns.whole_scores(columns, point.response)
         return np.abs(scores) if self.form.two_sided else scores
 
-    def _deactivate_idle(self, point: DualPoint) -> None:
+    def _deactivate_idle(self, point: RestrictedPoint) -> None:
         """Deactivate columns that have been slack for long."""
         if self.form.quadratic > 0:
             return

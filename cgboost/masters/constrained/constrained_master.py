@@ -26,7 +26,7 @@ from cgboost.masters.support_vector.support_vector_master import (
     SupportVectorMaster,
     WarmStart,
 )
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.reductions.centred_targets import CentredTargets, centre_of
 from cgboost.optimizers.reductions.merged_rows import LEAST_ROWS, WORTH_MERGING, MergedRows
 from cgboost.optimizers.reductions.offset_column import OffsetColumn
@@ -157,7 +157,10 @@ class ConstrainedMaster(MasterWithLimits):
         master = self._master if merged is None else self._plain(self.columns, merged)
         master.accuracy = 0.0
         self._inner = state = master.solve(time_limit=time_limit)
-        point, slack = DualPoint(state.coef, 0.0, state.output, state.pseudo_response), state.slack
+        point, slack = (
+            RestrictedPoint(state.coef, 0.0, state.output, state.pseudo_response),
+            state.slack,
+        )
         if merged is not None:
             point, slack = merged.invert(point), merged.on_rows(slack)
         point = self._chain.invert(point)
@@ -192,5 +195,5 @@ class ConstrainedMaster(MasterWithLimits):
         if vertex is None:
             return None
         nothing = np.zeros(self.loss.n_rows)
-        point = self._chain.invert(DualPoint(vertex.coef, 0.0, nothing, nothing))
+        point = self._chain.invert(RestrictedPoint(vertex.coef, 0.0, nothing, nothing))
         return Vertex(point.coef, point.intercept, vertex.objective)

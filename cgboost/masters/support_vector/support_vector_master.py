@@ -35,7 +35,7 @@ from cgboost.generation.protocols import (
 from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.optimizers.free_columns import FreeColumns
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.newton.smooth_loss import (
     RowwiseLoss,
     as_master_loss,
@@ -181,7 +181,7 @@ class SupportVectorMaster:
         self._free = free
         self._check_free_columns(free)
         self.accuracy = 0.0
-        self._best: DualPoint | None = None
+        self._best: RestrictedPoint | None = None
         self._best_bound = -np.inf
         self._setbacks, self._repriced, self._complete = 0, False, False
         # self.loss, as given, says its kind and size alone
@@ -324,7 +324,7 @@ class SupportVectorMaster:
 
         if (points := solved_along(loss, self.form, columns, prices, scores)) is None:
             return None
-        nothing = DualPoint(np.zeros(0), 0.0, np.zeros(1), np.zeros(0))
+        nothing = RestrictedPoint(np.zeros(0), 0.0, np.zeros(1), np.zeros(0))
         shift = self._before_values.invert(nothing).intercept
         return points._replace(intercept=points.intercept + shift)
 
@@ -374,14 +374,14 @@ class SupportVectorMaster:
         complete = self._complete and kept is not None
         return WarmStart(columns, best.coef[used], best.intercept, loss, kept, complete)
 
-    def _solved(self, time_limit: float | None) -> DualPoint:
+    def _solved(self, time_limit: float | None) -> RestrictedPoint:
         """The answer of the live problem, of another one where the simplex of a path gives up."""
         live = self._live
         if self._comparison is not None:
             point = self._comparison.solve(live, self._values_from, time_limit, self.accuracy)
-            return cast(DualPoint, point)
+            return cast(RestrictedPoint, point)
         if not isinstance(live, PrimalSimplex):
-            return cast(DualPoint, live.solve(time_limit, self.accuracy))
+            return cast(RestrictedPoint, live.solve(time_limit, self.accuracy))
         try:
             return live.solve(time_limit)
         except SolverFailure as failure:
@@ -393,7 +393,7 @@ class SupportVectorMaster:
             coef = np.zeros(len(self.columns))
             coef[: len(self._best.coef)] = self._best.coef
             self._live.expect(coef, self._best.intercept)
-        return cast(DualPoint, self._live.solve(time_limit, self.accuracy))
+        return cast(RestrictedPoint, self._live.solve(time_limit, self.accuracy))
 
     def _values_from(self, number: int) -> list[FloatArray]:
         """Those of the columns from a number on, free ones left out, as the optimizer sees them."""
@@ -419,7 +419,7 @@ class SupportVectorMaster:
         self._best = point
         return self._state(point, objective)
 
-    def _state(self, point: DualPoint, objective: float) -> MasterState:
+    def _state(self, point: RestrictedPoint, objective: float) -> MasterState:
         """What the loop sees of a point: its pseudo-response is one of the dual."""
         response = self._centred_loss.feasible(point.response, balanced=self.offset == "free")
         level = (
@@ -514,7 +514,7 @@ class SupportVectorMaster:
             if polished is None:  # of an earlier round, perhaps: there are more columns now
                 return None
             output = live.columns.combine(coef) + live.columns.shift(coef) + intercept
-            return self._vertex(DualPoint(coef, intercept, output, response=np.zeros(0)))
+            return self._vertex(RestrictedPoint(coef, intercept, output, response=np.zeros(0)))
         chosen = np.arange(len(coef))
         if len(coef) < columns.count or len(columns.large):
             chosen = np.flatnonzero(coef)
@@ -526,14 +526,14 @@ class SupportVectorMaster:
         vertex[chosen] = point.coef
         return self._moved(point, vertex)
 
-    def _moved(self, point: DualPoint, coef: Vector) -> Vertex:
+    def _moved(self, point: RestrictedPoint, coef: Vector) -> Vertex:
         """The vertex with these coefficients of all columns, where the next round begins."""
         point = replace(point, coef=coef)
         if self._best is not None and len(coef) == len(self._best.coef):
             self._best = replace(point, response=self._best.response)
         return self._vertex(point)
 
-    def _vertex(self, point: DualPoint) -> Vertex:
+    def _vertex(self, point: RestrictedPoint) -> Vertex:
         outer = self._before_values.invert(point)
         return Vertex(outer.coef, outer.intercept, self._objective(point))
 
@@ -564,12 +564,12 @@ class SupportVectorMaster:
     def _advice(self) -> str:
         return advice(self.loss, self._live.largest_entry)
 
-    def _objective(self, point: DualPoint) -> float:
+    def _objective(self, point: RestrictedPoint) -> float:
         return self.form.value(point.coef, point.intercept) + float(
             self._centred_loss.value(point.output)
         )
 
-    def _after_setback(self, point: DualPoint, *, serious: bool) -> DualPoint:
+    def _after_setback(self, point: RestrictedPoint, *, serious: bool) -> RestrictedPoint:
         """The last point, which is still feasible, with the pseudo-response of a worse answer.
 
         More columns cannot raise the optimum: if the objective rises, the answer was inexact (or,

@@ -30,7 +30,7 @@ from cgboost.compiled import compiled
 from cgboost.generation.columns import FloatArray, multiple
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.newton.homotopy import check_time
 from cgboost.optimizers.newton.quadratic_model import (
     WeightedProducts,
@@ -213,7 +213,7 @@ class SmoothPrimal:
         self._scored = response, known
         return known
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """Newton steps from the last solution until the gap is closed or nothing gets better.
 
         However large an ``accuracy`` would do, they end as near as `RESTRICTED_GAP`.
@@ -233,7 +233,7 @@ class SmoothPrimal:
         return self._point(output, self._levelled(output, response))
 
     @property
-    def present(self) -> DualPoint:
+    def present(self) -> RestrictedPoint:
         """The last solution, with a pseudo-response at which columns of the present one show.
 
         With the price, scores have grown by a factor t, and may grow as much again until they
@@ -244,9 +244,9 @@ class SmoothPrimal:
         response = self.loss.pseudo_response(output)
         return self._point(output, response / max(LEAST_LEFT, min(1.0, 2.0 - self._growth)))
 
-    def _point(self, output: Vector, response: Vector) -> DualPoint:
+    def _point(self, output: Vector, response: Vector) -> RestrictedPoint:
         coef = self.columns.of_directions(self._coef.copy())
-        return DualPoint(coef, self._intercept - self.columns.shift(coef), output, response)
+        return RestrictedPoint(coef, self._intercept - self.columns.shift(coef), output, response)
 
     def _any_step(self, output: Vector, response: Vector, scores: Vector, value: float) -> bool:
         """A step by earlier curvatures if these will do, else by the present ones, or softened."""

@@ -29,7 +29,7 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
 from cgboost.optimizers.cones.cone_rows import RowsSession
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import (
     NEAR_SCORE,
@@ -111,12 +111,12 @@ class WholeKernelProblem(ABC):
         )  # √(rᵀKr)/w
 
     @abstractmethod
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """The optimum over all kernels taken in, to a relative gap of ``accuracy``."""
 
     def _point(
         self, vectors: Sequence[Vector], intercept: float, response: Vector, *, solved: bool
-    ) -> DualPoint:
+    ) -> RestrictedPoint:
         """The answer with the functions f_p = K_p a_p, one vector a_p for each kernel."""
         self._n_answers += 1
         sizes = [space.norm(own) for space, own in zip(self.spaces, vectors, strict=True)]
@@ -131,7 +131,7 @@ class WholeKernelProblem(ABC):
             coef[len(self.columns)] = sizes[p]
             output += sizes[p] * function.values
             self.columns.append(function)
-        return DualPoint(coef, intercept, output, response, solved=solved)
+        return RestrictedPoint(coef, intercept, output, response, solved=solved)
 
 
 class WholeKernelDual(WholeKernelProblem):
@@ -161,7 +161,7 @@ class WholeKernelDual(WholeKernelProblem):
         self._activate(range(first, len(self.spaces)))
         self._repeats = 0
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """See :meth:`WholeKernelProblem.solve`; better where no kernel is new."""
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         aims = (max(accuracy, COARSE_GAP), accuracy) if accuracy > 0 else ()
@@ -396,7 +396,7 @@ class WholeKernelNewton(WholeKernelProblem):
         nothing = np.zeros((len(kernels), self.loss.n_rows))
         self._vectors = np.concatenate([self._vectors, nothing])
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """Steps until the gap is closed, or none is better."""
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         target = max(accuracy, RESTRICTED_GAP)

@@ -28,7 +28,7 @@ from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import BoxVariables
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.simplex.tableau import Tableau, exchanged
 from cgboost.optimizers.simplex.vertex import KinkedVertex, StepOutcome
 from cgboost.penalties.penalty import DualForm
@@ -175,7 +175,7 @@ class PrimalSimplex:
         """h·r of all columns, shape (n_columns,); with a free offset for Σr = 0 only."""
         return self.columns.scores(np.arange(self.columns.count), response)
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """Optimal vertex over all columns taken in.
 
         Raises
@@ -401,7 +401,7 @@ class PrimalSimplex:
             vertex.dual += vertex.table.slopes(error)
             before = worst
 
-    def _point(self, vertex: KinkedVertex) -> DualPoint:
+    def _point(self, vertex: KinkedVertex) -> RestrictedPoint:
         """The vertex for the kinks where they are."""
         z = self._exact.copy()
         free = self._offset + 1 - self._first
@@ -415,7 +415,7 @@ class PrimalSimplex:
             output = self._combined(z)
         coef = scaled / self.columns.scales
         intercept = float(z[0]) if free else 0.0
-        return DualPoint(
+        return RestrictedPoint(
             coef,
             intercept - self.columns.shift(coef),
             output,
