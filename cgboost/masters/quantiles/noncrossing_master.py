@@ -71,12 +71,10 @@ class NoncrossingMaster(SupportVectorMaster):
         super().__init__(
             loss, L1(), coef=coef, offset="free", solver=solver, solver_options=solver_options
         )
-        self._along_paths = False  # PrimalSimplex has kinks of single rows alone
+        self._can_reprice = False  # PrimalSimplex has kinks of single rows alone
 
-    def _open_live(
-        self, loss: NoncrossingLoss, solver: str, options: Mapping[str, Any]
-    ) -> RestrictedQuantiles:
-        return RestrictedQuantiles(loss, self.form, solver, options)
+    def _open_live(self, loss: NoncrossingLoss) -> RestrictedQuantiles:
+        return RestrictedQuantiles(loss, self.form, self._solver, self._solver_options)
 
     def crossover(
         self, coef: Vector, intercept: Any, *, time_limit: float | None = None

@@ -77,7 +77,7 @@ class WholeKernelMaster(SupportVectorMaster):
             loss, penalty, coef=coef, offset=offset, solver=solver, solver_options=solver_options
         )
 
-    def _open_live(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
+    def _open_live(self, loss: Any) -> Any:
         if isinstance(loss, SupportVectorLoss):
             return WholeKernelDual(loss, self.form, self.columns)
         return WholeKernelNewton(loss, self.form, self.columns)

@@ -79,8 +79,7 @@ class RKHSMaster(SupportVectorMaster):
     @property
     def is_of_machine(self) -> bool:
         """Whether it is the problem of a support vector machine, with no solver named."""
-        loss, solver, _ = self._live_arguments
-        return solver == "auto" and is_of_machine(loss, self.form)
+        return self._solver == "auto" and is_of_machine(self._live_loss, self.form)
 
     @property
     def warm_start(self) -> WarmStart:

@@ -184,19 +184,15 @@ class SupportVectorMaster:
         self._best: RestrictedPoint | None = None
         self._best_bound = -np.inf
         self._setbacks, self._repriced, self._complete = 0, False, False
-        # self.loss, as given, says its kind and size alone
-        # given → centred: objective, bound and pseudo-response are those of this problem
-        # → in the units of the optimizer, which alone sees it; often all three are one
+        # loss, as given: states are in its terms → _objective_loss: objective, bound and
+        # pseudo-response are its own → _live_loss: in units of the optimizer, which alone sees it;
+        # often all three are one
         self._before_values, between = Chain.of(Problem(given, self.form), BEFORE_VALUES)
-        self._centred_loss = as_master_loss(between.loss, sparse=sparse)
+        self._objective_loss = as_master_loss(between.loss, sparse=sparse)
         self._before_optimizer, inner = Chain.of(
-            Problem(self._centred_loss, self.form), BEFORE_OPTIMIZER
+            Problem(self._objective_loss, self.form), BEFORE_OPTIMIZER
         )
-        self._live_arguments = (
-            inner.loss,
-            solver,
-            options,
-        )  # a bound method would keep the master alive
+        self._live_loss, self._solver, self._solver_options = inner.loss, solver, options
         self._comparison: SolverComparison | None = None
         if solver != "auto":
             from cgboost.optimizers.solver_comparison import SolverComparison  # named ones alone
@@ -204,10 +200,10 @@ class SupportVectorMaster:
             problem = Problem(inner.loss, self.form)
             opens = partial(live_problem, problem, "auto", None, free, vertex=False)
             self._comparison = SolverComparison(solver, opens)
-        self._smooth = self._smooth_along_paths(between.loss)
-        # whether a next price goes on with this restricted problem: the first of a path is enough
-        able = self._smooth is not None or PrimalSimplex.takes(self._centred_loss, self.form)
-        self._along_paths = solver == "auto" and able
+        self._curved_loss = self._by_curvature(between.loss)
+        able = self._curved_loss is not None or PrimalSimplex.takes(self._objective_loss, self.form)
+        # whether a next price goes on with the live problem: the first of a path is enough
+        self._can_reprice = solver == "auto" and able
 
     @cached_property
     def _live(self) -> Any:
@@ -216,12 +212,13 @@ class SupportVectorMaster:
         Made at its first use, with the columns of the first ``add``, or with none: how many there
         are decides between simplex and interior point.
         """
-        return self._open_live(*self._live_arguments)
+        return self._open_live(self._live_loss)
 
-    def _open_live(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
+    def _open_live(self, loss: Any) -> Any:
         """A restricted problem of a loss in its units."""
         problem = Problem(loss, self.form, tuple(self.columns), self.expected)
-        return live_problem(problem, solver, options, self._free, vertex=self._along_paths)
+        solver, options = self._solver, self._solver_options
+        return live_problem(problem, solver, options, self._free, vertex=self._can_reprice)
 
     def _check_free_columns(self, free: FreeColumns) -> None:
         if not len(free):
@@ -289,7 +286,7 @@ class SupportVectorMaster:
         start = self._before_values.start(coef, intercept)
         self._live.expect(*self._before_optimizer.start(*start))
 
-    def _smooth_along_paths(self, loss: Any) -> RowwiseLoss | None:
+    def _by_curvature(self, loss: Any) -> RowwiseLoss | None:
         """The loss by its curvatures, where that is how to go on from one price to the next.
 
         Of a loss with a box that is curved inside, as Huber's with few rows that bend: cold, its
@@ -315,9 +312,9 @@ class SupportVectorMaster:
         scores : callable
             As for :func:`~cgboost.masters.support_vector.priced_points.solved_along`.
         """
-        loss = self._centred_loss if self._smooth is None else self._smooth
+        loss = self._objective_loss if self._curved_loss is None else self._curved_loss
         plain = self.form.threshold > 0 and self.form.radius is None and not self.form.n_free
-        plain = plain and not self.form.charges_offset and self._live_arguments[1] == "auto"
+        plain = plain and not self.form.charges_offset and self._solver == "auto"
         if not (plain and isinstance(loss, RowwiseLoss)):
             return None
         from cgboost.masters.support_vector.priced_points import solved_along  # paths alone need it
@@ -330,25 +327,24 @@ class SupportVectorMaster:
 
     def _takes_over(self, start: WarmStart) -> bool:
         """Take over the restricted problem of another price; False if it is of another kind."""
-        loss, solver, options = self._live_arguments
-        loss = loss if self._smooth is None else self._smooth
-        if self._along_paths and not is_neighbour(self._centred_loss, start.loss):
+        loss = self._live_loss if self._curved_loss is None else self._curved_loss
+        if self._can_reprice and not is_neighbour(self._objective_loss, start.loss):
             return False
-        if self._along_paths and start.live is None:
-            if self._smooth is None:
-                self._live = PrimalSimplex(self._centred_loss, self.form)
+        if self._can_reprice and start.live is None:
+            if self._curved_loss is None:
+                self._live = PrimalSimplex(self._objective_loss, self.form)
             else:
-                self._live = self._open_live(loss, solver, options)
+                self._live = self._open_live(loss)
         if start.live is None:
             return False
         live, columns = start.live
         if isinstance(live, SmoothPrimal):
-            if not live.continues(loss, self.form, solver):
+            if not live.continues(loss, self.form, self._solver):
                 return False
             self._repriced = True
             live.reprice(loss)
-        elif self._along_paths:
-            live.reprice(self._centred_loss)
+        elif self._can_reprice:
+            live.reprice(self._objective_loss)
         else:
             return False
         self._live, self.columns = live, list(columns)
@@ -370,7 +366,7 @@ class SupportVectorMaster:
         used = np.flatnonzero(best.coef)
         columns = [self.columns[j] for j in used]
         kept = (live, self.columns) if isinstance(live, (PrimalSimplex, SmoothPrimal)) else None
-        loss = self._centred_loss if self._along_paths else None
+        loss = self._objective_loss if self._can_reprice else None
         complete = self._complete and kept is not None
         return WarmStart(columns, best.coef[used], best.intercept, loss, kept, complete)
 
@@ -386,8 +382,8 @@ class SupportVectorMaster:
             return live.solve(time_limit)
         except SolverFailure as failure:
             logger.info("going on without the vertex: %s", failure)
-        self._along_paths = False
-        self._live = self._open_live(*self._live_arguments)
+        self._can_reprice = False
+        self._live = self._open_live(self._live_loss)
         self._live.add([column.values for column in self.columns])
         if self._best is not None:
             coef = np.zeros(len(self.columns))
@@ -410,7 +406,7 @@ class SupportVectorMaster:
         objective = self._objective(point)
         scale, limited = self._scale(objective), getattr(self._live, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
-            rounding = allowance(self._centred_loss.magnitude(point.output, point.response))
+            rounding = allowance(self._objective_loss.magnitude(point.output, point.response))
             serious = objective > least + max(UNMOVED * scale, rounding) and not limited
             point = self._after_setback(point, serious=serious)
             objective = least
@@ -421,9 +417,11 @@ class SupportVectorMaster:
 
     def _state(self, point: RestrictedPoint, objective: float) -> MasterState:
         """What the loop sees of a point: its pseudo-response is one of the dual."""
-        response = self._centred_loss.feasible(point.response, balanced=self.offset == "free")
+        response = self._objective_loss.feasible(point.response, balanced=self.offset == "free")
         level = (
-            self._centred_loss.level(point.output) if self._centred_loss.level_is_offset else 0.0
+            self._objective_loss.level(point.output)
+            if self._objective_loss.level_is_offset
+            else 0.0
         )
         outer = self._before_values.invert(point)
         return MasterState(
@@ -433,10 +431,10 @@ class SupportVectorMaster:
             output=outer.output + level,
             pseudo_response=response,
             objective=objective,
-            slack=self._centred_loss.slack(point.output),
+            slack=self._objective_loss.slack(point.output),
             entry=self._entry(objective, response),
             scale=self._scale(objective),
-            magnitude=self._centred_loss.magnitude(point.output, response),
+            magnitude=self._objective_loss.magnitude(point.output, response),
             solved=point.solved,
         )
 
@@ -451,7 +449,7 @@ class SupportVectorMaster:
             return None
         total = float(response.sum()) if self.form.charges_offset else 0.0
         bound = self.penalty.bound(
-            self._centred_loss, response, state.entry, priced, offset_score=total
+            self._objective_loss, response, state.entry, priced, offset_score=total
         )
         bound -= imbalance
         if bound > self._best_bound + UNMOVED * state.gap_scale:
@@ -554,7 +552,7 @@ class SupportVectorMaster:
         elsewhere: there, it is not compared with 1 but with what a small margin would be worth.
         """
         if not self.loss.chooses_margin:
-            return self.form.gap_scale(self._centred_loss, objective)
+            return self.form.gap_scale(self._objective_loss, objective)
         # α·Hᵀr with Σ|r| = mass: a score is at most mass·max|h|, and a margin counts as often
         largest = self._live.largest_entry or 1.0  # without a column as with one of ones
         score = self.loss.mass.amount * largest
@@ -566,7 +564,7 @@ class SupportVectorMaster:
 
     def _objective(self, point: RestrictedPoint) -> float:
         return self.form.value(point.coef, point.intercept) + float(
-            self._centred_loss.value(point.output)
+            self._objective_loss.value(point.output)
         )
 
     def _after_setback(self, point: RestrictedPoint, *, serious: bool) -> RestrictedPoint:
