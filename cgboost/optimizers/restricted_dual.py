@@ -5,7 +5,7 @@ Growing by rows keeps the dual simplex feasible: every generated column is one r
 only the part that does is kept in the session:
 
 * **Variables.** A row of comfortable margin has u = 0, a row in plain error has u = costs. Such a
-  variable is *fixed*: taken out of the session, its constant part moved into the bounds. After each
+  variable is *fixed*: taken out of the session, its constant part moved into the limits. After each
   solve all rows are checked; a fixed variable whose rate has the wrong sign is freed and the
   problem solved again, so that the answer is that of the whole restricted problem. (Column and
   constraint generation: Dedieu, Mazumder, Wang, JMLR 2022, who leave out rows with u = 0.)
@@ -50,7 +50,7 @@ RATE_TOLERANCE = 1e-8
 costs times it; smaller, rows whose rate is 0 but for the solver's error would come and go."""
 
 SCORE_TOLERANCE = 1e-8
-"""An inactive column may exceed its bound by this. Smaller, columns that are at the bound but for
+"""An inactive column may exceed its limit by this. Smaller, columns that are at the limit but for
 the solver's error would come and go."""
 
 CALM = 2.0

@@ -11,7 +11,7 @@ from cgboost.exceptions import MasterError, SlowSolverWarning
 from cgboost.generation.columns import Column
 from cgboost.losses import EpsilonInsensitive, Hinge, LogLoss, hinge, nu_hinge
 from cgboost.losses.dual.entropic import entropic_nu_hinge
-from cgboost.losses.registry import bound_loss
+from cgboost.losses.registry import loss_on_rows
 from cgboost.masters import (
     BudgetMaster,
     ConvexMaster,
@@ -150,7 +150,7 @@ MASTERS = {
     "entropy": (lambda **own: EntropyMaster(ENTROPIC, **own), "clarabel"),
     "smooth": (lambda **own: OneNormMaster(LogLoss().on(Y, W), **own), "clarabel"),
     "corrective": (
-        lambda **own: CorrectiveMaster(bound_loss(EpsilonInsensitive(0.1), H[:, 0], W), **own),
+        lambda **own: CorrectiveMaster(loss_on_rows(EpsilonInsensitive(0.1), H[:, 0], W), **own),
         "highs",
     ),
 }

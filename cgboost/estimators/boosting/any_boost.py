@@ -37,9 +37,9 @@ from cgboost.losses.registry import (
     ClassificationLoss,
     LossMaker,
     RegressionLoss,
-    bound_loss,
     check_known_loss,
     known_loss,
+    loss_on_rows,
 )
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
@@ -152,7 +152,7 @@ class BaseAnyBoost(BaseLearnerBoost):
         pool = self._pricer(rows)
         refits = self.orthogonalize if self.corrective is None else self.corrective
         for target in self._target.of_runs(rows.y):
-            loss = bound_loss(self.loss, target, rows.weights)
+            loss = loss_on_rows(self.loss, target, rows.weights)
             pricer: Pricer = pool
             if self.orthogonalize:
                 from cgboost.pricing.learners.orthogonal_learners import OrthogonalPricer
@@ -392,7 +392,7 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         pool = self._pricer(rows)
         for target in self._target.of_runs(rows.y):
-            loss = bound_loss(self.loss, target, rows.weights)
+            loss = loss_on_rows(self.loss, target, rows.weights)
             pricer: Pricer = FeedForwardPricer(pool) if self.feed_forward else pool
             rate, offset = self._rate, _offset_of(self.start)
             if isinstance(loss, WeightedSquaredError):

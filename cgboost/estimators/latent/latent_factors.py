@@ -55,7 +55,7 @@ from cgboost.kernels.precomputed import Precomputed
 from cgboost.kernels.sparse_rows import relative_weights
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.loss import DifferentiableLoss, Loss
-from cgboost.losses.registry import bound_loss, check_known_loss, known_loss
+from cgboost.losses.registry import check_known_loss, known_loss, loss_on_rows
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, SubgradientRule
 from cgboost.masters.stagewise.shared_master import MultiOutputLoss, Responses, SharedMaster
@@ -276,7 +276,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
     def _joint_outputs(self, rows: TrainingRows) -> MultiOutputLoss:
         """The loss of outputs that share their factors."""
         losses = [
-            self._penalised(bound_loss(self._known_loss or self.loss, y, rows.weights))
+            self._penalised(loss_on_rows(self._known_loss or self.loss, y, rows.weights))
             for y in np.ascontiguousarray(rows.y.T)
         ]
         refits = [
@@ -305,7 +305,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
             )
             return
         for target in self._target.of_runs(rows.y):
-            loss = bound_loss(self._known_loss or self.loss, target, rows.weights)
+            loss = loss_on_rows(self._known_loss or self.loss, target, rows.weights)
             pricer = LatentFactorPricer(pool.space, deflate=self.deflate)
             pool.pricers.append(pricer)
             yield Subproblem(self._master(loss), pricer, callbacks=(pricer.note,))

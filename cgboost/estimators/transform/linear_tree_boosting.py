@@ -44,8 +44,8 @@ from cgboost.losses.registry import (
     REGRESSION,
     LossMaker,
     RegressionLoss,
-    bound_loss,
     check_known_loss,
+    loss_on_rows,
 )
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.parallel.threads import Threads
@@ -287,7 +287,7 @@ n_features_in_, feature_names_in_
         check_known_loss(self.loss, REGRESSION)
 
     def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        return bound_loss(self.loss, target, weights)
+        return loss_on_rows(self.loss, target, weights)
 
 
 @dataclass(eq=False, repr=False)

@@ -39,7 +39,7 @@ class WholeKernelMaster(SupportVectorMaster):
 
     Parameters
     ----------
-    loss : SupportVectorLoss, or a smooth loss bound to its data
+    loss : SupportVectorLoss, or a smooth loss on its rows
         As for :class:`SupportVectorMaster`.
     penalty : GroupNorm
     coef : {"free"}

@@ -120,8 +120,8 @@ class SupportVectorMaster:
 
     Parameters
     ----------
-    loss : SupportVectorLoss, or a loss bound to its data (``Hinge().on(y, C * w)``)
-        With C and the sample weights already in its box or its values. One that is bound becomes
+    loss : SupportVectorLoss, or a loss on its rows (``Hinge().on(y, C * w)``)
+        With C and the sample weights already in its box or its values. One on its rows becomes
         the box of its dual, or stays as it is where it is smooth
         (:func:`~cgboost.optimizers.newton.smooth_loss.as_master_loss`). A smooth loss has
         ``value(output)``, ``pseudo_response(output)``, ``curvature(output)``, ``gain(response)``,

@@ -354,7 +354,7 @@ class ActiveSetSession(LiveDual):
         self.kept = np.append(self.kept, variables)
 
     def fix(self, variables: Indices, at_upper: NDArray[np.bool_]) -> None:
-        """Take variables out of the session and leave them at 0 or at their upper bound.
+        """Take variables out of the session and leave them at 0 or at their upper end.
 
         A row that stands at a corner costs no more than its part of a product with the columns.
         Where there are few of both, a row out of its place, which means another solve, costs more:

@@ -211,7 +211,7 @@ class InteriorSession(LiveDual):
         )
 
     def fix(self, variables: Indices, at_upper: NDArray[np.bool_]) -> None:
-        """Take variables out of the session and leave them at 0 or at their upper bound."""
+        """Take variables out of the session and leave them at 0 or at their upper end."""
         self.at_upper[variables] = at_upper
         stay = ~np.isin(self.kept, variables)
         self.kept, self._data, at = self.kept[stay], None, self._at
