@@ -151,7 +151,7 @@ class BaseAnyBoost(BaseLearnerBoost):
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         pool = self._pricer(rows)
         refits = self.orthogonalize if self.corrective is None else self.corrective
-        for target in self._target.of_runs(rows.y):
+        for target in self._target_kind.of_runs(rows.y):
             loss = loss_on_rows(self.loss, target, rows.weights)
             pricer: Pricer = pool
             if self.orthogonalize:
@@ -391,7 +391,7 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         pool = self._pricer(rows)
-        for target in self._target.of_runs(rows.y):
+        for target in self._target_kind.of_runs(rows.y):
             loss = loss_on_rows(self.loss, target, rows.weights)
             pricer: Pricer = FeedForwardPricer(pool) if self.feed_forward else pool
             rate, offset = self._rate, _offset_of(self.start)

@@ -251,7 +251,7 @@ n_features_in_, feature_names_in_
         n_classes = len(self.classes_)
         if n_classes == 2:  # half log-odds have the factor ½ in the Newton step already
             return get_loss(self.loss).on(
-                self._target.of_runs(rows.y)[0], rows.weights
+                self._target_kind.of_runs(rows.y)[0], rows.weights
             ), newton_leaves()
         if get_loss(self.loss) != LogLoss():
             raise UnsupportedLossError(

@@ -304,7 +304,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
                 master, shared, n_outputs=count, columns_per_round=count, callbacks=(shared.note,)
             )
             return
-        for target in self._target.of_runs(rows.y):
+        for target in self._target_kind.of_runs(rows.y):
             loss = loss_on_rows(self._known_loss or self.loss, target, rows.weights)
             pricer = LatentFactorPricer(pool.space, deflate=self.deflate)
             pool.pricers.append(pricer)
@@ -331,7 +331,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
     def _plan(self, rows: TrainingRows) -> Plan:
         pool = self._pool(rows)
         stop = StopRule(max_columns=self.n_components_ * max(1, self._n_shared))
-        return Rounds(self._target, stop, pool, partial(self._tasks, pool, rows))
+        return Rounds(self._target_kind, stop, pool, partial(self._tasks, pool, rows))
 
     def _solve(
         self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
@@ -395,7 +395,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
-        several = self._target.names is not None
+        several = self._target_kind.names is not None
         outputs = [output for run in runs for output in run.outputs]
         sizes = [len(run.outputs[0].coef) for run in runs]
         families = [pricer.family for pricer in self._pricers]

@@ -172,7 +172,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
     def _losses_of_runs(self, y: NDArray[Any]) -> list[tuple[Loss, Vector]]:
         """The loss and the target of every run, from y."""
-        return [(self._loss, target) for target in self._target.of_runs(y)]
+        return [(self._loss, target) for target in self._target_kind.of_runs(y)]
 
     # ------------------------------------------------------------------ parameters
 
@@ -407,7 +407,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         """Fitted attributes, in the units of the user's problem."""
         scaling, unit = self._scaling, self._objective_unit
-        runs = self._target.leaning(runs, rows)
+        runs = self._target_kind.leaning(runs, rows)
         super()._keep([run_in_unit(run, unit) for run in runs], rows)
         del self._free_columns  # with the matrix that they are read from
         outputs = [output for run in runs for output in run.outputs]

@@ -195,7 +195,7 @@ class ConeSession:
         )
 
     def _solution(self, answer: _Answer, descent: _Descent) -> ConeSolution:
-        allowance = max(PURIFICATION * descent.target, FOR_ZEROS) * descent.scale
+        allowance = max(PURIFICATION * descent.wanted_gap, FOR_ZEROS) * descent.scale
         answer = answer.with_ends(allowance).with_few_kernels(allowance).or_nothing()
         weights = answer.weights / self._store.limits**2
         intercept = answer.at.offset
@@ -231,15 +231,15 @@ class _Descent:
 
     Attributes
     ----------
-    target : float
+    wanted_gap : float
         The relative gap to reach.
     scale : float
         What it is relative to.
     steps : int
     """
 
-    def __init__(self, problem: ConeProblem, target: float) -> None:
-        self.problem, self.target = problem, target
+    def __init__(self, problem: ConeProblem, wanted_gap: float) -> None:
+        self.problem, self.wanted_gap = problem, wanted_gap
         self._at, unit = cone_start(problem)
         self._least = LEAST_SCALE * max(problem.loss.value(np.zeros(problem.loss.n_rows)), unit)
         self.scale, self.steps = 1.0, 0
@@ -258,7 +258,7 @@ class _Descent:
             most = np.minimum(ways, most)
             if gap < least:
                 least, best = gap, at
-            if gap <= self.target or since > NO_BETTER:
+            if gap <= self.wanted_gap or since > NO_BETTER:
                 break
             at, length = cone_step(self.problem, at)
             self.steps += 1

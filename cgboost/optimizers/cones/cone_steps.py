@@ -221,9 +221,9 @@ class NewtonEquations:
         cones, scaling, at = self.cones, self.scaling, self.at
         point = scaling.apply(at.dual)
         bent = cones.jordan(scaling.undo(affine.slack), scaling.apply(affine.dual))
-        target = cones.combination((-1.0, bent))
-        target = ConeVector(target.head + mu, target.body)
-        change = scaling.undo(cones.divided(point, target))
+        aim = cones.combination((-1.0, bent))
+        aim = ConeVector(aim.head + mu, aim.body)
+        change = scaling.undo(cones.divided(point, aim))
         change = cones.combination((1.0, change), (-1.0, at.dual))
         low, high = mu - affine.u * affine.low, mu + affine.u * affine.high
         return self._direction(low, high, change, mu - affine.room * affine.level)

@@ -158,7 +158,7 @@ class InteriorSession(LiveDual):
         self.constraints = self._offsets  # -> column, OFFSET or DIRECTION − number
         self.gap = 0.0
         self.solved = False
-        self._mu, self._target, self._reached = 1.0, self.finest, np.inf
+        self._mu, self._wanted_gap, self._reached = 1.0, self.finest, np.inf
         self._data: BoxedDual | None = None
         self._nothing = loss.value(np.zeros(loss.n_rows))
         self._mass = float(np.linalg.norm(loss.variables.costs))
@@ -225,14 +225,14 @@ class InteriorSession(LiveDual):
     def aim(self, accuracy: float, *, again: bool) -> None:
         """Set the gap to solve to: a share of what is open, but no less than is asked for."""
         if accuracy == 0.0:
-            self._target = self.finest
+            self._wanted_gap = self.finest
         elif again:
-            self._target = max(self.finest, AGAIN * self._target)
+            self._wanted_gap = max(self.finest, AGAIN * self._wanted_gap)
         else:
             objective = self._objective(self._at.coef)
             opened = self._problem().opened(self._at.u, self._at.coef)
             share = SHARE * opened / self._scale(objective)
-            self._target = max(self.finest, accuracy, min(COARSEST, share))
+            self._wanted_gap = max(self.finest, accuracy, min(COARSEST, share))
 
     def solve(self, time_limit: float | None) -> DualSolution:
         """Go on from the last iterate until the gap is a fraction of what new columns have opened.
@@ -294,7 +294,7 @@ class InteriorSession(LiveDual):
         data, at = self._problem(), self._at
         pairs = max(1, 2 * (len(at.u) + len(at.coef)))
         objective = self._objective(at.coef)
-        opened = max(data.opened(at.u, at.coef), self._target * self._scale(objective))
+        opened = max(data.opened(at.u, at.coef), self._wanted_gap * self._scale(objective))
         if self._shrinks and not self.at_upper.any():
             at.shrink(data)
         at.recentre(data, opened / pairs)
@@ -325,8 +325,8 @@ class InteriorSession(LiveDual):
         for _ in range(INTERIOR_STEPS):
             self.gap = descent.gap
             self._reached = self.gap / self._scale(descent.objective)
-            if self._reached <= self._target:
-                self.solved = self._target <= self.finest
+            if self._reached <= self._wanted_gap:
+                self.solved = self._wanted_gap <= self.finest
                 return True
             if not self.gap <= DIVERGENCE * least:
                 if refined:
@@ -345,7 +345,7 @@ class InteriorSession(LiveDual):
         if refined:  # digits that are lost later were there before
             descent.return_to_mark()
             self.gap, self._reached = best
-        return self._reached <= min(10.0 * max(self._target, FINEST_SHARE), COARSEST)
+        return self._reached <= min(10.0 * max(self._wanted_gap, FINEST_SHARE), COARSEST)
 
     def start_anew(self) -> None:
         """All variables in the session."""

@@ -143,7 +143,7 @@ class SmoothPrimal:
         self._gram: Vector | float = 0.0  # HHᵀ of the first columns
         self._in_gram = 0
         self._products = WeightedProducts(self.columns)
-        self._target = RESTRICTED_GAP
+        self._wanted_gap = RESTRICTED_GAP
         self._promises: list[float] = []  # what steps of a solve should gain, by their models
         self._nearly = False  # whether curvatures of earlier steps will do
         self._scored: tuple[Vector, Vector] | None = None  # the last r, and the scores there
@@ -219,12 +219,14 @@ class SmoothPrimal:
         However large an ``accuracy`` would do, they end as near as `RESTRICTED_GAP`.
         """
         self._deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
-        self._target = min(accuracy, RESTRICTED_GAP) if accuracy > 0 else RESTRICTED_GAP
+        self._wanted_gap = min(accuracy, RESTRICTED_GAP) if accuracy > 0 else RESTRICTED_GAP
         output, self._promises = self._balanced_output(), []
         for _ in range(NEWTON_LIMIT):
             response = self.loss.pseudo_response(output)
             scores, value = self.scores(response), self._value(output, self._coef, self._intercept)
-            if self._gap(scores, response, output) <= self._target * self._scale(value, response):
+            if self._gap(scores, response, output) <= self._wanted_gap * self._scale(
+                value, response
+            ):
                 break
             check_time(self._deadline)
             if not self._any_step(output, response, scores, value):
@@ -511,7 +513,7 @@ class SmoothPrimal:
         """Primal objective less the dual objective at the pseudo-response, shrunk if need be."""
         form, total = self.form, float(response.sum())
         unpriced = np.append(scores[: form.n_free], total if form.offset == "free" else 0.0)
-        if np.abs(unpriced).max() > self._target * np.abs(response).sum():
+        if np.abs(unpriced).max() > self._wanted_gap * np.abs(response).sum():
             return np.inf
         size = form.sizes(scores, total)
         penalty, tau = form.value(self._coef, self._intercept), 1.0

@@ -399,12 +399,12 @@ class WholeKernelNewton(WholeKernelProblem):
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """Steps until the gap is closed, or none is better."""
         deadline = None if time_limit is None else time.perf_counter() + time_limit
-        target = max(accuracy, RESTRICTED_GAP)
+        wanted = max(accuracy, RESTRICTED_GAP)
         for _ in range(NEWTON_LIMIT):
             output = self._output(self._vectors, self._intercept)
             value = self._value(self._vectors, self._intercept)
             response, bound = self._best_response(output)
-            if value - bound <= target * max(1.0, abs(value)):
+            if value - bound <= wanted * max(1.0, abs(value)):
                 break
             left = None if deadline is None else deadline - time.perf_counter()
             if left is not None and left <= 0:
