@@ -145,7 +145,7 @@ def fingerprint_of(master: Any, pricer: Any) -> str:
     parts: list[Any] = [type(master).__name__, type(pricer).__name__]
     own = getattr(master, "fingerprint", None)
     loss = getattr(master, "loss", None)
-    loss = getattr(loss, "bound", loss)
+    loss = getattr(loss, "on_rows", loss)
     for name in ("target", "lower", "upper", "weights", "epsilon", "curvature"):
         value = getattr(loss, name, None)
         if isinstance(value, (np.ndarray, float)):
