@@ -43,12 +43,12 @@ class NodeTask:
     ----------
     decisions : sequence of Decision
         With the cuts.
-    near : tuple or None
+    near_duals : tuple or None
         Duals of the parent.
     """
 
     decisions: Sequence[Decision]
-    near: Any
+    near_duals: Any
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _solved(shared: _WorkerData, task: bytes, state: _State) -> tuple[None, byte
     n_columns = len(search.pool)
     try:
         node: NodeTask = pickle.loads(task)
-        relaxation = search.relaxation(search.problem(node.decisions, near=node.near))
+        relaxation = search.relaxation(search.problem(node.decisions, near_duals=node.near_duals))
         if relaxation.error is not None:
             relaxation = replace(relaxation, error=sendable(relaxation.error))
         answer = relaxation, search.pool.columns[n_columns:]

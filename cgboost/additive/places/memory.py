@@ -390,7 +390,7 @@ class MemoryOutput:
         return self.passes.by_group(own, self.outputs, regressors, self.response)
 
     def of_terms(
-        self, terms: Sequence[Transformation], n_regressors: int, near: Vector
+        self, terms: Sequence[Transformation], n_regressors: int, near_means: Vector
     ) -> SplitMoments:
         """See :meth:`Aggregates.of_terms`; the means are known well enough here."""
 
