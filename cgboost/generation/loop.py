@@ -164,10 +164,10 @@ class ColumnGeneration:
         self._able = with_defaults(master, Abilities())
         self._adjusts = hasattr(master, "columns") and hasattr(master, "accuracy")
         # by name: asking a protocol takes as long as a round of a small problem
-        own = pricer if hasattr(pricer, "price") else FunctionPricer(pricer)
-        self.pricer = cast(Pricer, own)
-        timed = hasattr(own, "seconds_left")
-        self._timed = cast(TimedPricer, own) if timed else None
+        asked = pricer if hasattr(pricer, "price") else FunctionPricer(pricer)
+        self.pricer = cast(Pricer, asked)
+        timed = hasattr(asked, "seconds_left")
+        self._timed = cast(TimedPricer, asked) if timed else None
         self.tol = tol
         self.columns_per_round = columns_per_round or self._able.columns_per_round
         self.max_columns, self.columns_reason = max_columns, columns_reason

@@ -114,7 +114,7 @@ class RestrictedDual:
         Of the backend where that one can go no further.
     columns : ColumnStore, optional
         With columns that are there from the start, all of them inactive.
-    free : FreeColumns, optional
+    free_columns : FreeColumns, optional
         The first columns, as many as the form says.
 
     Attributes
@@ -136,15 +136,17 @@ class RestrictedDual:
         session: OpenSession,
         solver: str = "auto",
         columns: Any = None,
-        free: FreeColumns | None = None,
+        free_columns: FreeColumns | None = None,
     ) -> None:
         self.form = form
         self._opens, self._solver = session, solver
         if columns is None:
-            is_own = session in (InteriorSession, ActiveSetSession)
-            large = _least_large(loss, form) if is_own else np.inf
+            has_backend = session not in (InteriorSession, ActiveSetSession)
+            large = _least_large(loss, form) if not has_backend else np.inf
             centred = form.offset == "free"
-            columns = ColumnStore(loss.n_rows, centred=centred, large=large, free=free)
+            columns = ColumnStore(
+                loss.n_rows, centred=centred, large=large, free_columns=free_columns
+            )
         self.columns = columns
         self._begin(loss)
 
@@ -385,10 +387,10 @@ class RestrictedDual:
         logger.info("going on with a backend: the own method could %s", trouble)
         if len(before.kept) * len(before.constraints) > BACKEND_IS_QUICK:
             kind = "quadratic" if self.form.quadratic > 0 else "linear"
-            own = "active set" if isinstance(before, ActiveSetSession) else "interior point"
+            method = "active set" if isinstance(before, ActiveSetSession) else "interior point"
             warn_caller(
-                f"the {own} method could {trouble}: a general solver of {kind} programs takes its "
-                f"place, which is slower by far; where columns differ widely in size, scale the "
+                f"the {method} method could {trouble}: a general solver of {kind} programs takes "
+                f"its place, which is slower by far; where columns differ widely in size, scale the "
                 f"features or normalise the kernels; else a larger tol may do{see('solvers')}",
                 SlowSolverWarning,
             )

@@ -106,7 +106,7 @@ class ConstrainedMaster(MasterWithLimits):
         solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_rows = loss.n_rows
-        own = with_constraint_rows(loss, limits, price) if len(limits) else loss
+        limited = with_constraint_rows(loss, limits, price) if len(limits) else loss
         self._chain, self._free = Chain(), list[Column]()
         if constant is not None:
             ones = np.append(np.ones(loss.n_rows), constant)
@@ -114,7 +114,7 @@ class ConstrainedMaster(MasterWithLimits):
             centred = CentredTargets(centre_of(loss), ones)
             self._chain = Chain([centred, OffsetColumn(self._free[0])])
         form = DualForm(L1(), coef == "free", "none" if constant is None else "free")
-        self.loss = self._chain.apply(Problem(own, form)).loss
+        self.loss = self._chain.apply(Problem(limited, form)).loss
         self._options: dict[str, Any] = {
             "coef": coef,
             "solver": solver,
@@ -190,8 +190,8 @@ class ConstrainedMaster(MasterWithLimits):
         """An optimal vertex over the columns of the last round, None where there is none near."""
         if self._found is None or len(coef) != len(self._found.coef):
             return None
-        own, _ = self._chain.start(coef, intercept)
-        vertex = self._master.crossover(own, 0.0, time_limit=time_limit)
+        start, _ = self._chain.start(coef, intercept)
+        vertex = self._master.crossover(start, 0.0, time_limit=time_limit)
         if vertex is None:
             return None
         nothing = np.zeros(self.loss.n_rows)

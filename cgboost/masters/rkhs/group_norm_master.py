@@ -111,6 +111,6 @@ class WholeKernelMaster(SupportVectorMaster):
     def solve(self, *, time_limit: float | None = None) -> SpaceState:
         """Re-optimise the restricted problem; see :meth:`SupportVectorMaster.solve`."""
         state = super().solve(time_limit=time_limit)
-        own = {each.name: getattr(state, each.name) for each in fields(state)}
+        known = {each.name: getattr(state, each.name) for each in fields(state)}
         held = frozenset(space.name for space in self._live.spaces)
-        return SpaceState(**own | {"left": len(self.columns) - len(held), "held": held})
+        return SpaceState(**known | {"left": len(self.columns) - len(held), "held": held})

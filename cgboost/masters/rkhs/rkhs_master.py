@@ -89,5 +89,5 @@ class RKHSMaster(SupportVectorMaster):
     def solve(self, *, time_limit: float | None = None) -> RKHSState:
         """Re-optimise; the coefficients are those of the columns as they were added."""
         state = super().solve(time_limit=time_limit)
-        own = {each.name: getattr(state, each.name) for each in fields(state)}
-        return RKHSState(**own | {"bases": self._orthonormal.bases})
+        known = {each.name: getattr(state, each.name) for each in fields(state)}
+        return RKHSState(**known | {"bases": self._orthonormal.bases})

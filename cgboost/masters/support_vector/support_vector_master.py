@@ -178,7 +178,7 @@ class SupportVectorMaster:
         self.two_sided = self.form.two_sided
         self.offset = offset
         self.columns = list(free.columns)
-        self._free = free
+        self._free_columns = free
         self._check_free_columns(free)
         self.accuracy = 0.0
         self._best: RestrictedPoint | None = None
@@ -218,7 +218,7 @@ class SupportVectorMaster:
         """A restricted problem of a loss in its units."""
         problem = Problem(loss, self.form, tuple(self.columns), self.expected)
         solver, options = self._solver, self._solver_options
-        return live_problem(problem, solver, options, self._free, vertex=self._can_reprice)
+        return live_problem(problem, solver, options, self._free_columns, vertex=self._can_reprice)
 
     def _check_free_columns(self, free: FreeColumns) -> None:
         if not len(free):

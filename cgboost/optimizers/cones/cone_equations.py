@@ -93,9 +93,9 @@ class EquationsByRows:
 
     def solve(self, rows: Vector, blocks: Vector, free: Vector) -> ConeStep:
         """The solution for right-hand sides a, c and e."""
-        own = self._forward(self._root * rows)
-        along = back(self._small, np.concatenate([blocks, free]) + self._border.T @ own)
-        response = dtrtrs(self._factor, own - self._border @ along, lower=0)[0]
+        of_rows = self._forward(self._root * rows)
+        along = back(self._small, np.concatenate([blocks, free]) + self._border.T @ of_rows)
+        response = dtrtrs(self._factor, of_rows - self._border @ along, lower=0)[0]
         return ConeStep(
             self._root * np.asarray(response), along[: self._count], along[self._count :]
         )
@@ -152,9 +152,9 @@ class EquationsByColumns:
         return ConeStep(response, along[: self._count], along[self._count :])
 
     def _solved(self, rows: Vector, given: Vector) -> tuple[Vector, Vector]:
-        own = self._inverse(rows)
-        along = back(self._small, given + self._border.T @ own)
-        return own - self._behind @ along, along
+        of_rows = self._inverse(rows)
+        along = back(self._small, given + self._border.T @ of_rows)
+        return of_rows - self._behind @ along, along
 
 
 def products_of_columns(values: Vector) -> Vector:

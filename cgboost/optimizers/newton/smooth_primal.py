@@ -123,7 +123,7 @@ class SmoothPrimal:
         A quadratic programming backend of :mod:`solvers`, or "auto".
     options : mapping of str to object, optional
         The solver's own.
-    free : FreeColumns, optional
+    free_columns : FreeColumns, optional
         The first columns; their coefficients in here are those of their directions.
     """
 
@@ -133,10 +133,12 @@ class SmoothPrimal:
         form: DualForm,
         solver: str,
         options: Mapping[str, Any] | None = None,
-        free: FreeColumns | None = None,
+        free_columns: FreeColumns | None = None,
     ) -> None:
         self.loss, self.form, self._solver, self._options = loss, form, solver, options
-        self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free", free=free)
+        self.columns = ColumnStore(
+            loss.n_rows, centred=form.offset == "free", free_columns=free_columns
+        )
         self._coef = np.zeros(form.n_free)
         self._intercept = 0.0
         self._combined: Vector | None = None  # Hα at the coefficients
@@ -164,7 +166,7 @@ class SmoothPrimal:
         """
         if not np.isfinite(self.form.value(coef, intercept)):
             return
-        free = self.columns.free.of_columns(coef[: self.form.n_free])
+        free = self.columns.free_columns.of_columns(coef[: self.form.n_free])
         start, offset = (
             np.append(free, coef[self.form.n_free :]),
             intercept + self.columns.shift(coef),
@@ -270,12 +272,15 @@ class SmoothPrimal:
         hessian[:, -1] *= balance
         weights, least = self.loss.weights(output), np.inf
         for _ in range(BALANCING_STEPS):
-            missed = np.append(self.columns.free.scores(response), balance * response.sum())
+            missed = np.append(self.columns.free_columns.scores(response), balance * response.sum())
             if not np.linalg.norm(missed) < least:
                 break
             best, least = response, float(np.linalg.norm(missed))
             *move, shift = np.linalg.lstsq(hessian, missed, rcond=None)[0]
-            pull = self.columns.free.combine(self.columns.free.to_columns @ move) + shift
+            pull = (
+                self.columns.free_columns.combine(self.columns.free_columns.to_columns @ move)
+                + shift
+            )
             response = self.loss.feasible(response - weights * pull, balanced=False)
         return best
 

@@ -141,7 +141,7 @@ class GrowingCosts(RestrictedDual):
     ----------
     loss : SupportVectorLoss
         See :func:`may_be_limited`.
-    form, session, solver, columns, free
+    form, session, solver, columns, free_columns
         As for :class:`RestrictedDual`.
 
     Attributes
@@ -157,7 +157,7 @@ class GrowingCosts(RestrictedDual):
         session: OpenSession,
         solver: str = "auto",
         columns: ColumnStore | None = None,
-        free: FreeColumns | None = None,
+        free_columns: FreeColumns | None = None,
     ) -> None:
         # in units of what balances the penalty: this limit, one that was solved, one that was not
         self._factor, self._solved, self._failed = FIRST_LIMIT, 0.0, np.inf
@@ -165,7 +165,7 @@ class GrowingCosts(RestrictedDual):
         self._stuck_with = -1  # columns at an answer that stood at the limit
         self.costs = LimitedCosts(loss, form, self._factor * balance(loss, form, columns))
         limited = self.costs.apply(Problem(loss, form)).loss
-        super().__init__(limited, form, session, solver, columns, free)
+        super().__init__(limited, form, session, solver, columns, free_columns)
 
     @property
     def is_limited(self) -> bool:
