@@ -59,10 +59,10 @@ class Rounding:
         total = sum((x * pool.columns[j].values for j, x in counts.items()), np.zeros(len(rows)))
         total = self._filled_up(search, counts, total, relaxation.numbers[order].tolist())
         short = total < rows.lower - LP_FEASIBILITY
-        if short.any() and relaxation.near_duals is not None:
+        if short.any() and relaxation.near is not None:
             fits = pool.proper(rows.upper - total) & (pool.products(short.astype(float)) > 0)
             numbers = np.flatnonzero(fits)
-            order = np.argsort(pool.reduced_costs(*relaxation.near_duals)[numbers], kind="stable")
+            order = np.argsort(pool.reduced_costs(*relaxation.near)[numbers], kind="stable")
             self._filled_up(search, counts, total, numbers[order].tolist())
         search.offer(counts, "rounding")
 
@@ -139,11 +139,11 @@ class RestrictedMaster:
         """
         pool, n_columns = search.pool, len(search.pool)
         numbers = np.arange(n_columns)
-        if relaxation is not None and relaxation.near_duals is not None:
+        if relaxation is not None and relaxation.near is not None:
             room = search.objective - relaxation.bound  # with a column above it, none is better
             if math.isfinite(room):
                 above = room + LP_FEASIBILITY * search.scale(search.objective)
-                numbers = np.flatnonzero(pool.reduced_costs(*relaxation.near_duals) <= above)
+                numbers = np.flatnonzero(pool.reduced_costs(*relaxation.near) <= above)
         if not numbers.size or n_columns == search.n_combined:
             return
         columns = [pool.columns[j] for j in numbers.tolist()]
@@ -249,7 +249,7 @@ class Diving:
             if chosen is None:
                 return False
             with_it = _sum(base, {chosen: 1.0})
-            problem = search.problem(decisions, fixed=with_it, near_duals=relaxation.near_duals)
+            problem = search.problem(decisions, fixed=with_it, near=relaxation.near)
             below = search.relaxation(problem, tol=self.tol, max_rounds=self.max_rounds)
             if below.stop_reason is StopReason.INTERRUPTED:
                 raise KeyboardInterrupt
@@ -339,7 +339,7 @@ class BranchDiving:
     def _relaxed(
         self, search: Search, decisions: Sequence[Decision], relaxation: Relaxation
     ) -> Relaxation:
-        problem = search.problem(decisions, near_duals=relaxation.near_duals)
+        problem = search.problem(decisions, near=relaxation.near)
         below = search.relaxation(problem, tol=self.tol, max_rounds=self.max_rounds)
         if below.stop_reason is StopReason.INTERRUPTED:
             raise KeyboardInterrupt

@@ -67,11 +67,11 @@ class Listing:
     ) -> bool:
         """Whether the best solution of a node was found, or that none is better."""
         search = self._search
-        if relaxation.near_duals is None or not search.incumbent:
+        if relaxation.near is None or not search.incumbent:
             return False
         if search.integer or search.requirements:
             return False
-        problem = search.problem([*decisions, *cuts], near_duals=relaxation.near_duals)
+        problem = search.problem([*decisions, *cuts], near=relaxation.near)
         pricer, state = problem.pricer.checked_pricer, state_of(problem)
         scale = search.scale(search.objective)
         step = search.objective_step or 0.0

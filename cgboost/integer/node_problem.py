@@ -64,7 +64,7 @@ class NodeProblem:
     fixed : mapping of int to float, optional
         Numbers of columns that are fixed, and how often each is taken: what they use of the rows is
         taken off the right-hand sides.
-    near_duals : (ndarray, mapping of row to float), optional
+    near : (ndarray, mapping of row to float), optional
         Duals at which the columns of the pool are compared, to begin with the best.
     counted : bool, default=True
         Whether ``copies`` of the user's master hold for the relaxation.
@@ -85,10 +85,10 @@ class NodeProblem:
         decisions: Sequence[Decision] = (),
         *,
         fixed: Mapping[int, float] | None = None,
-        near_duals: tuple[Vector, Mapping[Row, float]] | None = None,
+        near: tuple[Vector, Mapping[Row, float]] | None = None,
         counted: bool = True,
     ) -> None:
-        self.root, self.pool, self.given_pricer, self._near_duals = root, pool, pricer, near_duals
+        self.root, self.pool, self.given_pricer, self._near = root, pool, pricer, near
         self._decisions, self.counted = tuple(decisions), counted
         self.restrictions = tuple(d for d in decisions if is_restriction(d))
         self.rows = tuple(d for d in decisions if is_row(d))
@@ -106,7 +106,7 @@ class NodeProblem:
         )
         self.fixed_cost = sum(n * pool.columns[j].cost for j, n in self.fixed.items())
         self.pricer = NodePricer(self, UserPricer(self, pricer))
-        self.take(self._beginning(near_duals))
+        self.take(self._beginning(near))
 
     def may_need_more(self) -> bool:
         """Whether the relaxation may use more columns than ``copies``, which no solution does.
@@ -118,14 +118,14 @@ class NodeProblem:
 
     def uncounted(self) -> NodeProblem:
         """The same problem without a bound that rests on ``copies``."""
-        return self._again(self._near_duals, counted=False)
+        return self._again(self._near, counted=False)
 
     def beginning_at(self, duals: Vector) -> NodeProblem:
         """The same problem that begins with the columns that are cheapest at some duals."""
         return self._again(self.duals(duals), counted=self.counted)
 
     def _again(
-        self, near_duals: tuple[Vector, Mapping[Row, float]] | None, *, counted: bool
+        self, near: tuple[Vector, Mapping[Row, float]] | None, *, counted: bool
     ) -> NodeProblem:
         return NodeProblem(
             self.root,
@@ -133,7 +133,7 @@ class NodeProblem:
             self.given_pricer,
             self._decisions,
             fixed=self.fixed,
-            near_duals=near_duals,
+            near=near,
             counted=counted,
         )
 
@@ -193,9 +193,9 @@ class NodeProblem:
     @property
     def start_duals(self) -> Vector | None:
         """Those of the parent; the rows that are new have the dual 0."""
-        if self._near_duals is None:
+        if self._near is None:
             return None
-        duals, extra = self._near_duals
+        duals, extra = self._near
         return np.concatenate([duals, [extra.get(row, 0.0) for row in self.rows]])
 
     # ------------------------------------------------------------------ what fixed columns use
@@ -225,13 +225,13 @@ class NodeProblem:
                 left[row] = max(0.0, left[row] - count)
         return left
 
-    def _beginning(self, near_duals: tuple[Vector, Mapping[Row, float]] | None) -> Numbers:
+    def _beginning(self, near: tuple[Vector, Mapping[Row, float]] | None) -> Numbers:
         """Columns to begin with: those that may be taken and are cheapest at some duals."""
         most = BEGINNING * (len(self.root.rows) + len(self.rows))
         allowed = np.flatnonzero(self.allowed())
-        if near_duals is None or len(allowed) <= most:
+        if near is None or len(allowed) <= most:
             return allowed
-        reduced = self.pool.reduced_costs(*near_duals)[allowed]
+        reduced = self.pool.reduced_costs(*near)[allowed]
         return np.sort(allowed[np.argpartition(reduced, most)[:most]])
 
 

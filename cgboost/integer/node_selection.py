@@ -25,7 +25,7 @@ class Node:
     bound : float
         Lower bound on all integer solutions below the node; initially the bound of the parent.
     depth : int
-    near_duals : tuple or None
+    near : tuple or None
         Duals of the parent, to choose the initial columns of the node.
     at_most : float
         Only solutions up to this cost are searched; another node has the others.
@@ -38,7 +38,7 @@ class Node:
     decisions: tuple[Decision, ...] = ()
     bound: float = float("-inf")
     depth: int = 0
-    near_duals: object = None
+    near: object = None
     at_most: float = float("inf")
     n_divided: int = 0
 

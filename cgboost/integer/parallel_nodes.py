@@ -43,12 +43,12 @@ class NodeTask:
     ----------
     decisions : sequence of Decision
         With the cuts.
-    near_duals : tuple or None
+    near : tuple or None
         Duals of the parent.
     """
 
     decisions: Sequence[Decision]
-    near_duals: Any
+    near: Any
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _solved(shared: _WorkerData, task: bytes, state: _State) -> tuple[None, byte
     n_columns = len(search.pool)
     try:
         node: NodeTask = pickle.loads(task)
-        relaxation = search.relaxation(search.problem(node.decisions, near_duals=node.near_duals))
+        relaxation = search.relaxation(search.problem(node.decisions, near=node.near))
         if relaxation.error is not None:
             relaxation = replace(relaxation, error=sendable(relaxation.error))
         answer = relaxation, search.pool.columns[n_columns:]

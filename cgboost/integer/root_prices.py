@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from cgboost.integer.pool import NO_ROW
-from cgboost.integer.search_state import NearDuals, Relaxation, Search
+from cgboost.integer.search_state import Near, Relaxation, Search
 
 PRICE_ROUNDING = 1e-6
 """Share of the scale of gaps by which reduced costs may be below 0, and duals earn too little."""
 
 
-def root_prices(search: Search, relaxation: Relaxation) -> NearDuals | None:
+def root_prices(search: Search, relaxation: Relaxation) -> Near | None:
     """Duals at which no column of the pool has a negative reduced cost, where there are some.
 
     Where smoothing proves the bound before the restricted master has such duals, they are those of
@@ -20,15 +20,15 @@ def root_prices(search: Search, relaxation: Relaxation) -> NearDuals | None:
     relaxation costs, they are the duals of the restricted master as they are.
     """
     own = relaxation.duals
-    if own is None or relaxation.near_duals is None or _are_optimal(search, relaxation, own):
+    if own is None or relaxation.near is None or _are_optimal(search, relaxation, own):
         return own
-    known = _proving(search, relaxation.near_duals)
+    known = _proving(search, relaxation.near)
     return known if _are_optimal(search, relaxation, known) else own
 
 
-def _proving(search: Search, near_duals: NearDuals) -> NearDuals:
+def _proving(search: Search, near: Near) -> Near:
     """Duals of a bound, moved to where no reduced cost is negative."""
-    pool, (duals, extra) = search.pool, near_duals
+    pool, (duals, extra) = search.pool, near
     reduced, rows, duals = pool.reduced_costs(duals, extra), pool.convexity, duals.copy()
     inside = rows != NO_ROW
     if inside.any():
@@ -42,12 +42,12 @@ def _proving(search: Search, near_duals: NearDuals) -> NearDuals:
     return share * duals, {row: share * dual for row, dual in extra.items()}
 
 
-def _are_optimal(search: Search, relaxation: Relaxation, near_duals: NearDuals) -> bool:
+def _are_optimal(search: Search, relaxation: Relaxation, near: Near) -> bool:
     """Whether duals are feasible for all columns of the pool, and earn what the relaxation costs.
 
     A column with an upper bound earns what its reduced cost is below 0.
     """
-    duals, extra = near_duals
+    duals, extra = near
     reduced = search.pool.reduced_costs(duals, extra)
     upper = np.array([column.upper for column in search.pool.columns])
     capped, room = np.isfinite(upper), PRICE_ROUNDING * search.scale(relaxation.objective)

@@ -31,7 +31,7 @@ from cgboost.integer.pool import GlobalColumnPool
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
 
-NearDuals = tuple[Vector, Mapping[Row, float]]
+Near = tuple[Vector, Mapping[Row, float]]
 
 RELAXATION_TOL = 1e-7
 """Relative gap to which the relaxation of a node is solved: the tolerance of the solvers of linear
@@ -73,7 +73,7 @@ class Relaxation:
         Columns of the pool with a coefficient above 0.
     coef : ndarray of shape (n_columns,)
         Those of ``numbers``.
-    near_duals : tuple or None
+    near : tuple or None
         Duals of the best bound, or those at the end where there is none.
     duals : tuple or None
         Of the rows at the end; None where no columns meet them.
@@ -86,8 +86,8 @@ class Relaxation:
     bound: float
     numbers: NDArray[np.intp]
     coef: Vector
-    near_duals: NearDuals | None
-    duals: NearDuals | None = None
+    near: Near | None
+    duals: Near | None = None
 
     @property
     def feasible(self) -> bool:
@@ -167,7 +167,7 @@ class Search:
         self.incumbent: dict[int, float] = {}
         self.solutions: list[tuple[float, dict[int, float], str]] = []
         self.objective, self.root_bound = math.inf, -math.inf
-        self.root_duals: NearDuals | None = None
+        self.root_duals: Near | None = None
         self.found_by = ""
         self.n_combined, self.dive_seconds = 0, 0.0
         self._until = math.inf
@@ -241,12 +241,10 @@ class Search:
         decisions: Sequence[Decision],
         *,
         fixed: Mapping[int, float] | None = None,
-        near_duals: NearDuals | None = None,
+        near: Near | None = None,
     ) -> NodeProblem:
         """The problem of some decisions, with some columns fixed."""
-        return NodeProblem(
-            self.master, self.pool, self.pricer, decisions, fixed=fixed, near_duals=near_duals
-        )
+        return NodeProblem(self.master, self.pool, self.pricer, decisions, fixed=fixed, near=near)
 
     def begun(self, problem: NodeProblem) -> NodeProblem:
         """The same problem near its optimal duals, by a subgradient method where one fits."""

@@ -337,7 +337,7 @@ class TreeSearch:
         if self.parallel is None or len(self.waiting) < 2:
             return [None] * len(self.waiting)
         cuts = list(self.cuts)
-        tasks = [NodeTask([*node.decisions, *cuts], node.near_duals) for node in self.waiting]
+        tasks = [NodeTask([*node.decisions, *cuts], node.near) for node in self.waiting]
         with _ending():
             return list(self.parallel.solve(tasks))
 
@@ -428,16 +428,16 @@ class TreeSearch:
             return []
         number, self.tree.made = self.tree.made, self.tree.made + 2
         fixed, depth = (*node.decisions, *implied), node.depth + 1
-        near_duals, n_divided = relaxation.near_duals, node.n_divided + 1
+        near, n_divided = relaxation.near, node.n_divided + 1
         return [
-            Node(number, node.number, fixed, bound, depth, near_duals, most),
+            Node(number, node.number, fixed, bound, depth, near, most),
             Node(
                 number + 1,
                 node.number,
                 node.decisions,
                 most + step,
                 depth,
-                near_duals,
+                near,
                 math.inf,
                 n_divided,
             ),
@@ -457,9 +457,7 @@ class TreeSearch:
             checks = Restrictions(implied)
             columns = [search.pool.columns[j] for j in relaxation.numbers.tolist()]
             if any(checks.broken(column, search.pool.numbers) for column in columns):
-                relaxation, bound = self._relaxed(
-                    replace(node, near_duals=relaxation.near_duals), None
-                )
+                relaxation, bound = self._relaxed(replace(node, near=relaxation.near), None)
         return node, relaxation, bound
 
     def _probes(self, node: Node, relaxation: Relaxation) -> Probes | None:
@@ -471,16 +469,16 @@ class TreeSearch:
     def _relaxed(self, node: Node, first: Relaxation | None) -> tuple[Relaxation, float]:
         """The relaxation of a node with all cuts, and its bound; ``first`` is already solved."""
         search, bound = self.search, node.bound
-        near_duals: Any = node.near_duals
+        near: Any = node.near
         for _ in range(MOST_CUT_ROUNDS):
             decisions = [*node.decisions, *self.cuts]
             if first is None:
                 with _ending():
-                    problem = search.problem(decisions, near_duals=near_duals)
+                    problem = search.problem(decisions, near=near)
                     relaxation = search.relaxation(problem, at_most=node.at_most)
             else:
                 relaxation, first = first, None
-            near_duals = relaxation.near_duals
+            near = relaxation.near
             if node.number == 0:
                 search.root_duals = root_prices(search, relaxation)
             bound = max(bound, search.rounded(relaxation.bound))
@@ -552,7 +550,7 @@ class TreeSearch:
                         (*node.decisions, *decisions),
                         bound,
                         node.depth + 1,
-                        relaxation.near_duals,
+                        relaxation.near,
                         node.at_most,
                     )
                     for number, decisions, bound in zip(

@@ -120,9 +120,7 @@ class StrongBranching:
             return means, (node.bound,) * len(names)
         gains, bounds = [], []
         for decisions, own, step in zip(branch.children, known, steps, strict=True):
-            problem = search.problem(
-                (*node.decisions, *decisions, *cuts), near_duals=relaxation.near_duals
-            )
+            problem = search.problem((*node.decisions, *decisions, *cuts), near=relaxation.near)
             child = search.relaxation(problem, max_rounds=self.max_rounds)
             gain = _gain(search, relaxation, child)
             if math.isfinite(gain):

@@ -98,9 +98,9 @@ class VariableFixing:
         self, search: Search, decisions: Sequence[Decision], relaxation: Relaxation
     ) -> Probes | None:
         """Bounds with variables held; None where the pricer does not give that of each block."""
-        if relaxation.near_duals is None:
+        if relaxation.near is None:
             return None
-        problem = search.problem(decisions, near_duals=relaxation.near_duals)
+        problem = search.problem(decisions, near=relaxation.near)
         state = state_of(problem)
         known = self._known(search, problem, state.pseudo_response)
         if known is None:
