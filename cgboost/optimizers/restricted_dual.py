@@ -390,8 +390,8 @@ class RestrictedDual:
             method = "active set" if isinstance(before, ActiveSetSession) else "interior point"
             warn_caller(
                 f"the {method} method could {trouble}: a general solver of {kind} programs takes "
-                f"its place, which is slower by far; where columns differ widely in size, scale the "
-                f"features or normalise the kernels; else a larger tol may do{see('solvers')}",
+                "its place, which is slower by far; where columns differ widely in size, scale "
+                f"the features or normalise the kernels; else a larger tol may do{see('solvers')}",
                 SlowSolverWarning,
             )
         self.session = self.backend(self.loss, self.columns, self.form, self._solver)
