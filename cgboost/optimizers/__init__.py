@@ -2,7 +2,8 @@
 
 ::
 
-    live_dual.py         its data over a box, and the protocol of sessions
+    live_dual.py         the restricted dual over a box, and the protocol of sessions
+    deadlines.py         the time of a solve
     reductions/          changes of variables in front of an optimizer
     restricted_dual.py   the restricted dual of a loss and a penalty, over working sets
     column_store.py      its columns; free_columns.py, large_columns.py

@@ -22,7 +22,6 @@ only the part that does is kept in the session:
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -36,6 +35,7 @@ from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
 from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.deadlines import deadline_of, time_left
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
 from cgboost.optimizers.large_columns import FREE
@@ -227,7 +227,7 @@ class RestrictedDual:
 
         Above 0 an answer may come sooner, with ``solved`` false.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         sampled, self._begun = self._activate_waiting(time_limit), True
         if self._repeats and self.session.solved and self._simplex_can:
             self._open_backend("come no nearer to the optimum")
@@ -235,8 +235,7 @@ class RestrictedDual:
         self.session.aim(0.0 if sampled else accuracy, again=self._repeats > 0)
         self._repeats += 1
         while True:
-            left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-            solution = self._solution(left)
+            solution = self._solution(time_left(deadline))
             if solution is None:
                 continue
             point, kept = self._point(solution), len(self.session.kept)
@@ -276,13 +275,12 @@ class RestrictedDual:
         """
         if self.session.solved or len(self.columns.large):
             return None
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         self.session.aim(0.0, again=True)
         try:
             point = self._point(self.session.solve(time_limit))
             while self._must_solve_again(point):
-                left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-                point = self._point(self.session.solve(left))
+                point = self._point(self.session.solve(time_left(deadline)))
         except SolverError as error:
             logger.info("the coefficients stay coarse: %s", error)
             return None

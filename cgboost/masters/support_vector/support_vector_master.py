@@ -12,7 +12,6 @@ sets; that of a smooth loss by a proximal Newton method on the primal.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -34,6 +33,7 @@ from cgboost.generation.protocols import (
 )
 from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
+from cgboost.optimizers.deadlines import deadline_of, time_left
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.newton.smooth_loss import (
@@ -491,7 +491,7 @@ class SupportVectorMaster:
             return None
         if live.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
             return None
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         noise, columns, polished = COEFFICIENT_NOISE, live.columns, None
         if len(coef) == columns.count:
             exact, polished = live.session.solved, live.polish(time_limit)
@@ -517,7 +517,7 @@ class SupportVectorMaster:
         if len(coef) < columns.count or len(columns.large):
             chosen = np.flatnonzero(coef)
             columns = columns.part(chosen)
-        left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+        left = time_left(deadline)
         with solver_errors_as_master_errors(self._advice):
             point = crossover(live.loss, self.form, columns, coef[chosen], intercept, left, noise)
         vertex = np.zeros(len(coef))

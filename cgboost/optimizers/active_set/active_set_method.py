@@ -33,14 +33,13 @@ is most often still there.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost._solvers import SolverFailure
 from cgboost.arrays import Indices, Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.active_set.quadratic_dual import (
@@ -53,6 +52,7 @@ from cgboost.optimizers.active_set.quadratic_dual import (
     free_rows,
 )
 from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.deadlines import check_time, deadline_of
 from cgboost.optimizers.live_dual import DualSolution, LiveDual
 from cgboost.penalties.penalty import DualForm
 
@@ -206,7 +206,7 @@ class ActiveSetMethod:
         self,
         problem: QuadraticDual,
         start: DualIterate,
-        deadline: float | None,
+        deadline: float,
         target_gap: float = TARGET_GAP,
     ) -> DualIterate:
         """The optimum, or the nearest point that can be found, from one near it.
@@ -244,12 +244,11 @@ class ActiveSetMethod:
             self.proximity = proximity.first
         return best
 
-    def _converge(self, attempt: ProximalProblem, deadline: float | None) -> bool:
+    def _converge(self, attempt: ProximalProblem, deadline: float) -> bool:
         """Newton steps until nothing moves any more; False if they do not get there."""
         fewest, since = np.inf, 0
         for _ in range(STEPS_TO_CONVERGE):
-            if deadline is not None and time.perf_counter() > deadline:
-                raise LimitError("the active set method ran out of time", status=Status.TIME_LIMIT)
+            check_time(deadline, "the active set method")
             self.steps += 1
             try:
                 attempt.step(self.products)
@@ -382,7 +381,7 @@ class ActiveSetSession(LiveDual):
         SolverFailure
             If the optimum could not be found; a general solver may.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         problem = self._problem()
         start = problem.point(self._start(problem), self._offset)
         target_gap = TARGET_GAP

@@ -12,14 +12,13 @@ A session holds the blocks; more may come, and blocks given by factors may grow.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost._solvers import SolverFailure
 from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import BlockStore, FactorBlock, GramBlock
@@ -30,6 +29,7 @@ from cgboost.optimizers.cones.cone_steps import (
     cone_step,
     open_products,
 )
+from cgboost.optimizers.deadlines import check_time, deadline_of
 from cgboost.optimizers.interior_point.interior_session import (
     FINEST_SHARE,
     NO_BETTER,
@@ -161,7 +161,7 @@ class ConeSession:
             If products of the kernels overflow. Where digits are lost the best point found is the
             answer, and its gap tells.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         problem = ConeProblem(self.loss, self._store, self._free, self.squared)
         if (trivial := self._trivial()) is not None:
             return trivial
@@ -244,7 +244,7 @@ class _Descent:
         self._least = LEAST_SCALE * max(problem.loss.value(np.zeros(problem.loss.n_rows)), unit)
         self.scale, self.steps = 1.0, 0
 
-    def follow(self, deadline: float | None) -> ConeIterate:
+    def follow(self, deadline: float) -> ConeIterate:
         """The best iterate found."""
         at, least, since, best = self._at, np.inf, 0, self._at
         most = np.full(2, np.inf)
@@ -264,8 +264,7 @@ class _Descent:
             self.steps += 1
             if not length > STANDSTILL:
                 break
-            if deadline is not None and time.perf_counter() > deadline:
-                raise LimitError("the cone method ran out of time", status=Status.TIME_LIMIT)
+            check_time(deadline, "the cone method")
         if not np.isfinite(self._gap(best)):
             raise SolverFailure("kernels are so large that their products overflow")
         return best

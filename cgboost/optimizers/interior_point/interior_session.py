@@ -8,17 +8,17 @@ start: a restricted problem need not be solved better than its columns are good.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost._solvers import SolverFailure
 from cgboost.arrays import Indices, Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.deadlines import check_time, deadline_of
 from cgboost.optimizers.interior_point.interior_point_steps import (
     SLACK_IMPORTANCE,
     Descent,
@@ -248,7 +248,7 @@ class InteriorSession(LiveDual):
         SolverFailure
             If that leads nowhere either.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         self._begun = True
         before = replace(self._at), self._mu
         done = len(self.kept) > 0 and self._attempt(deadline)
@@ -289,7 +289,7 @@ class InteriorSession(LiveDual):
         """The fixed variables that a solve may bring back."""
         return self.absent
 
-    def _attempt(self, deadline: float | None) -> bool:
+    def _attempt(self, deadline: float) -> bool:
         """One descent to the target; False if it came to nothing."""
         data, at = self._problem(), self._at
         pairs = max(1, 2 * (len(at.u) + len(at.coef)))
@@ -309,7 +309,7 @@ class InteriorSession(LiveDual):
     def _scale(self, objective: float) -> float:
         return self.form.gap_scale(self.loss, objective + self._problem().fixed_gain)
 
-    def _descend(self, data: BoxedDual, at: Iterate, deadline: float | None) -> bool:
+    def _descend(self, data: BoxedDual, at: Iterate, deadline: float) -> bool:
         """Steps to the target, or as near as they lead; False if they lead nowhere."""
         descent = Descent(data, at)
         try:
@@ -318,7 +318,7 @@ class InteriorSession(LiveDual):
         finally:
             descent.write()
 
-    def _follow(self, descent: Descent, deadline: float | None) -> bool:
+    def _follow(self, descent: Descent, deadline: float) -> bool:
         least, since, best = np.inf, 0, (np.inf, np.inf)
         refined = descent.data.refined
         self.solved = True
@@ -338,10 +338,7 @@ class InteriorSession(LiveDual):
             least, since = (self.gap, 0) if self.gap < 0.9 * least else (least, since + 1)
             if since > NO_BETTER or not descent.step():
                 break
-            if deadline is not None and time.perf_counter() > deadline:
-                raise LimitError(
-                    "the interior point method ran out of time", status=Status.TIME_LIMIT
-                )
+            check_time(deadline, "the interior point method")
         if refined:  # digits that are lost later were there before
             descent.return_to_mark()
             self.gap, self._reached = best

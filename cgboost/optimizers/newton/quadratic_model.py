@@ -23,7 +23,8 @@ from scipy.linalg.lapack import dposv
 from cgboost._solvers import LimitError, Program, solve
 from cgboost.arrays import Indices, Mask, Vector
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.newton.homotopy import check_time, follow
+from cgboost.optimizers.deadlines import NEWTON, check_time
+from cgboost.optimizers.newton.homotopy import follow
 
 EXCESS = 1e-13
 """A gradient above λ by no more than this, relative to the largest of λ and |c|, is rounding."""
@@ -117,7 +118,7 @@ def _by_steps(
     rounding = EXCESS * max(float(charge.max(initial=0.0)), float(np.abs(c).max(initial=0.0)))
     stationary = False  # whether x is the solution for its own signs
     for _ in range(limit):
-        check_time(deadline)
+        check_time(deadline, NEWTON)
         gradient = Q @ x + c
         active = smooth | (x != 0)
         excess = np.where(positive, -gradient, np.abs(gradient)) - charge

@@ -17,7 +17,6 @@ still to be gained; where τ = 1 it is the Fenchel–Young gap Ω(α) + Ω*(Hᵀ
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,9 +28,9 @@ from cgboost.arrays import Indices, Vector
 from cgboost.compiled import compiled
 from cgboost.generation.columns import FloatArray, multiple
 from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.deadlines import NEWTON, check_time, deadline_of
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.live_dual import RestrictedPoint
-from cgboost.optimizers.newton.homotopy import check_time
 from cgboost.optimizers.newton.quadratic_model import (
     WeightedProducts,
     minimise_by_program,
@@ -220,7 +219,7 @@ class SmoothPrimal:
 
         However large an ``accuracy`` would do, they end as near as `RESTRICTED_GAP`.
         """
-        self._deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
+        self._deadline = deadline_of(time_limit)
         self._wanted_gap = min(accuracy, RESTRICTED_GAP) if accuracy > 0 else RESTRICTED_GAP
         output, self._promises = self._balanced_output(), []
         for _ in range(NEWTON_LIMIT):
@@ -230,7 +229,7 @@ class SmoothPrimal:
                 value, response
             ):
                 break
-            check_time(self._deadline)
+            check_time(self._deadline, NEWTON)
             if not self._any_step(output, response, scores, value):
                 break
             output = self._balanced_output()
@@ -305,7 +304,7 @@ class SmoothPrimal:
                 hessian = self._hessian(output, places, softened=softened)
                 end = self._minimised(gradient, hessian, start)
         except (SolverError, LinAlgError) as error:
-            check_time(self._deadline)
+            check_time(self._deadline, NEWTON)
             logger.info("a Newton step failed: %s", error)
             return False
         move = end - start

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -16,6 +15,7 @@ from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.deadlines import deadline_of, time_left
 from cgboost.optimizers.live_dual import Basis, RestrictedPoint
 from cgboost.optimizers.reductions.reduction import Chain, Problem
 from cgboost.optimizers.restricted_dual import RestrictedDual
@@ -196,7 +196,7 @@ def _crossover(
     time_limit: float | None,
     noise: float,
 ) -> RestrictedPoint:
-    deadline = None if time_limit is None else time.perf_counter() + time_limit
+    deadline = deadline_of(time_limit)
     dual = RestrictedDual(loss, form, partial(DualSession, solver=SIMPLEX), columns=columns)
     n_used, margin = np.count_nonzero(coef), np.zeros(0, dtype=np.intp)
     if noise <= COEFFICIENT_ROUNDING:
@@ -258,7 +258,7 @@ def _told_apart(rate: Vector, margin: Indices) -> Vector:
 
 
 def _sparsest(
-    dual: RestrictedDual, session: DualSession, vertex: RestrictedPoint, deadline: float | None
+    dual: RestrictedDual, session: DualSession, vertex: RestrictedPoint, deadline: float
 ) -> RestrictedPoint:
     """The optimal vertex of fewest columns among those that tilted objectives lead to.
 
@@ -278,8 +278,7 @@ def _sparsest(
         typical = float(np.median(size[size > 0]))
         tilt = typical / (size + typical)
         session.charge(TILT * (tilt if number == 0 else tilt * rng.uniform(0.1, 1.0, len(tilt))))
-        left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-        point = _without_noise(dual.solve(left), scales)
+        point = _without_noise(dual.solve(time_left(deadline)), scales)
         used, before = point.coef != 0, vertex.coef != 0
         if number == 0 and np.array_equal(used, before):
             break

@@ -15,19 +15,19 @@ their side; when no edge falls any more all are computed, and those that have no
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost._solvers import SolverFailure
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import BoxVariables
 from cgboost.optimizers.column_store import ColumnStore
+from cgboost.optimizers.deadlines import check_time, deadline_of
 from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.simplex.tableau import Tableau, exchanged
 from cgboost.optimizers.simplex.vertex import KinkedVertex, StepOutcome
@@ -185,7 +185,7 @@ class PrimalSimplex:
         SolverFailure
             If it takes too many steps, digits are lost, or the vertex is asked for again.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         if self._again:
             raise SolverFailure("the primal simplex has come as near to the optimum as it can")
         self._again = True
@@ -201,8 +201,7 @@ class PrimalSimplex:
             else:
                 self._settle(vertex)
                 settled = True
-            if deadline is not None and time.perf_counter() > deadline:
-                raise LimitError("the primal simplex ran out of time", status=Status.TIME_LIMIT)
+            check_time(deadline, "the primal simplex")
         else:
             raise SolverFailure("the primal simplex took too many steps")
         return self._point(vertex)
