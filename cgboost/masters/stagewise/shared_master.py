@@ -17,17 +17,10 @@ from scipy.special import softmax
 from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
-from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
+from cgboost.losses.loss import DifferentiableLoss
 from cgboost.masters.stagewise.stagewise import DescentMaster
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.refits.refits import (
-    CONVERGED,
-    NEWTON_STEPS,
-    SEPARATED,
-    Refit,
-    Refitted,
-    damped,
-)
+from cgboost.optimizers.refits.refits import NewtonRefit, Refit, Refitted
 from cgboost.optimizers.refits.ridged import RidgedLoss
 
 
@@ -79,7 +72,7 @@ class Responses:
         return Refitted(after, response, all(one.bounded for one in found))
 
 
-class ClassScores:
+class ClassScores(RidgedLoss):
     """Scores of K classes with the multinomial deviance.
 
     Parameters
@@ -97,63 +90,25 @@ class ClassScores:
     def __init__(
         self, loss: DifferentiableLoss, ridge: float, steps: int | None, damping: float
     ) -> None:
-        self._loss = RidgedLoss(loss, ridge)
-        self.weights, self.n_outputs = loss.weights, loss.n_outputs
+        super().__init__(loss, ridge)
+        self.attains_minimum = ridge > 0
         self._steps, self._damping = steps, damping
-
-    def value(self, output: Vector) -> float:
-        """Deviance and penalty."""
-        return self._loss.value(output)
-
-    def pseudo_response(self, output: Vector) -> Vector:
-        """w([y = k] − p_k), less the pull of the penalty."""
-        return self._loss.pseudo_response(output)
-
-    def constant(self) -> Vector:
-        """Logarithms of the classes' shares, less their mean."""
-        return np.asarray(self._loss.constant(), dtype=np.float64)
 
     def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
         """Newton steps on the coefficients of all classes together."""
-        units = np.sqrt(self.weights @ H**2)
-        units[units == 0.0] = 1.0
-        scale = np.repeat(units, self.n_outputs)
-        for _ in range(NEWTON_STEPS if self._steps is None else self._steps):
-            output = H @ coef
-            if self._loss.ridge == 0 and self.value(output) <= SEPARATED * self.weights.sum():
-                return Refitted(coef, bounded=False)
-            response = self.pseudo_response(output)
-            gradient = H.T @ response
-            if np.all(np.abs(gradient) <= CONVERGED * (np.abs(H).T @ np.abs(response))):
-                break
-            hessian = self._hessian(H, output) / np.outer(scale, scale)
-            step = np.linalg.lstsq(
-                damped(hessian, self._damping), gradient.ravel() / scale, rcond=None
-            )[0]
-            move = (step / scale).reshape(coef.shape)
-            try:
-                coef = coef + self._length(output, H @ move) * move
-            except UnboundedStepError:
-                return Refitted(coef + move, bounded=False)
-        return Refitted(coef)
+        return NewtonRefit(self, self._steps, self._damping).refit(H, coef, time_limit)
 
-    def _hessian(self, H: Vector, output: Vector) -> Vector:
+    def hessian(self, output: Vector, columns: Vector) -> Vector:
         """By column and class: Hᵀ diag(w p_k([k = l] − p_l)) H, and the penalty where k = l."""
-        count, shares = self.n_outputs, softmax(output, axis=1)
-        found = np.empty((H.shape[1], count, H.shape[1], count))
-        inner = self._loss.centred(H)
-        penalty = self._loss.ridge * (inner * self.weights[:, None]).T @ inner
+        count, shares, size = self.n_outputs, softmax(output, axis=1), columns.shape[1]
+        found = np.empty((size, count, size, count))
+        penalty = self.bend(columns)
         for k in range(count):
             for m in range(k + 1):
                 bent = self.weights * shares[:, k] * (float(k == m) - shares[:, m])
-                block = (H * bent[:, None]).T @ H + (penalty if k == m else 0.0)
+                block = (columns * bent[:, None]).T @ columns + (penalty if k == m else 0.0)
                 found[:, k, :, m] = found[:, m, :, k] = block
-        return found.reshape(H.shape[1] * count, -1)
-
-    def _length(self, output: Vector, move: Vector) -> float:
-        if self._steps is not None and self.value(output + move) <= self.value(output):
-            return 1.0
-        return self._loss.line_search(output, move)
+        return found.reshape(size * count, -1)
 
 
 MultiOutputLoss = Responses | ClassScores
@@ -176,7 +131,7 @@ class SharedMaster(DescentMaster):
         n_rows = len(outputs.weights)
         self._store = ColumnStore(n_rows, centred=False)
         self._store.append(np.ones((1, n_rows)))
-        self._coef = outputs.constant()[None, :]
+        self._coef = np.asarray(outputs.constant(), dtype=np.float64)[None, :]
         self._bounded = True
         self._empty = outputs.value(np.ones((n_rows, 1)) * self._coef)
 

@@ -244,8 +244,7 @@ class RidgedDeviations:
     def _program(self, H: Vector, coef: Vector, rates: Vector, unit: float) -> Program:
         """The program in u and d; d of a column without variance is left out."""
         variables = self._base.box.variables
-        inner = self.loss.centred(H)
-        covariance = self.loss.ridge * (inner * self.loss.weights[:, None]).T @ inner
+        covariance = self.loss.bend(H)
         scaled = covariance * (unit / self._cost)
         n, varies = len(variables), np.diag(scaled) > 0.0
         level = (covariance @ coef - variables.base @ H) / self._cost
@@ -279,6 +278,7 @@ class NewtonRefit:
     Parameters
     ----------
     loss : DifferentiableLoss
+        Of several outputs with a Hessian by column and output.
     steps : int or None
         None: until it converges, each step of the best length; otherwise full steps, unless one
         would raise the loss.
@@ -308,6 +308,7 @@ class NewtonRefit:
         if self._to_the_letter:
             units = np.append(1.0, np.linalg.norm(H[:, 1:], axis=0))
         units[units == 0.0] = 1.0
+        units = np.repeat(units, self.loss.n_outputs)
         for _ in range(NEWTON_STEPS if self.steps is None else self.steps):
             output = H @ coef
             if self._is_separated(output):
@@ -317,10 +318,9 @@ class NewtonRefit:
             if np.all(np.abs(gradient) <= CONVERGED * (np.abs(H).T @ np.abs(response))):
                 break
             hessian = self.loss.hessian(output, H) / np.outer(units, units)
-            move = (
-                np.linalg.lstsq(damped(hessian, self.damping), gradient / units, rcond=None)[0]
-                / units
-            )
+            right = gradient.ravel() / units
+            step = np.linalg.lstsq(damped(hessian, self.damping), right, rcond=None)[0] / units
+            move = step.reshape(coef.shape)
             try:
                 coef = coef + self._length(output, H @ move) * move
             except UnboundedStepError:  # separated: there is no minimum, and this is far enough
