@@ -35,12 +35,12 @@ from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.deadlines import deadline_of, time_left
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
 from cgboost.optimizers.large_columns import FREE
 from cgboost.optimizers.live_dual import Basis, DualSolution, LiveDual, RestrictedPoint
 from cgboost.optimizers.simplex.dual_session import DualSession
+from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)

@@ -33,7 +33,6 @@ from cgboost.generation.protocols import (
 )
 from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
-from cgboost.optimizers.deadlines import deadline_of, time_left
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.newton.smooth_loss import (
@@ -54,7 +53,9 @@ from cgboost.optimizers.solver_choice import BEFORE_OPTIMIZER, BEFORE_VALUES, li
 from cgboost.optimizers.solver_options import (
     advice,
     checked_options,
+    deadline_of,
     solver_errors_as_master_errors,
+    time_left,
 )
 from cgboost.penalties.penalty import DualForm, Penalty
 from cgboost.tolerances import COEFFICIENT_ROUNDING, LP_FEASIBILITY, UNMOVED

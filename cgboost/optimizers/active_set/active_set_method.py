@@ -52,8 +52,8 @@ from cgboost.optimizers.active_set.quadratic_dual import (
     free_rows,
 )
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.deadlines import check_time, deadline_of
 from cgboost.optimizers.live_dual import DualSolution, LiveDual
+from cgboost.optimizers.solver_options import check_time, deadline_of
 from cgboost.penalties.penalty import DualForm
 
 FEW, RELEASED, RELEASED_BESIDE = 20, 0.1, 0.5

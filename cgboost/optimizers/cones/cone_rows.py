@@ -29,7 +29,7 @@ from cgboost.generation.packed import PackedMatrix
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
-from cgboost.optimizers.deadlines import deadline_of, time_left
+from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.tolerances import SMALLEST
 
 FEW_CONE_ROWS = 300

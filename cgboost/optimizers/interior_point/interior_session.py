@@ -18,7 +18,6 @@ from cgboost._solvers import SolverFailure
 from cgboost.arrays import Indices, Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.deadlines import check_time, deadline_of
 from cgboost.optimizers.interior_point.interior_point_steps import (
     SLACK_IMPORTANCE,
     Descent,
@@ -31,6 +30,7 @@ from cgboost.optimizers.interior_point.interior_point_steps import (
 )
 from cgboost.optimizers.live_dual import Basis, BoxedDual, DualSolution, LiveDual
 from cgboost.optimizers.simplex.dual_session import OFFSET
+from cgboost.optimizers.solver_options import check_time, deadline_of
 from cgboost.parallel.blas import blas_threads
 from cgboost.penalties.penalty import DualForm
 

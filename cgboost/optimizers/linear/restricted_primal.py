@@ -27,7 +27,7 @@ from cgboost._solvers import Program, Solution, open_session
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import ZERO_REDUCED_COST
-from cgboost.optimizers.deadlines import deadline_of, time_left
+from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.tolerances import LP_FEASIBILITY
 
 SENSES = {"<=": "<=", "≤": "<=", "==": "==", "=": "==", ">=": ">=", "≥": ">="}

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from cgboost.arrays import Indices, Mask, Vector
-from cgboost.optimizers.deadlines import NEWTON, check_time
+from cgboost.optimizers.solver_options import NEWTON, check_time
 from cgboost.tolerances import SMALLEST
 
 MARGIN = 0.1

@@ -23,8 +23,8 @@ from scipy.linalg.lapack import dposv
 from cgboost._solvers import LimitError, Program, solve
 from cgboost.arrays import Indices, Mask, Vector
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.deadlines import NEWTON, check_time
 from cgboost.optimizers.newton.homotopy import follow
+from cgboost.optimizers.solver_options import NEWTON, check_time
 
 EXCESS = 1e-13
 """A gradient above λ by no more than this, relative to the largest of λ and |c|, is rounding."""

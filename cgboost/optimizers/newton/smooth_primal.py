@@ -28,7 +28,6 @@ from cgboost.arrays import Indices, Vector
 from cgboost.compiled import compiled
 from cgboost.generation.columns import FloatArray, multiple
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.deadlines import NEWTON, check_time, deadline_of
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.newton.quadratic_model import (
@@ -39,6 +38,7 @@ from cgboost.optimizers.newton.quadratic_model import (
     without_first,
 )
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss, SmoothLoss, balancing_shift
+from cgboost.optimizers.solver_options import NEWTON, check_time, deadline_of
 from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)

@@ -19,16 +19,12 @@ import numpy as np
 from scipy.sparse import block_diag, csc_array
 
 from cgboost._solvers import (
-    LimitError,
     Program,
     Session,
-    SolverError,
-    Status,
     open_session,
     solve,
 )
 from cgboost.arrays import Vector
-from cgboost.exceptions import MasterError
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.loss import (
     LONGEST_DOUBLING,
@@ -37,6 +33,7 @@ from cgboost.losses.loss import (
 )
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.optimizers.refits.ridged import RidgedLoss
+from cgboost.optimizers.solver_options import solver_errors_as_master_errors
 from cgboost.tolerances import SMALLEST
 
 NEWTON_STEPS = 50
@@ -156,12 +153,8 @@ class LeastDeviations:
     def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
         """The optimum of the linear program ([M] eq. 18)."""
         session = self._grown(H, coef)
-        try:
+        with solver_errors_as_master_errors():
             solution = session.solve(time_limit=time_limit)
-        except LimitError as error:
-            raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
-        except SolverError as error:
-            raise MasterError(str(error)) from error
         variables = self.loss.box.variables
         found = -self._unit * solution.row_duals
         found[: len(self._start)] += self._start
@@ -226,17 +219,9 @@ class RidgedDeviations:
         variables = self._base.box.variables
         rates = variables.rate(H @ coef)
         unit = _usual_size(rates)
-        try:
-            solution = solve(
-                self._program(H, coef, rates, unit),
-                self._solver,
-                time_limit=time_limit,
-                options=self._options,
-            )
-        except LimitError as error:
-            raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
-        except SolverError as error:
-            raise MasterError(str(error)) from error
+        program = self._program(H, coef, rates, unit)
+        with solver_errors_as_master_errors():
+            solution = solve(program, self._solver, time_limit=time_limit, options=self._options)
         found = coef - unit * solution.row_duals
         u = np.clip(self._cost * solution.x[: len(variables)], 0.0, variables.costs)
         return Refitted(found, variables.response(u) - self.loss.pull(H @ found))

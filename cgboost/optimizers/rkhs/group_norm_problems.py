@@ -27,7 +27,6 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
 from cgboost.optimizers.cones.cone_rows import RowsSession
-from cgboost.optimizers.deadlines import NEWTON, check_time, deadline_of, time_left
 from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import (
@@ -37,6 +36,7 @@ from cgboost.optimizers.newton.smooth_primal import (
     SHORTEST,
     SUFFICIENT,
 )
+from cgboost.optimizers.solver_options import NEWTON, check_time, deadline_of, time_left
 from cgboost.penalties.l1 import FEASIBILITY
 from cgboost.penalties.penalty import DualForm, ray_gain
 from cgboost.tolerances import SMALLEST

@@ -15,13 +15,13 @@ from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.deadlines import deadline_of, time_left
 from cgboost.optimizers.live_dual import Basis, RestrictedPoint
 from cgboost.optimizers.reductions.reduction import Chain, Problem
 from cgboost.optimizers.restricted_dual import RestrictedDual
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.simplex.purification import Face, purified
 from cgboost.optimizers.solver_choice import BEFORE_VERTEX
+from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.penalties.penalty import DualForm
 from cgboost.tolerances import COEFFICIENT_ROUNDING, SMALLEST
 

@@ -27,10 +27,10 @@ from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import BoxVariables
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.deadlines import check_time, deadline_of
 from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.simplex.tableau import Tableau, exchanged
 from cgboost.optimizers.simplex.vertex import KinkedVertex, StepOutcome
+from cgboost.optimizers.solver_options import check_time, deadline_of
 from cgboost.penalties.penalty import DualForm
 from cgboost.tolerances import COEFFICIENT_ROUNDING
 
