@@ -159,15 +159,6 @@ class BlockStore:
         self._is_packed.append(isinstance(block, GramBlock))
         self._is_gram.append(factor is None)
 
-    def extend(self, number: int, columns: Vector) -> None:
-        """Put more columns into the factor of a block."""
-        place = np.flatnonzero(self.factors == number)
-        if not place.size or self._is_packed[number]:
-            raise ValueError(f"block {number} has no factor that could get more columns")
-        old, new = self._factors[place[0]], self._scaled(columns, number, self._limits[number])
-        self._factors[place[0]] = np.hstack([old, new])
-        self._lay_out()
-
     def _scaled(self, columns: Vector, number: int, limit: float) -> Vector:
         fits = columns.ndim == 2 and len(columns) == self.n_rows
         _check(columns, number, fits, f"{self.n_rows} rows", columns)

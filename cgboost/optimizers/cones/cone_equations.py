@@ -15,19 +15,15 @@ Rows of weight 0 in W have Δr = 0.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+from scipy.linalg.lapack import dpotrs, dtrtrs
 
 from cgboost.arrays import Vector
 from cgboost.optimizers.cones.cone_blocks import BlockStore, BlockVectors
-
-CONE_RIDGE = 1e-14
-"""Added to a diagonal, relative to it, where the factorisation fails, and then a hundred times as
-much: some ten units of rounding, which is what makes such a matrix indefinite."""
-
+from cgboost.optimizers.interior_point.normal_equations import cholesky
 
 CONE_REFINEMENTS = 1
 """Solutions by columns are refined so often. Rows well inside their box have weights that leave
@@ -40,14 +36,6 @@ class ConeStep(NamedTuple):
     response: Vector
     along: Vector
     free: Vector
-
-
-class ConeEquations(Protocol):
-    """A factorised Newton system."""
-
-    def solve(self, rows: Vector, blocks: Vector, free: Vector) -> ConeStep:
-        """The solution for right-hand sides a, c and e."""
-        ...
 
 
 class EquationsByRows:
@@ -81,12 +69,12 @@ class EquationsByRows:
         matrix *= root
         matrix *= root[:, None]
         np.einsum("ii->i", matrix)[:] += 1.0
-        self._factor = cholesky(matrix)
+        self._factor = upper_factor(matrix)
         border = np.hstack([store.in_rows(omega), free])
         self._border = self._forward(border * root[:, None])
         small = products_of_columns(self._border)
         np.einsum("ii->i", small)[:] += np.concatenate([0.5 / h, diagonal])
-        self._small = cholesky(small)
+        self._small = upper_factor(small)
 
     def _forward(self, right: Vector) -> Vector:
         return np.asarray(dtrtrs(self._factor, right, lower=0, trans=1)[0]) if right.size else right
@@ -121,7 +109,7 @@ class EquationsByColumns:
         self._h = h[store.block_of_column]
         matrix = products_of_columns(self._H * np.sqrt(weights)[:, None])
         np.einsum("ii->i", matrix)[:] += 1.0 / self._h
-        self._factor = cholesky(matrix)
+        self._factor = upper_factor(matrix)
         directions = np.zeros((self._H.shape[1], self._count))
         for number, part in zip(store.factors, store.parts, strict=True):
             directions[part, number] = omega.inner[part]
@@ -131,7 +119,7 @@ class EquationsByColumns:
         self._diagonal = np.concatenate([0.5 / h, diagonal])
         small = self._border.T @ self._behind
         np.einsum("ii->i", small)[:] += self._diagonal
-        self._small = cholesky(small)
+        self._small = upper_factor(small)
 
     def _inverse(self, right: Vector) -> Vector:
         """M⁻¹ times a vector, or several."""
@@ -164,18 +152,9 @@ def products_of_columns(values: Vector) -> Vector:
     return np.asarray(dsyrk(1.0, values, trans=1, lower=0))
 
 
-def cholesky(matrix: Vector) -> Vector:
+def upper_factor(matrix: Vector) -> Vector:
     """Upper factor of a positive definite matrix, raised a little where rounding asks for it."""
-    if not matrix.size:
-        return matrix
-    ridge = 0.0
-    while True:
-        raised = matrix.copy(order="F")
-        np.einsum("ii->i", raised)[:] *= 1.0 + ridge
-        factor, failed = dpotrf(raised, lower=0, overwrite_a=1, clean=0)
-        if not failed or ridge > 1.0 or not np.isfinite(np.einsum("ii->i", matrix)).all():
-            return np.asarray(factor)
-        ridge = max(CONE_RIDGE, 100.0 * ridge)
+    return cholesky(matrix, lower=False)[0] if matrix.size else matrix
 
 
 def back(factor: Vector, right: Vector) -> Vector:

@@ -7,7 +7,7 @@ with r in the box of the loss, and Σr = 0 where the offset is free. The model i
 the same r for all kernels, weighted by η ≥ 0, which makes one kernel machine of them (Bach,
 Lanckriet, Jordan, *Multiple kernel learning, conic duality, and the SMO algorithm*, ICML 2004).
 
-A session holds the blocks; more may come, and blocks given by factors may grow.
+A session holds the blocks; more may come.
 """
 
 from __future__ import annotations
@@ -138,10 +138,6 @@ class ConeSession:
         first = len(self._store)
         self._store.add_all(blocks, limits)
         self._numbers.extend(range(first, len(self._store)))
-
-    def extend(self, block: int, columns: Vector) -> None:
-        """Put more columns into the factor of a block."""
-        self._store.extend(self._numbers[block], columns)
 
     def solve(self, time_limit: float | None = None, accuracy: float = 0.0) -> ConeSolution:
         """The optimum over the blocks in the session.

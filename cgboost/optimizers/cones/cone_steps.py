@@ -25,7 +25,6 @@ from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import BlockStore
 from cgboost.optimizers.cones.cone_equations import (
-    ConeEquations,
     EquationsByColumns,
     EquationsByRows,
 )
@@ -178,7 +177,7 @@ class NewtonEquations:
         form: type[EquationsByRows | EquationsByColumns] = EquationsByRows
         if not len(store.packed) and count < len(self.weights):
             form = EquationsByColumns
-        self._equations: ConeEquations = form(
+        self._equations = form(
             store, scaling.h, scaling.omega, self.weights, border, np.array(diagonal)
         )
         self._no_free = np.zeros(len(free))
