@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import daxpy, dspmv, dsyrk
+from scipy.linalg.blas import daxpy, dspmv
 from scipy.linalg.lapack import dtpttr
 
 from cgboost.arrays import Indices, Vector
@@ -86,12 +86,14 @@ class BlockStore:
 
     Attributes
     ----------
-    packed : ndarray of int
-        The blocks that were given by their Gram matrix.
+    packed, alone : ndarray of int
+        The blocks that were given by their Gram matrix, and by a factor.
     grams, factors : ndarray of int
         The blocks whose vectors are known by ρ and Kρ, and by Hᵀρ.
     columns : ndarray of shape (n_rows, n_factor_columns)
         H of all factors, side by side.
+    alone_columns : ndarray of int
+        Those of the blocks that were given by a factor.
     """
 
     def __init__(self, n_rows: int) -> None:
@@ -119,9 +121,10 @@ class BlockStore:
         self.parts = [slice(end - w, end) for end, w in zip(ends, widths, strict=True)]
         self._of_column: Indices = np.repeat(np.arange(len(widths)), widths)
         self.block_of_column: Indices = self.factors[self._of_column]
+        self.alone: Indices = np.flatnonzero(~is_packed)
+        self.alone_columns: Indices = np.flatnonzero(~is_packed[self.block_of_column])
         columns = self._factors or [np.zeros((self.n_rows, 0))]
         self.columns = np.asfortranarray(np.hstack(columns))
-        self._is_alone: Indices = np.flatnonzero(~is_packed[self.block_of_column])
 
     def add(self, block: GramBlock | FactorBlock, limit: float) -> None:
         """Put one block more into the store; see :meth:`add_all`."""
@@ -180,16 +183,13 @@ class BlockStore:
         return BlockVectors(rho[None, :], grams, self.columns.T @ rho)
 
     def combined(self, weights: Vector) -> Vector:
-        """Σ weights_g K_g, of which the upper triangle counts."""
+        """Σ weights_g K_g over the Gram matrices, of which the upper triangle counts."""
         n = self.n_rows
         total = np.zeros(n * (n + 1) // 2)
         own = weights[self.packed] / self.limits[self.packed] ** 2
         for packed, weight in zip(self._matrices, own, strict=True):
             daxpy(packed.triangle, total, a=weight)
         matrix = np.asarray(dtpttr(n, total, uplo="U")[0])
-        if self._is_alone.size:
-            roots = np.sqrt(weights[self.block_of_column[self._is_alone]])
-            matrix += dsyrk(1.0, self.columns[:, self._is_alone] * roots, lower=0)
         return matrix
 
     def in_rows(self, vectors: BlockVectors) -> Vector:

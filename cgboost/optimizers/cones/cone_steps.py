@@ -24,10 +24,7 @@ import numpy as np
 from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import BlockStore
-from cgboost.optimizers.cones.cone_equations import (
-    EquationsByColumns,
-    EquationsByRows,
-)
+from cgboost.optimizers.cones.cone_equations import ConeEquations
 from cgboost.optimizers.cones.cone_scaling import Cones, ConeVector, NesterovToddScaling
 from cgboost.tolerances import SMALLEST
 
@@ -173,11 +170,7 @@ class NewtonEquations:
             own = float(self.give.sum()) - float(self.weights @ self._tilt**2)
             diagonal.append(max(own, 0.0) + (at.room / at.level if self.bounds_mass else 0.0))
         border = np.stack(free, axis=1) if free else np.zeros((loss.n_rows, 0))
-        count = store.columns.shape[1] + len(free)
-        form: type[EquationsByRows | EquationsByColumns] = EquationsByRows
-        if not len(store.packed) and count < len(self.weights):
-            form = EquationsByColumns
-        self._equations = form(
+        self._equations = ConeEquations(
             store, scaling.h, scaling.omega, self.weights, border, np.array(diagonal)
         )
         self._no_free = np.zeros(len(free))
