@@ -12,7 +12,7 @@ features of a linear kernel whose scale is large compared with its limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +86,7 @@ class BlockStore:
 
     Attributes
     ----------
+    limits : ndarray of shape (n_blocks,)
     packed, alone : ndarray of int
         The blocks that were given by their Gram matrix, and by a factor.
     grams, factors : ndarray of int
@@ -109,7 +110,8 @@ class BlockStore:
         return len(self._limits)
 
     def _lay_out(self) -> None:
-        """Where the blocks of either kind stand."""
+        """Where the blocks of either kind stand, and their limits."""
+        self.limits = np.array(self._limits)
         is_gram = np.array(self._is_gram, dtype=bool)
         is_packed = np.array(self._is_packed, dtype=bool)
         self.grams: Indices = np.flatnonzero(is_gram)
@@ -167,11 +169,6 @@ class BlockStore:
         _check(columns, number, fits, f"{self.n_rows} rows", columns)
         return np.asarray(columns, dtype=np.float64) / limit
 
-    @property
-    def limits(self) -> Vector:
-        """The limit of every block."""
-        return np.array(self._limits)
-
     # ------------------------------------------------------------------ products
 
     def images(self, rho: Vector) -> BlockVectors:
@@ -217,21 +214,18 @@ class BlockStore:
 
     def combination(self, *terms: tuple[Vector | float, BlockVectors]) -> BlockVectors:
         """Σ factor·vector, where a factor is one number, or one a block."""
-        lines, inner = [], []
-        for factor, _ in terms:
-            scalar = np.ndim(factor) == 0
-            lines.append(factor if scalar else np.asarray(factor)[self.grams, None])
-            inner.append(factor if scalar else np.asarray(factor)[self.block_of_column])
-
-        def total(of: Callable[[BlockVectors], Vector], factors: list[Vector | float]) -> Vector:
-            pairs = zip(factors, terms, strict=True)
-            return np.asarray(sum(factor * of(vectors) for factor, (_, vectors) in pairs))
-
-        return BlockVectors(
-            total(lambda vectors: vectors.coef, lines),
-            total(lambda vectors: vectors.image, lines),
-            total(lambda vectors: vectors.inner, inner),
-        )
+        coef: Any = 0.0
+        image: Any = 0.0
+        inner: Any = 0.0
+        for factor, vectors in terms:
+            of_lines: Any = factor
+            of_columns: Any = factor
+            if isinstance(factor, np.ndarray):
+                of_lines, of_columns = factor[self.grams, None], factor[self.block_of_column]
+            coef = coef + of_lines * vectors.coef
+            image = image + of_lines * vectors.image
+            inner = inner + of_columns * vectors.inner
+        return BlockVectors(coef, image, inner)
 
 
 def low_rank_factor(matrix: PackedMatrix, rank: int) -> Vector | None:

@@ -68,8 +68,8 @@ class ConeEquations:
         self._border = np.hstack([columns, images[:, self._alone], free])
         of_columns = 1.0 / h[store.block_of_column[store.alone_columns]]
         self._diagonal = np.concatenate([of_columns, 0.5 / h[self._alone], diagonal])
-        self._weights, self._root = weights, np.sqrt(weights)
-        self._there = weights > 0
+        self._root, there = np.sqrt(weights), weights > 0
+        self._there, self._inverse = there.astype(np.float64), there / np.where(there, weights, 1.0)
         self._sum: Vector | None = None  # of the Gram matrices
         if len(self._packed):
             self._sum = store.combined(h)
@@ -92,8 +92,7 @@ class ConeEquations:
             left = rows - self._images @ d - self._border @ phi
             if self._sum is not None:
                 left -= dsymv(1.0, self._sum, r, lower=0)
-            left = np.where(self._there, left, 0.0)
-            left[self._there] -= r[self._there] / self._weights[self._there]
+            left = self._there * left - self._inverse * r
             missed = given + self._images.T @ r - d / self._stiffness
             more = self._solved(left, missed, beside + self._border.T @ r - self._diagonal * phi)
             r, d, phi = r + more[0], d + more[1], phi + more[2]
