@@ -15,11 +15,8 @@ import numpy as np
 from scipy.special import softmax
 
 from cgboost.arrays import Vector
-from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState
 from cgboost.losses.loss import DifferentiableLoss
-from cgboost.masters.stagewise.stagewise import DescentMaster
-from cgboost.optimizers.column_store import ColumnStore
+from cgboost.masters.stagewise.fully_corrective import RefittedMaster
 from cgboost.optimizers.refits.refits import NewtonRefit, Refit, Refitted
 from cgboost.optimizers.refits.ridged import RidgedLoss
 
@@ -115,7 +112,7 @@ MultiOutputLoss = Responses | ClassScores
 """The loss of several outputs, and how all coefficients of it are chosen."""
 
 
-class SharedMaster(DescentMaster):
+class SharedMaster(RefittedMaster):
     """Master of totally corrective boosting with columns that all outputs share.
 
     Columns come in groups, one for each output, with the same values.
@@ -127,34 +124,4 @@ class SharedMaster(DescentMaster):
 
     def __init__(self, outputs: MultiOutputLoss) -> None:
         self.outputs = outputs
-        self.columns: list[Column] = []
-        n_rows = len(outputs.weights)
-        self._store = ColumnStore(n_rows, centred=False)
-        self._store.append(np.ones((1, n_rows)))
-        self._coef = np.asarray(outputs.constant(), dtype=np.float64)[None, :]
-        self._bounded = True
-        self._empty = outputs.value(np.ones((n_rows, 1)) * self._coef)
-
-    def add(self, columns: Sequence[Column]) -> None:
-        """Take new columns into the problem."""
-        shared = columns[:: self.outputs.n_outputs]
-        for column in shared:
-            column.check(len(self.outputs.weights))
-        if shared:
-            self._store.append(np.stack([column.values for column in shared]).astype(np.float64))
-            self._coef = np.vstack([self._coef, np.zeros((len(shared), self.outputs.n_outputs))])
-            self.columns.extend(columns)
-
-    def solve(self, *, time_limit: float | None = None) -> MasterState:
-        """Choose the coefficients."""
-        H = self._store.scaled(np.arange(self._store.count), np.arange(len(self.outputs.weights)))
-        scales = self._store.scales[:, None]
-        refitted = self.outputs.refit(H, self._coef * scales, time_limit)
-        self._coef, self._bounded = refitted.coef / scales, refitted.bounded
-        output = H @ refitted.coef
-        response = refitted.response
-        if response is None:
-            response = self.outputs.pseudo_response(output)
-        coef, objective = self._coef[1:].ravel(), self.outputs.value(output)
-        intercept, bounded = self._coef[0].copy(), self._bounded
-        return self._state(coef, intercept, output, response, objective, bounded=bounded)
+        super().__init__(outputs, outputs, has_offset=True)
