@@ -31,7 +31,7 @@ TIME_LIMITS = ("time_limit", "time_limit_secs")
 """Names that solvers have for a limit of one solve; masters divide the time that is left."""
 
 
-LEAST_SECONDS = 0.01
+SHORTEST_SOLVE = 0.01
 """A solver is given so much at least: with less it has no answer at all."""
 
 NEWTON = "Newton's method"
@@ -45,7 +45,7 @@ def deadline_of(time_limit: float | None) -> float:
 
 def time_left(deadline: float) -> float | None:
     """The seconds that are left for a solver; None without a limit."""
-    return None if deadline == np.inf else max(LEAST_SECONDS, deadline - time.perf_counter())
+    return None if deadline == np.inf else max(SHORTEST_SOLVE, deadline - time.perf_counter())
 
 
 def check_time(deadline: float, method: str) -> None:

@@ -16,8 +16,7 @@ and Todd. Heads need not be 1 at the start: relaxed as they are, any u is inside
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -90,8 +89,8 @@ class ConeProblem:
 
 
 @dataclass(frozen=True)
-class ConeIterate:
-    """A point inside the box and all cones, with its multipliers.
+class ConeNumbers:
+    """What an iterate is made of, or the changes of it along a direction.
 
     Attributes
     ----------
@@ -105,8 +104,6 @@ class ConeIterate:
     offset, level : float
     room : float
         amount − Σu of a mass that may be less, otherwise 0.
-    measured : float
-        ‖r‖ where Kr was last evaluated, and not changed by Newton steps alone.
     """
 
     u: Vector
@@ -119,6 +116,18 @@ class ConeIterate:
     offset: float
     level: float
     room: float
+
+
+@dataclass(frozen=True)
+class ConeIterate(ConeNumbers):
+    """A point inside the box and all cones, with its multipliers.
+
+    Attributes
+    ----------
+    measured : float
+        ‖r‖ where Kr was last evaluated, and not changed by Newton steps alone.
+    """
+
     measured: float
 
     @property
@@ -127,19 +136,8 @@ class ConeIterate:
         return self.dual.head / np.maximum(self.slack.head, SMALLEST)
 
 
-class ConeDirection(NamedTuple):
-    """Changes of an iterate's parts, in their order."""
-
-    u: Vector
-    low: Vector
-    high: Vector
-    slack: ConeVector
-    dual: ConeVector
-    height: float
-    response: Vector
-    offset: float
-    level: float
-    room: float
+SUMMED = [part.name for part in fields(ConeNumbers) if part.name not in ("slack", "dual")]
+"""The parts that add up as numbers do."""
 
 
 class NewtonEquations:
@@ -202,13 +200,13 @@ class NewtonEquations:
         boxes = len(self.variables) + int(np.count_nonzero(self.bounded))
         return boxes + 2 * len(self.at.slack.head) + int(self.bounds_mass)
 
-    def predictor(self) -> ConeDirection:
+    def predictor(self) -> ConeNumbers:
         """The direction to products of 0."""
         at, zero = self.at, np.zeros(len(self.at.u))
         back = self.cones.combination((-1.0, at.dual))
         return self._direction(zero, zero, back, 0.0)
 
-    def corrector(self, affine: ConeDirection, mu: float) -> ConeDirection:
+    def corrector(self, affine: ConeNumbers, mu: float) -> ConeNumbers:
         """The direction to products of μ, with what the predictor leaves of second order."""
         cones, scaling, at = self.cones, self.scaling, self.at
         point = scaling.apply(at.dual)
@@ -220,9 +218,7 @@ class NewtonEquations:
         low, high = mu - affine.u * affine.low, mu + affine.u * affine.high
         return self._direction(low, high, change, mu - affine.room * affine.level)
 
-    def _direction(
-        self, low: Vector, high: Vector, change: ConeVector, mass: float
-    ) -> ConeDirection:
+    def _direction(self, low: Vector, high: Vector, change: ConeVector, mass: float) -> ConeNumbers:
         """The direction to these products; ``change`` is what the cones ask of (t, y)."""
         at, problem, variables = self.at, self.problem, self.variables
         store, scaling = problem.store, self.scaling
@@ -256,7 +252,7 @@ class NewtonEquations:
         )
         level = float(found.free[-1]) if self.sums_to is not None else 0.0
         u = self._of_variables(pull, by_row, found.response, level)
-        return ConeDirection(
+        return ConeNumbers(
             u=u,
             low=(low - at.low * u) / at.u - at.low,
             high=np.where(self.bounded, (high + at.high * u) / self.over - at.high, 0.0),
@@ -277,7 +273,7 @@ class NewtonEquations:
         own += variables.sign * (response * self._per_row)[row]
         return own * self.give
 
-    def length(self, move: ConeDirection) -> float:
+    def length(self, move: ConeNumbers) -> float:
         """How far one may go before something is no longer positive, ∞ if there is no end."""
         at = self.at
         sides = [
@@ -293,24 +289,13 @@ class NewtonEquations:
             sides.append(_reach(*pair))
         return min(sides)
 
-    def after(self, move: ConeDirection, length: float) -> ConeIterate:
+    def after(self, move: ConeNumbers, length: float) -> ConeIterate:
         """The point at this length along a move."""
         at, cones = self.at, self.cones
         slack = cones.combination((1.0, at.slack), (length, move.slack))
         dual = cones.combination((1.0, at.dual), (length, move.dual))
-        return replace(
-            at,
-            u=at.u + length * move.u,
-            low=at.low + length * move.low,
-            high=at.high + length * move.high,
-            slack=slack,
-            dual=dual,
-            height=at.height + length * move.height,
-            response=at.response + length * move.response,
-            offset=at.offset + length * move.offset,
-            level=at.level + length * move.level,
-            room=at.room + length * move.room,
-        )
+        sums = {name: getattr(at, name) + length * getattr(move, name) for name in SUMMED}
+        return replace(at, slack=slack, dual=dual, **sums)
 
 
 def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:

@@ -162,17 +162,11 @@ def follow_prices(
 
     Parameters
     ----------
-    Q : ndarray of shape (n, n)
-        Positive definite.
+    Q, charge, positive, deadline
+        As for :func:`follow`, with λ above 0.
     q : ndarray of shape (n,)
-    charge : ndarray of shape (n,)
-        λ, above 0.
     prices : ndarray of shape (n_prices,)
         t, above 0.
-    positive : ndarray of bool, shape (n,)
-        Coordinates that must be at least 0.
-    deadline : float
-        In seconds of ``time.perf_counter``.
 
     Returns
     -------

@@ -72,27 +72,16 @@ def minimise(
 
     Parameters
     ----------
-    Q : ndarray of shape (n, n)
-        Positive definite.
-    c : ndarray of shape (n,)
-    charge : ndarray of shape (n,)
-        λ, at least 0.
-    start : ndarray of shape (n,)
-        Any point; the more of its signs are right, the fewer steps.
-    positive : ndarray of bool, shape (n,)
-        Coordinates that must be at least 0.
+    Q, c, charge, start, positive, deadline
+        As for :func:`~cgboost.optimizers.newton.homotopy.follow`, but any start.
     rank : int, optional
         Of Q, but for what makes it definite: where as many coordinates are active, others enter one
         at a time, as in a simplex method.
-    deadline : float
-        In seconds of ``time.perf_counter``.
 
     Raises
     ------
-    LinAlgError
-        If Q is not positive definite up to rounding.
-    LimitError
-        Past the deadline.
+    LinAlgError, LimitError
+        As there.
     """
     x = np.where(positive, np.maximum(start, 0.0), start)
     room = len(c) if rank is None else rank
