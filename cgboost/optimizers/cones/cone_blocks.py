@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import daxpy, dspmv
-from scipy.linalg.lapack import dtpttr
 
 from cgboost.arrays import Indices, Vector
 from cgboost.forks import cached_property
@@ -180,14 +179,13 @@ class BlockStore:
         return BlockVectors(rho[None, :], grams, self.columns.T @ rho)
 
     def combined(self, weights: Vector) -> Vector:
-        """Σ weights_g K_g over the Gram matrices, of which the upper triangle counts."""
+        """The upper triangle of Σ weights_g K_g over the Gram matrices, packed by columns."""
         n = self.n_rows
         total = np.zeros(n * (n + 1) // 2)
         own = weights[self.packed] / self.limits[self.packed] ** 2
         for packed, weight in zip(self._matrices, own, strict=True):
             daxpy(packed.triangle, total, a=weight)
-        matrix = np.asarray(dtpttr(n, total, uplo="U")[0])
-        return matrix
+        return total
 
     def in_rows(self, vectors: BlockVectors) -> Vector:
         """Kρ of every block, shape (n_rows, n_blocks)."""

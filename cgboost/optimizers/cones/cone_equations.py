@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import dsymv, dsyrk
-from scipy.linalg.lapack import dpotrs, dtrtrs
+from scipy.linalg.blas import dspmv, dsyrk
+from scipy.linalg.lapack import dpotrs, dtpttr, dtrtrs
 
 from cgboost.arrays import Vector
 from cgboost.optimizers.cones.cone_blocks import BlockStore, BlockVectors
@@ -73,7 +73,8 @@ class ConeEquations:
         self._sum: Vector | None = None  # of the Gram matrices
         if len(self._packed):
             self._sum = store.combined(h)
-            matrix = self._sum + dsyrk(1.0, self._images * np.sqrt(self._stiffness), lower=0)
+            matrix, scaled = dtpttr(len(weights), self._sum)[0], np.sqrt(self._stiffness)
+            matrix = dsyrk(1.0, self._images * scaled, beta=1.0, c=matrix, overwrite_c=1, lower=0)
             matrix *= self._root
             matrix *= self._root[:, None]
             np.einsum("ii->i", matrix)[:] += 1.0
@@ -83,15 +84,17 @@ class ConeEquations:
         np.einsum("ii->i", small)[:] += self._diagonal
         self._small = upper_factor(small)
 
-    def solve(self, rows: Vector, blocks: Vector, free: Vector) -> ConeStep:
+    def solve(
+        self, rows: Vector, blocks: Vector, free: Vector, refinements: int = CONE_REFINEMENTS
+    ) -> ConeStep:
         """The solution for right-hand sides a, c and e."""
         given = blocks[self._packed]
         beside = np.concatenate([np.zeros(self._n_columns), blocks[self._alone], free])
         r, d, phi = self._solved(rows, given, beside)
-        for _ in range(CONE_REFINEMENTS):
+        for _ in range(refinements):
             left = rows - self._images @ d - self._border @ phi
             if self._sum is not None:
-                left -= dsymv(1.0, self._sum, r, lower=0)
+                left -= dspmv(len(r), 1.0, self._sum, r)
             left = self._there * left - self._inverse * r
             missed = given + self._images.T @ r - d / self._stiffness
             more = self._solved(left, missed, beside + self._border.T @ r - self._diagonal * phi)

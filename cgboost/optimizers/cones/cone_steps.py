@@ -23,7 +23,7 @@ import numpy as np
 from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import BlockStore
-from cgboost.optimizers.cones.cone_equations import ConeEquations
+from cgboost.optimizers.cones.cone_equations import CONE_REFINEMENTS, ConeEquations
 from cgboost.optimizers.cones.cone_scaling import Cones, ConeVector, NesterovToddScaling
 from cgboost.tolerances import SMALLEST
 
@@ -201,10 +201,10 @@ class NewtonEquations:
         return boxes + 2 * len(self.at.slack.head) + int(self.bounds_mass)
 
     def predictor(self) -> ConeNumbers:
-        """The direction to products of 0."""
+        """The direction to products of 0, as exact as it takes to say how far one may go."""
         at, zero = self.at, np.zeros(len(self.at.u))
         back = self.cones.combination((-1.0, at.dual))
-        return self._direction(zero, zero, back, 0.0)
+        return self._direction(zero, zero, back, 0.0, refinements=0)
 
     def corrector(self, affine: ConeNumbers, mu: float) -> ConeNumbers:
         """The direction to products of μ, with what the predictor leaves of second order."""
@@ -218,7 +218,14 @@ class NewtonEquations:
         low, high = mu - affine.u * affine.low, mu + affine.u * affine.high
         return self._direction(low, high, change, mu - affine.room * affine.level)
 
-    def _direction(self, low: Vector, high: Vector, change: ConeVector, mass: float) -> ConeNumbers:
+    def _direction(
+        self,
+        low: Vector,
+        high: Vector,
+        change: ConeVector,
+        mass: float,
+        refinements: int = CONE_REFINEMENTS,
+    ) -> ConeNumbers:
         """The direction to these products; ``change`` is what the cones ask of (t, y)."""
         at, problem, variables = self.at, self.problem, self.variables
         store, scaling = problem.store, self.scaling
@@ -235,7 +242,10 @@ class NewtonEquations:
                 own += mass / at.level - at.room
             free.append(own)
         found = self._equations.solve(
-            by_row - store.sum_in_rows(change.body), -scaling.head * self.heads, np.array(free)
+            by_row - store.sum_in_rows(change.body),
+            -scaling.head * self.heads,
+            np.array(free),
+            refinements,
         )
         height = 0.0
         if problem.squared:
