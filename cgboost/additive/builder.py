@@ -116,10 +116,10 @@ class StageBuilder:
             for (number, groups), parts in zip(inputs.items(), found.values(), strict=True)
             if number < n_features and isinstance(groups, Intervals) and len(groups.edges)
         ]
-        near = [mean_of(term, found[term.feature].training) for term in (*terms, *lines)]
+        near_means = [mean_of(term, found[term.feature].training) for term in (*terms, *lines)]
         whole = next(iter(found.values())).training.together()
-        near.append(float(whole.mean[0, -1]))
-        stage = self._combined(terms, lines, sums, n_regressors, np.array(near))
+        near_means.append(float(whole.mean[0, -1]))
+        stage = self._combined(terms, lines, sums, n_regressors, np.array(near_means))
         return self._linked(stage, sums) if self.link else stage
 
     def bounded(self, stage: Stage, extremes: tuple[float, float]) -> Stage:
@@ -163,7 +163,7 @@ class StageBuilder:
         lines: list[Transformation],
         sums: OutputSums,
         n_regressors: int,
-        near: Vector,
+        near_means: Vector,
     ) -> Stage:
         """The stepwise regression of the response on trees, or on trees and the features.
 
@@ -171,7 +171,7 @@ class StageBuilder:
         spoil all that comes later. So both are tried.
         """
         terms = [*trees, *lines]
-        parts = sums.of_terms(terms, n_regressors, near)
+        parts = sums.of_terms(terms, n_regressors, near_means)
         holdout, price = judges(parts.training, parts.holdout)
         signs = [abs(self.constraints.sign(tree.feature)) for tree in trees]
         signs += [self.constraints.sign(line.feature) for line in lines]

@@ -146,11 +146,11 @@ class Round:
     state: MasterState
     scores: dict[str, float] = field(default_factory=dict)
 
-    def as_row(self) -> dict[str, float | int | str]:
-        """The round without its state: one row of the history."""
+    def as_entry(self) -> dict[str, float | int | str]:
+        """The round without its state: one entry of the history."""
         hidden = ("number", "state", "scores")
-        row = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in hidden}
-        return {"round": self.number} | row | self.scores
+        entry = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in hidden}
+        return {"round": self.number} | entry | self.scores
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,7 @@ class Result:
 
 
 class Trace:
-    """What happened so far: rows of the history, coefficients, the best bound.
+    """What happened so far: entries of the history, coefficients, the best bound.
 
     Attributes
     ----------
@@ -303,7 +303,7 @@ class Trace:
         self.tol = tol
         self.started = time.perf_counter()
         self.best_bound = -math.inf
-        self.rows: list[dict[str, Any]] = []
+        self.entries: list[dict[str, Any]] = []
         self.path: list[tuple[Vector, float | Vector]] = []
         self.scales: list[float] = []
         self.duals: list[tuple[Sequence[Hashable], Vector] | None] = []
@@ -335,7 +335,7 @@ class Trace:
 
     def seconds_left(self, limit: float | None) -> float | None:
         """What is left for the master; the first solve is let through, to have one round."""
-        if limit is None or not self.rows:
+        if limit is None or not self.entries:
             return None
         return max(0.01, limit - (time.perf_counter() - self.started))
 
@@ -351,7 +351,7 @@ class Trace:
             self.best_bound = max(self.best_bound, bound)
         self.allowance = 0.0 if self.fresh(priced.columns) else allowance(state.magnitude)
         return Round(
-            number=len(self.rows),
+            number=len(self.entries),
             columns=state.n_held,
             active=int(np.count_nonzero(state.coef)),
             objective=state.objective,
@@ -366,13 +366,13 @@ class Trace:
         )
 
     def certify(self, bound: float | None, n_evaluated: int) -> None:
-        """Enter an exact pass made after the last round into its row."""
-        row = self.rows[-1]
+        """Enter an exact pass made after the last round into its entry."""
+        entry = self.entries[-1]
         if bound is not None:
             self.best_bound = max(self.best_bound, bound)
-            row["bound"] = self.best_bound
-            row["gap"] = self._gap(row["objective"], self.best_bound, self.scales[-1])
-        row["evaluated"] += n_evaluated
+            entry["bound"] = self.best_bound
+            entry["gap"] = self._gap(entry["objective"], self.best_bound, self.scales[-1])
+        entry["evaluated"] += n_evaluated
 
     def _gap(self, objective: float, bound: float, scale: float) -> float:
         """The relative gap, 0 where it is above the tolerance by nothing but rounding."""
@@ -382,7 +382,7 @@ class Trace:
 
     def keep(self, current: Round) -> None:
         """Enter a complete round, scores of the callbacks included."""
-        self.rows.append(current.as_row())
+        self.entries.append(current.as_entry())
         self.path.append((current.state.coef, current.state.intercept))
         self.scales.append(current.state.gap_scale)
         rows = current.state.rows
@@ -398,10 +398,10 @@ class Trace:
     def move(self, number: int, vertex: Vertex) -> None:
         """Put a vertex in the place of a round's coefficients."""
         self.path[number] = (vertex.coef, vertex.intercept)
-        self.rows[number] |= {
+        self.entries[number] |= {
             "objective": vertex.objective,
             "active": int(np.count_nonzero(vertex.coef)),
-            "gap": self._gap(vertex.objective, self.rows[number]["bound"], self.scales[number]),
+            "gap": self._gap(vertex.objective, self.entries[number]["bound"], self.scales[number]),
         }
 
     def result(
@@ -409,24 +409,25 @@ class Trace:
     ) -> Result:
         """The run, cut at round ``number``."""
         coef, intercept = self.path[number]
-        row = self.rows[number]
+        entry = self.entries[number]
         bound = self.best_bound if math.isfinite(self.best_bound) else None
         names: dict[str, Any] = {}
-        for entry in self.rows:
-            names |= entry  # in the order in which they came up
+        for each in self.entries:
+            names |= each  # in the order in which they came up
         return Result(
-            objective=row["objective"],
+            objective=entry["objective"],
             bound=bound,
-            gap=self._gap(row["objective"], self.best_bound, self.scales[number]),
+            gap=self._gap(entry["objective"], self.best_bound, self.scales[number]),
             columns=self.columns[: len(coef)],
             coef=coef,
             intercept=intercept,
-            n_rounds=len(self.rows),
+            n_rounds=len(self.entries),
             best_round=number,
             stop_reason=reason,
             message=message,
             history={
-                name: np.array([entry.get(name, math.nan) for entry in self.rows]) for name in names
+                name: np.array([each.get(name, math.nan) for each in self.entries])
+                for name in names
             },
             path=self.path,
             error=error,
@@ -438,7 +439,7 @@ class Trace:
     def _duals(self, number: int) -> dict[Hashable, float]:
         """Those of a round, by name; none where they are of a problem that is infeasible."""
         known = self.duals[number]
-        if known is None or not math.isfinite(self.rows[number]["objective"]):
+        if known is None or not math.isfinite(self.entries[number]["objective"]):
             return {}
         return dict(zip(known[0], known[1].tolist(), strict=True))
 

@@ -164,10 +164,10 @@ class ColumnGeneration:
         self._able = with_defaults(master, Abilities())
         self._adjusts = hasattr(master, "columns") and hasattr(master, "accuracy")
         # by name: asking a protocol takes as long as a round of a small problem
-        own = pricer if hasattr(pricer, "price") else FunctionPricer(pricer)
-        self.pricer = cast(Pricer, own)
-        timed = hasattr(own, "seconds_left")
-        self._timed = cast(TimedPricer, own) if timed else None
+        asked = pricer if hasattr(pricer, "price") else FunctionPricer(pricer)
+        self.pricer = cast(Pricer, asked)
+        timed = hasattr(asked, "seconds_left")
+        self._timed = cast(TimedPricer, asked) if timed else None
         self.tol = tol
         self.columns_per_round = columns_per_round or self._able.columns_per_round
         self.max_columns, self.columns_reason = max_columns, columns_reason
@@ -268,7 +268,7 @@ class ColumnGeneration:
                 stop = self._round(trace)
             reason, message = stop
         except KeyboardInterrupt:
-            if not trace.rows:
+            if not trace.entries:
                 raise
             reason, message = StopReason.INTERRUPTED, "Ctrl-C; the last complete round is kept"
         except RunError as failure:
@@ -276,10 +276,10 @@ class ColumnGeneration:
             timed_out = isinstance(error, MasterError) and error.timed_out
             reason = StopReason.TIME if timed_out else failure.reason
             message = f"{described(error)}; the last good round is kept"
-            useful = trace.rows and (timed_out or trace.path[self._best_round(trace)][0].any())
+            useful = trace.entries and (timed_out or trace.path[self._best_round(trace)][0].any())
             if not useful or (isinstance(error, CGBoostError) and error.refutes_bounds):
                 raise error from error.__cause__
-        logger.info("stopped after %d rounds: %s (%s)", len(trace.rows), reason, message)
+        logger.info("stopped after %d rounds: %s (%s)", len(trace.entries), reason, message)
         number = self._best_round(trace)
         if error is None and reason is not StopReason.INTERRUPTED and not ended_before:
             self._cross_over(trace, number)
@@ -312,7 +312,7 @@ class ColumnGeneration:
         """One round; its state, which is as long as the rows are many, ends with it."""
         # 1. the restricted master: coefficients of the columns so far, and duals
         clock, limits = time.perf_counter(), self.limits
-        self._aim(len(trace.rows), trace.coming, trace.best_bound)
+        self._aim(len(trace.entries), trace.coming, trace.best_bound)
         with blaming(StopReason.MASTER_FAILED):
             state = self.master.solve(time_limit=trace.seconds_left(self.time_limit))
             if not np.isfinite(state.pseudo_response).all() or np.isnan(state.objective):
@@ -329,7 +329,7 @@ class ColumnGeneration:
         # 2. pricing: the columns that help most, and a lower bound; all that a search may still do
         # in a last round is to prove something
         priced, bound = Priced(columns=()), None
-        searched = self._able.proves or not limits.last(state.n_held, len(trace.rows))
+        searched = self._able.proves or not limits.last(state.n_held, len(trace.entries))
         if searched:
             limit = limits.room(state.n_held, self.columns_per_round)
             priced, bound = self._price(trace, state, self.smoothing.points(state), limit)
@@ -406,7 +406,7 @@ class ColumnGeneration:
     def _save(self, trace: Trace, stop: Stop | None) -> None:
         """Offer the run to callbacks that keep it."""
         saving = self._saving
-        if not (saving and trace.rows):
+        if not (saving and trace.entries):
             return
         if stop is None:  # what is remembered later is of a round that is made again
             self._remembered = remembered(self.pricer, self.smoothing)
@@ -491,7 +491,7 @@ class ColumnGeneration:
             return
         if vertex is None:
             return
-        allowed = trace.rows[number]["objective"] + VERTEX_COST * trace.scales[number]
+        allowed = trace.entries[number]["objective"] + VERTEX_COST * trace.scales[number]
         if vertex.objective <= allowed:
             trace.move(number, vertex)
 
@@ -512,11 +512,11 @@ class ColumnGeneration:
         """
         for callback in self.callbacks:
             number = callback.best_round
-            if number is not None and number < len(trace.rows):
+            if number is not None and number < len(trace.entries):
                 return int(number)
         if not self._able.descends:
-            return len(trace.rows) - 1
-        objectives = np.array([row["objective"] for row in trace.rows])
+            return len(trace.entries) - 1
+        objectives = np.array([entry["objective"] for entry in trace.entries])
         lowest = objectives.min() + 1e-9 * trace.scales[int(objectives.argmin())]
         return int(np.flatnonzero(objectives <= lowest)[-1])
 

@@ -145,7 +145,7 @@ def fingerprint_of(master: Any, pricer: Any) -> str:
     parts: list[Any] = [type(master).__name__, type(pricer).__name__]
     own = getattr(master, "fingerprint", None)
     loss = getattr(master, "loss", None)
-    loss = getattr(loss, "bound", loss)
+    loss = getattr(loss, "on_rows", loss)
     for name in ("target", "lower", "upper", "weights", "epsilon", "curvature"):
         value = getattr(loss, name, None)
         if isinstance(value, (np.ndarray, float)):
@@ -245,7 +245,7 @@ def restored_trace(tol: float, record: RunRecord, now: float) -> Trace:
     trace = Trace(tol)
     trace.started = now - record.seconds
     trace.best_bound = record.best_bound
-    trace.rows = [dict(row) for row in record.rows]
+    trace.entries = [dict(row) for row in record.rows]
     trace.path, trace.scales = list(record.path), list(record.scales)
     trace.duals = list(record.duals)
     trace.columns = tuple(record.columns[: record.sizes[-1]] if record.sizes else ())
@@ -262,8 +262,8 @@ def record_of(
     lowest, highest = trace.extremes
     return RunRecord(
         columns=list(columns),
-        sizes=[int(row["columns"]) for row in trace.rows],
-        rows=trace.rows,
+        sizes=[int(entry["columns"]) for entry in trace.entries],
+        rows=trace.entries,
         path=trace.path,
         scales=trace.scales,
         best_bound=trace.best_bound,

@@ -80,7 +80,7 @@ def get_loss(loss: str | Loss | type[Loss], **parameters: Any) -> Loss:
     return kind(**parameters)
 
 
-def bound_loss(
+def loss_on_rows(
     loss: str | Loss | type[Loss] | LossMaker, target: Vector, weights: Vector, **parameters: Any
 ) -> DifferentiableLoss:
     """A loss on training rows: by name, from a :class:`Loss`, or from ``loss(target, weights)``.
@@ -94,13 +94,13 @@ def bound_loss(
     """
     if (known := known_loss(loss, **parameters)) is not None:
         return known.on(target, weights)
-    bound = loss(target, weights)  # type: ignore[operator, call-arg]
-    if not isinstance(bound, DifferentiableLoss):
+    on_rows = loss(target, weights)  # type: ignore[operator, call-arg]
+    if not isinstance(on_rows, DifferentiableLoss):
         raise TypeError(
-            f"loss(target, weights) must return a DifferentiableLoss, got {bound!r}: subclass "
+            f"loss(target, weights) must return a DifferentiableLoss, got {on_rows!r}: subclass "
             "cgboost.losses.Loss or cgboost.losses.loss.DifferentiableLoss"
         )
-    return bound
+    return on_rows
 
 
 def known_loss(loss: str | Loss | type[Loss] | LossMaker, **parameters: Any) -> Loss | None:

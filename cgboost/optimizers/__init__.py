@@ -2,7 +2,7 @@
 
 ::
 
-    live_dual.py         its data over a box, and the protocol of sessions
+    live_dual.py         the restricted dual over a box, and the protocol of sessions
     reductions/          changes of variables in front of an optimizer
     restricted_dual.py   the restricted dual of a loss and a penalty, over working sets
     column_store.py      its columns; free_columns.py, large_columns.py
@@ -16,5 +16,5 @@
     refits/              all coefficients of stagewise masters
     solver_choice.py     which reductions for which problem, and who solves what
     solver_comparison.py whether a named solver is the wrong one, by measurement
-    solver_options.py    what solvers take, and how they fail
+    solver_options.py    what solvers are told (options, time), and how they fail
 """

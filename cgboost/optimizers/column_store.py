@@ -47,7 +47,7 @@ class ColumnStore:
         Columns of larger entries become free directions, and solvers see of them only what is left:
         :mod:`cgboost.optimizers.large_columns`. Scores and scaled columns are those
         that solvers see, coefficients those of the columns themselves.
-    free : FreeColumns, optional
+    free_columns : FreeColumns, optional
         Solvers see their directions in their place.
     """
 
@@ -57,12 +57,12 @@ class ColumnStore:
         *,
         centred: bool,
         large: float = np.inf,
-        free: FreeColumns | None = None,
+        free_columns: FreeColumns | None = None,
     ) -> None:
         self._centred = centred
-        self.free = FreeColumns([]) if free is None else free
-        self.count = self.n_free = len(self.free)
-        self._means = self.free.means
+        self.free_columns = FreeColumns([]) if free_columns is None else free_columns
+        self.count = self.n_free = len(self.free_columns)
+        self._means = self.free_columns.means
         self._buffer = np.empty((n_rows, 16))
         self.scales = np.ones(self.n_free)
         self.largest = 0.0
@@ -135,38 +135,38 @@ class ColumnStore:
     @property
     def directions(self) -> Indices:
         """What solvers see of the free columns, by number."""
-        return np.arange(self.free.n_directions)
+        return np.arange(self.free_columns.n_directions)
 
     def imbalance(self, coef: Vector, response: Vector) -> float:
         """What scores of free columns that are not 0 are worth: |Q'r|·|c| at Fα = Qc."""
         if not self.n_free:
             return 0.0
-        size = np.linalg.norm(self.free.of_columns(coef[: self.n_free]))
-        return float(np.linalg.norm(self.free.scores(response)) * size)
+        size = np.linalg.norm(self.free_columns.of_columns(coef[: self.n_free]))
+        return float(np.linalg.norm(self.free_columns.scores(response)) * size)
 
     def on_part(self, rows: Indices) -> ColumnStore:
         """Directions and columns, as they are centred, on some of the rows; its own store."""
-        part = ColumnStore(len(rows), centred=False, free=self.free.on_part(rows))
+        part = ColumnStore(len(rows), centred=False, free_columns=self.free_columns.on_part(rows))
         held = self.scales[self.n_free :]
         part.append((self._buffer[rows, : len(held)] * held).T)
         return part
 
     def of_part(self, coef: Vector) -> Vector:
         """Coefficients of the columns, from those in :meth:`on_part`."""
-        first = self.free.n_directions
-        return np.append(self.free.to_columns[:, :first] @ coef[:first], coef[first:])
+        first = self.free_columns.n_directions
+        return np.append(self.free_columns.to_columns[:, :first] @ coef[:first], coef[first:])
 
     def of_columns(self, coef: Vector, columns: Indices) -> Vector:
         """Coefficients of all columns, from those of some scaled columns."""
-        own = np.zeros(self.count)
-        own[columns] = coef / self.scales[columns]
-        return self.of_directions(own)
+        everything = np.zeros(self.count)
+        everything[columns] = coef / self.scales[columns]
+        return self.of_directions(everything)
 
     def of_directions(self, coef: Vector) -> Vector:
         """Coefficients of the columns, where the first of ``coef`` are those of directions."""
         if not self.n_free:
             return coef
-        return np.append(self.free.to_columns @ coef[: self.n_free], coef[self.n_free :])
+        return np.append(self.free_columns.to_columns @ coef[: self.n_free], coef[self.n_free :])
 
     def part(self, columns: Indices) -> ColumnStore:
         """Some of the columns, none of them free, in their own store, where none is large."""
@@ -190,7 +190,7 @@ class ColumnStore:
         return self._combined(others) + self._whole @ coef[self._replaced]
 
     def _combined(self, coef: Vector) -> Vector:
-        free, held = coef[: self.n_free], (coef * self.scales)[self.n_free :]
+        unpriced, held = coef[: self.n_free], (coef * self.scales)[self.n_free :]
         active = np.flatnonzero(held)
         if self.entries is not None:
             output: Vector = held @ self.entries - self._means @ coef
@@ -199,7 +199,7 @@ class ColumnStore:
             output = self._buffer[:, : len(held)] @ held
         else:
             output = self._buffer[:, active] @ held[active]
-        return output + self.free.combine(free) if free.any() else output
+        return output + self.free_columns.combine(unpriced) if unpriced.any() else output
 
     def shift(self, coef: Vector) -> float:
         """What centring took away from the output: Σ α_j mean(h_j)."""
@@ -209,11 +209,11 @@ class ColumnStore:
         """h·r of some columns."""
         if not self.n_free:
             return self._held_scores(columns, response) * self.scales[columns]
-        free, scores = columns < self.n_free, np.zeros(len(columns))
-        if free.any():
-            scores[free] = self.free.scores(response)[columns[free]]
-        held = columns[~free]
-        scores[~free] = self._held_scores(held - self.n_free, response) * self.scales[held]
+        unpriced, scores = columns < self.n_free, np.zeros(len(columns))
+        if unpriced.any():
+            scores[unpriced] = self.free_columns.scores(response)[columns[unpriced]]
+        held = columns[~unpriced]
+        scores[~unpriced] = self._held_scores(held - self.n_free, response) * self.scales[held]
         return scores
 
     def _held_scores(self, places: Indices, response: Vector) -> Vector:
@@ -254,11 +254,11 @@ class ColumnStore:
         """
         if not self.n_free:
             return self._held(columns, rows)
-        free, values = columns < self.n_free, np.empty((len(rows), len(columns)))
-        if free.any():
-            values[:, free] = self.free.rows(rows, columns[free])
-        if not free.all():
-            values[:, ~free] = self._held(columns[~free] - self.n_free, rows)
+        unpriced, values = columns < self.n_free, np.empty((len(rows), len(columns)))
+        if unpriced.any():
+            values[:, unpriced] = self.free_columns.rows(rows, columns[unpriced])
+        if not unpriced.all():
+            values[:, ~unpriced] = self._held(columns[~unpriced] - self.n_free, rows)
         return values
 
     def _held(self, places: Indices, rows: Indices) -> Vector:
@@ -311,7 +311,7 @@ class ColumnStore:
         """
         large, unit = self.large.basis, 1.0 / np.sqrt(len(response))
         ones = np.ones((len(response), int(summed)))
-        free_scores = self.free.scores(response)[self.directions]
+        free_scores = self.free_columns.scores(response)[self.directions]
         scores = unit * np.append(response @ ones, free_scores)
         missed = np.append(scores, np.zeros(large.shape[1]))
         inside = np.minimum(response - lower, upper - response)
@@ -319,8 +319,8 @@ class ColumnStore:
         if not count:
             return response
         rows = np.sort(np.argpartition(-inside, count - 1)[:count])
-        free = self.free.rows(rows, self.directions)
-        directions = np.hstack([unit * ones[rows], unit * free, large[rows]])
+        unpriced = self.free_columns.rows(rows, self.directions)
+        directions = np.hstack([unit * ones[rows], unit * unpriced, large[rows]])
         before, response = response[rows], response.copy()
         response[rows] = levelled(
             before,

@@ -42,8 +42,8 @@ class DualSolution(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DualPoint:
-    """Optimum of the restricted problem.
+class RestrictedPoint:
+    """What a live restricted problem answers: a model, and the pseudo-response of its output.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Basis(NamedTuple):
     inside : ndarray of int
         Variables inside their box, as many as columns and offset are in use.
     at_upper : ndarray of bool, shape (n_variables,)
-        Of the other variables, those at their upper bound.
+        Of the other variables, those at their upper end.
     """
 
     sign: Vector
@@ -93,7 +93,7 @@ class LiveDual(ABC):
     Attributes
     ----------
     at_upper : ndarray of bool, shape (n_variables,)
-        Where the variables that are not in the session stand: at their upper bound, or at 0.
+        Where the variables that are not in the session stand: at their upper end, or at 0.
     kept : ndarray
         The variables in the session.
     constraints : ndarray
@@ -144,7 +144,7 @@ class LiveDual(ABC):
 
     @abstractmethod
     def fix(self, variables: Indices, at_upper: NDArray[Any]) -> None:
-        """Take variables out of the session and leave them at 0 or at their upper bound."""
+        """Take variables out of the session and leave them at 0 or at their upper end."""
 
     @abstractmethod
     def solve(self, time_limit: float | None) -> DualSolution:

@@ -5,7 +5,7 @@ Growing by rows keeps the dual simplex feasible: every generated column is one r
 only the part that does is kept in the session:
 
 * **Variables.** A row of comfortable margin has u = 0, a row in plain error has u = costs. Such a
-  variable is *fixed*: taken out of the session, its constant part moved into the bounds. After each
+  variable is *fixed*: taken out of the session, its constant part moved into the limits. After each
   solve all rows are checked; a fixed variable whose rate has the wrong sign is freed and the
   problem solved again, so that the answer is that of the whole restricted problem. (Column and
   constraint generation: Dedieu, Mazumder, Wang, JMLR 2022, who leave out rows with u = 0.)
@@ -22,7 +22,6 @@ only the part that does is kept in the session:
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -39,8 +38,9 @@ from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
 from cgboost.optimizers.large_columns import FREE
-from cgboost.optimizers.live_dual import Basis, DualPoint, DualSolution, LiveDual
+from cgboost.optimizers.live_dual import Basis, DualSolution, LiveDual, RestrictedPoint
 from cgboost.optimizers.simplex.dual_session import DualSession
+from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ RATE_TOLERANCE = 1e-8
 costs times it; smaller, rows whose rate is 0 but for the solver's error would come and go."""
 
 SCORE_TOLERANCE = 1e-8
-"""An inactive column may exceed its bound by this. Smaller, columns that are at the bound but for
+"""An inactive column may exceed its limit by this. Smaller, columns that are at the limit but for
 the solver's error would come and go."""
 
 CALM = 2.0
@@ -114,7 +114,7 @@ class RestrictedDual:
         Of the backend where that one can go no further.
     columns : ColumnStore, optional
         With columns that are there from the start, all of them inactive.
-    free : FreeColumns, optional
+    free_columns : FreeColumns, optional
         The first columns, as many as the form says.
 
     Attributes
@@ -136,15 +136,17 @@ class RestrictedDual:
         session: OpenSession,
         solver: str = "auto",
         columns: Any = None,
-        free: FreeColumns | None = None,
+        free_columns: FreeColumns | None = None,
     ) -> None:
         self.form = form
         self._opens, self._solver = session, solver
         if columns is None:
-            is_own = session in (InteriorSession, ActiveSetSession)
-            large = _least_large(loss, form) if is_own else np.inf
+            has_backend = session not in (InteriorSession, ActiveSetSession)
+            large = _least_large(loss, form) if not has_backend else np.inf
             centred = form.offset == "free"
-            columns = ColumnStore(loss.n_rows, centred=centred, large=large, free=free)
+            columns = ColumnStore(
+                loss.n_rows, centred=centred, large=large, free_columns=free_columns
+            )
         self.columns = columns
         self._begin(loss)
 
@@ -220,12 +222,12 @@ class RestrictedDual:
         far &= (self.rate < 0) | np.isfinite(self.variables.costs)
         self.session.fix(np.flatnonzero(far), self.rate[far] > 0)
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """Optimum over all variables and all columns taken in, to a relative gap of ``accuracy``.
 
         Above 0 an answer may come sooner, with ``solved`` false.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         sampled, self._begun = self._activate_waiting(time_limit), True
         if self._repeats and self.session.solved and self._simplex_can:
             self._open_backend("come no nearer to the optimum")
@@ -233,8 +235,7 @@ class RestrictedDual:
         self.session.aim(0.0 if sampled else accuracy, again=self._repeats > 0)
         self._repeats += 1
         while True:
-            left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-            solution = self._solution(left)
+            solution = self._solution(time_left(deadline))
             if solution is None:
                 continue
             point, kept = self._point(solution), len(self.session.kept)
@@ -245,7 +246,7 @@ class RestrictedDual:
                 self._begin_near(point, self.session.kept[kept:])
                 sampled = False
 
-    def _begin_near(self, point: DualPoint, freed: Indices) -> None:
+    def _begin_near(self, point: RestrictedPoint, freed: Indices) -> None:
         """Go on with the variables that are as near to their margin as those on its wrong side."""
         size = np.abs(point.rate)
         share = float(np.mean(size <= CALM * size[freed].max(initial=0.0)))
@@ -254,11 +255,11 @@ class RestrictedDual:
         if isinstance(self.session, InteriorSession):
             self.session.begin()
 
-    def _point(self, solution: DualSolution) -> DualPoint:
+    def _point(self, solution: DualSolution) -> RestrictedPoint:
         """What a solution of the session's problem is for all rows."""
         u, coef, intercept, level = solution
         output = self.columns.combine(coef) + intercept
-        return DualPoint(
+        return RestrictedPoint(
             coef,
             intercept - self.columns.shift(coef),
             output,
@@ -274,13 +275,12 @@ class RestrictedDual:
         """
         if self.session.solved or len(self.columns.large):
             return None
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         self.session.aim(0.0, again=True)
         try:
             point = self._point(self.session.solve(time_limit))
             while self._must_solve_again(point):
-                left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-                point = self._point(self.session.solve(left))
+                point = self._point(self.session.solve(time_left(deadline)))
         except SolverError as error:
             logger.info("the coefficients stay coarse: %s", error)
             return None
@@ -301,7 +301,7 @@ class RestrictedDual:
             return None
         return self.session.basis
 
-    def _must_solve_again(self, point: DualPoint) -> bool:
+    def _must_solve_again(self, point: RestrictedPoint) -> bool:
         """Bring back what is wrongly absent, or else take out what is idle.
 
         It must be solved again if the absence costs more than the session leaves open anyway. A
@@ -385,11 +385,11 @@ class RestrictedDual:
         logger.info("going on with a backend: the own method could %s", trouble)
         if len(before.kept) * len(before.constraints) > BACKEND_IS_QUICK:
             kind = "quadratic" if self.form.quadratic > 0 else "linear"
-            own = "active set" if isinstance(before, ActiveSetSession) else "interior point"
+            method = "active set" if isinstance(before, ActiveSetSession) else "interior point"
             warn_caller(
-                f"the {own} method could {trouble}: a general solver of {kind} programs takes its "
-                f"place, which is slower by far; where columns differ widely in size, scale the "
-                f"features or normalise the kernels; else a larger tol may do{see('solvers')}",
+                f"the {method} method could {trouble}: a general solver of {kind} programs takes "
+                "its place, which is slower by far; where columns differ widely in size, scale "
+                f"the features or normalise the kernels; else a larger tol may do{see('solvers')}",
                 SlowSolverWarning,
             )
         self.session = self.backend(self.loss, self.columns, self.form, self._solver)
@@ -437,7 +437,7 @@ class RestrictedDual:
         self.session.activate(columns)
         self._slack_for[columns] = 0
 
-    def _violated_inactive(self, point: DualPoint) -> Indices:
+    def _violated_inactive(self, point: RestrictedPoint) -> Indices:
         inactive = np.arange(self.columns.count) >= self.form.n_free
         held = self.session.constraints[self.session.constraints >= 0]
         inactive[held] = False
@@ -448,18 +448,18 @@ class RestrictedDual:
         tolerance = SCORE_TOLERANCE * max(1.0, allowed)
         return candidates[self._size(candidates, point) > allowed + tolerance]
 
-    def _allowed(self, point: DualPoint) -> float:
+    def _allowed(self, point: RestrictedPoint) -> float:
         """What a column may score: under a ball, as much as those in the session."""
         if self.form.radius is None:
             return self.form.threshold
         held = self.session.constraints[self.session.constraints >= 0]
         return float(self._size(held, point).max(initial=0.0))
 
-    def _size(self, columns: Indices, point: DualPoint) -> Vector:
+    def _size(self, columns: Indices, point: RestrictedPoint) -> Vector:
         scores = self.columns.whole_scores(columns, point.response)
         return np.abs(scores) if self.form.two_sided else scores
 
-    def _deactivate_idle(self, point: DualPoint) -> None:
+    def _deactivate_idle(self, point: RestrictedPoint) -> None:
         """Deactivate columns that have been slack for long."""
         if self.form.quadratic > 0:
             return

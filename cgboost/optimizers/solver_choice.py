@@ -54,7 +54,7 @@ BEFORE_VERTEX: tuple[Choice, ...] = (MergedRows.of,)
 """Reductions between it and the simplex that leads from inside the optimal face to a vertex."""
 
 # LimitedCosts is in none of these lists: its limit grows with the columns, so that it is not chosen
-# once, but anew by the live problem after a solve (GrowingCosts, which _dual opens)
+# once, but anew by the live problem after a solve (GrowingCosts, which _over_working_sets opens)
 
 
 class Optimizer(NamedTuple):
@@ -108,35 +108,35 @@ def _is_ridge(problem: Problem, solver: str) -> bool:
 
 
 def _newton(
-    problem: Problem, solver: str, options: Mapping[str, Any] | None, free: FreeColumns
+    problem: Problem, solver: str, options: Mapping[str, Any] | None, free_columns: FreeColumns
 ) -> LiveProblem:
-    return SmoothPrimal(problem.loss, problem.form, solver, options, free=free)
+    return SmoothPrimal(problem.loss, problem.form, solver, options, free_columns=free_columns)
 
 
 def _vertex(
-    problem: Problem, solver: str, options: Mapping[str, Any] | None, free: FreeColumns
+    problem: Problem, solver: str, options: Mapping[str, Any] | None, free_columns: FreeColumns
 ) -> LiveProblem:
     return PrimalSimplex(problem.loss, problem.form)
 
 
-def _dual(
+def _over_working_sets(
     opener_for: Callable[..., OpenSession],
     problem: Problem,
     solver: str,
     options: Mapping[str, Any] | None,
-    free: FreeColumns,
+    free_columns: FreeColumns,
 ) -> LiveProblem:
     """A restricted dual over working sets, in a session."""
     loss, form = problem.loss, problem.form
     kind = GrowingCosts if may_be_limited(loss, form) else RestrictedDual
     if form.quadratic == 0:  # a row of one kink then has one variable
         loss = replace(loss, from_lower=True)
-    return kind(loss, form, opener_for(solver, options), solver, free=free)
+    return kind(loss, form, opener_for(solver, options), solver, free_columns=free_columns)
 
 
-def _own(session: OpenSession) -> Callable[..., LiveProblem]:
+def _without_backend(session: OpenSession) -> Callable[..., LiveProblem]:
     """A restricted dual in a session without a solver behind it."""
-    return partial(_dual, lambda solver, options: session)
+    return partial(_over_working_sets, lambda solver, options: session)
 
 
 def _backend(solver: str, options: Mapping[str, Any] | None) -> OpenSession:
@@ -151,13 +151,15 @@ OPTIMIZERS = (
         _newton,
     ),
     Optimizer("few numbers; a box of linear losses, Σ|α|", _is_small, _vertex),
-    Optimizer("a box; Σ|α|, elastic net", _is_sparse_box, _own(InteriorSession)),
-    Optimizer("a box; ½Σα², free columns", _is_ridge_beside_free, _own(InteriorSession)),
-    Optimizer("a box; ½Σα²", _is_ridge, _own(ActiveSetSession)),
+    Optimizer("a box; Σ|α|, elastic net", _is_sparse_box, _without_backend(InteriorSession)),
+    Optimizer(
+        "a box; ½Σα², free columns", _is_ridge_beside_free, _without_backend(InteriorSession)
+    ),
+    Optimizer("a box; ½Σα²", _is_ridge, _without_backend(ActiveSetSession)),
     Optimizer(
         "ν, a ball Σ|α| ≤ D, a named solver",
         lambda problem, solver: True,
-        partial(_dual, _backend),
+        partial(_over_working_sets, _backend),
     ),
 )
 """Who solves what."""
@@ -167,7 +169,7 @@ def live_problem(
     problem: Problem,
     solver: str,
     options: Mapping[str, Any] | None,
-    free: FreeColumns,
+    free_columns: FreeColumns,
     *,
     vertex: bool = True,
 ) -> LiveProblem:
@@ -181,11 +183,11 @@ def live_problem(
         "auto" or a name of :func:`solvers.available_backends`.
     options : mapping or None
         Of that solver.
-    free : FreeColumns
+    free_columns : FreeColumns
         The first columns, as many as the form says.
     vertex : bool
         Whether the vertex method may take it: not where it has given up.
     """
     lines = [line for line in OPTIMIZERS if vertex or line.opens is not _vertex]
     line = next(line for line in lines if line.takes(problem, solver))
-    return line.opens(problem, solver, options, free)
+    return line.opens(problem, solver, options, free_columns)

@@ -1,10 +1,12 @@
-"""A named solver: which options may be set, and failures as errors of masters.
+"""What solvers are told, and how they fail: options of named ones, time, errors of masters.
 
-Options win over what the engine sets itself; errors have advice that fits.
+Options win over what the engine sets itself; errors have advice that fits. A deadline is in seconds
+of ``time.perf_counter``, ∞ without a limit.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -27,6 +29,29 @@ from cgboost.tolerances import LARGE_ENTRY
 
 TIME_LIMITS = ("time_limit", "time_limit_secs")
 """Names that solvers have for a limit of one solve; masters divide the time that is left."""
+
+
+SHORTEST_SOLVE = 0.01
+"""A solver is given so much at least: with less it has no answer at all."""
+
+NEWTON = "Newton's method"
+"""What runs out of time in several modules."""
+
+
+def deadline_of(time_limit: float | None) -> float:
+    """The end of a time that begins now."""
+    return np.inf if time_limit is None else time.perf_counter() + time_limit
+
+
+def time_left(deadline: float) -> float | None:
+    """The seconds that are left for a solver; None without a limit."""
+    return None if deadline == np.inf else max(SHORTEST_SOLVE, deadline - time.perf_counter())
+
+
+def check_time(deadline: float, method: str) -> None:
+    """Raise a LimitError past the deadline, which says which method ran out of time."""
+    if time.perf_counter() > deadline:
+        raise LimitError(f"{method} ran out of time", status=Status.TIME_LIMIT)
 
 
 def checked_options(solver: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -106,13 +131,19 @@ def advice(loss: Any, largest: float) -> str:
 
 
 @contextmanager
-def solver_errors_as_master_errors(advice: Callable[[], str]) -> Iterator[None]:
-    """Pass on what a solver raises as a MasterError, with advice where it met bad numbers."""
+def solver_errors_as_master_errors(advice: Callable[[], str] | None = None) -> Iterator[None]:
+    """Pass on what a solver raises as a MasterError, with advice where it met bad numbers.
+
+    Parameters
+    ----------
+    advice : callable, optional
+        For problems that always have an optimum: failing to find it is a matter of numbers.
+    """
     try:
         yield
     except SolverError as error:
-        if isinstance(error, LimitError) and error.status is Status.TIME_LIMIT:
-            raise MasterError(str(error), timed_out=True) from error
-        # these problems always have an optimum: failing to find it is a matter of numbers
+        timed_out = isinstance(error, LimitError) and error.status is Status.TIME_LIMIT
+        if timed_out or advice is None:
+            raise MasterError(str(error), timed_out=timed_out) from error
         words = "" if isinstance(error, NOT_OF_NUMBERS) else f"; {advice()}"
         raise MasterError(f"{error}{words}{see('solvers')}") from error

@@ -27,10 +27,10 @@ from cgboost.losses.registry import (
     REGRESSION,
     ClassificationLoss,
     RegressionLoss,
-    bound_loss,
     check_known_loss,
     check_task,
     known_loss,
+    loss_on_rows,
 )
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -71,7 +71,7 @@ class Labels(Quantile):
 def test_a_loss_is_found_by_name_class_or_itself() -> None:
     """Parameters go with a name or a class; a user's class is as good as ours.
 
-    A callable that returns a bound loss is taken by estimators, too.
+    A callable that returns a loss on rows is taken by estimators, too.
     """
     loss = Huber(1.5)
     assert get_loss(loss) is loss
@@ -82,13 +82,13 @@ def test_a_loss_is_found_by_name_class_or_itself() -> None:
             get_loss(wrong)  # type: ignore[arg-type]
     y, weights = np.arange(3.0), np.ones(3)
     for given in ("quantile", Quantile(), Quantile, lambda y, w: Quantile().on(y, w)):
-        bound = bound_loss(given, y, weights)
+        bound = loss_on_rows(given, y, weights)
         assert isinstance(bound, WeightedLoss)
         assert bound.loss == Quantile()
     assert known_loss("quantile") == Quantile()
     assert known_loss(lambda y, w: Quantile().on(y, w)) is None
     with pytest.raises(TypeError, match="must return a DifferentiableLoss, got 3"):
-        bound_loss(lambda y, w: 3, y, weights)  # type: ignore[arg-type, return-value]
+        loss_on_rows(lambda y, w: 3, y, weights)  # type: ignore[arg-type, return-value]
 
 
 def test_what_estimators_take_is_checked() -> None:

@@ -60,7 +60,7 @@ def case(
 
 def has_session(kind: type) -> Callable[[Any], bool]:
     """Whether the dual has a session of this kind."""
-    return lambda master: isinstance(master._dual.session, kind)
+    return lambda master: isinstance(master._live.session, kind)
 
 
 WIDE = ("huge columns", "graded columns")
@@ -79,26 +79,26 @@ OPTIMIZERS = [
     case(
         "Newton",
         formulations(["log_loss", "squared_error"], ["l1", "l2", "elasticnet"]),
-        lambda master: isinstance(master._dual, SmoothPrimal),
+        lambda master: isinstance(master._live, SmoothPrimal),
         cannot=WIDE,
     ),
     case(
         "Newton in a ball",
         formulations(["log_loss", "squared_error"], ["ball"]),
-        lambda master: isinstance(master._dual, SmoothPrimal),
+        lambda master: isinstance(master._live, SmoothPrimal),
         cannot=("large columns", *WIDE),
     ),
     case(
         "simplex of a backend",
         formulations(list(MAIN), ["l1", "ball"]),
-        lambda master: isinstance(master._dual, RestrictedDual),
+        lambda master: isinstance(master._live, RestrictedDual),
         solver="highs",
         cannot=WIDE,
     ),
     case(
         "interior point of a backend",
         formulations(list(MAIN), ["l2", "elasticnet"]),
-        lambda master: isinstance(master._dual, RestrictedDual),
+        lambda master: isinstance(master._live, RestrictedDual),
         solver="clarabel",
         accuracy=1e-4,
         cannot=WIDE,

@@ -47,7 +47,7 @@ def centre(master: OneNormMaster, H: np.ndarray) -> MasterState:
 
 def unique(master: OneNormMaster, **changed: Any) -> Any:
     """The vertex of the basis that the last answer suggests, if it is the only one."""
-    dual = master._dual
+    dual = master._live
     assert isinstance(dual, module.RestrictedDual)
     assert dual.basis is not None
     return unique_vertex(dual.loss, master.form, dual.columns, dual.basis._replace(**changed))
@@ -82,7 +82,7 @@ def test_a_vertex_from_one_factorisation_is_that_of_the_simplex(
     master = formulation.master(problem.loss(formulation))
     master.add(columns_of(problem.H))
     state = master.solve()
-    if not isinstance(master._dual, module.RestrictedDual) or (basis := master._dual.basis) is None:
+    if not isinstance(master._live, module.RestrictedDual) or (basis := master._live.basis) is None:
         return
     if (found := unique(master)) is None:
         return
@@ -142,7 +142,7 @@ def test_a_coarse_answer_is_solved_to_the_end_first() -> None:
     master = OneNormMaster(hinge(labels, np.full(200, 0.3)))
     master.accuracy = 1e-2
     master.add(columns_of(H))
-    coarse, dual = master.solve(), master._dual
+    coarse, dual = master.solve(), master._live
     assert isinstance(dual, module.RestrictedDual)
     assert not coarse.solved
     polished = dual.polish(None)

@@ -196,10 +196,10 @@ def test_where_it_gives_up_the_master_goes_on(monkeypatch):
     monkeypatch.setattr(primal_simplex, "STEPS_PER_VARIABLE", 0)
     second = OneNormMaster(loss(1.2))
     second.start_from(first.warm_start)
-    assert isinstance(second._dual, PrimalSimplex)
-    assert second._dual.columns.count == len(second.columns) > 0
+    assert isinstance(second._live, PrimalSimplex)
+    assert second._live.columns.count == len(second.columns) > 0
     result = ColumnGeneration(second, FeaturePricer(H), tol=1e-8, columns_per_round=5).run()
-    assert not isinstance(second._dual, PrimalSimplex)
+    assert not isinstance(second._live, PrimalSimplex)
     alone = ColumnGeneration(OneNormMaster(loss(1.2)), FeaturePricer(H), tol=1e-8).run()
     assert result.gap <= 1e-8
     assert result.objective == pytest.approx(alone.objective, rel=3e-8)

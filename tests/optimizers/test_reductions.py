@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cgboost.generation.columns import Column
 from cgboost.losses import Huber, Quantile, epsilon_insensitive, hinge, nu_hinge
 from cgboost.losses.dual.constraint_rows import with_constraint_rows
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
 from cgboost.optimizers.reductions.cost_units import CostUnits
 from cgboost.optimizers.reductions.limited_costs import LimitedCosts
@@ -233,7 +233,7 @@ def test_any_point_taken_back_is_the_same_point(case: Case[Any], seed: int, size
     output = matrix(new) @ coef + intercept
     response = new.loss.upper.max() * rng.normal(size=len(output))
     response = new.loss.feasible(response, balanced=new.form.offset == "free")
-    point = reduced.reduction.invert(DualPoint(coef, intercept, output, response))
+    point = reduced.reduction.invert(RestrictedPoint(coef, intercept, output, response))
     there = matrix(old) @ point.coef + point.intercept * reduced.constant
     size = float(np.abs(point.output).max() + np.abs(old.loss.target).max())
     np.testing.assert_allclose(point.output, there, atol=1e-10 * size)
@@ -256,7 +256,7 @@ def test_any_point_taken_back_is_the_same_point(case: Case[Any], seed: int, size
     np.testing.assert_allclose(rebuilt, output, atol=1e-9 * size)
 
 
-def written(problem: Problem, constant: Any) -> tuple[float, DualPoint]:
+def written(problem: Problem, constant: Any) -> tuple[float, RestrictedPoint]:
     """The optimum of a problem by CVXPY, and a solution; of the loss by its dual variables.
 
     The largest over u of Σ rate·u − ½curvature·u² with Σu ≤ mass is the least of what it costs to
@@ -287,7 +287,7 @@ def written(problem: Problem, constant: Any) -> tuple[float, DualPoint]:
         limits.append(b == 0)
     tie = f == H @ alpha + b * np.broadcast_to(constant, n_rows)
     value = least(cost, [tie, *limits])
-    return value, DualPoint(alpha.value, float(b.value), f.value, tie.dual_value)
+    return value, RestrictedPoint(alpha.value, float(b.value), f.value, tie.dual_value)
 
 
 MODEST = st.integers(-2, 2).map(lambda exponent: 10.0**exponent)

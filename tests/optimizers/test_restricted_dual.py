@@ -56,7 +56,7 @@ def run(H: np.ndarray, y: np.ndarray, solver: str, at_once: int) -> tuple[Any, A
         result = ColumnGeneration(
             master, FeaturePricer(H), tol=1e-8, columns_per_round=at_once
         ).run()
-    return master._dual.session, result
+    return master._live.session, result
 
 
 def test_what_leaves_the_session_stays_in_the_answer() -> None:

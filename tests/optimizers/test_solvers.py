@@ -11,7 +11,7 @@ from cgboost.exceptions import MasterError, SlowSolverWarning
 from cgboost.generation.columns import Column
 from cgboost.losses import EpsilonInsensitive, Hinge, LogLoss, hinge, nu_hinge
 from cgboost.losses.dual.entropic import entropic_nu_hinge
-from cgboost.losses.registry import bound_loss
+from cgboost.losses.registry import loss_on_rows
 from cgboost.masters import (
     BudgetMaster,
     ConvexMaster,
@@ -72,12 +72,12 @@ def test_faults_of_each_kind_are_answered_rightly(case: OptimizerCase) -> None:
         def failing(*_: Any, own: SolverError = fault, **__: Any) -> Any:
             raise own
 
-        master._dual.solve = failing
+        master._live.solve = failing
         with pytest.raises(MasterError, match=words) as caught:
             master.solve()
         assert caught.value.timed_out is timed_out
         assert caught.value.__cause__ is fault
-        del master._dual.solve
+        del master._live.solve
     optimum = problem.optimum(formulation)
     assert master.solve().objective == pytest.approx(optimum, rel=case.accuracy, abs=case.accuracy)
 
@@ -150,7 +150,7 @@ MASTERS = {
     "entropy": (lambda **own: EntropyMaster(ENTROPIC, **own), "clarabel"),
     "smooth": (lambda **own: OneNormMaster(LogLoss().on(Y, W), **own), "clarabel"),
     "corrective": (
-        lambda **own: CorrectiveMaster(bound_loss(EpsilonInsensitive(0.1), H[:, 0], W), **own),
+        lambda **own: CorrectiveMaster(loss_on_rows(EpsilonInsensitive(0.1), H[:, 0], W), **own),
         "highs",
     ),
 }

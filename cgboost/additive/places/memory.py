@@ -161,7 +161,7 @@ class MemoryAggregates:
         self._loss, self._target, self._weights, self._held = loss, target, weights, held
         self._mapped, self._spills = passes.mapped, self.parts[0].spills
         self._spread = spread_of(target[sample]) if spread is None else spread
-        self._bound: dict[int, LossOfRows] = {}
+        self._losses: dict[int, LossOfRows] = {}
         self.weight = float(weights.sum(where=~held))
         self.holdout_weight = float(weights.sum(where=held))
         counting = target[(weights > 0) & ~held]
@@ -299,8 +299,8 @@ class MemoryAggregates:
 
     def _loss_of(self, rows: slice) -> LossOfRows:
         """The loss of some rows; kept unless outputs are in files."""
-        if rows.start in self._bound:
-            return self._bound[rows.start]
+        if rows.start in self._losses:
+            return self._losses[rows.start]
         held = self._held[rows]
         target, weights = self._target[rows], self._weights[rows]
         made = LossOfRows(
@@ -309,7 +309,7 @@ class MemoryAggregates:
             np.flatnonzero(held),
         )
         if not self._spills:
-            self._bound[rows.start] = made
+            self._losses[rows.start] = made
         return made
 
     def _on(self, target: Vector, weights: Vector) -> WeightedLoss:
@@ -390,7 +390,7 @@ class MemoryOutput:
         return self.passes.by_group(own, self.outputs, regressors, self.response)
 
     def of_terms(
-        self, terms: Sequence[Transformation], n_regressors: int, near: Vector
+        self, terms: Sequence[Transformation], n_regressors: int, near_means: Vector
     ) -> SplitMoments:
         """See :meth:`Aggregates.of_terms`; the means are known well enough here."""
 

@@ -393,10 +393,10 @@ class PartitionedOutput:
         return cast(dict[int, SplitMoments], found)
 
     def of_terms(
-        self, terms: Sequence[Transformation], n_regressors: int, near: Vector
+        self, terms: Sequence[Transformation], n_regressors: int, near_means: Vector
     ) -> SplitMoments:
         """See :meth:`OutputSums.of_terms`."""
-        arguments = (list(terms), n_regressors, near)
+        arguments = (list(terms), n_regressors, near_means)
         return cast(SplitMoments, self._ask(MemoryOutput.of_terms, SplitMoments.merged, *arguments))
 
     def linking(self, stage: Stage, max_bins: int) -> tuple[FeatureGroups, SplitMoments]:

@@ -59,7 +59,7 @@ class OutputSums(Ranges, Protocol):
         ...
 
     def of_terms(
-        self, terms: Sequence[Transformation], n_regressors: int, near: Vector
+        self, terms: Sequence[Transformation], n_regressors: int, near_means: Vector
     ) -> SplitMoments:
         """Statistics of (terms, response).
 
@@ -68,7 +68,7 @@ class OutputSums(Ranges, Protocol):
         terms : sequence of Transformation
         n_regressors : int
             So many of the first outputs may be used by their leaves.
-        near : ndarray of shape (n_terms + 1,)
+        near_means : ndarray of shape (n_terms + 1,)
             Near the means of the terms and the response: sums may be taken about it.
         """
         ...

@@ -219,7 +219,7 @@ class SQLOutput:
         self._known: dict[int, list[Vector]] = {}
         self._grouped_sums: dict[int, SplitMoments] = {}
         self._products: dict[tuple[Hashable, Hashable], Vector] = {}
-        self._near: dict[Hashable, float] = {}
+        self._known_origins: dict[Hashable, float] = {}
         self._sum: tuple[Stage, str] | None = None
         # weights with a mean below 1 count as if it were 1
         self._level = min(1.0, (division.training + division.holdout) / division.n_rows)
@@ -261,7 +261,7 @@ class SQLOutput:
         return parts
 
     def of_terms(
-        self, terms: Sequence[Transformation], n_regressors: int, near: Vector
+        self, terms: Sequence[Transformation], n_regressors: int, near_means: Vector
     ) -> SplitMoments:
         """See :meth:`OutputSums.of_terms`; most follows from sums by group."""
         wanted = {term.feature for term in terms} or {0}
@@ -269,7 +269,7 @@ class SQLOutput:
             self.by_group(missing, n_regressors)
         grouped = {number: self._grouped_sums[number] for number in sorted(wanted)}
         origin = np.array([*self._origins[:n_regressors], self._mean])
-        products = TermProducts(terms, near[:-1], grouped, origin, self._near)
+        products = TermProducts(terms, near_means[:-1], grouped, origin, self._known_origins)
         keys = [part.key for part in products.parts]
         pairs = {(i, j): (keys[i], keys[j]) for i, j in products.pairs}
         new = [pair for pair, names in pairs.items() if names not in self._products]
@@ -279,7 +279,7 @@ class SQLOutput:
             for pair, names in pairs.items()
         }
         self._products = {pairs[pair]: sums for pair, sums in read.items()}
-        self._near = {part.key: part.origin for part in products.parts}
+        self._known_origins = {part.key: part.origin for part in products.parts}
         return products.moments(read)
 
     def linking(self, stage: Stage, max_bins: int) -> tuple[FeatureGroups, SplitMoments]:
@@ -353,7 +353,7 @@ class SQLOutput:
                 del self._known[number]
             else:
                 del self._known[number][1 + count :]
-        self._products, self._near = {}, {}
+        self._products, self._known_origins = {}, {}
 
     def values(self, number: int) -> Vector:
         """No row leaves the database."""

@@ -59,7 +59,7 @@ class TermProducts:
     Parameters
     ----------
     terms : sequence of Transformation
-    near : ndarray of shape (n_terms,)
+    near_means : ndarray of shape (n_terms,)
         Near the means of the terms.
     grouped : mapping of int to SplitMoments
         Statistics of (x, regressors…, response) in the groups of the inputs of all terms; of any
@@ -78,12 +78,12 @@ class TermProducts:
     def __init__(
         self,
         terms: Sequence[Transformation],
-        near: Vector,
+        near_means: Vector,
         grouped: Mapping[int, SplitMoments],
         origin: Vector,
         known: Mapping[Hashable, float],
     ) -> None:
-        self.near, self.grouped, self.origin = near, grouped, origin
+        self.near_means, self.grouped, self.origin = near_means, grouped, origin
         self.parts: list[Part] = []
         numbers: dict[Hashable, int] = {}
         n_regressors = len(origin) - 1
@@ -94,13 +94,13 @@ class TermProducts:
             leaf = _only_leaf(term, grouped[term.feature])
             part: Part | None
             if leaf is None:
-                part, times = self._term(term, float(near[k]), known), 1.0
-                self._levels[k] = part.origin - near[k]
+                part, times = self._term(term, float(near_means[k]), known), 1.0
+                self._levels[k] = part.origin - near_means[k]
             else:
                 coef, times = term.coef[leaf], float(term.slope[leaf])
                 part = self._input(term.feature, known) if times else None
                 self._loads[k, : len(coef)] = coef
-                self._levels[k] = term.intercept[leaf] - near[k] + coef @ origin[: len(coef)]
+                self._levels[k] = term.intercept[leaf] - near_means[k] + coef @ origin[: len(coef)]
                 self._levels[k] += times * part.origin if part else 0.0
             if part is None:
                 self._along.append(None)
@@ -130,7 +130,7 @@ class TermProducts:
                 self._sums(lambda parts: parts.holdout, {k: v[1] for k, v in read.items()}),
             ]
         )
-        return SplitMoments.of(Moments.from_sums(sums, np.append(self.near, self.origin[-1])))
+        return SplitMoments.of(Moments.from_sums(sums, np.append(self.near_means, self.origin[-1])))
 
     def _sums(self, chosen: Callable[[SplitMoments], Moments], read: dict[Pair, float]) -> Vector:
         """Σ w a aᵀ with a = (1, terms less near, response less its origin), as a triangle."""
@@ -162,7 +162,7 @@ class TermProducts:
                     square[here, first + j] = square[first + j, here] = product
         for (i, j), product in read.items():
             square[first + i, first + j] = square[first + j, first + i] = product
-        made = np.zeros((2 + len(self.near), width))
+        made = np.zeros((2 + len(self.near_means), width))
         made[0, 0] = made[-1, -1] = 1.0
         made[1:-1, 0], made[1:-1, 1:first] = self._levels, self._loads
         for k, along in enumerate(self._along, 1):
@@ -171,10 +171,12 @@ class TermProducts:
         result = made @ square @ made.T
         return np.asarray(result[np.tril_indices(len(made))])
 
-    def _term(self, term: Transformation, near: float, known: Mapping[Hashable, float]) -> Part:
+    def _term(
+        self, term: Transformation, near_mean: float, known: Mapping[Hashable, float]
+    ) -> Part:
         """A term as it is."""
         key = key_of(term)
-        origin = known.get(key, near)
+        origin = known.get(key, near_mean)
         slope = np.zeros((len(term.leaf), 1 + len(self.origin)))
         slope[:, 0] = term.slope[term.leaf]
         slope[:, 1 : 1 + term.coef.shape[1]] = term.coef[term.leaf]

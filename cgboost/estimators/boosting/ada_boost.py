@@ -140,7 +140,7 @@ n_iter_, n_features_in_, feature_names_in_
         return VotePricer(fit, rows.X, rows.y, n_classes, tol=NOTHING)
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
-        [target] = self._target.of_runs(rows.y)
+        [target] = self._target_kind.of_runs(rows.y)
         labels = target if target.ndim == 1 else np.ones(len(target))  # of margins, all are 1
         loss = Exponential().on(labels, rows.weights)
         yield Subproblem(

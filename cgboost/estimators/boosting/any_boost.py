@@ -37,9 +37,9 @@ from cgboost.losses.registry import (
     ClassificationLoss,
     LossMaker,
     RegressionLoss,
-    bound_loss,
     check_known_loss,
     known_loss,
+    loss_on_rows,
 )
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
@@ -151,8 +151,8 @@ class BaseAnyBoost(BaseLearnerBoost):
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         pool = self._pricer(rows)
         refits = self.orthogonalize if self.corrective is None else self.corrective
-        for target in self._target.of_runs(rows.y):
-            loss = bound_loss(self.loss, target, rows.weights)
+        for target in self._target_kind.of_runs(rows.y):
+            loss = loss_on_rows(self.loss, target, rows.weights)
             pricer: Pricer = pool
             if self.orthogonalize:
                 from cgboost.pricing.learners.orthogonal_learners import OrthogonalPricer
@@ -391,8 +391,8 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         pool = self._pricer(rows)
-        for target in self._target.of_runs(rows.y):
-            loss = bound_loss(self.loss, target, rows.weights)
+        for target in self._target_kind.of_runs(rows.y):
+            loss = loss_on_rows(self.loss, target, rows.weights)
             pricer: Pricer = FeedForwardPricer(pool) if self.feed_forward else pool
             rate, offset = self._rate, _offset_of(self.start)
             if isinstance(loss, WeightedSquaredError):

@@ -294,7 +294,7 @@ class L2BoostRegressor(BaseComponentwise):
         return super()._usable(rows)
 
     def _plan(self, rows: TrainingRows) -> Plan:
-        return Rounds(self._target, self._stop_rule(), None, partial(self._tasks, rows))
+        return Rounds(self._target_kind, self._stop_rule(), None, partial(self._tasks, rows))
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         criterion = self._chosen_by(rows)
@@ -434,7 +434,7 @@ class OrthogonalGreedyRegressor(BaseComponentwise):
         if self.n_estimators is None and n_features > 1:
             most = min(most, max(1, math.floor(STEPS * math.sqrt(n_rows / math.log(n_features)))))
         return _Greedy(
-            self._target,
+            self._target_kind,
             StopRule(max_rounds=most + 1),  # the first has no column yet
             self._features(rows),
             master=OrthogonalMaster(SquaredError().on(rows.y, rows.weights), offset=self._offset),

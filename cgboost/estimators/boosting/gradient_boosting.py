@@ -47,9 +47,9 @@ from cgboost.losses.registry import (
     REGRESSION,
     LossMaker,
     RegressionLoss,
-    bound_loss,
     check_known_loss,
     get_loss,
+    loss_on_rows,
 )
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
@@ -251,7 +251,7 @@ n_features_in_, feature_names_in_
         n_classes = len(self.classes_)
         if n_classes == 2:  # half log-odds have the factor ½ in the Newton step already
             return get_loss(self.loss).on(
-                self._target.of_runs(rows.y)[0], rows.weights
+                self._target_kind.of_runs(rows.y)[0], rows.weights
             ), newton_leaves()
         if get_loss(self.loss) != LogLoss():
             raise UnsupportedLossError(
@@ -313,7 +313,7 @@ objective_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, featur
         check_known_loss(self.loss, REGRESSION)
 
     def _loss(self, rows: TrainingRows) -> tuple[DifferentiableLoss, LeafRule]:
-        loss = bound_loss(self.loss, rows.y, rows.weights)
+        loss = loss_on_rows(self.loss, rows.y, rows.weights)
         kind = getattr(loss, "loss", loss)  # whatever the targets
         searched = kind.attains_minimum and not isinstance(loss, WeightedSquaredError)
         return loss, search_leaves(loss) if searched else newton_leaves()

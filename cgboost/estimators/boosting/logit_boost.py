@@ -146,7 +146,7 @@ class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         pool = self._pricers(rows)
-        losses = [LogLoss().on(target, rows.weights) for target in self._target.signs(rows.y)]
+        losses = [LogLoss().on(target, rows.weights) for target in self._target_kind.signs(rows.y)]
         pricers, rate = [pool(loss) for loss in losses], float(self.learning_rate)
         if not self._is_joint:
             for loss, pricer in zip(losses, pricers, strict=True):
@@ -190,7 +190,7 @@ class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
 
     def _collapse(self, lines: Table) -> None:
         """Add all lines up to one linear model, or one for each class."""
-        labels = self._target.names
+        labels = self._target_kind.names
         parts = [slice(None)] if labels is None else [lines["class"] == k for k in labels]
         steps, slopes = lines["coefficient"], lines["coefficient"] * lines["slope"]
         coefs = [

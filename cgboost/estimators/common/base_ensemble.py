@@ -28,7 +28,7 @@ What a subclass may say, in the order of a fit, and who says it:
 ``_prepare``            rows read elsewhere or with more: tables, sources, constraints, CostByRows
 ``_check_parameters``   every estimator, its own after those of its base
 ``_validated``          how X and y are read: kernels, linear models, tables, constraints, BLF
-``_learn``, ``_target``  labels or numbers; quantiles, several responses, rows without a y
+``_learn``, ``_target_kind``  labels or numbers; quantiles, several responses, rows without a y
 ``_weighted``           weights of classes: Classification
 ``_usable``             which rows make columns: BaseBoost by its family, BaseComponentwise
 ``_hold_out``           training rows for early stopping: one class, latent factors
@@ -84,7 +84,7 @@ from cgboost.estimators.common.scoring import (
     watched,
 )
 from cgboost.estimators.common.solve import Watch, solve
-from cgboost.estimators.common.targets import Target
+from cgboost.estimators.common.targets import TargetKind
 from cgboost.estimators.common.training_rows import (
     EvalSets,
     HeldRows,
@@ -225,7 +225,7 @@ class BaseEnsemble(SharesExecutor, RowReader):
         held = {}
         for name, pair in sets.items():
             X, y = self._checked_set(name, pair)
-            held[name] = HeldRows(X, self._target.encode(y))
+            held[name] = HeldRows(X, self._target_kind.encode(y))
         return held or None
 
     def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
@@ -240,7 +240,7 @@ class BaseEnsemble(SharesExecutor, RowReader):
     def _score_directions(self) -> dict[str, bool]:
         """The scores of a round, those of ``scoring`` first, and whether greater is better."""
         asked = dict.fromkeys(scorers_of(self.scoring), True)
-        return asked | {name: False for name in self._target.scores() if name not in asked}
+        return asked | {name: False for name in self._target_kind.scores() if name not in asked}
 
     def _watch(self, held: HeldSets | None, started: float) -> Watch:
         """Who watches the runs: scores of the sets that are held out, and the user's callbacks.
@@ -279,14 +279,14 @@ class BaseEnsemble(SharesExecutor, RowReader):
 
     def _monitors(self, held: HeldSets, run: int) -> list[ValidationMonitor]:
         """The callbacks that score the sets after every round of a run."""
-        target, monitors = self._target, []
+        kind, monitors = self._target_kind, []
         for name, rows in held.items():
-            run_y = target.of_runs(rows.y)[run]
-            scores = target.scores(run)
+            run_y = kind.of_runs(rows.y)[run]
+            scores = kind.scores(run)
             for called, scorer in scorers_of(self.scoring).items():
                 view = bare(self)
-                labels = target.view(view, run_y)
-                scores[called] = RoundScore(called, scorer, view, rows.X, labels, target.unit)
+                labels = kind.view(view, run_y)
+                scores[called] = RoundScore(called, scorer, view, rows.X, labels, kind.unit)
             scores = {called: scores[called] for called in self._score_directions}
             monitors.append(ValidationMonitor(rows.X, run_y, scores, name=name))
         return monitors
@@ -299,7 +299,7 @@ class BaseEnsemble(SharesExecutor, RowReader):
 
     @property
     @abstractmethod
-    def _target(self) -> Target:
+    def _target_kind(self) -> TargetKind:
         """What y is, once it has been learned."""
 
     _learned: ClassVar[tuple[str, ...]] = ("classes_", "n_features_in_", "feature_names_in_")
@@ -388,7 +388,7 @@ class BaseEnsemble(SharesExecutor, RowReader):
 
     def _label(self, run: int) -> str:
         """How a sentence about one of several runs begins."""
-        label = self._target.label(run)
+        label = self._target_kind.label(run)
         return f"{label}: " if label else ""
 
     # ------------------------------------------------------------------ fitted attributes
@@ -408,10 +408,10 @@ class BaseEnsemble(SharesExecutor, RowReader):
         for output in outputs:
             tables.append(self._table(output, rows))
             intercepts.append(output.intercept)
-        target = self._target
-        labels, run_labels = target.names, target.run_names
-        self.columns_ = stacked(tables, labels, target.kind)
-        self.history_ = stacked(histories, run_labels, target.kind)
+        kind = self._target_kind
+        labels, run_labels = kind.names, kind.run_names
+        self.columns_ = stacked(tables, labels, kind.noun)
+        self.history_ = stacked(histories, run_labels, kind.noun)
         vars(self).pop("coef_", None)  # of an earlier fit whose columns were features
         self.intercept_ = intercepts[0] if labels is None else np.array(intercepts)
         self.n_columns_ = len(self.columns_["coefficient"])

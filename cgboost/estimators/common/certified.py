@@ -142,10 +142,10 @@ class BaseBoost(BaseEnsemble):
     def _certified(self, pool: Any, rows: TrainingRows) -> Certified:
         """The plan, for columns from a pool; the units of the objective may follow from it."""
         return Certified(
-            self._target,
+            self._target_kind,
             StopRule(self._tol, self.max_columns),
             pool,
-            y_of_runs=self._target.of_runs(rows.y),
+            y_of_runs=self._target_kind.of_runs(rows.y),
             weights=rows.weights,
             objectives=self._objectives,
             family=self._family,
@@ -169,7 +169,7 @@ class BaseBoost(BaseEnsemble):
         return self._family.completed(super()._table(output, rows))
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        runs = self._target.leaning(runs, rows)
+        runs = self._target_kind.leaning(runs, rows)
         super()._keep(runs, rows)
         self.dual_bound_, self.gap_ = 0.0, 0.0
         for run in runs:
@@ -180,7 +180,7 @@ class BaseBoost(BaseEnsemble):
         self._warn_of_scale(runs, rows, objective.tube)
         if objective.trade_off.name == "C":
             warn_of_weights(self._called, rows.weights, f"{objective.trade_off} multiplies each")
-        family, one = self._family, self._target.run_names is None
+        family, one = self._family, self._target_kind.run_names is None
         for name in vars(self).get("_optional", ()):  # of an earlier fit
             vars(self).pop(name, None)
         own = objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
@@ -224,7 +224,7 @@ class BaseBoost(BaseEnsemble):
             elif run.is_trivial and not expected:
                 trivial.append(f"{label}no column is worth its price")
                 proved &= run.stop_reason is not StopReason.GAP
-        predicted = self._target.of_constants(self._runs, self.intercept_)
+        predicted = self._target_kind.of_constants(self._runs, self.intercept_)
         name, objective, called = self._called, self._objective, "time_limit"
         if (wording := self._wording) is not None:
             trade_off = wording.trade_off or objective.trade_off
@@ -459,7 +459,7 @@ class Certified(Plan):
             make_master = partial(objective.make_master, **self.options)
             weights, n_outputs, pricer = self.weights, 1, family.pricer(pool, self.stop.tol)
             if y.ndim == 2:  # rows of the master are pairs of a row and a class
-                n_outputs, names = y.shape[1], cast(Any, self.target.names)
+                n_outputs, names = y.shape[1], cast(Any, self.target_kind.names)
                 pairs = Pairs(y.argmax(axis=1), n_outputs)
                 y, weights = np.ones(len(pairs)), weights[pairs.row]
                 others = [family.pricer(pool, self.stop.tol) for _ in range(1, n_outputs)]

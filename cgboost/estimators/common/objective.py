@@ -11,7 +11,7 @@ The formulations of boosting (Akkerman, Ferry, Artigues, Hebrard, Vidal, *Boosti
     nm     shortfall of the margins against C times their sum, Σ|α| ≤ 1
 
 "lp" and "qp" take any other loss that has a dual box or a conjugate. C and the sample weights w are
-the cost C·w of a row (:func:`row_costs`), with which a loss is bound to data: the ends of its box.
+the cost C·w of a row (:func:`row_costs`), with which a loss is on its rows: the ends of its box.
 """
 
 from __future__ import annotations
@@ -454,7 +454,7 @@ def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVec
 def residual_objective(penalty: Penalty, *, C: float, loss: Loss, nu: float | None) -> Objective:
     """The objective of a loss of the residuals; that of ε-insensitive loss may learn its ε."""
 
-    def bound(target: Vector, weights: Vector) -> Any:
+    def make_loss(target: Vector, weights: Vector) -> Any:
         if nu is None:
             return loss.on(target, row_costs(C, weights))
         return nu_insensitive(target, row_costs(C, weights), nu)
@@ -466,7 +466,7 @@ def residual_objective(penalty: Penalty, *, C: float, loss: Loss, nu: float | No
         at_zero = f"{within}: unless all are equal, try a smaller one, or {SCALE_Y}"
     has_tube = isinstance(loss, (EpsilonInsensitive, SquaredEpsilonInsensitive)) and nu is None
     return Objective(
-        bound,
+        make_loss,
         penalized(penalty),
         program_of(loss, penalty),
         TradeOff("C", C),
@@ -503,10 +503,10 @@ def cost_by_noise(rows: TrainingRows, loss: Loss) -> float:
     of rows or units. Where a constant meets every y there is no noise, and C is that of g = 1.
     """
     counts = rows.weights > 0
-    bound = loss.on(rows.y[counts], weights := rows.weights[counts])
-    constant = float(bound.constant())
-    response = bound.pseudo_response(np.full(len(weights), constant))  # w g
-    noise = 0.0 if meets_every_row(bound, constant) else float(response**2 @ (1.0 / weights))
+    on_rows = loss.on(rows.y[counts], weights := rows.weights[counts])
+    constant = float(on_rows.constant())
+    response = on_rows.pseudo_response(np.full(len(weights), constant))  # w g
+    noise = 0.0 if meets_every_row(on_rows, constant) else float(response**2 @ (1.0 / weights))
     return LEVEL_OF_NOISE / math.sqrt(noise or float(weights.sum()))
 
 

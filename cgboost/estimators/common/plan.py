@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cgboost.arrays import Vector
-from cgboost.estimators.common.targets import Target
+from cgboost.estimators.common.targets import TargetKind
 from cgboost.generation.history import Round, StopReason
 from cgboost.generation.protocols import Master, Pricer
 
@@ -74,14 +74,14 @@ class Plan(ABC):
 
     Attributes
     ----------
-    target : Target
+    target_kind : TargetKind
         What y is.
     stop : StopRule
     pool : object
         What the runs share to make columns.
     """
 
-    target: Target
+    target_kind: TargetKind
     stop: StopRule
     pool: Any = field(repr=False)
 

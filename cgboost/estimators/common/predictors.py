@@ -34,7 +34,7 @@ class Classification(ClassifierMixin, BaseEnsemble):
     """Whether the outputs are log-odds, whatever the parameters."""
 
     @property
-    def _target(self) -> Labels:
+    def _target_kind(self) -> Labels:
         if "classes_" not in vars(self):
             check_is_fitted(self, "classes_")  # which makes the tags of an estimator first
         return Labels(self.classes_, self._is_joint, self._has_log_odds)
@@ -57,11 +57,11 @@ class Classification(ClassifierMixin, BaseEnsemble):
 
     def decision_function(self, X: ArrayLike) -> Vector:
         """Model output f: shape (n_rows,), or (n_rows, n_classes) with more than two classes."""
-        return self._target.one_or_all(self._outputs(X))
+        return self._target_kind.one_or_all(self._outputs(X))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The label with the largest output, shape (n_rows,)."""
-        return self._target.decided(self._outputs(X))
+        return self._target_kind.decided(self._outputs(X))
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Vector]:
         """Model output after every round up to the best one, like :meth:`decision_function`.
@@ -69,11 +69,11 @@ class Classification(ClassifierMixin, BaseEnsemble):
         The last one is the output of the model. A class that needed fewer rounds than the others
         stays at its last.
         """
-        return map(self._target.one_or_all, self._staged_outputs(X))
+        return map(self._target_kind.one_or_all, self._staged_outputs(X))
 
     def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
         """Labels after every round up to the best one."""
-        return map(self._target.decided, self._staged_outputs(X))
+        return map(self._target_kind.decided, self._staged_outputs(X))
 
     def _probabilities(self, outputs: Vector) -> Vector:
         """Class probabilities of outputs, shape (n_rows, n_classes)."""
@@ -149,16 +149,16 @@ class Regression(RegressorMixin, BaseEnsemble):
         return known_loss(self.loss) if hasattr(self, "loss") else None
 
     @property
-    def _target(self) -> Numbers:
+    def _target_kind(self) -> Numbers:
         return Numbers(self._known_loss)
 
     def predict(self, X: ArrayLike) -> Vector:
         """The model output f, shape (n_rows,); e^f for the Poisson loss."""
-        return self._target.predicted(self._outputs(X)[:, 0])
+        return self._target_kind.predicted(self._outputs(X)[:, 0])
 
     def staged_predict(self, X: ArrayLike) -> Iterator[Vector]:
         """Predictions after every round up to the best one; the last are those of the model."""
-        return map(self._target.predicted, self.staged_decision_function(X))
+        return map(self._target_kind.predicted, self.staged_decision_function(X))
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Vector]:
         """Model output f after every round up to the best one."""

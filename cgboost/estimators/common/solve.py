@@ -75,7 +75,7 @@ def solve(plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None) 
     """
     records = iter(()) if records is None else records
     runs: list[FittedRun] = []
-    target, interrupted = plan.target, False
+    kind, interrupted = plan.target_kind, False
     for task in plan.subproblems():  # enumerate() would keep the last one
         k = len(runs)
         loop = ColumnGeneration(
@@ -85,9 +85,9 @@ def solve(plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None) 
             callbacks=(
                 (Interruption(),) if interrupted else (*task.callbacks, *watch.callbacks(k))
             ),
-            time_limit=watch.seconds(target.n_runs - k),
+            time_limit=watch.seconds(kind.n_runs - k),
             verbose=0 if interrupted else watch.verbose,
-            label=watch.label(target.label(k)),
+            label=watch.label(kind.label(k)),
             **plan.stop.of(task),
         )
         try:

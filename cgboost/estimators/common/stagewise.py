@@ -68,7 +68,7 @@ class BaseLearnerStages(BaseStagewise):
     """Stages whose columns are fitted learners."""
 
     def _plan(self, rows: TrainingRows) -> Plan:
-        return Rounds(self._target, self._stop_rule(), None, partial(self._tasks, rows))
+        return Rounds(self._target_kind, self._stop_rule(), None, partial(self._tasks, rows))
 
     @abstractmethod
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:

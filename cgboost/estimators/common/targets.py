@@ -35,10 +35,10 @@ LEAN = 1e-6
 """Offset of a model without columns and offset, times how much larger than the rest a class is."""
 
 
-class Target(ABC):
+class TargetKind(ABC):
     """What y is to the runs of a fit."""
 
-    kind: ClassVar[str] = "class"
+    noun: ClassVar[str] = "class"
     """What the names of outputs are names of; the column of tables that has them."""
 
     unit: float = 1.0
@@ -62,7 +62,7 @@ class Target(ABC):
     def label(self, run: int) -> str:
         """What a run is called, in words; nothing where there is only one."""
         names = self.run_names
-        return "" if names is None else f"{self.kind} {names[run]}"
+        return "" if names is None else f"{self.noun} {names[run]}"
 
     @abstractmethod
     def encode(self, y: NDArray[Any]) -> NDArray[Any]:
@@ -99,7 +99,7 @@ class Target(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Labels(Target):
+class Labels(TargetKind):
     """Labels of classes: the sign of an output decides between two, the largest between more.
 
     Attributes
@@ -195,7 +195,7 @@ class Labels(Target):
 
 
 @dataclass(frozen=True)
-class Numbers(Target):
+class Numbers(TargetKind):
     """Numbers to predict.
 
     Attributes

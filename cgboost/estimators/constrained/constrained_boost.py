@@ -184,7 +184,7 @@ class BaseConstrainedBoost(CostByRows):
         values = group_values(X, of_groups, {} if groups is None else dict(groups), self._dropped)
         rows, y = self._read_new(X, y)
         check_labels(y, getattr(self, "classes_", None))
-        seen = self._seen_on(rows, self._target.encode(y), values)
+        seen = self._seen_on(rows, self._target_kind.encode(y), values)
         found = [(repr(c), m) for c in constraints for m in c.measured(seen)]
         return {
             "constraint": np.array([name for name, _ in found], dtype=object),
@@ -275,7 +275,7 @@ class BaseConstrainedBoost(CostByRows):
     ) -> tuple[TrainingRows, HeldSets | None]:
         rows, held = super()._prepare(X, y, sample_weight, eval_set)
         self._inputs.held = held
-        if rules_of(self.constraints) and (count := self._target.n_runs) > 1:
+        if rules_of(self.constraints) and (count := self._target_kind.n_runs) > 1:
             raise ValueError(
                 f"constraints go with two classes, got {count}: fit a class against the "
                 f"rest{see('constraints')}"
@@ -285,12 +285,12 @@ class BaseConstrainedBoost(CostByRows):
     def _cost_by_rows(self, rows: TrainingRows) -> float:
         if self._y_numeric or isinstance(self._family, ObeyingKernels):
             return self._family.usual_cost(rows, self._loss)
-        return cost_of_labels(self._target.of_runs(rows.y), rows.weights, self._loss)
+        return cost_of_labels(self._target_kind.of_runs(rows.y), rows.weights, self._loss)
 
     # ------------------------------------------------------------------ the runs
 
     def _pool(self, rows: TrainingRows) -> ConstrainedProblem:
-        family, targets = self._family, self._target.of_runs(rows.y)
+        family, targets = self._family, self._target_kind.of_runs(rows.y)
         weights, numbers = self._without_class_weights(rows.weights, rows.y), rows.numbers
         groups = Groupings()
         for name, values in self._inputs.values.items():
@@ -322,7 +322,7 @@ class BaseConstrainedBoost(CostByRows):
             if self.max_columns is not None:
                 at_once = max(at_once, self.max_columns // ROUNDS_TO_THE_LIMIT)
         stop = StopRule(self._tol, self.max_columns)
-        return Obeying(self._target, stop, pool, self._target.of_runs(rows.y), at_once)
+        return Obeying(self._target_kind, stop, pool, self._target_kind.of_runs(rows.y), at_once)
 
     def _solve(
         self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
@@ -372,7 +372,7 @@ class BaseConstrainedBoost(CostByRows):
         groups = {
             name: Grouping.of(str(name), own, self._groups[name]) for name, own in values.items()
         }
-        return self._seen(X, self._target.of_runs(encoded)[0], np.ones(X.shape[0]), groups)
+        return self._seen(X, self._target_kind.of_runs(encoded)[0], np.ones(X.shape[0]), groups)
 
 
 @dataclass(frozen=True)
@@ -506,9 +506,9 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
         return self.offset == "free"
 
     @property
-    def _target(self) -> Labels:
+    def _target_kind(self) -> Labels:
         free = all(rule.allows_constants for rule in rules_of(self.constraints))
-        return replace(super()._target, leans=free)
+        return replace(super()._target_kind, leans=free)
 
 
 @dataclass(eq=False, repr=False)

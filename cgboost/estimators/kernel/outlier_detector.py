@@ -15,7 +15,7 @@ from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import TradeOff, check_nu
 from cgboost.estimators.common.sklearn_bases import OutlierMixin
-from cgboost.estimators.common.targets import Target
+from cgboost.estimators.common.targets import TargetKind
 from cgboost.estimators.common.training_rows import EvalSets, TrainingRows
 from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.generation.callbacks import Score, error_rate
@@ -166,7 +166,7 @@ n_features_in_, feature_names_in_
         return np.empty(0)
 
     @property
-    def _target(self) -> OneClass:
+    def _target_kind(self) -> OneClass:
         return OneClass(bool(self.early_stopping))
 
     @property
@@ -192,7 +192,7 @@ n_features_in_, feature_names_in_
 
 
 @dataclass(frozen=True)
-class OneClass(Target):
+class OneClass(TargetKind):
     """No y: rows like those of the training; of held-out rows 1 for normal ones, −1 for outliers.
 
     Attributes

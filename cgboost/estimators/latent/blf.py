@@ -56,7 +56,7 @@ class Responses(Numbers):
 
     count: int = 0
 
-    kind: ClassVar[str] = "response"
+    noun: ClassVar[str] = "response"
 
     @property
     def names(self) -> NDArray[Any] | None:
@@ -216,7 +216,7 @@ default="squared_error"
         return self._n_responses
 
     @property
-    def _target(self) -> Responses:
+    def _target_kind(self) -> Responses:
         return Responses(self._known_loss, count=self._n_responses)
 
     def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -245,11 +245,11 @@ default="squared_error"
 
     def predict(self, X: ArrayLike) -> Vector:
         """Predictions, shape (n_rows,) or (n_rows, n_responses), as y had; e^f for Poisson loss."""
-        return self._target.predicted(self._target.one_or_all(self._outputs(X)))
+        return self._target_kind.predicted(self._target_kind.one_or_all(self._outputs(X)))
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[Vector]:
         """Model output f with 1, 2, … factors."""
-        return map(self._target.one_or_all, self._staged_outputs(X))
+        return map(self._target_kind.one_or_all, self._staged_outputs(X))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -55,7 +55,7 @@ from cgboost.kernels.precomputed import Precomputed
 from cgboost.kernels.sparse_rows import relative_weights
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.loss import DifferentiableLoss, Loss
-from cgboost.losses.registry import bound_loss, check_known_loss, known_loss
+from cgboost.losses.registry import check_known_loss, known_loss, loss_on_rows
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster, SubgradientRule
 from cgboost.masters.stagewise.shared_master import MultiOutputLoss, Responses, SharedMaster
@@ -276,7 +276,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
     def _joint_outputs(self, rows: TrainingRows) -> MultiOutputLoss:
         """The loss of outputs that share their factors."""
         losses = [
-            self._penalised(bound_loss(self._known_loss or self.loss, y, rows.weights))
+            self._penalised(loss_on_rows(self._known_loss or self.loss, y, rows.weights))
             for y in np.ascontiguousarray(rows.y.T)
         ]
         refits = [
@@ -304,8 +304,8 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
                 master, shared, n_outputs=count, columns_per_round=count, callbacks=(shared.note,)
             )
             return
-        for target in self._target.of_runs(rows.y):
-            loss = bound_loss(self._known_loss or self.loss, target, rows.weights)
+        for target in self._target_kind.of_runs(rows.y):
+            loss = loss_on_rows(self._known_loss or self.loss, target, rows.weights)
             pricer = LatentFactorPricer(pool.space, deflate=self.deflate)
             pool.pricers.append(pricer)
             yield Subproblem(self._master(loss), pricer, callbacks=(pricer.note,))
@@ -331,7 +331,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
     def _plan(self, rows: TrainingRows) -> Plan:
         pool = self._pool(rows)
         stop = StopRule(max_columns=self.n_components_ * max(1, self._n_shared))
-        return Rounds(self._target, stop, pool, partial(self._tasks, pool, rows))
+        return Rounds(self._target_kind, stop, pool, partial(self._tasks, pool, rows))
 
     def _solve(
         self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
@@ -395,7 +395,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
 
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(runs, rows)
-        several = self._target.names is not None
+        several = self._target_kind.names is not None
         outputs = [output for run in runs for output in run.outputs]
         sizes = [len(run.outputs[0].coef) for run in runs]
         families = [pricer.family for pricer in self._pricers]

@@ -172,7 +172,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
     def _losses_of_runs(self, y: NDArray[Any]) -> list[tuple[Loss, Vector]]:
         """The loss and the target of every run, from y."""
-        return [(self._loss, target) for target in self._target.of_runs(y)]
+        return [(self._loss, target) for target in self._target_kind.of_runs(y)]
 
     # ------------------------------------------------------------------ parameters
 
@@ -326,17 +326,17 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         trade_off : TradeOff
             What weighs loss and penalty, for messages.
         """
-        own, factor = in_units(loss, self._scaling.unit)
+        scaled, factor = in_units(loss, self._scaling.unit)
 
-        def bound(target: Vector, weights: Vector) -> Any:
+        def make_loss(target: Vector, weights: Vector) -> Any:
             total = float(weights.sum()) if per_row else 1.0
             # the objective is divided by alpha: it is in the costs, the penalty has the factor 1
-            return own.on(target, weights * (factor * price / (total * self._objective_unit)))
+            return scaled.on(target, weights * (factor * price / (total * self._objective_unit)))
 
         return Objective(
-            bound,
+            make_loss,
             penalized(self._scaling.penalty(self._penalty)),
-            program_of(own, self._penalty),
+            program_of(scaled, self._penalty),
             trade_off,
             remedy=NOTHING_HELPS if self._is_unpenalized else SMALLER if per_row else LARGER,
             remedy_at_zero="every y is met by a constant",
@@ -407,7 +407,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
         """Fitted attributes, in the units of the user's problem."""
         scaling, unit = self._scaling, self._objective_unit
-        runs = self._target.leaning(runs, rows)
+        runs = self._target_kind.leaning(runs, rows)
         super()._keep([run_in_unit(run, unit) for run in runs], rows)
         del self._free_columns  # with the matrix that they are read from
         outputs = [output for run in runs for output in run.outputs]

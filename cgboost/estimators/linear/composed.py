@@ -141,7 +141,7 @@ class LinearPrediction(RegressorMixin, BaseLinear):
     def predict(self, X: ArrayLike) -> Vector:
         """X·coef_ + intercept_, shape (n_rows,); the exponential of this for the Poisson loss."""
         outputs = self._outputs(X)[:, 0]
-        predicted: Vector = self.model_._target.predicted(outputs)
+        predicted: Vector = self.model_._target_kind.predicted(outputs)
         return predicted
 
 

@@ -72,11 +72,11 @@ def warm_start_by_continuation(
     start, end = WarmStart(), np.inf
     if time_limit is not None:
         end = time.perf_counter() + SHARE_OF_LIMIT * time_limit
-    if not (isinstance(loss, RowwiseLoss) and isinstance(loss.bound, WeightedLoss)):
+    if not (isinstance(loss, RowwiseLoss) and isinstance(loss.on_rows, WeightedLoss)):
         return start
     if pool.size(0) < MANY_FEATURES * loss.n_rows:
         return start
-    bound, master = loss.bound, make_master(loss.bound)
+    on_rows, master = loss.on_rows, make_master(loss.on_rows)
     if len(master.columns):  # free columns, which a loss of no price leaves undetermined
         return start
     scores = pool.all_scores(master.solve().pseudo_response)
@@ -84,7 +84,7 @@ def warm_start_by_continuation(
     if price * NEAR_PRICE >= 1.0:
         return start
     while (price := STEP * price) < 1.0 / STEP and (left := end - time.perf_counter()) > 0:
-        master = make_master(bound.loss.on(bound.target, price * bound.weights))
+        master = make_master(on_rows.loss.on(on_rows.target, price * on_rows.weights))
         master.start_from(start)
         pricer = StrataPricer(pool, tol=CONTINUATION_GAP)
         loop = ColumnGeneration(

@@ -16,7 +16,7 @@ from cgboost.estimators.common.certified import Certified
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_bool, check_number
 from cgboost.estimators.common.plan import Subproblem
-from cgboost.estimators.common.targets import Target, in_unit
+from cgboost.estimators.common.targets import TargetKind, in_unit
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, PenaltyName
 from cgboost.generation.callbacks import Score
@@ -180,7 +180,7 @@ scoring, callbacks, verbose, random_state
         return self._losses[0]
 
     @property
-    def _target(self) -> Quantiles:  # type: ignore[override]
+    def _target_kind(self) -> Quantiles:  # type: ignore[override]
         joint = bool(self.noncrossing)
         return Quantiles(tuple(self.quantiles), joint, self._scaling.unit)
 
@@ -218,7 +218,7 @@ scoring, callbacks, verbose, random_state
 
 
 @dataclass(frozen=True)
-class Quantiles(Target):
+class Quantiles(TargetKind):
     """Quantiles of y, each with an output.
 
     Attributes
@@ -234,7 +234,7 @@ class Quantiles(Target):
     joint: bool
     unit: float
 
-    kind: ClassVar[str] = "quantile"
+    noun: ClassVar[str] = "quantile"
 
     @property
     def names(self) -> NDArray[Any]:
@@ -268,7 +268,7 @@ class Noncrossing(Certified):
 
     def subproblems(self) -> Iterator[Subproblem]:
         """The one run."""
-        family, levels = self.family, self.target.names
+        family, levels = self.family, self.target_kind.names
         assert levels is not None
         (target,) = self.y_of_runs
         loss, count = self.objectives[0].make_loss(target[:, 0], self.weights), len(levels)

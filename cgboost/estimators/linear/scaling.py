@@ -113,12 +113,12 @@ class UnitScaling:
         value = strongest = level = 0.0
         constants: list[float] = []
         for loss, target in runs:
-            own, factor = in_units(loss, unit)
-            bound = own.on(target, factor * weights / total)
-            constant, response = constant_model(bound, offset=offset)
+            scaled, factor = in_units(loss, unit)
+            on_rows = scaled.on(target, factor * weights / total)
+            constant, response = constant_model(on_rows, offset=offset)
             constants.append(constant)
-            of_constant = float(bound.value(np.full(len(target), constant)))
-            if of_constant <= 0 or meets_every_row(bound, constant):  # no feature can do better
+            of_constant = float(on_rows.value(np.full(len(target), constant)))
+            if of_constant <= 0 or meets_every_row(on_rows, constant):  # no feature can do better
                 continue
             value = max(value, of_constant)
             if len(free) == pool.size(0):

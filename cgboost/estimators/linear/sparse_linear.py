@@ -166,7 +166,7 @@ feature_names_in_
         return self._objective_of_mean(self._loss)
 
     @property
-    def _target(self) -> Numbers:
+    def _target_kind(self) -> Numbers:
         return Numbers(self._loss, self._scaling.unit)
 
     def _score_of_outputs(self, outputs: Vector, y: Any, weights: Vector | None) -> float:

@@ -327,7 +327,7 @@ feature_names_in_
     def _cost_by_rows(self, rows: TrainingRows) -> float:
         if self.formulation != "lp":
             return 1.0
-        return cost_of_labels(self._target.of_runs(rows.y), rows.weights, get_loss(self.loss))
+        return cost_of_labels(self._target_kind.of_runs(rows.y), rows.weights, get_loss(self.loss))
 
     @property
     def _objective(self) -> Objective:

@@ -98,7 +98,7 @@ def second_derivative(master: Any) -> Callable[[Vector], Vector]:
     """The second derivative of a master's loss; of a piecewise linear one the size of its kinks."""
     loss = master.loss
     if not isinstance(loss, SupportVectorLoss):
-        smooth: Callable[[Vector], Vector] = loss.bound.curvature
+        smooth: Callable[[Vector], Vector] = loss.on_rows.curvature
         return smooth
     kinks = loss.upper - loss.lower if loss.curvature is None else 1.0 / loss.curvature
     return lambda output: kinks

@@ -462,7 +462,7 @@ class BaseTransform(BaseTableStages):
     def _plan(self, rows: TrainingRows, holdout: int = 0) -> Plan:
         place = self._place(rows, holdout)
         tasks = partial(self._tasks, place, rows)
-        return Bags(self._target, self._stop_rule(), place, tasks, partial(self._plan, rows))
+        return Bags(self._target_kind, self._stop_rule(), place, tasks, partial(self._plan, rows))
 
     def _place(self, rows: TrainingRows, holdout: int) -> Place:
         """Where the rows are, and which of them are held out."""
@@ -488,7 +488,9 @@ class BaseTransform(BaseTableStages):
         builder = StageBuilder(
             self.max_bins, variant.feed_forward, variant.regressors, variant.link, rules
         )
-        for target in [rows.y] if isinstance(loss, Multinomial) else self._target.of_runs(rows.y):
+        for target in (
+            [rows.y] if isinstance(loss, Multinomial) else self._target_kind.of_runs(rows.y)
+        ):
             sums = place.aggregates(loss, target)
             pricer = StagePricer(builder, sums.parts)
             master = AggregateMaster(

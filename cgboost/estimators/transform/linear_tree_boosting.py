@@ -44,8 +44,8 @@ from cgboost.losses.registry import (
     REGRESSION,
     LossMaker,
     RegressionLoss,
-    bound_loss,
     check_known_loss,
+    loss_on_rows,
 )
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.parallel.threads import Threads
@@ -106,7 +106,7 @@ class BaseLinearTreeBoosting(BaseQueriedStages):
         return place.prepared
 
     def _plan(self, rows: TrainingRows) -> Plan:
-        return Rounds(self._target, self._stop_rule(), None, partial(self._tasks, rows))
+        return Rounds(self._target_kind, self._stop_rule(), None, partial(self._tasks, rows))
 
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         pool = self._prepared(rows)
@@ -287,7 +287,7 @@ n_features_in_, feature_names_in_
         check_known_loss(self.loss, REGRESSION)
 
     def _loss(self, target: Vector, weights: Vector) -> DifferentiableLoss:
-        return bound_loss(self.loss, target, weights)
+        return loss_on_rows(self.loss, target, weights)
 
 
 @dataclass(eq=False, repr=False)
@@ -336,5 +336,5 @@ objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
 
     def _loss(self, target: NDArray[Any], weights: Vector) -> DifferentiableLoss:
         if len(self.classes_) == 2:
-            return LogLoss().on(self._target.of_runs(target)[0], weights)
+            return LogLoss().on(self._target_kind.of_runs(target)[0], weights)
         return Multinomial(len(self.classes_)).on(target, weights)

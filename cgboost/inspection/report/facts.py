@@ -266,8 +266,8 @@ def facts_of(model: Any) -> Facts | None:
     if "stop_reason_" not in fitted:
         return None
     runs = fitted["_runs"]
-    target = model._target
-    labels = target.run_names
+    target_kind = model._target_kind
+    labels = target_kind.run_names
     names = [""] * len(runs) if labels is None else [str(label) for label in labels]
     return Facts(
         size=_size(model),
@@ -276,7 +276,7 @@ def facts_of(model: Any) -> Facts | None:
             for run, name in zip(runs, names, strict=True)
         ),
         tol=model._tol if "gap_" in fitted else None,
-        kind=target.kind,
+        kind=target_kind.noun,
         seconds=fitted.get("_fit_seconds", 0.0),
     )
 

@@ -26,7 +26,7 @@ from cgboost.masters.support_vector.support_vector_master import (
     SupportVectorMaster,
     WarmStart,
 )
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.reductions.centred_targets import CentredTargets, centre_of
 from cgboost.optimizers.reductions.merged_rows import LEAST_ROWS, WORTH_MERGING, MergedRows
 from cgboost.optimizers.reductions.offset_column import OffsetColumn
@@ -106,7 +106,7 @@ class ConstrainedMaster(MasterWithLimits):
         solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_rows = loss.n_rows
-        own = with_constraint_rows(loss, limits, price) if len(limits) else loss
+        limited = with_constraint_rows(loss, limits, price) if len(limits) else loss
         self._chain, self._free = Chain(), list[Column]()
         if constant is not None:
             ones = np.append(np.ones(loss.n_rows), constant)
@@ -114,7 +114,7 @@ class ConstrainedMaster(MasterWithLimits):
             centred = CentredTargets(centre_of(loss), ones)
             self._chain = Chain([centred, OffsetColumn(self._free[0])])
         form = DualForm(L1(), coef == "free", "none" if constant is None else "free")
-        self.loss = self._chain.apply(Problem(own, form)).loss
+        self.loss = self._chain.apply(Problem(limited, form)).loss
         self._options: dict[str, Any] = {
             "coef": coef,
             "solver": solver,
@@ -157,7 +157,10 @@ class ConstrainedMaster(MasterWithLimits):
         master = self._master if merged is None else self._plain(self.columns, merged)
         master.accuracy = 0.0
         self._inner = state = master.solve(time_limit=time_limit)
-        point, slack = DualPoint(state.coef, 0.0, state.output, state.pseudo_response), state.slack
+        point, slack = (
+            RestrictedPoint(state.coef, 0.0, state.output, state.pseudo_response),
+            state.slack,
+        )
         if merged is not None:
             point, slack = merged.invert(point), merged.on_rows(slack)
         point = self._chain.invert(point)
@@ -187,10 +190,10 @@ class ConstrainedMaster(MasterWithLimits):
         """An optimal vertex over the columns of the last round, None where there is none near."""
         if self._found is None or len(coef) != len(self._found.coef):
             return None
-        own, _ = self._chain.start(coef, intercept)
-        vertex = self._master.crossover(own, 0.0, time_limit=time_limit)
+        start, _ = self._chain.start(coef, intercept)
+        vertex = self._master.crossover(start, 0.0, time_limit=time_limit)
         if vertex is None:
             return None
         nothing = np.zeros(self.loss.n_rows)
-        point = self._chain.invert(DualPoint(vertex.coef, 0.0, nothing, nothing))
+        point = self._chain.invert(RestrictedPoint(vertex.coef, 0.0, nothing, nothing))
         return Vertex(point.coef, point.intercept, vertex.objective)

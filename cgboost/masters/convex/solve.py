@@ -8,16 +8,13 @@ from typing import Any
 
 from cgboost._solvers import (
     BACKENDS,
-    LimitError,
     Program,
-    SolverError,
-    Status,
     available_backends,
     put_back,
     solve,
 )
 from cgboost.exceptions import MasterError
-from cgboost.optimizers.solver_options import checked_options
+from cgboost.optimizers.solver_options import checked_options, solver_errors_as_master_errors
 
 PREFIX = "cvxpy:"
 
@@ -87,13 +84,9 @@ def minimise(
 def _solve_with_backend(
     problem: Any, solver: str, time_limit: float | None, options: Mapping[str, Any] | None
 ) -> None:
-    try:
+    with solver_errors_as_master_errors():
         program = Program.from_cvxpy(problem)
         solution = solve(program, solver, time_limit=time_limit, options=options)
-    except LimitError as error:
-        raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
-    except SolverError as error:
-        raise MasterError(str(error)) from error
     put_back(problem, solution)
 
 

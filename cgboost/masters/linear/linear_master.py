@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cgboost._solvers import LimitError, SolverError, Status, UnboundedError
+from cgboost._solvers import UnboundedError
 from cgboost.arrays import Vector
 from cgboost.exceptions import CGBoostError, MasterError
 from cgboost.generation.columns import Column, least_of
@@ -46,7 +46,7 @@ from cgboost.masters.linear.lagrangian_bound import (
     deficit_of,
 )
 from cgboost.optimizers.linear.restricted_primal import MasterRows, PrimalPoint, RestrictedPrimal
-from cgboost.optimizers.solver_options import checked_options
+from cgboost.optimizers.solver_options import checked_options, solver_errors_as_master_errors
 from cgboost.tolerances import LP_FEASIBILITY
 
 COLUMNS_PER_ROUND = 20
@@ -297,14 +297,11 @@ class LinearMaster:
         return math.inf if float(terms.sum()) + deficit > LP_FEASIBILITY * size else None
 
     def _point(self, time_limit: float | None) -> PrimalPoint:
-        try:
-            return self._primal.solve(time_limit)
-        except LimitError as error:
-            raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
-        except UnboundedError as error:
-            raise MasterError(self._without_end(), unbounded=True) from error
-        except SolverError as error:
-            raise MasterError(str(error)) from error
+        with solver_errors_as_master_errors():
+            try:
+                return self._primal.solve(time_limit)
+            except UnboundedError as error:
+                raise MasterError(self._without_end(), unbounded=True) from error
 
     def _without_end(self) -> str:
         """Why the restricted master is unbounded."""

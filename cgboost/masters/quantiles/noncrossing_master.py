@@ -71,12 +71,10 @@ class NoncrossingMaster(SupportVectorMaster):
         super().__init__(
             loss, L1(), coef=coef, offset="free", solver=solver, solver_options=solver_options
         )
-        self._along_paths = False  # PrimalSimplex has kinks of single rows alone
+        self._can_reprice = False  # PrimalSimplex has kinks of single rows alone
 
-    def _make_dual(
-        self, loss: NoncrossingLoss, solver: str, options: Mapping[str, Any]
-    ) -> RestrictedQuantiles:
-        return RestrictedQuantiles(loss, self.form, solver, options)
+    def _open_live(self, loss: NoncrossingLoss) -> RestrictedQuantiles:
+        return RestrictedQuantiles(loss, self.form, self._solver, self._solver_options)
 
     def crossover(
         self, coef: Vector, intercept: Any, *, time_limit: float | None = None
@@ -91,14 +89,14 @@ class NoncrossingMaster(SupportVectorMaster):
         MasterError
             If the simplex, which is called where the point is too coarse, gives no answer.
         """
-        dual = self._dual
-        if not (isinstance(dual.session, JointSession) and len(coef) == dual.columns.count):
+        live = self._live
+        if not (isinstance(live.session, JointSession) and len(coef) == live.columns.count):
             return None
         if not 0 < np.count_nonzero(coef) <= MOST_BASIS_COLUMNS:
             return None
-        coef, intercept = dual.polish(time_limit) or self._before_values.start(coef, intercept)
+        coef, intercept = live.polish(time_limit) or self._before_values.start(coef, intercept)
         with solver_errors_as_master_errors(self._advice):
-            point = dual.vertex(coef, intercept + dual.columns.shift(coef), time_limit)
+            point = live.vertex(coef, intercept + live.columns.shift(coef), time_limit)
         return self._moved(point, point.coef)
 
     def add(self, columns: Sequence[Column]) -> None:
@@ -109,5 +107,5 @@ class NoncrossingMaster(SupportVectorMaster):
             owner = np.array([column.output for column in columns], dtype=np.intp)
             outputs = self.loss.n_outputs
             values = [column.values.reshape(outputs, -1)[column.output] for column in columns]
-            self._dual.add(values, owner)
+            self._live.add(values, owner)
             self.columns.extend(columns)

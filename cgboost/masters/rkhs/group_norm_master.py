@@ -39,7 +39,7 @@ class WholeKernelMaster(SupportVectorMaster):
 
     Parameters
     ----------
-    loss : SupportVectorLoss, or a smooth loss bound to its data
+    loss : SupportVectorLoss, or a smooth loss on its rows
         As for :class:`SupportVectorMaster`.
     penalty : GroupNorm
     coef : {"free"}
@@ -53,7 +53,7 @@ class WholeKernelMaster(SupportVectorMaster):
         For another solver, or coefficients that must be at least 0.
     """
 
-    _dual: WholeKernelProblem
+    _live: WholeKernelProblem
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class WholeKernelMaster(SupportVectorMaster):
             loss, penalty, coef=coef, offset=offset, solver=solver, solver_options=solver_options
         )
 
-    def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
+    def _open_live(self, loss: Any) -> Any:
         if isinstance(loss, SupportVectorLoss):
             return WholeKernelDual(loss, self.form, self.columns)
         return WholeKernelNewton(loss, self.form, self.columns)
@@ -93,7 +93,7 @@ class WholeKernelMaster(SupportVectorMaster):
         if len(kernels) < len(columns):
             raise TypeError("a master of the group norm takes whole kernels (SpaceColumn)")
         if kernels:
-            self._dual.add(kernels)
+            self._live.add(kernels)
             self.columns.extend(kernels)
 
     def start_from(self, start: WarmStart) -> None:
@@ -103,7 +103,7 @@ class WholeKernelMaster(SupportVectorMaster):
     @property
     def warm_start(self) -> WarmStart:
         """The kernels in use in the last answer, for a similar problem."""
-        active = self._dual.active
+        active = self._live.active
         if self._best is None or not active:
             return WarmStart()
         return WarmStart([space.whole(self._best.response) for space in active])
@@ -111,6 +111,6 @@ class WholeKernelMaster(SupportVectorMaster):
     def solve(self, *, time_limit: float | None = None) -> SpaceState:
         """Re-optimise the restricted problem; see :meth:`SupportVectorMaster.solve`."""
         state = super().solve(time_limit=time_limit)
-        own = {each.name: getattr(state, each.name) for each in fields(state)}
-        held = frozenset(space.name for space in self._dual.spaces)
-        return SpaceState(**own | {"left": len(self.columns) - len(held), "held": held})
+        known = {each.name: getattr(state, each.name) for each in fields(state)}
+        held = frozenset(space.name for space in self._live.spaces)
+        return SpaceState(**known | {"left": len(self.columns) - len(held), "held": held})

@@ -39,7 +39,7 @@ class WholeRKHSMaster(SupportVectorMaster):
         self._kernel, self._tol = kernel, tol
         super().__init__(loss, penalty)
 
-    def _make_dual(self, loss: Any, solver: str, options: Any) -> Any:
+    def _open_live(self, loss: Any) -> Any:
         return SupportVectorMachine(loss, self.form, self.columns, self._kernel, self._tol)
 
 

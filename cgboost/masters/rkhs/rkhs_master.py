@@ -79,8 +79,7 @@ class RKHSMaster(SupportVectorMaster):
     @property
     def is_of_machine(self) -> bool:
         """Whether it is the problem of a support vector machine, with no solver named."""
-        loss, solver, _ = self._dual_arguments
-        return solver == "auto" and is_of_machine(loss, self.form)
+        return self._solver == "auto" and is_of_machine(self._live_loss, self.form)
 
     @property
     def warm_start(self) -> WarmStart:
@@ -90,5 +89,5 @@ class RKHSMaster(SupportVectorMaster):
     def solve(self, *, time_limit: float | None = None) -> RKHSState:
         """Re-optimise; the coefficients are those of the columns as they were added."""
         state = super().solve(time_limit=time_limit)
-        own = {each.name: getattr(state, each.name) for each in fields(state)}
-        return RKHSState(**own | {"bases": self._orthonormal.bases})
+        known = {each.name: getattr(state, each.name) for each in fields(state)}
+        return RKHSState(**known | {"bases": self._orthonormal.bases})

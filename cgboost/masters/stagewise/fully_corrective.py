@@ -14,20 +14,76 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
 from cgboost.losses.loss import DifferentiableLoss
 from cgboost.losses.registry import require_targets
 from cgboost.masters.stagewise.stagewise import DescentMaster
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.refits.refits import refit_of
+from cgboost.optimizers.refits.refits import Refit, Refitted, refit_of
 from cgboost.optimizers.solver_options import checked_options
 
 SubgradientRule = Literal["dual", "sign"]
 
 
-class CorrectiveMaster(DescentMaster):
+class RefittedMaster(DescentMaster):
+    """What masters share that choose all coefficients anew, of one output or of several.
+
+    Parameters
+    ----------
+    loss : DifferentiableLoss, or what has its methods for several outputs
+    refit : Refit
+    has_offset : bool
+        Whether there are intercepts, which begin at the best constants.
+    signs : bool
+        Whether the pseudo-response is that of the output alone, not the one that a refit gives.
+    """
+
+    def __init__(self, loss: Any, refit: Refit, *, has_offset: bool, signs: bool = False) -> None:
+        self._loss, self._refit, self._signs = loss, refit, signs
+        self._n_rows = len(loss.weights)
+        self.columns: list[Column] = []
+        self._store = ColumnStore(self._n_rows, centred=False)
+        self._first = int(has_offset)
+        self._coef = np.zeros(0)
+        if has_offset:
+            self._store.append(np.ones((1, self._n_rows)))
+            self._coef = np.array([loss.constant()], dtype=np.float64)
+        self._empty = loss.value(np.ones((self._n_rows, self._first)) @ self._coef)
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the problem; of several outputs each has the same, one by one."""
+        new = columns[:: self._loss.n_outputs]
+        for column in new:
+            column.check(self._n_rows)
+        if new:
+            self._store.append(np.stack([column.values for column in new]).astype(np.float64))
+            nothing = np.zeros((len(new), *self._coef.shape[1:]))
+            self._coef = np.concatenate([self._coef, nothing])
+            self.columns.extend(columns)
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Choose the coefficients."""
+        loss, first, several = self._loss, self._first, self._coef.ndim > 1
+        H = self._store.scaled(np.arange(self._store.count), np.arange(self._n_rows))
+        scales = self._store.scales[:, None] if several else self._store.scales
+        refitted = Refitted(self._coef)
+        if self._store.count:
+            refitted = self._refit.refit(H, self._coef * scales, time_limit)
+        self._coef, output = refitted.coef / scales, H @ refitted.coef
+        response = None if self._signs else refitted.response
+        return self._state(
+            self._coef[first:].flatten(),
+            self._coef[:first].sum(axis=0) if several else float(self._coef[:first].sum()),
+            output,
+            loss.pseudo_response(output) if response is None else response,
+            loss.value(output),
+            curvature=None if several else loss.curvature(output),
+            bounded=refitted.bounded,
+        )
+
+
+class CorrectiveMaster(RefittedMaster):
     """Master of totally corrective boosting without a penalty.
 
     Parameters
@@ -73,8 +129,7 @@ class CorrectiveMaster(DescentMaster):
         if subgradient not in ("dual", "sign"):
             raise ValueError(f"subgradient must be 'dual' or 'sign', got {subgradient!r}")
         self.loss, self.subgradient = loss, subgradient
-        self.columns: list[Column] = []
-        self._refit = refit_of(
+        refit = refit_of(
             loss,
             newton_steps=newton_steps,
             damping=newton_damping,
@@ -82,45 +137,4 @@ class CorrectiveMaster(DescentMaster):
             solver_options=checked_options(solver, solver_options),
             to_the_letter=to_the_letter and offset == "free",
         )
-        self._store = ColumnStore(loss.n_rows, centred=False)
-        self._has_offset = offset == "free"
-        self._coef = np.zeros(0)
-        self._bounded = True
-        if self._has_offset:
-            self._store.append(np.ones((1, loss.n_rows)))
-            self._coef = np.array([loss.constant()])
-        self._empty = loss.value(self._store.combine(self._coef))
-
-    def add(self, columns: Sequence[Column]) -> None:
-        """Take new columns into the problem."""
-        for column in columns:
-            column.check(self.loss.n_rows)
-        if columns:
-            self._store.append(np.stack([column.values for column in columns]).astype(np.float64))
-            self._coef = np.append(self._coef, np.zeros(len(columns)))
-            self.columns.extend(columns)
-
-    def solve(self, *, time_limit: float | None = None) -> MasterState:
-        """Choose the coefficients."""
-        response = self._corrected(time_limit) if self._store.count else None
-        output = self._store.combine(self._coef)
-        if response is None or self.subgradient == "sign":
-            response = self.loss.pseudo_response(output)
-        first = int(self._has_offset)
-        return self._state(
-            self._coef[first:].copy(),
-            float(self._coef[0]) if first else 0.0,
-            output,
-            response,
-            self.loss.value(output),
-            curvature=self.loss.curvature(output),
-            bounded=self._bounded,
-        )
-
-    def _corrected(self, time_limit: float | None) -> Vector | None:
-        """Set the coefficients; the pseudo-response where the loss has more than one at a kink."""
-        everything = np.arange(self._store.count)
-        H = self._store.scaled(everything, np.arange(self.loss.n_rows))
-        refitted = self._refit.refit(H, self._coef * self._store.scales, time_limit)
-        self._coef, self._bounded = refitted.coef / self._store.scales, refitted.bounded
-        return refitted.response
+        super().__init__(loss, refit, has_offset=offset == "free", signs=subgradient == "sign")

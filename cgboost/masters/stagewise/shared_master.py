@@ -15,19 +15,9 @@ import numpy as np
 from scipy.special import softmax
 
 from cgboost.arrays import Vector
-from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState
-from cgboost.losses.loss import DifferentiableLoss, UnboundedStepError
-from cgboost.masters.stagewise.stagewise import DescentMaster
-from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.refits.refits import (
-    CONVERGED,
-    NEWTON_STEPS,
-    SEPARATED,
-    Refit,
-    Refitted,
-    damped,
-)
+from cgboost.losses.loss import DifferentiableLoss
+from cgboost.masters.stagewise.fully_corrective import RefittedMaster
+from cgboost.optimizers.refits.refits import NewtonRefit, Refit, Refitted
 from cgboost.optimizers.refits.ridged import RidgedLoss
 
 
@@ -79,7 +69,7 @@ class Responses:
         return Refitted(after, response, all(one.bounded for one in found))
 
 
-class ClassScores:
+class ClassScores(RidgedLoss):
     """Scores of K classes with the multinomial deviance.
 
     Parameters
@@ -97,70 +87,32 @@ class ClassScores:
     def __init__(
         self, loss: DifferentiableLoss, ridge: float, steps: int | None, damping: float
     ) -> None:
-        self._loss = RidgedLoss(loss, ridge)
-        self.weights, self.n_outputs = loss.weights, loss.n_outputs
+        super().__init__(loss, ridge)
+        self.attains_minimum = ridge > 0
         self._steps, self._damping = steps, damping
-
-    def value(self, output: Vector) -> float:
-        """Deviance and penalty."""
-        return self._loss.value(output)
-
-    def pseudo_response(self, output: Vector) -> Vector:
-        """w([y = k] − p_k), less the pull of the penalty."""
-        return self._loss.pseudo_response(output)
-
-    def constant(self) -> Vector:
-        """Logarithms of the classes' shares, less their mean."""
-        return np.asarray(self._loss.constant(), dtype=np.float64)
 
     def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
         """Newton steps on the coefficients of all classes together."""
-        units = np.sqrt(self.weights @ H**2)
-        units[units == 0.0] = 1.0
-        scale = np.repeat(units, self.n_outputs)
-        for _ in range(NEWTON_STEPS if self._steps is None else self._steps):
-            output = H @ coef
-            if self._loss.ridge == 0 and self.value(output) <= SEPARATED * self.weights.sum():
-                return Refitted(coef, bounded=False)
-            response = self.pseudo_response(output)
-            gradient = H.T @ response
-            if np.all(np.abs(gradient) <= CONVERGED * (np.abs(H).T @ np.abs(response))):
-                break
-            hessian = self._hessian(H, output) / np.outer(scale, scale)
-            step = np.linalg.lstsq(
-                damped(hessian, self._damping), gradient.ravel() / scale, rcond=None
-            )[0]
-            move = (step / scale).reshape(coef.shape)
-            try:
-                coef = coef + self._length(output, H @ move) * move
-            except UnboundedStepError:
-                return Refitted(coef + move, bounded=False)
-        return Refitted(coef)
+        return NewtonRefit(self, self._steps, self._damping).refit(H, coef, time_limit)
 
-    def _hessian(self, H: Vector, output: Vector) -> Vector:
+    def hessian(self, output: Vector, columns: Vector) -> Vector:
         """By column and class: Hᵀ diag(w p_k([k = l] − p_l)) H, and the penalty where k = l."""
-        count, shares = self.n_outputs, softmax(output, axis=1)
-        found = np.empty((H.shape[1], count, H.shape[1], count))
-        inner = self._loss.centred(H)
-        penalty = self._loss.ridge * (inner * self.weights[:, None]).T @ inner
+        count, shares, size = self.n_outputs, softmax(output, axis=1), columns.shape[1]
+        found = np.empty((size, count, size, count))
+        penalty = self.bend(columns)
         for k in range(count):
             for m in range(k + 1):
                 bent = self.weights * shares[:, k] * (float(k == m) - shares[:, m])
-                block = (H * bent[:, None]).T @ H + (penalty if k == m else 0.0)
+                block = (columns * bent[:, None]).T @ columns + (penalty if k == m else 0.0)
                 found[:, k, :, m] = found[:, m, :, k] = block
-        return found.reshape(H.shape[1] * count, -1)
-
-    def _length(self, output: Vector, move: Vector) -> float:
-        if self._steps is not None and self.value(output + move) <= self.value(output):
-            return 1.0
-        return self._loss.line_search(output, move)
+        return found.reshape(size * count, -1)
 
 
 MultiOutputLoss = Responses | ClassScores
 """The loss of several outputs, and how all coefficients of it are chosen."""
 
 
-class SharedMaster(DescentMaster):
+class SharedMaster(RefittedMaster):
     """Master of totally corrective boosting with columns that all outputs share.
 
     Columns come in groups, one for each output, with the same values.
@@ -172,34 +124,4 @@ class SharedMaster(DescentMaster):
 
     def __init__(self, outputs: MultiOutputLoss) -> None:
         self.outputs = outputs
-        self.columns: list[Column] = []
-        n_rows = len(outputs.weights)
-        self._store = ColumnStore(n_rows, centred=False)
-        self._store.append(np.ones((1, n_rows)))
-        self._coef = outputs.constant()[None, :]
-        self._bounded = True
-        self._empty = outputs.value(np.ones((n_rows, 1)) * self._coef)
-
-    def add(self, columns: Sequence[Column]) -> None:
-        """Take new columns into the problem."""
-        shared = columns[:: self.outputs.n_outputs]
-        for column in shared:
-            column.check(len(self.outputs.weights))
-        if shared:
-            self._store.append(np.stack([column.values for column in shared]).astype(np.float64))
-            self._coef = np.vstack([self._coef, np.zeros((len(shared), self.outputs.n_outputs))])
-            self.columns.extend(columns)
-
-    def solve(self, *, time_limit: float | None = None) -> MasterState:
-        """Choose the coefficients."""
-        H = self._store.scaled(np.arange(self._store.count), np.arange(len(self.outputs.weights)))
-        scales = self._store.scales[:, None]
-        refitted = self.outputs.refit(H, self._coef * scales, time_limit)
-        self._coef, self._bounded = refitted.coef / scales, refitted.bounded
-        output = H @ refitted.coef
-        response = refitted.response
-        if response is None:
-            response = self.outputs.pseudo_response(output)
-        coef, objective = self._coef[1:].ravel(), self.outputs.value(output)
-        intercept, bounded = self._coef[0].copy(), self._bounded
-        return self._state(coef, intercept, output, response, objective, bounded=bounded)
+        super().__init__(outputs, outputs, has_offset=True)

@@ -72,21 +72,21 @@ def solved_along(
         In ascending order, above 0.
     scores : callable
     """
-    bound_loss = loss.bound
-    if not (isinstance(bound_loss, WeightedLoss) and is_quick(loss, form, columns.shape[1])):
+    loss_on_rows = loss.on_rows
+    if not (isinstance(loss_on_rows, WeightedLoss) and is_quick(loss, form, columns.shape[1])):
         return None
-    if not (bound_loss.weights > 0).all():  # such rows say nothing, and are left out before
+    if not (loss_on_rows.weights > 0).all():  # such rows say nothing, and are left out before
         return None
     coef, intercept = minimise_along(loss, form, columns, prices)
     objective, bound = np.full((2, len(prices)), np.nan)
     found = np.flatnonzero(np.isfinite(intercept))
     step = max(1, OUTPUTS_AT_A_TIME // loss.n_rows)
-    many = _Stacked(bound_loss, max(1, min(step, len(found))))
+    many = _Stacked(loss_on_rows, max(1, min(step, len(found))))
     for start in range(0, len(found), step):
         some = found[start : start + step]
         outputs = coef[some] @ columns.T + intercept[some, None]
         if len(some) != many.count:
-            many = _Stacked(bound_loss, len(some))
+            many = _Stacked(loss_on_rows, len(some))
         penalty = [form.value(at_price, 0.0) for at_price in coef[some]]
         objective[some] = prices[some] * many.values(outputs) + penalty
         responses = many.responses(outputs, balanced=form.offset == "free")

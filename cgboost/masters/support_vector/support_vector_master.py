@@ -12,7 +12,6 @@ sets; that of a smooth loss by a proximal Newton method on the primal.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -35,7 +34,7 @@ from cgboost.generation.protocols import (
 from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.optimizers.free_columns import FreeColumns
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.newton.smooth_loss import (
     RowwiseLoss,
     as_master_loss,
@@ -54,7 +53,9 @@ from cgboost.optimizers.solver_choice import BEFORE_OPTIMIZER, BEFORE_VALUES, li
 from cgboost.optimizers.solver_options import (
     advice,
     checked_options,
+    deadline_of,
     solver_errors_as_master_errors,
+    time_left,
 )
 from cgboost.penalties.penalty import DualForm, Penalty
 from cgboost.tolerances import COEFFICIENT_ROUNDING, LP_FEASIBILITY, UNMOVED
@@ -120,8 +121,8 @@ class SupportVectorMaster:
 
     Parameters
     ----------
-    loss : SupportVectorLoss, or a loss bound to its data (``Hinge().on(y, C * w)``)
-        With C and the sample weights already in its box or its values. One that is bound becomes
+    loss : SupportVectorLoss, or a loss on its rows (``Hinge().on(y, C * w)``)
+        With C and the sample weights already in its box or its values. One on its rows becomes
         the box of its dual, or stays as it is where it is smooth
         (:func:`~cgboost.optimizers.newton.smooth_loss.as_master_loss`). A smooth loss has
         ``value(output)``, ``pseudo_response(output)``, ``curvature(output)``, ``gain(response)``,
@@ -178,25 +179,21 @@ class SupportVectorMaster:
         self.two_sided = self.form.two_sided
         self.offset = offset
         self.columns = list(free.columns)
-        self._free = free
+        self._free_columns = free
         self._check_free_columns(free)
         self.accuracy = 0.0
-        self._best: DualPoint | None = None
+        self._best: RestrictedPoint | None = None
         self._best_bound = -np.inf
         self._setbacks, self._repriced, self._complete = 0, False, False
-        # self.loss, as given, says its kind and size alone
-        # given → centred: objective, bound and pseudo-response are those of this problem
-        # → in the units of the optimizer, which alone sees it; often all three are one
+        # loss, as given: states are in its terms → _objective_loss: objective, bound and
+        # pseudo-response are its own → _live_loss: in units of the optimizer, which alone sees it;
+        # often all three are one
         self._before_values, between = Chain.of(Problem(given, self.form), BEFORE_VALUES)
-        self._centred_loss = as_master_loss(between.loss, sparse=sparse)
+        self._objective_loss = as_master_loss(between.loss, sparse=sparse)
         self._before_optimizer, inner = Chain.of(
-            Problem(self._centred_loss, self.form), BEFORE_OPTIMIZER
+            Problem(self._objective_loss, self.form), BEFORE_OPTIMIZER
         )
-        self._dual_arguments = (
-            inner.loss,
-            solver,
-            options,
-        )  # a bound method would keep the master alive
+        self._live_loss, self._solver, self._solver_options = inner.loss, solver, options
         self._comparison: SolverComparison | None = None
         if solver != "auto":
             from cgboost.optimizers.solver_comparison import SolverComparison  # named ones alone
@@ -204,24 +201,25 @@ class SupportVectorMaster:
             problem = Problem(inner.loss, self.form)
             opens = partial(live_problem, problem, "auto", None, free, vertex=False)
             self._comparison = SolverComparison(solver, opens)
-        self._smooth = self._smooth_along_paths(between.loss)
-        # whether a next price goes on with this restricted problem: the first of a path is enough
-        able = self._smooth is not None or PrimalSimplex.takes(self._centred_loss, self.form)
-        self._along_paths = solver == "auto" and able
+        self._curved_loss = self._by_curvature(between.loss)
+        able = self._curved_loss is not None or PrimalSimplex.takes(self._objective_loss, self.form)
+        # whether a next price goes on with the live problem: the first of a path is enough
+        self._can_reprice = solver == "auto" and able
 
     @cached_property
-    def _dual(self) -> Any:
+    def _live(self) -> Any:
         """The live restricted problem: a dual, or a primal of smooth losses and few numbers.
 
         Made at its first use, with the columns of the first ``add``, or with none: how many there
         are decides between simplex and interior point.
         """
-        return self._make_dual(*self._dual_arguments)
+        return self._open_live(self._live_loss)
 
-    def _make_dual(self, loss: Any, solver: str, options: Mapping[str, Any]) -> Any:
+    def _open_live(self, loss: Any) -> Any:
         """A restricted problem of a loss in its units."""
         problem = Problem(loss, self.form, tuple(self.columns), self.expected)
-        return live_problem(problem, solver, options, self._free, vertex=self._along_paths)
+        solver, options = self._solver, self._solver_options
+        return live_problem(problem, solver, options, self._free_columns, vertex=self._can_reprice)
 
     def _check_free_columns(self, free: FreeColumns) -> None:
         if not len(free):
@@ -241,7 +239,7 @@ class SupportVectorMaster:
             self._check_shape(column)
         self.columns.extend(columns)  # from here on a column is its place in this list
         if new := self._seen_by_optimizer(columns):
-            self._dual.add(new)
+            self._live.add(new)
 
     def _seen_by_optimizer(self, columns: Sequence[Column]) -> list[FloatArray]:
         """The values of columns after all reductions."""
@@ -287,9 +285,9 @@ class SupportVectorMaster:
         """Begin near coefficients of all columns, without an offset where there is none."""
         intercept = 0.0 if self.form.offset == "none" else intercept
         start = self._before_values.start(coef, intercept)
-        self._dual.expect(*self._before_optimizer.start(*start))
+        self._live.expect(*self._before_optimizer.start(*start))
 
-    def _smooth_along_paths(self, loss: Any) -> RowwiseLoss | None:
+    def _by_curvature(self, loss: Any) -> RowwiseLoss | None:
         """The loss by its curvatures, where that is how to go on from one price to the next.
 
         Of a loss with a box that is curved inside, as Huber's with few rows that bend: cold, its
@@ -315,50 +313,49 @@ class SupportVectorMaster:
         scores : callable
             As for :func:`~cgboost.masters.support_vector.priced_points.solved_along`.
         """
-        loss = self._centred_loss if self._smooth is None else self._smooth
+        loss = self._objective_loss if self._curved_loss is None else self._curved_loss
         plain = self.form.threshold > 0 and self.form.radius is None and not self.form.n_free
-        plain = plain and not self.form.charges_offset and self._dual_arguments[1] == "auto"
+        plain = plain and not self.form.charges_offset and self._solver == "auto"
         if not (plain and isinstance(loss, RowwiseLoss)):
             return None
         from cgboost.masters.support_vector.priced_points import solved_along  # paths alone need it
 
         if (points := solved_along(loss, self.form, columns, prices, scores)) is None:
             return None
-        nothing = DualPoint(np.zeros(0), 0.0, np.zeros(1), np.zeros(0))
+        nothing = RestrictedPoint(np.zeros(0), 0.0, np.zeros(1), np.zeros(0))
         shift = self._before_values.invert(nothing).intercept
         return points._replace(intercept=points.intercept + shift)
 
     def _takes_over(self, start: WarmStart) -> bool:
         """Take over the restricted problem of another price; False if it is of another kind."""
-        loss, solver, options = self._dual_arguments
-        loss = loss if self._smooth is None else self._smooth
-        if self._along_paths and not is_neighbour(self._centred_loss, start.loss):
+        loss = self._live_loss if self._curved_loss is None else self._curved_loss
+        if self._can_reprice and not is_neighbour(self._objective_loss, start.loss):
             return False
-        if self._along_paths and start.live is None:
-            if self._smooth is None:
-                self._dual = PrimalSimplex(self._centred_loss, self.form)
+        if self._can_reprice and start.live is None:
+            if self._curved_loss is None:
+                self._live = PrimalSimplex(self._objective_loss, self.form)
             else:
-                self._dual = self._make_dual(loss, solver, options)
+                self._live = self._open_live(loss)
         if start.live is None:
             return False
-        dual, columns = start.live
-        if isinstance(dual, SmoothPrimal):
-            if not dual.continues(loss, self.form, solver):
+        live, columns = start.live
+        if isinstance(live, SmoothPrimal):
+            if not live.continues(loss, self.form, self._solver):
                 return False
             self._repriced = True
-            dual.reprice(loss)
-        elif self._along_paths:
-            dual.reprice(self._centred_loss)
+            live.reprice(loss)
+        elif self._can_reprice:
+            live.reprice(self._objective_loss)
         else:
             return False
-        self._dual, self.columns = dual, list(columns)
+        self._live, self.columns = live, list(columns)
         return True
 
     def anticipated(self) -> MasterState | None:
         """The solution at another price, where that may show columns that are not here."""
         if not self._repriced or self._complete:
             return None
-        point = self._dual.present
+        point = self._live.present
         return self._state(point, self._objective(point))
 
     @property
@@ -366,34 +363,34 @@ class SupportVectorMaster:
         """The columns with a nonzero coefficient in the last answer, for a similar problem."""
         if self._best is None:
             return WarmStart()
-        best, dual = self._before_values.invert(self._best), self._dual
+        best, live = self._before_values.invert(self._best), self._live
         used = np.flatnonzero(best.coef)
         columns = [self.columns[j] for j in used]
-        live = (dual, self.columns) if isinstance(dual, (PrimalSimplex, SmoothPrimal)) else None
-        loss = self._centred_loss if self._along_paths else None
-        complete = self._complete and live is not None
-        return WarmStart(columns, best.coef[used], best.intercept, loss, live, complete)
+        kept = (live, self.columns) if isinstance(live, (PrimalSimplex, SmoothPrimal)) else None
+        loss = self._objective_loss if self._can_reprice else None
+        complete = self._complete and kept is not None
+        return WarmStart(columns, best.coef[used], best.intercept, loss, kept, complete)
 
-    def _solved(self, time_limit: float | None) -> DualPoint:
-        """The dual solver's answer, of another one where the simplex of a path gives up."""
-        dual = self._dual
+    def _solved(self, time_limit: float | None) -> RestrictedPoint:
+        """The answer of the live problem, of another one where the simplex of a path gives up."""
+        live = self._live
         if self._comparison is not None:
-            point = self._comparison.solve(dual, self._values_from, time_limit, self.accuracy)
-            return cast(DualPoint, point)
-        if not isinstance(dual, PrimalSimplex):
-            return cast(DualPoint, dual.solve(time_limit, self.accuracy))
+            point = self._comparison.solve(live, self._values_from, time_limit, self.accuracy)
+            return cast(RestrictedPoint, point)
+        if not isinstance(live, PrimalSimplex):
+            return cast(RestrictedPoint, live.solve(time_limit, self.accuracy))
         try:
-            return dual.solve(time_limit)
+            return live.solve(time_limit)
         except SolverFailure as failure:
             logger.info("going on without the vertex: %s", failure)
-        self._along_paths = False
-        self._dual = self._make_dual(*self._dual_arguments)
-        self._dual.add([column.values for column in self.columns])
+        self._can_reprice = False
+        self._live = self._open_live(self._live_loss)
+        self._live.add([column.values for column in self.columns])
         if self._best is not None:
             coef = np.zeros(len(self.columns))
             coef[: len(self._best.coef)] = self._best.coef
-            self._dual.expect(coef, self._best.intercept)
-        return cast(DualPoint, self._dual.solve(time_limit, self.accuracy))
+            self._live.expect(coef, self._best.intercept)
+        return cast(RestrictedPoint, self._live.solve(time_limit, self.accuracy))
 
     def _values_from(self, number: int) -> list[FloatArray]:
         """Those of the columns from a number on, free ones left out, as the optimizer sees them."""
@@ -408,9 +405,9 @@ class SupportVectorMaster:
         with solver_errors_as_master_errors(self._advice):
             point = self._before_optimizer.invert(self._solved(time_limit))
         objective = self._objective(point)
-        scale, limited = self._scale(objective), getattr(self._dual, "is_limited", False)
+        scale, limited = self._scale(objective), getattr(self._live, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
-            rounding = allowance(self._centred_loss.magnitude(point.output, point.response))
+            rounding = allowance(self._objective_loss.magnitude(point.output, point.response))
             serious = objective > least + max(UNMOVED * scale, rounding) and not limited
             point = self._after_setback(point, serious=serious)
             objective = least
@@ -419,11 +416,13 @@ class SupportVectorMaster:
         self._best = point
         return self._state(point, objective)
 
-    def _state(self, point: DualPoint, objective: float) -> MasterState:
+    def _state(self, point: RestrictedPoint, objective: float) -> MasterState:
         """What the loop sees of a point: its pseudo-response is one of the dual."""
-        response = self._centred_loss.feasible(point.response, balanced=self.offset == "free")
+        response = self._objective_loss.feasible(point.response, balanced=self.offset == "free")
         level = (
-            self._centred_loss.level(point.output) if self._centred_loss.level_is_offset else 0.0
+            self._objective_loss.level(point.output)
+            if self._objective_loss.level_is_offset
+            else 0.0
         )
         outer = self._before_values.invert(point)
         return MasterState(
@@ -433,10 +432,10 @@ class SupportVectorMaster:
             output=outer.output + level,
             pseudo_response=response,
             objective=objective,
-            slack=self._centred_loss.slack(point.output),
+            slack=self._objective_loss.slack(point.output),
             entry=self._entry(objective, response),
             scale=self._scale(objective),
-            magnitude=self._centred_loss.magnitude(point.output, response),
+            magnitude=self._objective_loss.magnitude(point.output, response),
             solved=point.solved,
         )
 
@@ -446,12 +445,12 @@ class SupportVectorMaster:
         None where the scores of free columns are too far from 0 for one.
         """
         response = state.pseudo_response
-        imbalance = self._dual.columns.imbalance(state.coef, response) if self.form.n_free else 0.0
+        imbalance = self._live.columns.imbalance(state.coef, response) if self.form.n_free else 0.0
         if imbalance > MOST_IMBALANCE * state.gap_scale:
             return None
         total = float(response.sum()) if self.form.charges_offset else 0.0
         bound = self.penalty.bound(
-            self._centred_loss, response, state.entry, priced, offset_score=total
+            self._objective_loss, response, state.entry, priced, offset_score=total
         )
         bound -= imbalance
         if bound > self._best_bound + UNMOVED * state.gap_scale:
@@ -484,23 +483,23 @@ class SupportVectorMaster:
         MasterError
             If the simplex gives no answer.
         """
-        dual = self._dual
-        if not (isinstance(dual, RestrictedDual) and dual.ends_inside):
+        live = self._live
+        if not (isinstance(live, RestrictedDual) and live.ends_inside):
             return None
         coef, intercept = self._before_values.start(coef, intercept)
         used = np.flatnonzero(coef)
-        if dual.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
+        if live.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
             return None
-        if dual.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
+        if live.largest_entry * LP_FEASIBILITY > 1.0 and len(used) > FEW_COLUMNS:
             return None
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
-        noise, columns, polished = COEFFICIENT_NOISE, dual.columns, None
+        deadline = deadline_of(time_limit)
+        noise, columns, polished = COEFFICIENT_NOISE, live.columns, None
         if len(coef) == columns.count:
-            exact, polished = dual.session.solved, dual.polish(time_limit)
+            exact, polished = live.session.solved, live.polish(time_limit)
             if exact or polished is not None:
-                basis, noise = dual.basis, COEFFICIENT_ROUNDING
+                basis, noise = live.basis, COEFFICIENT_ROUNDING
                 if basis is not None and (
-                    unique := unique_vertex(dual.loss, self.form, columns, basis)
+                    unique := unique_vertex(live.loss, self.form, columns, basis)
                 ):
                     return self._moved(unique, unique.coef)
             if polished is not None:
@@ -513,36 +512,36 @@ class SupportVectorMaster:
         if self.form.n_free or self.form.quadratic > 0:  # inside the optimal face, if there is one
             if polished is None:  # of an earlier round, perhaps: there are more columns now
                 return None
-            output = dual.columns.combine(coef) + dual.columns.shift(coef) + intercept
-            return self._vertex(DualPoint(coef, intercept, output, response=np.zeros(0)))
+            output = live.columns.combine(coef) + live.columns.shift(coef) + intercept
+            return self._vertex(RestrictedPoint(coef, intercept, output, response=np.zeros(0)))
         chosen = np.arange(len(coef))
         if len(coef) < columns.count or len(columns.large):
             chosen = np.flatnonzero(coef)
             columns = columns.part(chosen)
-        left = None if deadline is None else max(0.01, deadline - time.perf_counter())
+        left = time_left(deadline)
         with solver_errors_as_master_errors(self._advice):
-            point = crossover(dual.loss, self.form, columns, coef[chosen], intercept, left, noise)
+            point = crossover(live.loss, self.form, columns, coef[chosen], intercept, left, noise)
         vertex = np.zeros(len(coef))
         vertex[chosen] = point.coef
         return self._moved(point, vertex)
 
-    def _moved(self, point: DualPoint, coef: Vector) -> Vertex:
+    def _moved(self, point: RestrictedPoint, coef: Vector) -> Vertex:
         """The vertex with these coefficients of all columns, where the next round begins."""
         point = replace(point, coef=coef)
         if self._best is not None and len(coef) == len(self._best.coef):
             self._best = replace(point, response=self._best.response)
         return self._vertex(point)
 
-    def _vertex(self, point: DualPoint) -> Vertex:
+    def _vertex(self, point: RestrictedPoint) -> Vertex:
         outer = self._before_values.invert(point)
         return Vertex(outer.coef, outer.intercept, self._objective(point))
 
     def _entry(self, objective: float, response: Vector) -> EntryRule:
         largest = noise = 0.0
         if self.penalty.compares_scores:
-            scores = self._dual.scores(response)
+            scores = self._live.scores(response)
             largest = float(self.form.sizes(scores, float(response.sum())).max(initial=0.0))
-            noise = SCORE_NOISE * float(np.abs(response).sum()) * self._dual.largest_entry
+            noise = SCORE_NOISE * float(np.abs(response).sum()) * self._live.largest_entry
         return self.penalty.entry(
             two_sided=self.two_sided, scale=self._scale(objective), largest=largest, noise=noise
         )
@@ -554,22 +553,22 @@ class SupportVectorMaster:
         elsewhere: there, it is not compared with 1 but with what a small margin would be worth.
         """
         if not self.loss.chooses_margin:
-            return self.form.gap_scale(self._centred_loss, objective)
+            return self.form.gap_scale(self._objective_loss, objective)
         # α·Hᵀr with Σ|r| = mass: a score is at most mass·max|h|, and a margin counts as often
-        largest = self._dual.largest_entry or 1.0  # without a column as with one of ones
+        largest = self._live.largest_entry or 1.0  # without a column as with one of ones
         score = self.loss.mass.amount * largest
         worth = SMALL_MARGIN * self.penalty.conjugate(np.array([score]))
         return max(abs(objective), worth, SMALLEST_SCALE)
 
     def _advice(self) -> str:
-        return advice(self.loss, self._dual.largest_entry)
+        return advice(self.loss, self._live.largest_entry)
 
-    def _objective(self, point: DualPoint) -> float:
+    def _objective(self, point: RestrictedPoint) -> float:
         return self.form.value(point.coef, point.intercept) + float(
-            self._centred_loss.value(point.output)
+            self._objective_loss.value(point.output)
         )
 
-    def _after_setback(self, point: DualPoint, *, serious: bool) -> DualPoint:
+    def _after_setback(self, point: RestrictedPoint, *, serious: bool) -> RestrictedPoint:
         """The last point, which is still feasible, with the pseudo-response of a worse answer.
 
         More columns cannot raise the optimum: if the objective rises, the answer was inexact (or,

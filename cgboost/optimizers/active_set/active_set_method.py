@@ -33,14 +33,13 @@ is most often still there.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost._solvers import SolverFailure
 from cgboost.arrays import Indices, Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.active_set.quadratic_dual import (
@@ -54,6 +53,7 @@ from cgboost.optimizers.active_set.quadratic_dual import (
 )
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.live_dual import DualSolution, LiveDual
+from cgboost.optimizers.solver_options import check_time, deadline_of
 from cgboost.penalties.penalty import DualForm
 
 FEW, RELEASED, RELEASED_BESIDE = 20, 0.1, 0.5
@@ -206,7 +206,7 @@ class ActiveSetMethod:
         self,
         problem: QuadraticDual,
         start: DualIterate,
-        deadline: float | None,
+        deadline: float,
         target_gap: float = TARGET_GAP,
     ) -> DualIterate:
         """The optimum, or the nearest point that can be found, from one near it.
@@ -244,12 +244,11 @@ class ActiveSetMethod:
             self.proximity = proximity.first
         return best
 
-    def _converge(self, attempt: ProximalProblem, deadline: float | None) -> bool:
+    def _converge(self, attempt: ProximalProblem, deadline: float) -> bool:
         """Newton steps until nothing moves any more; False if they do not get there."""
         fewest, since = np.inf, 0
         for _ in range(STEPS_TO_CONVERGE):
-            if deadline is not None and time.perf_counter() > deadline:
-                raise LimitError("the active set method ran out of time", status=Status.TIME_LIMIT)
+            check_time(deadline, "the active set method")
             self.steps += 1
             try:
                 attempt.step(self.products)
@@ -354,7 +353,7 @@ class ActiveSetSession(LiveDual):
         self.kept = np.append(self.kept, variables)
 
     def fix(self, variables: Indices, at_upper: NDArray[np.bool_]) -> None:
-        """Take variables out of the session and leave them at 0 or at their upper bound.
+        """Take variables out of the session and leave them at 0 or at their upper end.
 
         A row that stands at a corner costs no more than its part of a product with the columns.
         Where there are few of both, a row out of its place, which means another solve, costs more:
@@ -382,7 +381,7 @@ class ActiveSetSession(LiveDual):
         SolverFailure
             If the optimum could not be found; a general solver may.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         problem = self._problem()
         start = problem.point(self._start(problem), self._offset)
         target_gap = TARGET_GAP

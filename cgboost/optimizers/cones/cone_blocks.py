@@ -12,14 +12,13 @@ features of a linear kernel whose scale is large compared with its limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import daxpy, dspmv, dsyrk
-from scipy.linalg.lapack import dtpttr
+from scipy.linalg.blas import daxpy, dspmv
 
 from cgboost.arrays import Indices, Vector
 from cgboost.forks import cached_property
@@ -86,12 +85,15 @@ class BlockStore:
 
     Attributes
     ----------
-    packed : ndarray of int
-        The blocks that were given by their Gram matrix.
+    limits : ndarray of shape (n_blocks,)
+    packed, alone : ndarray of int
+        The blocks that were given by their Gram matrix, and by a factor.
     grams, factors : ndarray of int
         The blocks whose vectors are known by ρ and Kρ, and by Hᵀρ.
     columns : ndarray of shape (n_rows, n_factor_columns)
         H of all factors, side by side.
+    alone_columns : ndarray of int
+        Those of the blocks that were given by a factor.
     """
 
     def __init__(self, n_rows: int) -> None:
@@ -107,7 +109,8 @@ class BlockStore:
         return len(self._limits)
 
     def _lay_out(self) -> None:
-        """Where the blocks of either kind stand."""
+        """Where the blocks of either kind stand, and their limits."""
+        self.limits = np.array(self._limits)
         is_gram = np.array(self._is_gram, dtype=bool)
         is_packed = np.array(self._is_packed, dtype=bool)
         self.grams: Indices = np.flatnonzero(is_gram)
@@ -119,9 +122,10 @@ class BlockStore:
         self.parts = [slice(end - w, end) for end, w in zip(ends, widths, strict=True)]
         self._of_column: Indices = np.repeat(np.arange(len(widths)), widths)
         self.block_of_column: Indices = self.factors[self._of_column]
+        self.alone: Indices = np.flatnonzero(~is_packed)
+        self.alone_columns: Indices = np.flatnonzero(~is_packed[self.block_of_column])
         columns = self._factors or [np.zeros((self.n_rows, 0))]
         self.columns = np.asfortranarray(np.hstack(columns))
-        self._is_alone: Indices = np.flatnonzero(~is_packed[self.block_of_column])
 
     def add(self, block: GramBlock | FactorBlock, limit: float) -> None:
         """Put one block more into the store; see :meth:`add_all`."""
@@ -159,24 +163,10 @@ class BlockStore:
         self._is_packed.append(isinstance(block, GramBlock))
         self._is_gram.append(factor is None)
 
-    def extend(self, number: int, columns: Vector) -> None:
-        """Put more columns into the factor of a block."""
-        place = np.flatnonzero(self.factors == number)
-        if not place.size or self._is_packed[number]:
-            raise ValueError(f"block {number} has no factor that could get more columns")
-        old, new = self._factors[place[0]], self._scaled(columns, number, self._limits[number])
-        self._factors[place[0]] = np.hstack([old, new])
-        self._lay_out()
-
     def _scaled(self, columns: Vector, number: int, limit: float) -> Vector:
         fits = columns.ndim == 2 and len(columns) == self.n_rows
         _check(columns, number, fits, f"{self.n_rows} rows", columns)
         return np.asarray(columns, dtype=np.float64) / limit
-
-    @property
-    def limits(self) -> Vector:
-        """The limit of every block."""
-        return np.array(self._limits)
 
     # ------------------------------------------------------------------ products
 
@@ -189,17 +179,13 @@ class BlockStore:
         return BlockVectors(rho[None, :], grams, self.columns.T @ rho)
 
     def combined(self, weights: Vector) -> Vector:
-        """Σ weights_g K_g, of which the upper triangle counts."""
+        """The upper triangle of Σ weights_g K_g over the Gram matrices, packed by columns."""
         n = self.n_rows
         total = np.zeros(n * (n + 1) // 2)
         own = weights[self.packed] / self.limits[self.packed] ** 2
         for packed, weight in zip(self._matrices, own, strict=True):
             daxpy(packed.triangle, total, a=weight)
-        matrix = np.asarray(dtpttr(n, total, uplo="U")[0])
-        if self._is_alone.size:
-            roots = np.sqrt(weights[self.block_of_column[self._is_alone]])
-            matrix += dsyrk(1.0, self.columns[:, self._is_alone] * roots, lower=0)
-        return matrix
+        return total
 
     def in_rows(self, vectors: BlockVectors) -> Vector:
         """Kρ of every block, shape (n_rows, n_blocks)."""
@@ -226,21 +212,18 @@ class BlockStore:
 
     def combination(self, *terms: tuple[Vector | float, BlockVectors]) -> BlockVectors:
         """Σ factor·vector, where a factor is one number, or one a block."""
-        lines, inner = [], []
-        for factor, _ in terms:
-            scalar = np.ndim(factor) == 0
-            lines.append(factor if scalar else np.asarray(factor)[self.grams, None])
-            inner.append(factor if scalar else np.asarray(factor)[self.block_of_column])
-
-        def total(of: Callable[[BlockVectors], Vector], factors: list[Vector | float]) -> Vector:
-            pairs = zip(factors, terms, strict=True)
-            return np.asarray(sum(factor * of(vectors) for factor, (_, vectors) in pairs))
-
-        return BlockVectors(
-            total(lambda vectors: vectors.coef, lines),
-            total(lambda vectors: vectors.image, lines),
-            total(lambda vectors: vectors.inner, inner),
-        )
+        coef: Any = 0.0
+        image: Any = 0.0
+        inner: Any = 0.0
+        for factor, vectors in terms:
+            of_lines: Any = factor
+            of_columns: Any = factor
+            if isinstance(factor, np.ndarray):
+                of_lines, of_columns = factor[self.grams, None], factor[self.block_of_column]
+            coef = coef + of_lines * vectors.coef
+            image = image + of_lines * vectors.image
+            inner = inner + of_columns * vectors.inner
+        return BlockVectors(coef, image, inner)
 
 
 def low_rank_factor(matrix: PackedMatrix, rank: int) -> Vector | None:

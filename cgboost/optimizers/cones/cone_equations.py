@@ -1,37 +1,31 @@
-"""Newton systems of the cone interior point method, with as many rows as there are, or columns.
+"""Newton system of the cone interior point method, as large as there are rows.
 
     (W⁻¹ + Σ h_gK_g)Δr + Σ d_g K_gω_g + Fφ = a       −(K_gω_g)·Δr + d_g/2h_g = c_g
     −FᵀΔr + Eφ = e                                    W, E diagonal; F has a few columns
 
 The K_g are those of a :class:`BlockStore`, h_g > 0, and ω_g stands for the vector Lᵀω of a block.
-Either of two forms solves it:
-
-* by rows, through W⁻¹ + ΣhK of the size of the rows and a system in d and φ;
-* by columns, where all blocks have factors H, through h⁻¹ + HᵀWH of the size of all columns and
-  the same system in d and φ: the Woodbury identity for the other form.
+Where K_g is given by its Gram matrix, d_g is eliminated: h_g(K_g + 2 K_gω_g(K_gω_g)ᵀ) takes the
+place of h_gK_g. A block K_g = HHᵀ that is given by H, as that of an offset, adds columns to F: its
+H with 1/h_g in E, and K_gω_g with 1/2h_g.
 
 Rows of weight 0 in W have Δr = 0.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+from scipy.linalg.blas import dspmv, dsyrk
+from scipy.linalg.lapack import dpotrs, dtpttr, dtrtrs
 
 from cgboost.arrays import Vector
 from cgboost.optimizers.cones.cone_blocks import BlockStore, BlockVectors
-
-CONE_RIDGE = 1e-14
-"""Added to a diagonal, relative to it, where the factorisation fails, and then a hundred times as
-much: some ten units of rounding, which is what makes such a matrix indefinite."""
-
+from cgboost.optimizers.interior_point.normal_equations import cholesky
 
 CONE_REFINEMENTS = 1
-"""Solutions by columns are refined so often. Rows well inside their box have weights that leave
-half of the digits, and the first refinement brings most of them back."""
+"""Solutions are refined so often. Weights of rows well inside their box, and directions ω of cones
+near their boundary, leave half of the digits; the first refinement brings most of them back."""
 
 
 class ConeStep(NamedTuple):
@@ -42,16 +36,8 @@ class ConeStep(NamedTuple):
     free: Vector
 
 
-class ConeEquations(Protocol):
-    """A factorised Newton system."""
-
-    def solve(self, rows: Vector, blocks: Vector, free: Vector) -> ConeStep:
-        """The solution for right-hand sides a, c and e."""
-        ...
-
-
-class EquationsByRows:
-    """The system in Δr.
+class ConeEquations:
+    """The factorised system.
 
     Parameters
     ----------
@@ -75,86 +61,62 @@ class EquationsByRows:
         free: Vector,
         diagonal: Vector,
     ) -> None:
-        self._count = len(h)
-        self._root = root = np.sqrt(weights)
-        matrix = store.combined(h)
-        matrix *= root
-        matrix *= root[:, None]
-        np.einsum("ii->i", matrix)[:] += 1.0
-        self._factor = cholesky(matrix)
-        border = np.hstack([store.in_rows(omega), free])
-        self._border = self._forward(border * root[:, None])
-        small = products_of_columns(self._border)
-        np.einsum("ii->i", small)[:] += np.concatenate([0.5 / h, diagonal])
-        self._small = cholesky(small)
+        self._packed, self._alone = store.packed, store.alone
+        images, columns = store.in_rows(omega), store.columns[:, store.alone_columns]
+        self._n_columns = columns.shape[1]
+        self._images, self._stiffness = images[:, self._packed], 2.0 * h[self._packed]
+        self._border = np.hstack([columns, images[:, self._alone], free])
+        of_columns = 1.0 / h[store.block_of_column[store.alone_columns]]
+        self._diagonal = np.concatenate([of_columns, 0.5 / h[self._alone], diagonal])
+        self._root, there = np.sqrt(weights), weights > 0
+        self._there, self._inverse = there.astype(np.float64), there / np.where(there, weights, 1.0)
+        self._sum: Vector | None = None  # of the Gram matrices
+        if len(self._packed):
+            self._sum = store.combined(h)
+            matrix, scaled = dtpttr(len(weights), self._sum)[0], np.sqrt(self._stiffness)
+            matrix = dsyrk(1.0, self._images * scaled, beta=1.0, c=matrix, overwrite_c=1, lower=0)
+            matrix *= self._root
+            matrix *= self._root[:, None]
+            np.einsum("ii->i", matrix)[:] += 1.0
+            self._factor = upper_factor(matrix)
+        self._behind = self._forward(self._border * self._root[:, None])
+        small = products_of_columns(self._behind)
+        np.einsum("ii->i", small)[:] += self._diagonal
+        self._small = upper_factor(small)
+
+    def solve(
+        self, rows: Vector, blocks: Vector, free: Vector, refinements: int = CONE_REFINEMENTS
+    ) -> ConeStep:
+        """The solution for right-hand sides a, c and e."""
+        given = blocks[self._packed]
+        beside = np.concatenate([np.zeros(self._n_columns), blocks[self._alone], free])
+        r, d, phi = self._solved(rows, given, beside)
+        for _ in range(refinements):
+            left = rows - self._images @ d - self._border @ phi
+            if self._sum is not None:
+                left -= dspmv(len(r), 1.0, self._sum, r)
+            left = self._there * left - self._inverse * r
+            missed = given + self._images.T @ r - d / self._stiffness
+            more = self._solved(left, missed, beside + self._border.T @ r - self._diagonal * phi)
+            r, d, phi = r + more[0], d + more[1], phi + more[2]
+        along, first = np.empty(len(blocks)), self._n_columns + len(self._alone)
+        along[self._packed], along[self._alone] = d, phi[self._n_columns : first]
+        return ConeStep(r, along, phi[first:])
+
+    def _solved(self, rows: Vector, given: Vector, beside: Vector) -> tuple[Vector, Vector, Vector]:
+        pull = self._forward(self._root * (rows - self._images @ (self._stiffness * given)))
+        phi = back(self._small, beside + self._behind.T @ pull)
+        r = pull - self._behind @ phi
+        if self._sum is not None:
+            r = np.asarray(dtrtrs(self._factor, r, lower=0)[0])
+        r *= self._root
+        return r, self._stiffness * (given + self._images.T @ r), phi
 
     def _forward(self, right: Vector) -> Vector:
-        return np.asarray(dtrtrs(self._factor, right, lower=0, trans=1)[0]) if right.size else right
-
-    def solve(self, rows: Vector, blocks: Vector, free: Vector) -> ConeStep:
-        """The solution for right-hand sides a, c and e."""
-        own = self._forward(self._root * rows)
-        along = back(self._small, np.concatenate([blocks, free]) + self._border.T @ own)
-        response = dtrtrs(self._factor, own - self._border @ along, lower=0)[0]
-        return ConeStep(
-            self._root * np.asarray(response), along[: self._count], along[self._count :]
-        )
-
-
-class EquationsByColumns:
-    """The system in the columns of the blocks' factors; parameters as of the other form.
-
-    With Q = h⁻¹ + HᵀWH, the inverse of M = W⁻¹ + HhHᵀ is W − WHQ⁻¹HᵀW. For Hω it is taken as
-    M⁻¹Hω = WHQ⁻¹(ω/h), which loses no digits where W is large.
-    """
-
-    def __init__(
-        self,
-        store: BlockStore,
-        h: Vector,
-        omega: BlockVectors,
-        weights: Vector,
-        free: Vector,
-        diagonal: Vector,
-    ) -> None:
-        self._count, self._weights, self._H = len(h), weights, store.columns
-        self._h = h[store.block_of_column]
-        matrix = products_of_columns(self._H * np.sqrt(weights)[:, None])
-        np.einsum("ii->i", matrix)[:] += 1.0 / self._h
-        self._factor = cholesky(matrix)
-        directions = np.zeros((self._H.shape[1], self._count))
-        for number, part in zip(store.factors, store.parts, strict=True):
-            directions[part, number] = omega.inner[part]
-        inside = self._H @ back(self._factor, directions / self._h[:, None])
-        self._border = np.hstack([self._H @ directions, free])
-        self._behind = np.hstack([weights[:, None] * inside, self._inverse(free)])
-        self._diagonal = np.concatenate([0.5 / h, diagonal])
-        small = self._border.T @ self._behind
-        np.einsum("ii->i", small)[:] += self._diagonal
-        self._small = cholesky(small)
-
-    def _inverse(self, right: Vector) -> Vector:
-        """M⁻¹ times a vector, or several."""
-        weighted = (self._weights * right.T).T
-        behind = self._H @ back(self._factor, self._H.T @ weighted)
-        return weighted - (self._weights * behind.T).T
-
-    def solve(self, rows: Vector, blocks: Vector, free: Vector) -> ConeStep:
-        """The solution for right-hand sides a, c and e."""
-        response, along = self._solved(rows, given := np.concatenate([blocks, free]))
-        positive = self._weights > 0
-        for _ in range(CONE_REFINEMENTS):
-            left = rows - self._H @ (self._h * (self._H.T @ response)) - self._border @ along
-            left[positive] -= response[positive] / self._weights[positive]
-            missing = given + self._border.T @ response - self._diagonal * along
-            more = self._solved(left, missing)
-            response, along = response + more[0], along + more[1]
-        return ConeStep(response, along[: self._count], along[self._count :])
-
-    def _solved(self, rows: Vector, given: Vector) -> tuple[Vector, Vector]:
-        own = self._inverse(rows)
-        along = back(self._small, given + self._border.T @ own)
-        return own - self._behind @ along, along
+        """The first half of a solution; without Gram matrices the system is diagonal."""
+        if self._sum is None or not right.size:
+            return right
+        return np.asarray(dtrtrs(self._factor, right, lower=0, trans=1)[0])
 
 
 def products_of_columns(values: Vector) -> Vector:
@@ -164,18 +126,9 @@ def products_of_columns(values: Vector) -> Vector:
     return np.asarray(dsyrk(1.0, values, trans=1, lower=0))
 
 
-def cholesky(matrix: Vector) -> Vector:
+def upper_factor(matrix: Vector) -> Vector:
     """Upper factor of a positive definite matrix, raised a little where rounding asks for it."""
-    if not matrix.size:
-        return matrix
-    ridge = 0.0
-    while True:
-        raised = matrix.copy(order="F")
-        np.einsum("ii->i", raised)[:] *= 1.0 + ridge
-        factor, failed = dpotrf(raised, lower=0, overwrite_a=1, clean=0)
-        if not failed or ridge > 1.0 or not np.isfinite(np.einsum("ii->i", matrix)).all():
-            return np.asarray(factor)
-        ridge = max(CONE_RIDGE, 100.0 * ridge)
+    return cholesky(matrix, lower=False)[0] if matrix.size else matrix
 
 
 def back(factor: Vector, right: Vector) -> Vector:

@@ -7,19 +7,18 @@ with r in the box of the loss, and Σr = 0 where the offset is free. The model i
 the same r for all kernels, weighted by η ≥ 0, which makes one kernel machine of them (Bach,
 Lanckriet, Jordan, *Multiple kernel learning, conic duality, and the SMO algorithm*, ICML 2004).
 
-A session holds the blocks; more may come, and blocks given by factors may grow.
+A session holds the blocks; more may come.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost._solvers import SolverFailure
 from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import BlockStore, FactorBlock, GramBlock
@@ -35,6 +34,7 @@ from cgboost.optimizers.interior_point.interior_session import (
     NO_BETTER,
     PURIFICATION,
 )
+from cgboost.optimizers.solver_options import check_time, deadline_of
 from cgboost.parallel.blas import LARGE, available, blas_threads
 from cgboost.tolerances import SMALLEST
 
@@ -139,10 +139,6 @@ class ConeSession:
         self._store.add_all(blocks, limits)
         self._numbers.extend(range(first, len(self._store)))
 
-    def extend(self, block: int, columns: Vector) -> None:
-        """Put more columns into the factor of a block."""
-        self._store.extend(self._numbers[block], columns)
-
     def solve(self, time_limit: float | None = None, accuracy: float = 0.0) -> ConeSolution:
         """The optimum over the blocks in the session.
 
@@ -161,7 +157,7 @@ class ConeSession:
             If products of the kernels overflow. Where digits are lost the best point found is the
             answer, and its gap tells.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         problem = ConeProblem(self.loss, self._store, self._free, self.squared)
         if (trivial := self._trivial()) is not None:
             return trivial
@@ -195,7 +191,7 @@ class ConeSession:
         )
 
     def _solution(self, answer: _Answer, descent: _Descent) -> ConeSolution:
-        allowance = max(PURIFICATION * descent.target, FOR_ZEROS) * descent.scale
+        allowance = max(PURIFICATION * descent.wanted_gap, FOR_ZEROS) * descent.scale
         answer = answer.with_ends(allowance).with_few_kernels(allowance).or_nothing()
         weights = answer.weights / self._store.limits**2
         intercept = answer.at.offset
@@ -231,20 +227,20 @@ class _Descent:
 
     Attributes
     ----------
-    target : float
+    wanted_gap : float
         The relative gap to reach.
     scale : float
         What it is relative to.
     steps : int
     """
 
-    def __init__(self, problem: ConeProblem, target: float) -> None:
-        self.problem, self.target = problem, target
+    def __init__(self, problem: ConeProblem, wanted_gap: float) -> None:
+        self.problem, self.wanted_gap = problem, wanted_gap
         self._at, unit = cone_start(problem)
         self._least = LEAST_SCALE * max(problem.loss.value(np.zeros(problem.loss.n_rows)), unit)
         self.scale, self.steps = 1.0, 0
 
-    def follow(self, deadline: float | None) -> ConeIterate:
+    def follow(self, deadline: float) -> ConeIterate:
         """The best iterate found."""
         at, least, since, best = self._at, np.inf, 0, self._at
         most = np.full(2, np.inf)
@@ -258,14 +254,13 @@ class _Descent:
             most = np.minimum(ways, most)
             if gap < least:
                 least, best = gap, at
-            if gap <= self.target or since > NO_BETTER:
+            if gap <= self.wanted_gap or since > NO_BETTER:
                 break
             at, length = cone_step(self.problem, at)
             self.steps += 1
             if not length > STANDSTILL:
                 break
-            if deadline is not None and time.perf_counter() > deadline:
-                raise LimitError("the cone method ran out of time", status=Status.TIME_LIMIT)
+            check_time(deadline, "the cone method")
         if not np.isfinite(self._gap(best)):
             raise SolverFailure("kernels are so large that their products overflow")
         return best

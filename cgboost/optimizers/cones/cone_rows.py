@@ -17,7 +17,6 @@ constraint generation: Dedieu, Mazumder, Wang, JMLR 2022.)
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -30,6 +29,7 @@ from cgboost.generation.packed import PackedMatrix
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
+from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.tolerances import SMALLEST
 
 FEW_CONE_ROWS = 300
@@ -152,11 +152,11 @@ class RowsSession:
 
     def solve(self, time_limit: float | None = None, accuracy: float = 0.0) -> ConeSolution:
         """The optimum over the blocks in the session; see :meth:`ConeSession.solve`."""
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         answer = None if self._whole else self._by_rows(deadline, accuracy)
         if answer is None:
             session = self._opened(self.loss, self._blocks)
-            answer = session.solve(_left(deadline), accuracy)
+            answer = session.solve(time_left(deadline), accuracy)
             output = self._output_of(answer.weights, answer.response, answer.intercept)
             if self._blocks:
                 self.last = output, answer.response
@@ -167,7 +167,7 @@ class RowsSession:
         session.add(blocks, np.array(self._limits))
         return session
 
-    def _by_rows(self, deadline: float | None, accuracy: float) -> ConeSolution | None:
+    def _by_rows(self, deadline: float, accuracy: float) -> ConeSolution | None:
         """The optimum over all rows from problems over some; None where too many are needed."""
         loss, share = self.loss, NEAREST
         output, response = self._guess(deadline) if self.last is None else self.last
@@ -179,7 +179,7 @@ class RowsSession:
             rows = _Rows.of(kept, ends)
             small = rows.loss(loss)
             blocks = [GramBlock(rows.of_gram(PackedMatrix.of(own.gram))) for own in self._blocks]
-            answer = self._opened(small, blocks).solve(_left(deadline), accuracy)
+            answer = self._opened(small, blocks).solve(time_left(deadline), accuracy)
             response = np.clip(rows.all_of(answer.response), loss.lower, loss.upper)
             output = self._output_of(answer.weights, response, answer.intercept)
             self.last = output, response
@@ -197,14 +197,14 @@ class RowsSession:
             ends, share = now, GROWTH_OF_KEPT * share
             distance[wrong] = 0.0  # besides those that are inside their box
 
-    def _guess(self, deadline: float | None) -> tuple[Vector, Vector]:
+    def _guess(self, deadline: float) -> tuple[Vector, Vector]:
         """Like :attr:`last`, from a part of the rows."""
         n_rows = self.loss.n_rows
         part = np.sort(np.random.default_rng(0).permutation(n_rows)[: n_rows // PART])
         session = RowsSession(self.loss.on_part(part), offset=self._offset, squared=self._squared)
         grams = [PackedMatrix.of(PackedMatrix.of(own.gram).part(part)) for own in self._blocks]
         session.add([GramBlock(gram) for gram in grams], np.array(self._limits))
-        answer = session.solve(_left(deadline), COARSE_GUESS)
+        answer = session.solve(time_left(deadline), COARSE_GUESS)
         response = np.zeros(n_rows)
         response[part] = answer.response
         output = self._output_of(answer.weights, response, answer.intercept)
@@ -216,10 +216,6 @@ class RowsSession:
             if weight:
                 output += weight * (PackedMatrix.of(block.gram) @ response)
         return output
-
-
-def _left(deadline: float | None) -> float | None:
-    return None if deadline is None else max(0.01, deadline - time.perf_counter())
 
 
 def _ends(loss: SupportVectorLoss, output: Vector, response: Vector) -> tuple[Vector, Vector]:

@@ -16,19 +16,14 @@ and Todd. Heads need not be 1 at the start: relaxed as they are, any u is inside
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import BlockStore
-from cgboost.optimizers.cones.cone_equations import (
-    ConeEquations,
-    EquationsByColumns,
-    EquationsByRows,
-)
+from cgboost.optimizers.cones.cone_equations import CONE_REFINEMENTS, ConeEquations
 from cgboost.optimizers.cones.cone_scaling import Cones, ConeVector, NesterovToddScaling
 from cgboost.tolerances import SMALLEST
 
@@ -94,8 +89,8 @@ class ConeProblem:
 
 
 @dataclass(frozen=True)
-class ConeIterate:
-    """A point inside the box and all cones, with its multipliers.
+class ConeNumbers:
+    """What an iterate is made of, or the changes of it along a direction.
 
     Attributes
     ----------
@@ -109,8 +104,6 @@ class ConeIterate:
     offset, level : float
     room : float
         amount − Σu of a mass that may be less, otherwise 0.
-    measured : float
-        ‖r‖ where Kr was last evaluated, and not changed by Newton steps alone.
     """
 
     u: Vector
@@ -123,6 +116,18 @@ class ConeIterate:
     offset: float
     level: float
     room: float
+
+
+@dataclass(frozen=True)
+class ConeIterate(ConeNumbers):
+    """A point inside the box and all cones, with its multipliers.
+
+    Attributes
+    ----------
+    measured : float
+        ‖r‖ where Kr was last evaluated, and not changed by Newton steps alone.
+    """
+
     measured: float
 
     @property
@@ -131,19 +136,8 @@ class ConeIterate:
         return self.dual.head / np.maximum(self.slack.head, SMALLEST)
 
 
-class ConeDirection(NamedTuple):
-    """Changes of an iterate's parts, in their order."""
-
-    u: Vector
-    low: Vector
-    high: Vector
-    slack: ConeVector
-    dual: ConeVector
-    height: float
-    response: Vector
-    offset: float
-    level: float
-    room: float
+SUMMED = [part.name for part in fields(ConeNumbers) if part.name not in ("slack", "dual")]
+"""The parts that add up as numbers do."""
 
 
 class NewtonEquations:
@@ -174,11 +168,7 @@ class NewtonEquations:
             own = float(self.give.sum()) - float(self.weights @ self._tilt**2)
             diagonal.append(max(own, 0.0) + (at.room / at.level if self.bounds_mass else 0.0))
         border = np.stack(free, axis=1) if free else np.zeros((loss.n_rows, 0))
-        count = store.columns.shape[1] + len(free)
-        form: type[EquationsByRows | EquationsByColumns] = EquationsByRows
-        if not len(store.packed) and count < len(self.weights):
-            form = EquationsByColumns
-        self._equations: ConeEquations = form(
+        self._equations = ConeEquations(
             store, scaling.h, scaling.omega, self.weights, border, np.array(diagonal)
         )
         self._no_free = np.zeros(len(free))
@@ -210,27 +200,32 @@ class NewtonEquations:
         boxes = len(self.variables) + int(np.count_nonzero(self.bounded))
         return boxes + 2 * len(self.at.slack.head) + int(self.bounds_mass)
 
-    def predictor(self) -> ConeDirection:
-        """The direction to products of 0."""
+    def predictor(self) -> ConeNumbers:
+        """The direction to products of 0, as exact as it takes to say how far one may go."""
         at, zero = self.at, np.zeros(len(self.at.u))
         back = self.cones.combination((-1.0, at.dual))
-        return self._direction(zero, zero, back, 0.0)
+        return self._direction(zero, zero, back, 0.0, refinements=0)
 
-    def corrector(self, affine: ConeDirection, mu: float) -> ConeDirection:
+    def corrector(self, affine: ConeNumbers, mu: float) -> ConeNumbers:
         """The direction to products of μ, with what the predictor leaves of second order."""
         cones, scaling, at = self.cones, self.scaling, self.at
         point = scaling.apply(at.dual)
         bent = cones.jordan(scaling.undo(affine.slack), scaling.apply(affine.dual))
-        target = cones.combination((-1.0, bent))
-        target = ConeVector(target.head + mu, target.body)
-        change = scaling.undo(cones.divided(point, target))
+        aim = cones.combination((-1.0, bent))
+        aim = ConeVector(aim.head + mu, aim.body)
+        change = scaling.undo(cones.divided(point, aim))
         change = cones.combination((1.0, change), (-1.0, at.dual))
         low, high = mu - affine.u * affine.low, mu + affine.u * affine.high
         return self._direction(low, high, change, mu - affine.room * affine.level)
 
     def _direction(
-        self, low: Vector, high: Vector, change: ConeVector, mass: float
-    ) -> ConeDirection:
+        self,
+        low: Vector,
+        high: Vector,
+        change: ConeVector,
+        mass: float,
+        refinements: int = CONE_REFINEMENTS,
+    ) -> ConeNumbers:
         """The direction to these products; ``change`` is what the cones ask of (t, y)."""
         at, problem, variables = self.at, self.problem, self.variables
         store, scaling = problem.store, self.scaling
@@ -247,7 +242,10 @@ class NewtonEquations:
                 own += mass / at.level - at.room
             free.append(own)
         found = self._equations.solve(
-            by_row - store.sum_in_rows(change.body), -scaling.head * self.heads, np.array(free)
+            by_row - store.sum_in_rows(change.body),
+            -scaling.head * self.heads,
+            np.array(free),
+            refinements,
         )
         height = 0.0
         if problem.squared:
@@ -264,7 +262,7 @@ class NewtonEquations:
         )
         level = float(found.free[-1]) if self.sums_to is not None else 0.0
         u = self._of_variables(pull, by_row, found.response, level)
-        return ConeDirection(
+        return ConeNumbers(
             u=u,
             low=(low - at.low * u) / at.u - at.low,
             high=np.where(self.bounded, (high + at.high * u) / self.over - at.high, 0.0),
@@ -285,7 +283,7 @@ class NewtonEquations:
         own += variables.sign * (response * self._per_row)[row]
         return own * self.give
 
-    def length(self, move: ConeDirection) -> float:
+    def length(self, move: ConeNumbers) -> float:
         """How far one may go before something is no longer positive, ∞ if there is no end."""
         at = self.at
         sides = [
@@ -301,24 +299,13 @@ class NewtonEquations:
             sides.append(_reach(*pair))
         return min(sides)
 
-    def after(self, move: ConeDirection, length: float) -> ConeIterate:
+    def after(self, move: ConeNumbers, length: float) -> ConeIterate:
         """The point at this length along a move."""
         at, cones = self.at, self.cones
         slack = cones.combination((1.0, at.slack), (length, move.slack))
         dual = cones.combination((1.0, at.dual), (length, move.dual))
-        return replace(
-            at,
-            u=at.u + length * move.u,
-            low=at.low + length * move.low,
-            high=at.high + length * move.high,
-            slack=slack,
-            dual=dual,
-            height=at.height + length * move.height,
-            response=at.response + length * move.response,
-            offset=at.offset + length * move.offset,
-            level=at.level + length * move.level,
-            room=at.room + length * move.room,
-        )
+        sums = {name: getattr(at, name) + length * getattr(move, name) for name in SUMMED}
+        return replace(at, slack=slack, dual=dual, **sums)
 
 
 def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:

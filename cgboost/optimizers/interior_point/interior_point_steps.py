@@ -35,7 +35,7 @@ from cgboost.optimizers.live_dual import BoxedDual
 from cgboost.tolerances import SMALLEST
 
 TO_THE_BOUNDARY = 0.995
-"""Share of the way to the nearest bound that a step goes at most."""
+"""Share of the way to the nearest limit that a step goes at most."""
 
 SHORT = 0.1
 """A corrected step shorter than this is compared with one that only centres …"""
@@ -44,7 +44,7 @@ CENTRING = 0.3
 """… at this share of the mean product."""
 
 LEAST_DISTANCE = 1e-14
-"""Distances from a bound count as no less than this share of it: rounding may leave of them 0."""
+"""Distances from a limit count as no less than this share of it: rounding may leave of them 0."""
 
 CORRECTORS = 2
 """Centrality correctors in one step, which cost a fraction of a factorisation …"""
@@ -82,7 +82,7 @@ class Iterate:
         Variable values and the multipliers of u ≥ 0 and u ≤ upper.
     coef, s, below, above : ndarray of shape (n_columns,)
         α, s (not the whole score where there is softness) and the multipliers of s ≥ −limit and
-        s ≤ limit (0 where there is no such bound).
+        s ≤ limit (0 where there is no such limit).
     """
 
     u: Vector
@@ -94,24 +94,24 @@ class Iterate:
     above: Vector
 
     def slacks(self, data: BoxedDual) -> tuple[Vector, Vector, Vector, Vector]:
-        """Distances from the four bounds; 1 where there is none."""
-        bounded = data.limit > 0
+        """Distances from the four limits; 1 where there is none."""
+        limited = data.limit > 0
         closest = LEAST_DISTANCE * data.limit
-        under = np.where(bounded & data.two_sided, np.maximum(data.limit + self.s, closest), 1.0)
-        over = np.where(bounded, np.maximum(data.limit - self.s, closest), 1.0)
+        under = np.where(limited & data.two_sided, np.maximum(data.limit + self.s, closest), 1.0)
+        over = np.where(limited, np.maximum(data.limit - self.s, closest), 1.0)
         return self.u, np.maximum(data.upper - self.u, LEAST_DISTANCE * data.upper), under, over
 
     @property
     def duals(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """The multipliers of the four bounds."""
+        """The multipliers of the four limits."""
         return self.low, self.high, self.below, self.above
 
     def shrink(self, data: BoxedDual) -> None:
         """Shrink r as a whole until every score is inside its limit; r = 0 is feasible."""
         s, beyond = data.scores(self.u), data.softness * self.coef
-        bounded = data.limit > 0
+        limited = data.limit > 0
         within = s - beyond
-        size = np.where(data.two_sided, np.abs(within), within)[bounded] / data.limit[bounded]
+        size = np.where(data.two_sided, np.abs(within), within)[limited] / data.limit[limited]
         if (most := float(np.max(size, initial=0.0))) > FAR:
             self.u = data.neutral + (self.u - data.neutral) * (FAR / most)
             self.s = inside_limits(data, s * (FAR / most) - beyond)
@@ -123,7 +123,7 @@ class Iterate:
         steps close again; a point near the boundary would allow no full step.
         """
         from_low, from_high = self.slacks(data)[:2]
-        self.u = self.u + _away_from_bounds(from_low, from_high, *self.duals[:2], data.upper, mu)
+        self.u = self.u + _away_from_limits(from_low, from_high, *self.duals[:2], data.upper, mu)
         from_low, from_high = self.slacks(data)[:2]
         self.low, self.high = (
             np.maximum(self.low, mu / from_low),
@@ -131,7 +131,7 @@ class Iterate:
         )
         above, below = data.limit > 0, (data.limit > 0) & data.two_sided
         under, over = self.slacks(data)[2:]
-        move = _away_from_bounds(under, over, self.below, self.above, 2.0 * data.limit, mu)
+        move = _away_from_limits(under, over, self.below, self.above, 2.0 * data.limit, mu)
         self.s = self.s + np.where(above, move, 0.0)
         under, over = self.slacks(data)[2:]
         self.below = np.where(below, np.maximum(self.below, mu / under), 0.0)
@@ -143,7 +143,7 @@ def inside_limits(data: BoxedDual, s: Vector) -> Vector:
     return np.clip(s, -FAR * data.limit, FAR * data.limit)
 
 
-def _away_from_bounds(
+def _away_from_limits(
     from_low: Vector, from_high: Vector, low: Vector, high: Vector, width: Vector, mu: float
 ) -> Vector:
     """Moves that bring each product of a small slack and a large multiplier up to ``mu``."""
@@ -171,7 +171,7 @@ class InteriorDirection(NamedTuple):
 class Descent:
     """Predictor and corrector steps from an iterate, which :meth:`write` moves.
 
-    The four bounds lie side by side: slacks g = (u, upper − u, limit + s, limit − s), multipliers
+    The four limits lie side by side: slacks g = (u, upper − u, limit + s, limit − s), multipliers
     z = (z₀, z₁, w₀, w₁), so that an operation on all of them is one call. A step of a problem of a
     few hundred rows and columns would otherwise be the overhead of calls for the most part.
 
@@ -189,11 +189,11 @@ class Descent:
         self._sides = slice(0, n), slice(n, 2 * n), slice(2 * n, 2 * n + m), slice(2 * n + m, None)
         self._u, self._coef, self._s = at.u.copy(), at.coef.copy(), at.s.copy()
         self._z = np.concatenate(at.duals)
-        bounded = data.limit > 0
-        below = bounded & data.two_sided
-        self._free = np.flatnonzero(~bounded)
-        self._below, self._above = below.astype(np.float64), bounded.astype(np.float64)
-        there = np.concatenate([np.ones(2 * n, dtype=bool), below, bounded])
+        limited = data.limit > 0
+        below = limited & data.two_sided
+        self._free = np.flatnonzero(~limited)
+        self._below, self._above = below.astype(np.float64), limited.astype(np.float64)
+        there = np.concatenate([np.ones(2 * n, dtype=bool), below, limited])
         self._absent = None if there.all() else ~there
         self._there = there.astype(np.float64)
         self._count = max(1, int(np.count_nonzero(there)))
@@ -201,7 +201,7 @@ class Descent:
         self._closest = np.concatenate([np.zeros(n), LEAST_DISTANCE * data.upper, closest, closest])
         self._g, self._bends = np.empty(len(there)), np.empty(len(there))
         self._curved = bool(data.curvature.any())
-        self._strict = data.refined and bool(bounded.any())
+        self._strict = data.refined and bool(limited.any())
         self._soft, self._hard = data.softness > 0, data.softness == 0
         self._tied = self._curved or bool(self._soft.any())
         self._equations = data.equations()
@@ -350,7 +350,7 @@ class Descent:
 
 
 def _length(fastest: float) -> float:
-    """The step that goes most of the way to the nearest bound, at most 1."""
+    """The step that goes most of the way to the nearest limit, at most 1."""
     return min(1.0, -TO_THE_BOUNDARY / fastest) if fastest < 0 else 1.0
 
 

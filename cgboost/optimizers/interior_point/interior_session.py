@@ -8,14 +8,13 @@ start: a restricted problem need not be solved better than its columns are good.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost._solvers import SolverFailure
 from cgboost.arrays import Indices, Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.column_store import ColumnStore
@@ -31,6 +30,7 @@ from cgboost.optimizers.interior_point.interior_point_steps import (
 )
 from cgboost.optimizers.live_dual import Basis, BoxedDual, DualSolution, LiveDual
 from cgboost.optimizers.simplex.dual_session import OFFSET
+from cgboost.optimizers.solver_options import check_time, deadline_of
 from cgboost.parallel.blas import blas_threads
 from cgboost.penalties.penalty import DualForm
 
@@ -158,7 +158,7 @@ class InteriorSession(LiveDual):
         self.constraints = self._offsets  # -> column, OFFSET or DIRECTION − number
         self.gap = 0.0
         self.solved = False
-        self._mu, self._target, self._reached = 1.0, self.finest, np.inf
+        self._mu, self._wanted_gap, self._reached = 1.0, self.finest, np.inf
         self._data: BoxedDual | None = None
         self._nothing = loss.value(np.zeros(loss.n_rows))
         self._mass = float(np.linalg.norm(loss.variables.costs))
@@ -211,7 +211,7 @@ class InteriorSession(LiveDual):
         )
 
     def fix(self, variables: Indices, at_upper: NDArray[np.bool_]) -> None:
-        """Take variables out of the session and leave them at 0 or at their upper bound."""
+        """Take variables out of the session and leave them at 0 or at their upper end."""
         self.at_upper[variables] = at_upper
         stay = ~np.isin(self.kept, variables)
         self.kept, self._data, at = self.kept[stay], None, self._at
@@ -225,14 +225,14 @@ class InteriorSession(LiveDual):
     def aim(self, accuracy: float, *, again: bool) -> None:
         """Set the gap to solve to: a share of what is open, but no less than is asked for."""
         if accuracy == 0.0:
-            self._target = self.finest
+            self._wanted_gap = self.finest
         elif again:
-            self._target = max(self.finest, AGAIN * self._target)
+            self._wanted_gap = max(self.finest, AGAIN * self._wanted_gap)
         else:
             objective = self._objective(self._at.coef)
             opened = self._problem().opened(self._at.u, self._at.coef)
             share = SHARE * opened / self._scale(objective)
-            self._target = max(self.finest, accuracy, min(COARSEST, share))
+            self._wanted_gap = max(self.finest, accuracy, min(COARSEST, share))
 
     def solve(self, time_limit: float | None) -> DualSolution:
         """Go on from the last iterate until the gap is a fraction of what new columns have opened.
@@ -248,7 +248,7 @@ class InteriorSession(LiveDual):
         SolverFailure
             If that leads nowhere either.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         self._begun = True
         before = replace(self._at), self._mu
         done = len(self.kept) > 0 and self._attempt(deadline)
@@ -289,12 +289,12 @@ class InteriorSession(LiveDual):
         """The fixed variables that a solve may bring back."""
         return self.absent
 
-    def _attempt(self, deadline: float | None) -> bool:
+    def _attempt(self, deadline: float) -> bool:
         """One descent to the target; False if it came to nothing."""
         data, at = self._problem(), self._at
         pairs = max(1, 2 * (len(at.u) + len(at.coef)))
         objective = self._objective(at.coef)
-        opened = max(data.opened(at.u, at.coef), self._target * self._scale(objective))
+        opened = max(data.opened(at.u, at.coef), self._wanted_gap * self._scale(objective))
         if self._shrinks and not self.at_upper.any():
             at.shrink(data)
         at.recentre(data, opened / pairs)
@@ -309,7 +309,7 @@ class InteriorSession(LiveDual):
     def _scale(self, objective: float) -> float:
         return self.form.gap_scale(self.loss, objective + self._problem().fixed_gain)
 
-    def _descend(self, data: BoxedDual, at: Iterate, deadline: float | None) -> bool:
+    def _descend(self, data: BoxedDual, at: Iterate, deadline: float) -> bool:
         """Steps to the target, or as near as they lead; False if they lead nowhere."""
         descent = Descent(data, at)
         try:
@@ -318,15 +318,15 @@ class InteriorSession(LiveDual):
         finally:
             descent.write()
 
-    def _follow(self, descent: Descent, deadline: float | None) -> bool:
+    def _follow(self, descent: Descent, deadline: float) -> bool:
         least, since, best = np.inf, 0, (np.inf, np.inf)
         refined = descent.data.refined
         self.solved = True
         for _ in range(INTERIOR_STEPS):
             self.gap = descent.gap
             self._reached = self.gap / self._scale(descent.objective)
-            if self._reached <= self._target:
-                self.solved = self._target <= self.finest
+            if self._reached <= self._wanted_gap:
+                self.solved = self._wanted_gap <= self.finest
                 return True
             if not self.gap <= DIVERGENCE * least:
                 if refined:
@@ -338,14 +338,11 @@ class InteriorSession(LiveDual):
             least, since = (self.gap, 0) if self.gap < 0.9 * least else (least, since + 1)
             if since > NO_BETTER or not descent.step():
                 break
-            if deadline is not None and time.perf_counter() > deadline:
-                raise LimitError(
-                    "the interior point method ran out of time", status=Status.TIME_LIMIT
-                )
+            check_time(deadline, "the interior point method")
         if refined:  # digits that are lost later were there before
             descent.return_to_mark()
             self.gap, self._reached = best
-        return self._reached <= min(10.0 * max(self._target, FINEST_SHARE), COARSEST)
+        return self._reached <= min(10.0 * max(self._wanted_gap, FINEST_SHARE), COARSEST)
 
     def start_anew(self) -> None:
         """All variables in the session."""

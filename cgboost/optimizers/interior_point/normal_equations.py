@@ -108,7 +108,7 @@ class NormalEquations(FactoredEquations):
         np.multiply(self._H, np.sqrt(self._weights)[:, None], out=self._weighted)
         matrix = self._product(self._weighted)
         _diagonal_of(matrix)[:] += self._diagonal
-        self._factor, ridge = lower_factor(matrix)
+        self._factor, ridge = cholesky(matrix)
         if ridge and self._always:
             below = np.diag(np.sqrt(self._diagonal))
             self._factor = _triangle(np.vstack([self._weighted, below]))
@@ -142,9 +142,9 @@ class RowEquations(NormalEquations):
     def _factorise(self) -> float:
         matrix = self._products.copy(order="F")
         _diagonal_of(matrix)[:] += 1.0 / self._weights
-        self._factor, ridge = lower_factor(matrix)
+        self._factor, ridge = cholesky(matrix)
         self._by_free = _back(self._factor, self._free)
-        self._border, raised = lower_factor(self._free.T @ self._by_free)
+        self._border, raised = cholesky(self._free.T @ self._by_free)
         return max(ridge, raised)
 
     def _rough(self, right: Vector) -> Vector:
@@ -164,13 +164,19 @@ def _diagonal_of(matrix: Vector) -> Vector:
     return np.einsum("ii->i", matrix)
 
 
-def lower_factor(matrix: Vector) -> tuple[Vector, float]:
-    """Lower factor; the diagonal is raised a little where rounding has made it indefinite."""
+def cholesky(matrix: Vector, *, lower: bool = True) -> tuple[Vector, float]:
+    """A factor; the diagonal is raised a little where rounding has made it indefinite.
+
+    Returns
+    -------
+    ndarray, float
+        Of one triangle, and by how much of itself the diagonal was raised.
+    """
     ridge = 0.0
     while True:
         raised = matrix.copy(order="F")
         _diagonal_of(raised)[:] *= 1.0 + ridge
-        factor, failed = dpotrf(raised, lower=1, overwrite_a=1, clean=0)
+        factor, failed = dpotrf(raised, lower=lower, overwrite_a=1, clean=0)
         if not failed or ridge > 1.0 or not np.isfinite(_diagonal_of(matrix)).all():
             return np.asarray(factor), ridge
         ridge = max(FACTOR_RIDGE, 100.0 * ridge)

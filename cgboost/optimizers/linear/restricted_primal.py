@@ -15,7 +15,6 @@ whoever asks gets the optimum over *all* columns.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -28,6 +27,7 @@ from cgboost._solvers import Program, Solution, open_session
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import ZERO_REDUCED_COST
+from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.tolerances import LP_FEASIBILITY
 
 SENSES = {"<=": "<=", "≤": "<=", "==": "==", "=": "==", ">=": ">=", "≥": ">="}
@@ -233,10 +233,9 @@ class RestrictedPrimal:
         if self.may_raise and len(self.columns) == self._n_solved:
             self._factor *= RAISE
         self._n_solved = len(self.columns)
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         while True:
-            left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-            solution = self._session.solve(time_limit=left)
+            solution = self._session.solve(time_limit=time_left(deadline))
             if not self.feasible and self._is_met(solution):
                 self._enter_phase_two()
                 continue

@@ -13,14 +13,13 @@ variable selection in least squares problems*, IMA J. Numerical Analysis 20, 200
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from cgboost._solvers import LimitError, Status
 from cgboost.arrays import Indices, Mask, Vector
+from cgboost.optimizers.solver_options import NEWTON, check_time
 from cgboost.tolerances import SMALLEST
 
 MARGIN = 0.1
@@ -33,12 +32,6 @@ EXCHANGES = 10
 MOST_RESIDUAL = 1e-9
 """The inverse is made anew where it misses what it is multiplied with by this share. Of a thousand
 exchanges in a matrix of condition 1e10 one led to more."""
-
-
-def check_time(deadline: float) -> None:
-    """Raise a LimitError past the deadline, in seconds of ``time.perf_counter``."""
-    if time.perf_counter() > deadline:
-        raise LimitError("Newton's method ran out of time", status=Status.TIME_LIMIT)
 
 
 class ActiveInverse:
@@ -169,17 +162,11 @@ def follow_prices(
 
     Parameters
     ----------
-    Q : ndarray of shape (n, n)
-        Positive definite.
+    Q, charge, positive, deadline
+        As for :func:`follow`, with λ above 0.
     q : ndarray of shape (n,)
-    charge : ndarray of shape (n,)
-        λ, above 0.
     prices : ndarray of shape (n_prices,)
         t, above 0.
-    positive : ndarray of bool, shape (n,)
-        Coordinates that must be at least 0.
-    deadline : float
-        In seconds of ``time.perf_counter``.
 
     Returns
     -------
@@ -229,7 +216,7 @@ def _breakpoints(
     inverse, t = ActiveInverse(Q, np.flatnonzero(active)), 0.0
     side = np.zeros(len(x))  # signs of those that left since t has moved
     for _ in range(EXCHANGES * len(x)):
-        check_time(deadline)
+        check_time(deadline, NEWTON)
         move, bend = inverse.times(shift)
         bend -= shift
         with np.errstate(divide="ignore", invalid="ignore"):

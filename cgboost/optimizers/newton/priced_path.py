@@ -121,7 +121,7 @@ def is_quick(loss: RowwiseLoss, form: DualForm, n_columns: int) -> bool:
 
 def _has_breakpoints(loss: RowwiseLoss, form: DualForm) -> bool:
     """Whether tα is piecewise linear in t."""
-    return isinstance(getattr(loss.bound, "loss", None), SquaredError) and form.quadratic == 0
+    return isinstance(getattr(loss.on_rows, "loss", None), SquaredError) and form.quadratic == 0
 
 
 class _Model(NamedTuple):
@@ -171,8 +171,8 @@ class _Path:
     def __post_init__(self) -> None:
         n_rows, count = self.columns.shape
         constant = 0.0
-        if self.free_offset and isinstance(self.loss.bound, WeightedLoss):
-            constant = float(self.loss.bound.constant())
+        if self.free_offset and isinstance(self.loss.on_rows, WeightedLoss):
+            constant = float(self.loss.on_rows.constant())
         self.at = _Place(np.zeros(count), constant, np.zeros(n_rows))
         self._kept: WeightedProducts | None = None
         self.positive = np.full(count, not self.form.two_sided)

@@ -23,7 +23,8 @@ from scipy.linalg.lapack import dposv
 from cgboost._solvers import LimitError, Program, solve
 from cgboost.arrays import Indices, Mask, Vector
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.newton.homotopy import check_time, follow
+from cgboost.optimizers.newton.homotopy import follow
+from cgboost.optimizers.solver_options import NEWTON, check_time
 
 EXCESS = 1e-13
 """A gradient above λ by no more than this, relative to the largest of λ and |c|, is rounding."""
@@ -71,27 +72,16 @@ def minimise(
 
     Parameters
     ----------
-    Q : ndarray of shape (n, n)
-        Positive definite.
-    c : ndarray of shape (n,)
-    charge : ndarray of shape (n,)
-        λ, at least 0.
-    start : ndarray of shape (n,)
-        Any point; the more of its signs are right, the fewer steps.
-    positive : ndarray of bool, shape (n,)
-        Coordinates that must be at least 0.
+    Q, c, charge, start, positive, deadline
+        As for :func:`~cgboost.optimizers.newton.homotopy.follow`, but any start.
     rank : int, optional
         Of Q, but for what makes it definite: where as many coordinates are active, others enter one
         at a time, as in a simplex method.
-    deadline : float
-        In seconds of ``time.perf_counter``.
 
     Raises
     ------
-    LinAlgError
-        If Q is not positive definite up to rounding.
-    LimitError
-        Past the deadline.
+    LinAlgError, LimitError
+        As there.
     """
     x = np.where(positive, np.maximum(start, 0.0), start)
     room = len(c) if rank is None else rank
@@ -117,7 +107,7 @@ def _by_steps(
     rounding = EXCESS * max(float(charge.max(initial=0.0)), float(np.abs(c).max(initial=0.0)))
     stationary = False  # whether x is the solution for its own signs
     for _ in range(limit):
-        check_time(deadline)
+        check_time(deadline, NEWTON)
         gradient = Q @ x + c
         active = smooth | (x != 0)
         excess = np.where(positive, -gradient, np.abs(gradient)) - charge

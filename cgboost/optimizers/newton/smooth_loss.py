@@ -1,6 +1,6 @@
 """Smooth losses, as the master over the primal sees them.
 
-A loss bound to its data needs ``n_rows``, ``value(output)``, ``pseudo_response(output)`` = −∂F/∂f,
+A loss on its rows needs ``n_rows``, ``value(output)``, ``pseudo_response(output)`` = −∂F/∂f,
 ``gain(response)`` = −F*(−r), ``feasible(response)``, the nearest r with a finite gain, and
 ``curvature(output)``, the diagonal of its Hessian. Every row's set of r must contain 0. A loss
 whose Hessian is no diagonal matrix gives ``hessian(output, factors, softened=…)`` instead.
@@ -133,17 +133,17 @@ class RowwiseLoss:
     level_is_offset: ClassVar[bool] = False
 
     def __init__(self, loss: DiagonalHessian) -> None:
-        self.bound = loss
+        self.on_rows = loss
 
     @property
     def n_rows(self) -> int:
         """Number of training rows."""
-        return self.bound.n_rows
+        return self.on_rows.n_rows
 
     def value(self, output: Vector) -> float:
         """F(f)."""
         with np.errstate(over="ignore"):  # a step too far costs inf, and is taken back
-            return self.bound.value(output)
+            return self.on_rows.value(output)
 
     def empty(self, *, offset: bool) -> float:
         """The loss at 0; with an offset, of a constant that is nearly the best one."""
@@ -157,17 +157,17 @@ class RowwiseLoss:
 
     def magnitude(self, output: Vector, response: Vector) -> float:
         """Sizes of the numbers that the loss is a difference of; of a loss without any, Σ|r f|."""
-        if hasattr(self.bound, "magnitude"):
-            return float(self.bound.magnitude(output, response))
+        if hasattr(self.on_rows, "magnitude"):
+            return float(self.on_rows.magnitude(output, response))
         return float(np.abs(response) @ np.abs(output))
 
     def pseudo_response(self, output: Vector) -> Vector:
         """R = −∂F/∂f."""
-        return self.bound.pseudo_response(output)
+        return self.on_rows.pseudo_response(output)
 
     def weights(self, output: Vector, *, softened: bool = False) -> Vector:
         """The diagonal of W; softened, the largest curvature of all rows in every row."""
-        weights = self.bound.curvature(output)
+        weights = self.on_rows.curvature(output)
         if softened:
             return np.full(len(weights), float(weights.max(initial=0.0)) or 1.0)
         return weights
@@ -185,11 +185,11 @@ class RowwiseLoss:
 
     def gain(self, response: Vector) -> float:
         """−F*(−r)."""
-        return self.bound.gain(response)
+        return self.on_rows.gain(response)
 
     def feasible(self, response: Vector, *, balanced: bool) -> Vector:
         """Inside every row's set; for Σr = 0 the entries of the heavier sign are scaled down."""
-        inside = self.bound.feasible(response)
+        inside = self.on_rows.feasible(response)
         total = float(inside.sum())
         if not balanced or abs(total) <= ZERO_SUM * float(np.abs(inside).sum()):
             return inside
@@ -199,7 +199,7 @@ class RowwiseLoss:
 
     def slack(self, output: Vector) -> Vector:
         """|r|: how strongly a row pulls."""
-        return np.abs(self.bound.pseudo_response(output))
+        return np.abs(self.on_rows.pseudo_response(output))
 
     def level(self, output: Vector) -> float:
         """0: no separate margin."""
@@ -232,7 +232,7 @@ def _bends(loss: Any) -> bool:
 
 
 def as_master_loss(loss: Any, *, sparse: bool = False) -> Any:
-    """A bound loss as a master takes it: a SupportVectorLoss, its dual box, or a RowwiseLoss.
+    """A loss on its rows as a master takes it: a SupportVectorLoss, its dual box, or a RowwiseLoss.
 
     A loss that says what it can do (``abilities``) is taken by its dual box, if it has one, and
     else as a smooth loss, for which it needs a Hessian and a conjugate. One that has both is taken
@@ -259,6 +259,6 @@ def as_master_loss(loss: Any, *, sparse: bool = False) -> Any:
     if not missing and all(hasattr(loss, name) for name in (*NEEDED, "curvature")):
         return RowwiseLoss(loss)
     raise UnsupportedLossError(
-        f"a support-vector master needs a SupportVectorLoss, or a smooth loss bound to its data; "
+        f"a support-vector master needs a SupportVectorLoss, or a smooth loss on its rows; "
         f"{getattr(loss, 'loss', type(loss).__name__)} lacks {', '.join(missing)}"
     )

@@ -17,7 +17,6 @@ still to be gained; where τ = 1 it is the Fenchel–Young gap Ω(α) + Ω*(Hᵀ
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,8 +29,7 @@ from cgboost.compiled import compiled
 from cgboost.generation.columns import FloatArray, multiple
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
-from cgboost.optimizers.live_dual import DualPoint
-from cgboost.optimizers.newton.homotopy import check_time
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.newton.quadratic_model import (
     WeightedProducts,
     minimise_by_program,
@@ -40,6 +38,7 @@ from cgboost.optimizers.newton.quadratic_model import (
     without_first,
 )
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss, SmoothLoss, balancing_shift
+from cgboost.optimizers.solver_options import NEWTON, check_time, deadline_of
 from cgboost.penalties.penalty import DualForm
 
 logger = logging.getLogger(__name__)
@@ -123,7 +122,7 @@ class SmoothPrimal:
         A quadratic programming backend of :mod:`solvers`, or "auto".
     options : mapping of str to object, optional
         The solver's own.
-    free : FreeColumns, optional
+    free_columns : FreeColumns, optional
         The first columns; their coefficients in here are those of their directions.
     """
 
@@ -133,17 +132,19 @@ class SmoothPrimal:
         form: DualForm,
         solver: str,
         options: Mapping[str, Any] | None = None,
-        free: FreeColumns | None = None,
+        free_columns: FreeColumns | None = None,
     ) -> None:
         self.loss, self.form, self._solver, self._options = loss, form, solver, options
-        self.columns = ColumnStore(loss.n_rows, centred=form.offset == "free", free=free)
+        self.columns = ColumnStore(
+            loss.n_rows, centred=form.offset == "free", free_columns=free_columns
+        )
         self._coef = np.zeros(form.n_free)
         self._intercept = 0.0
         self._combined: Vector | None = None  # Hα at the coefficients
         self._gram: Vector | float = 0.0  # HHᵀ of the first columns
         self._in_gram = 0
         self._products = WeightedProducts(self.columns)
-        self._target = RESTRICTED_GAP
+        self._wanted_gap = RESTRICTED_GAP
         self._promises: list[float] = []  # what steps of a solve should gain, by their models
         self._nearly = False  # whether curvatures of earlier steps will do
         self._scored: tuple[Vector, Vector] | None = None  # the last r, and the scores there
@@ -164,7 +165,7 @@ class SmoothPrimal:
         """
         if not np.isfinite(self.form.value(coef, intercept)):
             return
-        free = self.columns.free.of_columns(coef[: self.form.n_free])
+        free = self.columns.free_columns.of_columns(coef[: self.form.n_free])
         start, offset = (
             np.append(free, coef[self.form.n_free :]),
             intercept + self.columns.shift(coef),
@@ -213,27 +214,29 @@ class SmoothPrimal:
         self._scored = response, known
         return known
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """Newton steps from the last solution until the gap is closed or nothing gets better.
 
         However large an ``accuracy`` would do, they end as near as `RESTRICTED_GAP`.
         """
-        self._deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
-        self._target = min(accuracy, RESTRICTED_GAP) if accuracy > 0 else RESTRICTED_GAP
+        self._deadline = deadline_of(time_limit)
+        self._wanted_gap = min(accuracy, RESTRICTED_GAP) if accuracy > 0 else RESTRICTED_GAP
         output, self._promises = self._balanced_output(), []
         for _ in range(NEWTON_LIMIT):
             response = self.loss.pseudo_response(output)
             scores, value = self.scores(response), self._value(output, self._coef, self._intercept)
-            if self._gap(scores, response, output) <= self._target * self._scale(value, response):
+            if self._gap(scores, response, output) <= self._wanted_gap * self._scale(
+                value, response
+            ):
                 break
-            check_time(self._deadline)
+            check_time(self._deadline, NEWTON)
             if not self._any_step(output, response, scores, value):
                 break
             output = self._balanced_output()
         return self._point(output, self._levelled(output, response))
 
     @property
-    def present(self) -> DualPoint:
+    def present(self) -> RestrictedPoint:
         """The last solution, with a pseudo-response at which columns of the present one show.
 
         With the price, scores have grown by a factor t, and may grow as much again until they
@@ -244,9 +247,9 @@ class SmoothPrimal:
         response = self.loss.pseudo_response(output)
         return self._point(output, response / max(LEAST_LEFT, min(1.0, 2.0 - self._growth)))
 
-    def _point(self, output: Vector, response: Vector) -> DualPoint:
+    def _point(self, output: Vector, response: Vector) -> RestrictedPoint:
         coef = self.columns.of_directions(self._coef.copy())
-        return DualPoint(coef, self._intercept - self.columns.shift(coef), output, response)
+        return RestrictedPoint(coef, self._intercept - self.columns.shift(coef), output, response)
 
     def _any_step(self, output: Vector, response: Vector, scores: Vector, value: float) -> bool:
         """A step by earlier curvatures if these will do, else by the present ones, or softened."""
@@ -268,12 +271,15 @@ class SmoothPrimal:
         hessian[:, -1] *= balance
         weights, least = self.loss.weights(output), np.inf
         for _ in range(BALANCING_STEPS):
-            missed = np.append(self.columns.free.scores(response), balance * response.sum())
+            missed = np.append(self.columns.free_columns.scores(response), balance * response.sum())
             if not np.linalg.norm(missed) < least:
                 break
             best, least = response, float(np.linalg.norm(missed))
             *move, shift = np.linalg.lstsq(hessian, missed, rcond=None)[0]
-            pull = self.columns.free.combine(self.columns.free.to_columns @ move) + shift
+            pull = (
+                self.columns.free_columns.combine(self.columns.free_columns.to_columns @ move)
+                + shift
+            )
             response = self.loss.feasible(response - weights * pull, balanced=False)
         return best
 
@@ -298,7 +304,7 @@ class SmoothPrimal:
                 hessian = self._hessian(output, places, softened=softened)
                 end = self._minimised(gradient, hessian, start)
         except (SolverError, LinAlgError) as error:
-            check_time(self._deadline)
+            check_time(self._deadline, NEWTON)
             logger.info("a Newton step failed: %s", error)
             return False
         move = end - start
@@ -511,7 +517,7 @@ class SmoothPrimal:
         """Primal objective less the dual objective at the pseudo-response, shrunk if need be."""
         form, total = self.form, float(response.sum())
         unpriced = np.append(scores[: form.n_free], total if form.offset == "free" else 0.0)
-        if np.abs(unpriced).max() > self._target * np.abs(response).sum():
+        if np.abs(unpriced).max() > self._wanted_gap * np.abs(response).sum():
             return np.inf
         size = form.sizes(scores, total)
         penalty, tau = form.value(self._coef, self._intercept), 1.0

@@ -63,9 +63,9 @@ class JointColumns:
 
     def of_columns(self, coef: Vector, columns: Indices) -> Vector:
         """Coefficients of all columns, from those of some scaled columns."""
-        own = np.zeros(self.count)
-        own[columns] = coef / self.scales[columns]
-        return own
+        everything = np.zeros(self.count)
+        everything[columns] = coef / self.scales[columns]
+        return everything
 
     def combine(self, coef: Vector) -> Vector:
         """Hα on all pairs, shape (n_outputs · n_rows,)."""

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from cgboost.arrays import Indices, Vector
-from cgboost.optimizers.interior_point.normal_equations import FactoredEquations, lower_factor
+from cgboost.optimizers.interior_point.normal_equations import FactoredEquations, cholesky
 from cgboost.optimizers.live_dual import BoxedDual
 
 
@@ -124,7 +124,7 @@ class JointEquations(FactoredEquations):
             matrix[np.ix_(blocks.columns[k], blocks.columns[k + 1])] = coupling
             matrix[np.ix_(blocks.columns[k + 1], blocks.columns[k])] = coupling.T
         np.einsum("ii->i", matrix)[:] += self._diagonal
-        self._factor, ridge = lower_factor(matrix)
+        self._factor, ridge = cholesky(matrix)
         return ridge
 
     def _times(self, x: Vector) -> Vector:

@@ -10,7 +10,7 @@ import numpy as np
 
 from cgboost.arrays import Indices, Vector
 from cgboost.losses.dual.noncrossing import NoncrossingLoss, NoncrossingVariables
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.quantiles.joint_columns import JointColumns
 from cgboost.optimizers.quantiles.joint_session import JointSession, JointSolution
 from cgboost.optimizers.quantiles.joint_simplex import JointSimplexSession
@@ -81,14 +81,14 @@ class RestrictedQuantiles(RestrictedDual):
     def expect(self, coef: Vector, intercept: Any, near: float = NEAREST_SHARE) -> None:
         """Columns of a similar problem are all that is taken from it."""
 
-    def _point(self, solution: JointSolution) -> DualPoint:  # type: ignore[override]
+    def _point(self, solution: JointSolution) -> RestrictedPoint:  # type: ignore[override]
         """What a solution is for all rows; its offsets are moved until no outputs cross."""
         u, coef, offsets = solution
         size = self.columns.n_rows
         combined = self.columns.combine(coef)
         output = combined + np.repeat(offsets, size)
         moved = self.loss.uncrossed(output, offsets)
-        return DualPoint(
+        return RestrictedPoint(
             coef,
             moved - self.columns.shift(coef),  # type: ignore[arg-type]
             combined + np.repeat(moved, size),
@@ -97,11 +97,11 @@ class RestrictedQuantiles(RestrictedDual):
             solved=(self.session.solved and not self._simplex_can) or self._repeats > REPEATS,
         )
 
-    def at(self, coef: Vector, offsets: Vector) -> DualPoint:
+    def at(self, coef: Vector, offsets: Vector) -> RestrictedPoint:
         """The point with these coefficients and offsets, of which no dual is known."""
         return self._point(JointSolution(np.zeros(len(self.variables)), coef, offsets))
 
-    def vertex(self, coef: Vector, offsets: Vector, time_limit: float | None) -> DualPoint:
+    def vertex(self, coef: Vector, offsets: Vector, time_limit: float | None) -> RestrictedPoint:
         """A vertex of the optimal face, from a point on it or near it.
 
         Purification leads there from a point on the face. From one near it, a simplex does.
@@ -132,7 +132,7 @@ class RestrictedQuantiles(RestrictedDual):
         session.suggest(coef, start.rate)
         return finish.solve(time_limit)
 
-    def _value(self, point: DualPoint) -> float:
+    def _value(self, point: RestrictedPoint) -> float:
         return self.form.value(point.coef, 0.0) + self.loss.value(point.output)
 
     def _allows(self, coef: Vector) -> bool:

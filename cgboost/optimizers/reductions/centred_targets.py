@@ -14,7 +14,7 @@ import numpy as np
 
 from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
 
 MOST_TARGETS = (0.05, 0.95)
@@ -49,7 +49,7 @@ class CentredTargets(Reduction):
         """The offset less c."""
         return coef, intercept - self.centre
 
-    def invert(self, point: DualPoint) -> DualPoint:
+    def invert(self, point: RestrictedPoint) -> RestrictedPoint:
         """Offset and output with c."""
         output = point.output + self.centre * self.constant
         return replace(point, intercept=point.intercept + self.centre, output=output)

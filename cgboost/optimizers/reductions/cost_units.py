@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from cgboost.arrays import Vector
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
 
 
@@ -51,7 +51,7 @@ class CostUnits(Reduction):
         """In units of the model."""
         return coef / self._of_model, intercept / self._of_model
 
-    def invert(self, point: DualPoint) -> DualPoint:
+    def invert(self, point: RestrictedPoint) -> RestrictedPoint:
         """Model and pseudo-response in their own units."""
         return replace(
             point,

@@ -25,7 +25,7 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import DIRECTION, InteriorSession
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
 from cgboost.optimizers.restricted_dual import OpenSession, RestrictedDual
 from cgboost.penalties.penalty import DualForm
@@ -93,11 +93,11 @@ class LimitedCosts(Reduction):
         upper = np.minimum(self.loss.upper, self.limit)
         return replace(problem, loss=replace(self.loss, lower=lower, upper=upper))
 
-    def is_stuck(self, point: DualPoint) -> bool:
+    def is_stuck(self, point: RestrictedPoint) -> bool:
         """Whether some r stands at the limit, so that a higher one may change the optimum."""
         return self.changes and bool((np.abs(point.response) >= AT_LIMIT * self.limit).any())
 
-    def invert(self, point: DualPoint) -> DualPoint:
+    def invert(self, point: RestrictedPoint) -> RestrictedPoint:
         """The model times what makes it meet all margins, where that costs less than missing some.
 
         A solver misses margins by 1e-9 or so, which at a cost of 10¹⁵ make a million.
@@ -122,7 +122,7 @@ class LimitedCosts(Reduction):
         )
         return min(point, longer, key=self._objective)
 
-    def _objective(self, point: DualPoint) -> float:
+    def _objective(self, point: RestrictedPoint) -> float:
         return self.form.value(point.coef, point.intercept) + self.loss.value(point.output)
 
 
@@ -141,7 +141,7 @@ class GrowingCosts(RestrictedDual):
     ----------
     loss : SupportVectorLoss
         See :func:`may_be_limited`.
-    form, session, solver, columns, free
+    form, session, solver, columns, free_columns
         As for :class:`RestrictedDual`.
 
     Attributes
@@ -157,22 +157,22 @@ class GrowingCosts(RestrictedDual):
         session: OpenSession,
         solver: str = "auto",
         columns: ColumnStore | None = None,
-        free: FreeColumns | None = None,
+        free_columns: FreeColumns | None = None,
     ) -> None:
         # in units of what balances the penalty: this limit, one that was solved, one that was not
         self._factor, self._solved, self._failed = FIRST_LIMIT, 0.0, np.inf
-        self._last: DualPoint | None = None
+        self._last: RestrictedPoint | None = None
         self._stuck_with = -1  # columns at an answer that stood at the limit
         self.costs = LimitedCosts(loss, form, self._factor * balance(loss, form, columns))
         limited = self.costs.apply(Problem(loss, form)).loss
-        super().__init__(limited, form, session, solver, columns, free)
+        super().__init__(limited, form, session, solver, columns, free_columns)
 
     @property
     def is_limited(self) -> bool:
         """Whether a higher limit may change the answer."""
         return self.costs.changes
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """See :class:`RestrictedDual`; ``solved`` is False while a higher limit may change it."""
         if self._stuck_with == self.columns.count and self._may_grow:
             self._open(
@@ -190,7 +190,7 @@ class GrowingCosts(RestrictedDual):
     def _may_grow(self) -> bool:
         return LIMITS_APART * self._factor < self._failed
 
-    def _answer(self, time_limit: float | None, accuracy: float) -> DualPoint:
+    def _answer(self, time_limit: float | None, accuracy: float) -> RestrictedPoint:
         """The optimum at the present limit, or at a lower one where no solver can find it."""
         for _ in range(LOWER_LIMITS):
             try:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
 
 MOST_VALUES = 64
@@ -117,7 +117,7 @@ class MergedRows(Reduction):
         rows = np.append(self.first, self._further)
         return [replace(column, values=column.values[rows]) for column in new]
 
-    def invert(self, point: DualPoint) -> DualPoint:
+    def invert(self, point: RestrictedPoint) -> RestrictedPoint:
         """Output and pseudo-response of all rows."""
         output, response = self.on_rows(point.output), self._shared(point.response)
         return replace(point, output=output, response=response)

@@ -10,7 +10,7 @@ import numpy as np
 
 from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.reductions.reduction import Problem, Reduction
 
 
@@ -38,6 +38,6 @@ class OffsetColumn(Reduction):
         """The offset as the first coefficient."""
         return np.append(intercept, coef), 0.0
 
-    def invert(self, point: DualPoint) -> DualPoint:
+    def invert(self, point: RestrictedPoint) -> RestrictedPoint:
         """The first coefficient as the offset."""
         return replace(point, coef=point.coef[1:], intercept=float(point.coef[0]))

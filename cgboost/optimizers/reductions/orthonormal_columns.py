@@ -15,7 +15,7 @@ import numpy as np
 
 from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.reductions.reduction import Reduction
 from cgboost.optimizers.rkhs.orthonormal_basis import OrthonormalBasis
 
@@ -70,7 +70,7 @@ class OrthonormalColumns(Reduction):
             beta[self._inside_of[name]] = np.sqrt(self._weight(name)) * own
         return beta, intercept
 
-    def invert(self, point: DualPoint) -> DualPoint:
+    def invert(self, point: RestrictedPoint) -> RestrictedPoint:
         """Coefficients of the columns, for those of orthonormal ones that were there already."""
         coef, beta = np.zeros(self._n_columns), point.coef
         for name, basis in self.bases.items():

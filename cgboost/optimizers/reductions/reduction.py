@@ -14,7 +14,7 @@ from typing import Any
 
 from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.penalties.penalty import DualForm
 
 
@@ -53,7 +53,7 @@ class Reduction:
         """Coefficients and offset to begin at, in the new variables."""
         return coef, intercept
 
-    def invert(self, point: DualPoint) -> DualPoint:
+    def invert(self, point: RestrictedPoint) -> RestrictedPoint:
         """A solution of the new problem as one of the old problem."""
         return point
 
@@ -96,7 +96,7 @@ class Chain(Reduction):
             coef, intercept = part.start(coef, intercept)
         return coef, intercept
 
-    def invert(self, point: DualPoint) -> DualPoint:
+    def invert(self, point: RestrictedPoint) -> RestrictedPoint:
         """See :meth:`Reduction.invert`."""
         for part in reversed(self.parts):
             point = part.invert(point)

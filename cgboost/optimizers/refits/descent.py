@@ -161,7 +161,7 @@ def within(most: float) -> QuadraticMinimizer:
 def least_in_box(hessian: Vector, gradient: Vector, low: Vector, high: Vector) -> Vector:
     """The least ½dᵀHd − gᵀd with low ≤ d ≤ high, for a convex function.
 
-    Where the least of all is outside, |Hᐟ²d − H⁻ᐟ²g|² by an active set of bounds (Stark, Parker,
+    Where the least of all is outside, |Hᐟ²d − H⁻ᐟ²g|² by an active set of limits (Stark, Parker,
     *Bounded-Variable Least-Squares*, Computational Statistics 10, 1995).
     """
     inside = np.linalg.lstsq(hessian, gradient, rcond=None)[0]

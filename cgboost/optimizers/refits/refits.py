@@ -19,16 +19,12 @@ import numpy as np
 from scipy.sparse import block_diag, csc_array
 
 from cgboost._solvers import (
-    LimitError,
     Program,
     Session,
-    SolverError,
-    Status,
     open_session,
     solve,
 )
 from cgboost.arrays import Vector
-from cgboost.exceptions import MasterError
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
 from cgboost.losses.loss import (
     LONGEST_DOUBLING,
@@ -37,6 +33,7 @@ from cgboost.losses.loss import (
 )
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.optimizers.refits.ridged import RidgedLoss
+from cgboost.optimizers.solver_options import solver_errors_as_master_errors
 from cgboost.tolerances import SMALLEST
 
 NEWTON_STEPS = 50
@@ -156,12 +153,8 @@ class LeastDeviations:
     def refit(self, H: Vector, coef: Vector, time_limit: float | None) -> Refitted:
         """The optimum of the linear program ([M] eq. 18)."""
         session = self._grown(H, coef)
-        try:
+        with solver_errors_as_master_errors():
             solution = session.solve(time_limit=time_limit)
-        except LimitError as error:
-            raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
-        except SolverError as error:
-            raise MasterError(str(error)) from error
         variables = self.loss.box.variables
         found = -self._unit * solution.row_duals
         found[: len(self._start)] += self._start
@@ -226,17 +219,9 @@ class RidgedDeviations:
         variables = self._base.box.variables
         rates = variables.rate(H @ coef)
         unit = _usual_size(rates)
-        try:
-            solution = solve(
-                self._program(H, coef, rates, unit),
-                self._solver,
-                time_limit=time_limit,
-                options=self._options,
-            )
-        except LimitError as error:
-            raise MasterError(str(error), timed_out=error.status is Status.TIME_LIMIT) from error
-        except SolverError as error:
-            raise MasterError(str(error)) from error
+        program = self._program(H, coef, rates, unit)
+        with solver_errors_as_master_errors():
+            solution = solve(program, self._solver, time_limit=time_limit, options=self._options)
         found = coef - unit * solution.row_duals
         u = np.clip(self._cost * solution.x[: len(variables)], 0.0, variables.costs)
         return Refitted(found, variables.response(u) - self.loss.pull(H @ found))
@@ -244,8 +229,7 @@ class RidgedDeviations:
     def _program(self, H: Vector, coef: Vector, rates: Vector, unit: float) -> Program:
         """The program in u and d; d of a column without variance is left out."""
         variables = self._base.box.variables
-        inner = self.loss.centred(H)
-        covariance = self.loss.ridge * (inner * self.loss.weights[:, None]).T @ inner
+        covariance = self.loss.bend(H)
         scaled = covariance * (unit / self._cost)
         n, varies = len(variables), np.diag(scaled) > 0.0
         level = (covariance @ coef - variables.base @ H) / self._cost
@@ -279,6 +263,7 @@ class NewtonRefit:
     Parameters
     ----------
     loss : DifferentiableLoss
+        Of several outputs with a Hessian by column and output.
     steps : int or None
         None: until it converges, each step of the best length; otherwise full steps, unless one
         would raise the loss.
@@ -308,6 +293,7 @@ class NewtonRefit:
         if self._to_the_letter:
             units = np.append(1.0, np.linalg.norm(H[:, 1:], axis=0))
         units[units == 0.0] = 1.0
+        units = np.repeat(units, self.loss.n_outputs)
         for _ in range(NEWTON_STEPS if self.steps is None else self.steps):
             output = H @ coef
             if self._is_separated(output):
@@ -317,10 +303,9 @@ class NewtonRefit:
             if np.all(np.abs(gradient) <= CONVERGED * (np.abs(H).T @ np.abs(response))):
                 break
             hessian = self.loss.hessian(output, H) / np.outer(units, units)
-            move = (
-                np.linalg.lstsq(damped(hessian, self.damping), gradient / units, rcond=None)[0]
-                / units
-            )
+            right = gradient.ravel() / units
+            step = np.linalg.lstsq(damped(hessian, self.damping), right, rcond=None)[0] / units
+            move = step.reshape(coef.shape)
             try:
                 coef = coef + self._length(output, H @ move) * move
             except UnboundedStepError:  # separated: there is no minimum, and this is far enough

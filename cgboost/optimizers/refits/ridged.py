@@ -52,9 +52,12 @@ class RidgedLoss(DifferentiableLoss):
 
     def hessian(self, output: Vector, columns: Vector) -> Vector:
         """That of the loss and λ times the covariance of the columns; one output."""
+        return self.base.hessian(output, columns) + self.bend(columns)
+
+    def bend(self, columns: Vector) -> Vector:
+        """λ times the covariance of the columns: what the penalty adds to the Hessian."""
         inner = self.centred(columns)
-        penalty = self.ridge * (inner * self.weights[:, None]).T @ inner
-        return np.asarray(self.base.hessian(output, columns) + penalty, dtype=np.float64)
+        return np.asarray(self.ridge * (inner * self.weights[:, None]).T @ inner)
 
     def constant(self) -> float | Vector:
         """That of the loss: a constant has no variance."""

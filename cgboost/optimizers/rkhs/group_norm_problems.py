@@ -12,7 +12,6 @@ norms really fall. (Lee, Sun, Saunders, *Proximal Newton-type methods*, SIAM J. 
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -20,7 +19,6 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from cgboost._solvers import LimitError, Status
 from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.packed import PackedMatrix
@@ -29,7 +27,7 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.cones.cone_blocks import GramBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
 from cgboost.optimizers.cones.cone_rows import RowsSession
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import (
     NEAR_SCORE,
@@ -38,6 +36,7 @@ from cgboost.optimizers.newton.smooth_primal import (
     SHORTEST,
     SUFFICIENT,
 )
+from cgboost.optimizers.solver_options import NEWTON, check_time, deadline_of, time_left
 from cgboost.penalties.l1 import FEASIBILITY
 from cgboost.penalties.penalty import DualForm, ray_gain
 from cgboost.tolerances import SMALLEST
@@ -111,12 +110,12 @@ class WholeKernelProblem(ABC):
         )  # √(rᵀKr)/w
 
     @abstractmethod
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """The optimum over all kernels taken in, to a relative gap of ``accuracy``."""
 
     def _point(
         self, vectors: Sequence[Vector], intercept: float, response: Vector, *, solved: bool
-    ) -> DualPoint:
+    ) -> RestrictedPoint:
         """The answer with the functions f_p = K_p a_p, one vector a_p for each kernel."""
         self._n_answers += 1
         sizes = [space.norm(own) for space, own in zip(self.spaces, vectors, strict=True)]
@@ -131,7 +130,7 @@ class WholeKernelProblem(ABC):
             coef[len(self.columns)] = sizes[p]
             output += sizes[p] * function.values
             self.columns.append(function)
-        return DualPoint(coef, intercept, output, response, solved=solved)
+        return RestrictedPoint(coef, intercept, output, response, solved=solved)
 
 
 class WholeKernelDual(WholeKernelProblem):
@@ -161,9 +160,9 @@ class WholeKernelDual(WholeKernelProblem):
         self._activate(range(first, len(self.spaces)))
         self._repeats = 0
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """See :meth:`WholeKernelProblem.solve`; better where no kernel is new."""
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         aims = (max(accuracy, COARSE_GAP), accuracy) if accuracy > 0 else ()
         aim = aims[self._repeats] if self._repeats < len(aims) else 0.0
         self._repeats += 1
@@ -180,9 +179,7 @@ class WholeKernelDual(WholeKernelProblem):
         self._leave_out(weights, scores / max(float(scores.max(initial=0.0)), SMALLEST))
         return point
 
-    def _inside_by_rounding(
-        self, answer: ConeSolution, deadline: float | None, aim: float
-    ) -> Vector:
+    def _inside_by_rounding(self, answer: ConeSolution, deadline: float, aim: float) -> Vector:
         """The response of an answer, or one for limits that leave room for the scores' rounding.
 
         A bound must count with scores that are larger by what rounding may do to them. To shrink r
@@ -200,8 +197,7 @@ class WholeKernelDual(WholeKernelProblem):
         shares = np.sqrt(1.0 - ROOM_FOR_ROUNDING * errors)
         limits = shares * np.array([space.weight for space in spaces])
         session.add([self._block(space) for space in spaces], limits=limits)
-        left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-        response = session.solve(left, aim).response
+        response = session.solve(time_left(deadline), aim).response
         shrunk = self.loss.gain(answer.response / np.sqrt(1.0 + largest))
         return response if self.loss.gain(response) > shrunk else answer.response
 
@@ -224,11 +220,10 @@ class WholeKernelDual(WholeKernelProblem):
         near_of_stay = np.searchsorted(stay, near).tolist()
         self._session = self._opened(near_of_stay, self._session.last)
 
-    def _solved(self, deadline: float | None, aim: float) -> tuple[ConeSolution, Vector, Vector]:
+    def _solved(self, deadline: float, aim: float) -> tuple[ConeSolution, Vector, Vector]:
         """An answer that no kernel of the master refutes, and the weights and scores of all."""
         while True:
-            left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-            answer = self._session.solve(left, aim)
+            answer = self._session.solve(time_left(deadline), aim)
             weights, scores = np.zeros(len(self.spaces)), self.scores(answer.response)
             weights[self._inside] = answer.weights
             allowed = float(scores[self._inside].max(initial=0.0)) if self._squared else 1.0
@@ -396,20 +391,18 @@ class WholeKernelNewton(WholeKernelProblem):
         nothing = np.zeros((len(kernels), self.loss.n_rows))
         self._vectors = np.concatenate([self._vectors, nothing])
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """Steps until the gap is closed, or none is better."""
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
-        target = max(accuracy, RESTRICTED_GAP)
+        deadline = deadline_of(time_limit)
+        wanted = max(accuracy, RESTRICTED_GAP)
         for _ in range(NEWTON_LIMIT):
             output = self._output(self._vectors, self._intercept)
             value = self._value(self._vectors, self._intercept)
             response, bound = self._best_response(output)
-            if value - bound <= target * max(1.0, abs(value)):
+            if value - bound <= wanted * max(1.0, abs(value)):
                 break
-            left = None if deadline is None else deadline - time.perf_counter()
-            if left is not None and left <= 0:
-                raise LimitError("Newton's method ran out of time", status=Status.TIME_LIMIT)
-            if not self._step(output, value, left):
+            check_time(deadline, NEWTON)
+            if not self._step(output, value, time_left(deadline)):
                 break
         response, _ = self._best_response(self._output(self._vectors, self._intercept))
         return self._point(list(self._vectors), self._intercept, response, solved=True)

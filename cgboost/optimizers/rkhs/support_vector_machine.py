@@ -23,7 +23,7 @@ from cgboost._solvers import SolverFailure
 from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.penalties.penalty import DualForm
 
 FIRST_TOL = 1.0
@@ -119,7 +119,7 @@ class SupportVectorMachine:
         self.loss, self.form, self.columns, self.kernel = loss, form, columns, kernel
         self.tol = tol
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """The optimum, to the gap that is wanted.
 
         Raises
@@ -146,7 +146,7 @@ class SupportVectorMachine:
             tol *= STRICTER
         self.columns.append(self.kernel.function(response, values, key=("machine", 0)))
         coef = np.array([np.sqrt(square)])
-        return DualPoint(coef, intercept, output, response, solved=False)
+        return RestrictedPoint(coef, intercept, output, response, solved=False)
 
     def _dual_of_libsvm(self, tol: float, time_limit: float | None) -> tuple[Vector, float]:
         """Response and intercept, up to a violation of ``tol`` by any pair of rows."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -16,12 +15,13 @@ from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.losses import SupportVectorLoss
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.live_dual import Basis, DualPoint
+from cgboost.optimizers.live_dual import Basis, RestrictedPoint
 from cgboost.optimizers.reductions.reduction import Chain, Problem
 from cgboost.optimizers.restricted_dual import RestrictedDual
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.simplex.purification import Face, purified
 from cgboost.optimizers.solver_choice import BEFORE_VERTEX
+from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.penalties.penalty import DualForm
 from cgboost.tolerances import COEFFICIENT_ROUNDING, SMALLEST
 
@@ -66,7 +66,7 @@ REPEATED = 1e-10
 
 def unique_vertex(
     loss: SupportVectorLoss, form: DualForm, columns: ColumnStore, basis: Basis
-) -> DualPoint | None:
+) -> RestrictedPoint | None:
     """The optimal vertex over ``columns`` with a basis, where it is the only optimum.
 
     Columns in use (A, with the offset) are tight in the dual, variables inside their box (M) in the
@@ -80,7 +80,7 @@ def unique_vertex(
 
     Returns
     -------
-    DualPoint or None
+    RestrictedPoint or None
         None where that is not so.
     """
     variables, costs, inside = loss.variables, loss.variables.costs, basis.inside
@@ -132,7 +132,7 @@ def unique_vertex(
     )
     if not unique:
         return None
-    return DualPoint(coef, intercept - columns.shift(coef), output, response, rate)
+    return RestrictedPoint(coef, intercept - columns.shift(coef), output, response, rate)
 
 
 def crossover(
@@ -143,7 +143,7 @@ def crossover(
     intercept: float,
     time_limit: float | None,
     noise: float = COEFFICIENT_NOISE,
-) -> DualPoint:
+) -> RestrictedPoint:
     """An optimal vertex of the problem over ``columns``, one of few columns where there are many.
 
     Parameters
@@ -195,8 +195,8 @@ def _crossover(
     intercept: float,
     time_limit: float | None,
     noise: float,
-) -> DualPoint:
-    deadline = None if time_limit is None else time.perf_counter() + time_limit
+) -> RestrictedPoint:
+    deadline = deadline_of(time_limit)
     dual = RestrictedDual(loss, form, partial(DualSession, solver=SIMPLEX), columns=columns)
     n_used, margin = np.count_nonzero(coef), np.zeros(0, dtype=np.intp)
     if noise <= COEFFICIENT_ROUNDING:
@@ -258,8 +258,8 @@ def _told_apart(rate: Vector, margin: Indices) -> Vector:
 
 
 def _sparsest(
-    dual: RestrictedDual, session: DualSession, vertex: DualPoint, deadline: float | None
-) -> DualPoint:
+    dual: RestrictedDual, session: DualSession, vertex: RestrictedPoint, deadline: float
+) -> RestrictedPoint:
     """The optimal vertex of fewest columns among those that tilted objectives lead to.
 
     Columns that repeat each other, as those of stumps do, leave many optimal vertices. A penalty
@@ -278,8 +278,7 @@ def _sparsest(
         typical = float(np.median(size[size > 0]))
         tilt = typical / (size + typical)
         session.charge(TILT * (tilt if number == 0 else tilt * rng.uniform(0.1, 1.0, len(tilt))))
-        left = None if deadline is None else max(0.01, deadline - time.perf_counter())
-        point = _without_noise(dual.solve(left), scales)
+        point = _without_noise(dual.solve(time_left(deadline)), scales)
         used, before = point.coef != 0, vertex.coef != 0
         if number == 0 and np.array_equal(used, before):
             break
@@ -288,11 +287,11 @@ def _sparsest(
     return vertex
 
 
-def _objective(dual: RestrictedDual, point: DualPoint) -> float:
+def _objective(dual: RestrictedDual, point: RestrictedPoint) -> float:
     return dual.form.value(point.coef, point.intercept) + float(dual.loss.value(point.output))
 
 
-def _without_noise(point: DualPoint, scales: Vector) -> DualPoint:
+def _without_noise(point: RestrictedPoint, scales: Vector) -> RestrictedPoint:
     """The point, with coefficients of 0 where they are 0 but for rounding."""
     size = np.abs(point.coef) * scales
     return replace(

@@ -14,7 +14,7 @@ penalized, and Σu = mass (or ≤ mass) where the loss has one. The multiplier o
 column's coefficient, that of the other rows the offset and the level.
 
 A variable in the session is written u = base + direction·v/unit with 0 ≤ v ≤ unit·costs, where base
-is the end at which it was last fixed: freed variables enter at v = 0, which changes neither bounds
+is the end at which it was last fixed: freed variables enter at v = 0, which changes neither ends
 nor feasibility. The unit is chosen by the size of the columns (and multiplies the objective). Where
 targets are very large or small, all costs are divided by a power of two near the largest of them.
 """
@@ -86,7 +86,7 @@ class DualSession(LiveDual):
         costs = self.variables.costs[np.isfinite(self.variables.costs)]
         self._largest_unit = LARGEST_UPPER / max(1.0, costs.max(initial=0.0))
         self._cost_unit = _power_of_two(self.variables.gain())
-        # a variable between its ends would be lost as a small distance from the upper bound
+        # a variable between its ends would be lost as a small distance from the upper end
         self._bent = form.quadratic > 0 or bool(self.variables.curvature.any())
         self._session = self._open()
 
@@ -137,7 +137,7 @@ class DualSession(LiveDual):
         self._contents = np.append(self._contents, variables)
 
     def fix(self, variables: Indices, at_upper: NDArray[np.bool_]) -> None:
-        """Take variables out of the session and leave them at 0 or at their upper bound."""
+        """Take variables out of the session and leave them at 0 or at their upper end."""
         places = np.empty(len(self.variables), dtype=np.intp)
         positions = np.flatnonzero(self._contents >= 0)
         places[self._contents[positions]] = positions
@@ -265,7 +265,7 @@ class DualSession(LiveDual):
                 self.activate(columns)
         return self._session
 
-    # ------------------------------------------------------------------ coefficients and bounds
+    # ------------------------------------------------------------------ coefficients and limits
 
     def _rows_of(self, columns: Indices) -> tuple[Indices, Vector]:
         """The rows that columns need, and their signs: under a ball one for either sign."""

@@ -15,22 +15,22 @@ their side; when no edge falls any more all are computed, and those that have no
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost._solvers import LimitError, SolverFailure, Status
+from cgboost._solvers import SolverFailure
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import FloatArray
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import BoxVariables
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.live_dual import DualPoint
+from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.simplex.tableau import Tableau, exchanged
 from cgboost.optimizers.simplex.vertex import KinkedVertex, StepOutcome
+from cgboost.optimizers.solver_options import check_time, deadline_of
 from cgboost.penalties.penalty import DualForm
 from cgboost.tolerances import COEFFICIENT_ROUNDING
 
@@ -175,7 +175,7 @@ class PrimalSimplex:
         """h·r of all columns, shape (n_columns,); with a free offset for Σr = 0 only."""
         return self.columns.scores(np.arange(self.columns.count), response)
 
-    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> DualPoint:
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """Optimal vertex over all columns taken in.
 
         Raises
@@ -185,7 +185,7 @@ class PrimalSimplex:
         SolverFailure
             If it takes too many steps, digits are lost, or the vertex is asked for again.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        deadline = deadline_of(time_limit)
         if self._again:
             raise SolverFailure("the primal simplex has come as near to the optimum as it can")
         self._again = True
@@ -201,8 +201,7 @@ class PrimalSimplex:
             else:
                 self._settle(vertex)
                 settled = True
-            if deadline is not None and time.perf_counter() > deadline:
-                raise LimitError("the primal simplex ran out of time", status=Status.TIME_LIMIT)
+            check_time(deadline, "the primal simplex")
         else:
             raise SolverFailure("the primal simplex took too many steps")
         return self._point(vertex)
@@ -401,7 +400,7 @@ class PrimalSimplex:
             vertex.dual += vertex.table.slopes(error)
             before = worst
 
-    def _point(self, vertex: KinkedVertex) -> DualPoint:
+    def _point(self, vertex: KinkedVertex) -> RestrictedPoint:
         """The vertex for the kinks where they are."""
         z = self._exact.copy()
         free = self._offset + 1 - self._first
@@ -415,7 +414,7 @@ class PrimalSimplex:
             output = self._combined(z)
         coef = scaled / self.columns.scales
         intercept = float(z[0]) if free else 0.0
-        return DualPoint(
+        return RestrictedPoint(
             coef,
             intercept - self.columns.shift(coef),
             output,

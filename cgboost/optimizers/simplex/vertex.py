@@ -27,7 +27,7 @@ from cgboost.arrays import Indices, Vector
 from cgboost.optimizers.simplex.tableau import Tableau
 
 VIOLATION = 1e-9
-"""A dual may be outside its bounds by this share of the upper one."""
+"""A dual may be outside its limits by this share of the upper one."""
 
 SMALLEST_PIVOT = 1e-9
 """Kinks that are approached at less than this share of the fastest, or of the quantity that moves,

@@ -61,7 +61,7 @@ class FreeCentrePricer:
     pool : KernelPool
     rows : Pricer
         Exact, over the same pool; it takes over when all stages are done.
-    loss : SupportVectorLoss, or a smooth loss bound to its data
+    loss : SupportVectorLoss, or a smooth loss on its rows
     n_centres : int
         Of the last stage.
     weight : callable

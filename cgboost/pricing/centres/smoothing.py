@@ -140,7 +140,7 @@ def smoothed(loss: object, width: float | None = None) -> CurvedLoss:
 
     Parameters
     ----------
-    loss : SupportVectorLoss, or a smooth loss bound to its data
+    loss : SupportVectorLoss, or a smooth loss on its rows
     width : float, optional
         Of the smoothing, in the units of the output; by default half the spread of the targets.
 

@@ -357,11 +357,11 @@ class KernelPool:
         for s, key, way in zip(strata, keys, structured, strict=True):
             own, old, rounding, error = changes[key], self._references[s], terms[way][s], None
             if rounding is None:
-                reference = unknown.setdefault(key, Reference(own.target))
+                reference = unknown.setdefault(key, Reference(own.scored))
             else:
                 kept, error = own.errors(nothing if afresh else old, rounding)
                 first = kept if own.restart else old.first_error
-                reference = Reference(own.target, kept, first)
+                reference = Reference(own.scored, kept, first)
             steps.append(ScoreUpdate(s, weights[key], own.restart, way, error))
             references.append(reference)
         without_response = replace(request, response=np.zeros(0))  # it travels as weights

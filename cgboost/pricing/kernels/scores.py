@@ -62,7 +62,7 @@ class ResponseChange:
     weights : ndarray of shape (n_rows,)
         What is added, or with ``restart`` begun with.
     restart : bool
-    target : ndarray of shape (n_rows,)
+    scored : ndarray of shape (n_rows,)
         What the scores will belong to: the pseudo-response without negligible changes.
     response : ndarray of shape (n_rows,)
         The pseudo-response.
@@ -70,7 +70,7 @@ class ResponseChange:
 
     weights: Vector
     restart: bool
-    target: Vector
+    scored: Vector
     response: Vector
 
     def errors(self, reference: Reference, rounding: Rounding) -> tuple[float, float]:
@@ -85,13 +85,13 @@ class ResponseChange:
         Returns
         -------
         kept, now : float
-            As scores of the target, and as scores of the pseudo-response.
+            As those of ``scored``, and as scores of the pseudo-response.
         """
         added = float(np.abs(self.weights) @ rounding.size)
         kept = 0.0 if self.restart else reference.error
         kept += (rounding.relative + (np.count_nonzero(self.weights) + 4) * UNIT_ROUNDOFF) * added
         kept += 2.0 * UNIT_ROUNDOFF * float(np.abs(self.response) @ rounding.size)
-        return kept, kept + float(np.abs(self.response - self.target) @ rounding.size)
+        return kept, kept + float(np.abs(self.response - self.scored) @ rounding.size)
 
 
 def change(reference: Reference, response: Vector, rounding: Rounding | None) -> ResponseChange:
@@ -107,10 +107,10 @@ def change(reference: Reference, response: Vector, rounding: Rounding | None) ->
         difference = response - old
         changed = np.abs(difference) > cut
         if np.count_nonzero(changed) < np.count_nonzero(support):
-            target = np.where(changed, response, old)
-            return ResponseChange(np.where(changed, difference, 0.0), False, target, response)
-    target = np.where(support, response, 0.0)
-    return ResponseChange(target, True, target, response)
+            scored = np.where(changed, response, old)
+            return ResponseChange(np.where(changed, difference, 0.0), False, scored, response)
+    scored = np.where(support, response, 0.0)
+    return ResponseChange(scored, True, scored, response)
 
 
 REST = 0.5

@@ -170,7 +170,7 @@ def test_a_simplex_takes_over_where_the_interior_point_method_fails(
     monkeypatch.setattr(JointSession, "_attempt", failing)
     monkeypatch.setattr(JointSession, "_reached", np.inf, raising=False)
     master, result = problem.run()
-    assert isinstance(master._dual.session, JointSimplexSession)
+    assert isinstance(master._live.session, JointSimplexSession)
     assert result.objective == pytest.approx(problem.optimum(), rel=1e-8)
     assert result.gap <= 1e-8
 
@@ -194,7 +194,7 @@ def test_few_crossings_enter_the_problem() -> None:
     """Of n(K − 1) constraints those that would be violated, and no more, are in the session."""
     problem = random_problem(11, n=300, p=8)
     master, result = problem.run()
-    session, variables = master._dual.session, master.loss.variables
+    session, variables = master._live.session, master.loss.variables
     held = np.count_nonzero(session.kept >= variables.n_boxes)
     assert result.stop_reason in (StopReason.OPTIMAL, StopReason.GAP)
     assert 0 < held < 0.2 * len(variables.crossing)

@@ -84,7 +84,7 @@ def test_rounds_before_the_last_are_coarse() -> None:
             master.accuracy = 0.0 if not master.columns else accuracy
             state = master.solve()
             master.add(pricer.price(state, 8).columns)
-        coarse, dual = master.solve(), master._dual
+        coarse, dual = master.solve(), master._live
         assert isinstance(dual, RestrictedDual)
         assert isinstance(dual.session, ActiveSetSession)
         steps[accuracy] = dual.session.steps

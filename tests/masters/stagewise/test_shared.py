@@ -54,7 +54,7 @@ def test_class_scores_are_where_no_descent_is_left(ridge: float) -> None:
         for e in np.eye(12)
     ]
     np.testing.assert_allclose(
-        outputs._hessian(D, D @ B), np.array(slopes) / (2 * step), rtol=1e-5, atol=1e-5
+        outputs.hessian(D @ B, D), np.array(slopes) / (2 * step), rtol=1e-5, atol=1e-5
     )
 
 

@@ -187,8 +187,8 @@ def test_only_the_rows_near_their_margin_are_gathered() -> None:
     free = FreeColumns(columns_of(X), MatrixColumns(X))
     master = SupportVectorMaster(AbsoluteError().on(y, np.ones(50000)), L1(), free_columns=free)
     ColumnGeneration(master, FeaturePricer(X)).run()
-    assert len(master._dual.session.kept) <= 0.3 * 2 * 50000
-    assert master._dual.columns.free.matrix.X is X
+    assert len(master._live.session.kept) <= 0.3 * 2 * 50000
+    assert master._live.columns.free_columns.matrix.X is X
 
 
 def test_start_from_a_similar_problem() -> None:

@@ -254,7 +254,7 @@ def test_a_failing_first_solve_is_a_master_error_with_the_solvers_words() -> Non
         def __getattr__(self, name: str) -> object:
             raise SolverFailure("numerical trouble")
 
-    master._dual.session._session = Broken()
+    master._live.session._session = Broken()
     with pytest.raises(MasterError, match="numerical trouble"):
         ColumnGeneration(master, FeaturePricer(problem.H)).run()
 
@@ -264,9 +264,9 @@ def worsened(**answer: Any) -> tuple[SupportVectorMaster, list[bool], Any]:
     problem = random_problem(2)
     formulation = Formulation("hinge", "l2", "free", "free")
     master, worse = formulation.master(problem.loss(formulation)), [True]
-    original = master._dual.solve
+    original = master._live.solve
     master.solve()
-    master._dual.solve = lambda *limits: (
+    master._live.solve = lambda *limits: (
         replace((point := original(*limits)), output=point.output + 100.0, **answer)
         if worse[0]
         else original(*limits)

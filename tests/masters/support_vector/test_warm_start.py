@@ -24,7 +24,7 @@ def test_only_rows_near_their_margin_start_in_the_session(solver: str) -> None:
     optimum = first.solve()
     again = OneNormMaster(loss, solver=solver)
     again.start_from(replace(first.warm_start, loss=None))  # not along a path
-    assert len(again._dual.session.kept) <= 0.5 * len(loss.variables)
+    assert len(again._live.session.kept) <= 0.5 * len(loss.variables)
     again.add([c for c in columns_of(H) if c.key not in {own.key for own in again.columns}])
     assert again.solve().objective == pytest.approx(optimum.objective, rel=1e-7)
 
@@ -65,7 +65,7 @@ def test_another_price_of_a_smooth_loss_goes_on(loss: Loss, penalty: Penalty) ->
         master.add([column for column in columns_of(H) if column.key not in held])
         cold.add(columns_of(H))
         assert master.solve().objective == pytest.approx(cold.solve().objective, rel=1e-7)
-        assert start.live is None or master._dual is start.live[0]
+        assert start.live is None or master._live is start.live[0]
         start = master.warm_start
         assert start.live is not None
 
@@ -85,7 +85,7 @@ def test_a_problem_of_another_form_starts_anew() -> None:
     ):
         other.start_from(start)
         assert start.live is not None
-        assert other._dual is not start.live[0]
+        assert other._live is not start.live[0]
         assert other.anticipated() is None
 
 

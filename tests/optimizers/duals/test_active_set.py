@@ -126,7 +126,7 @@ def test_another_column_of_a_master_costs_few_steps() -> None:
     master = TwoNormMaster(hinge(labels, np.ones(300)))
     master.add(columns_of(H[:, :60]))
     master.solve()
-    session = master._dual.session
+    session = master._live.session
     assert isinstance(session, ActiveSetSession)
     first = session.steps
     master.add([Column(values=H[:, 60], key="another")])

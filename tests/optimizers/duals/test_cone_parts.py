@@ -12,7 +12,7 @@ from cgboost.optimizers.cones.cone_blocks import (
     GramBlock,
     low_rank_factor,
 )
-from cgboost.optimizers.cones.cone_equations import EquationsByColumns, EquationsByRows
+from cgboost.optimizers.cones.cone_equations import ConeEquations
 from cgboost.optimizers.cones.cone_scaling import Cones, ConeVector, NesterovToddScaling
 from tests.effort import examples
 
@@ -30,8 +30,8 @@ def store_of(factors: list[np.ndarray], limits: np.ndarray, grams: int) -> Block
 
 @settings(max_examples=examples(30))
 @given(seed=SEEDS, grams=st.integers(0, 3), n_free=st.integers(0, 2))
-def test_both_forms_solve_the_dense_system(seed: int, grams: int, n_free: int) -> None:
-    """By rows or by columns, with and without rows of weight 0, the solution is the dense one."""
+def test_equations_solve_the_dense_system(seed: int, grams: int, n_free: int) -> None:
+    """With Gram matrices, columns or both, and rows of weight 0, the solution is the dense one."""
     rng = np.random.default_rng(seed)
     factors = [rng.normal(size=(N_ROWS, 2)) for _ in range(3)]
     limits, h = rng.uniform(0.5, 2.0, size=3), rng.uniform(0.1, 5.0, size=3)
@@ -48,12 +48,11 @@ def test_both_forms_solve_the_dense_system(seed: int, grams: int, n_free: int) -
     bottom = np.diag(np.concatenate([0.5 / h, diagonal]))
     system = np.block([[top, border[there]], [-border[there].T, bottom]])
     dense = np.linalg.solve(system, np.concatenate([a[there], c, e]))
-    for form in [EquationsByRows] + [EquationsByColumns] * (grams == 0):
-        found = form(store, h, omega, weights, free, diagonal).solve(a, c, e)
-        np.testing.assert_allclose(found.response[there], dense[: len(there)], rtol=1e-6, atol=1e-8)
-        assert not found.response[weights == 0].any()
-        rest = np.concatenate([found.along, found.free])
-        np.testing.assert_allclose(rest, dense[len(there) :], rtol=1e-6, atol=1e-8)
+    found = ConeEquations(store, h, omega, weights, free, diagonal).solve(a, c, e)
+    np.testing.assert_allclose(found.response[there], dense[: len(there)], rtol=1e-6, atol=1e-8)
+    assert not found.response[weights == 0].any()
+    rest = np.concatenate([found.along, found.free])
+    np.testing.assert_allclose(rest, dense[len(there) :], rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("grams", [0, 2, 40])
@@ -68,8 +67,10 @@ def test_a_store_has_the_products_of_its_blocks(grams: int) -> None:
     left, right = store.images(x), store.images(z)
     np.testing.assert_allclose(store.products(left, right), [x @ K @ z for K in kernels])
     np.testing.assert_allclose(store.in_rows(left).T, [K @ x for K in kernels])
-    total = sum(weight * K for weight, K in zip(weights, kernels, strict=True))
-    np.testing.assert_allclose(np.triu(store.combined(weights)), np.triu(total))
+    pairs = zip(weights[:grams], kernels[:grams], strict=True)
+    total = sum((weight * K for weight, K in pairs), np.zeros((N_ROWS, N_ROWS)))
+    packed = PackedMatrix.of(total).triangle
+    np.testing.assert_allclose(store.combined(weights), packed)
     both = store.combination((2.0, left), (weights, right))
     expected = sum(K @ (2.0 * x + w * z) for w, K in zip(weights, kernels, strict=True))
     np.testing.assert_allclose(store.sum_in_rows(both), expected)

@@ -50,7 +50,7 @@ def test_too_few_rows_call_back_those_that_stop_the_model(monkeypatch: Any) -> N
     optimum = master.solve().objective
     few = OneNormMaster(hinge(labels, np.ones(600)))
     few.add(columns_of(H))
-    few._dual.expect(np.random.default_rng(3).normal(size=40), 0.0, 0.05)
+    few._live.expect(np.random.default_rng(3).normal(size=40), 0.0, 0.05)
     recalled = []
     recall = InteriorSession._recall
 
@@ -75,8 +75,8 @@ def test_one_new_column_among_many_opens_less_than_the_bound_says() -> None:
     master.add(columns_of(H[:, 1:]))
     before = master.solve().objective
     master.add(columns_of(H[:, :1]))
-    master._dual._activate_waiting(None)
-    session = master._dual.session
+    master._live._activate_waiting(None)
+    session = master._live.session
     assert isinstance(session, InteriorSession)
     data, at = session._problem(), session._at
     opened = data.opened(at.u, at.coef)
@@ -99,8 +99,8 @@ def test_the_answer_is_sparse_and_rows_far_from_their_margin_leave() -> None:
     master = OneNormMaster(hinge(labels, np.ones(500)))
     result = ColumnGeneration(master, FeaturePricer(H), tol=1e-8).run()
     assert result.gap <= 1e-8
-    assert isinstance(master._dual.session, InteriorSession)
-    assert len(master._dual.session.kept) < 300
+    assert isinstance(master._live.session, InteriorSession)
+    assert len(master._live.session.kept) < 300
 
 
 @pytest.mark.parametrize("offset", ["none", "penalized", "free"])
@@ -113,7 +113,7 @@ def test_an_elastic_net_is_solved_to_the_end(sign: Any, offset: Any) -> None:
     loss = hinge(labels, np.ones(300))
     master = SupportVectorMaster(loss, ElasticNet(0.1), coef=sign, offset=offset)
     result = ColumnGeneration(master, FeaturePricer(H), tol=1e-8, columns_per_round=30).run()
-    assert isinstance(master._dual.session, InteriorSession)
+    assert isinstance(master._live.session, InteriorSession)
     assert result.gap <= 1e-8
 
 
@@ -126,7 +126,7 @@ def test_both_bounds_of_an_elastic_net_hold_anywhere() -> None:
     master = SupportVectorMaster(loss, ElasticNet(0.5), offset="free")
     master.add(columns_of(H))
     optimum = master.solve().objective
-    data, at = master._dual.session._problem(), master._dual.session._at
+    data, at = master._live.session._problem(), master._live.session._at
     for share in (0.0, 0.1, 1.0):
         u = data.upper * (
             share * rng.uniform(size=len(data.upper)) + (1.0 - share) * at.u / data.upper
@@ -146,7 +146,7 @@ def test_only_columns_without_a_coefficient_are_idle_beside_large_ones() -> None
     master.accuracy = 0.05
     master.add(columns_of(H))
     coef = master.solve().coef
-    session = master._dual.session
+    session = master._live.session
     assert isinstance(session, InteriorSession)
     assert len(session.idle(np.zeros(40))) > 0
     assert not session.idle(np.ones(40)).size

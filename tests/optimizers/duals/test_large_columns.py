@@ -26,12 +26,12 @@ def test_graded_and_collinear_columns(penalty: str) -> None:
     master = formulation.master(problem.loss(formulation))
     result = ColumnGeneration(master, FeaturePricer(K), tol=1e-4, columns_per_round=5).run()
     assert result.gap <= 1e-4
-    assert isinstance(master._dual.session, InteriorSession)
-    assert 0 < len(master._dual.columns.large) <= 6
+    assert isinstance(master._live.session, InteriorSession)
+    assert 0 < len(master._live.columns.large) <= 6
     plain = formulation.master(Problem(1e-10 * K, labels, np.ones(80), 0.0).loss(formulation))
     plain.add(columns_of(1e-10 * K))
     plain.solve()
-    assert not len(plain._dual.columns.large)
+    assert not len(plain._live.columns.large)
 
 
 def test_directions_and_residuals_make_the_columns() -> None:
