@@ -167,7 +167,7 @@ class SupportVectorMaster:
         self.penalty = penalty
         given = penalty.dual_loss(loss)
         sparse = solver == "auto" and penalty.threshold > 0 and penalty.radius is None
-        self.loss = as_master_loss(given, sparse=sparse)
+        self.loss = self._taken(given, sparse=sparse)
         free = free_columns if isinstance(free_columns, FreeColumns) else FreeColumns(free_columns)
         self.form = DualForm(penalty, coef == "free", offset, len(free))
         if penalty.is_positively_homogeneous and not self.loss.shrinks:
@@ -188,7 +188,7 @@ class SupportVectorMaster:
         # given → centred: objective, bound and pseudo-response are those of this problem
         # → in the units of the optimizer, which alone sees it; often all three are one
         self._before_values, between = Chain.of(Problem(given, self.form), BEFORE_VALUES)
-        self._centred_loss = as_master_loss(between.loss, sparse=sparse)
+        self._centred_loss = self._taken(between.loss, sparse=sparse)
         self._before_optimizer, inner = Chain.of(
             Problem(self._centred_loss, self.form), BEFORE_OPTIMIZER
         )
@@ -208,6 +208,14 @@ class SupportVectorMaster:
         # whether a next price goes on with this restricted problem: the first of a path is enough
         able = self._smooth is not None or PrimalSimplex.takes(self._centred_loss, self.form)
         self._along_paths = solver == "auto" and able
+
+    def _taken(self, loss: Any, *, sparse: bool) -> Any:
+        """A loss by its dual box, or as a smooth one."""
+        return as_master_loss(loss, sparse=sparse)
+
+    def _total(self, response: Vector) -> float:
+        """Σr, the score of a penalized offset."""
+        return float(response.sum())
 
     @cached_property
     def _dual(self) -> Any:
@@ -449,7 +457,7 @@ class SupportVectorMaster:
         imbalance = self._dual.columns.imbalance(state.coef, response) if self.form.n_free else 0.0
         if imbalance > MOST_IMBALANCE * state.gap_scale:
             return None
-        total = float(response.sum()) if self.form.charges_offset else 0.0
+        total = self._total(response) if self.form.charges_offset else 0.0
         bound = self.penalty.bound(
             self._centred_loss, response, state.entry, priced, offset_score=total
         )
@@ -541,7 +549,7 @@ class SupportVectorMaster:
         largest = noise = 0.0
         if self.penalty.compares_scores:
             scores = self._dual.scores(response)
-            largest = float(self.form.sizes(scores, float(response.sum())).max(initial=0.0))
+            largest = float(self.form.sizes(scores, self._total(response)).max(initial=0.0))
             noise = SCORE_NOISE * float(np.abs(response).sum()) * self._dual.largest_entry
         return self.penalty.entry(
             two_sided=self.two_sided, scale=self._scale(objective), largest=largest, noise=noise

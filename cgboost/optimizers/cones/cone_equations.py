@@ -6,7 +6,8 @@
 The K_g are those of a :class:`BlockStore`, h_g > 0, and ω_g stands for the vector Lᵀω of a block.
 Either of two forms solves it:
 
-* by rows, through W⁻¹ + ΣhK of the size of the rows and a system in d and φ;
+* by rows, through W⁻¹ + ΣhK of the size of the rows, those of each output by themselves, and a
+  system in d and φ;
 * by columns, where all blocks have factors H, through h⁻¹ + HᵀWH of the size of all columns and
   the same system in d and φ: the Woodbury identity for the other form.
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
@@ -75,13 +77,14 @@ class EquationsByRows:
         free: Vector,
         diagonal: Vector,
     ) -> None:
-        self._count = len(h)
+        self._count, self._rows = len(h), store.rows
         self._root = root = np.sqrt(weights)
-        matrix = store.combined(h)
-        matrix *= root
-        matrix *= root[:, None]
-        np.einsum("ii->i", matrix)[:] += 1.0
-        self._factor = cholesky(matrix)
+        self._factors = []
+        for rows, matrix in zip(store.rows, store.combined(h), strict=True):
+            matrix *= root[rows]
+            matrix *= root[rows, None]
+            np.einsum("ii->i", matrix)[:] += 1.0
+            self._factors.append(cholesky(matrix))
         border = np.hstack([store.in_rows(omega), free])
         self._border = self._forward(border * root[:, None])
         small = products_of_columns(self._border)
@@ -89,16 +92,20 @@ class EquationsByRows:
         self._small = cholesky(small)
 
     def _forward(self, right: Vector) -> Vector:
-        return np.asarray(dtrtrs(self._factor, right, lower=0, trans=1)[0]) if right.size else right
+        return self._through(right, trans=1) if right.size else right
+
+    def _through(self, right: Vector, *, trans: int) -> Vector:
+        """The solution of the triangular systems of all outputs."""
+        parts = zip(self._factors, self._rows, strict=True)
+        own = [dtrtrs(factor, right[rows], lower=0, trans=trans)[0] for factor, rows in parts]
+        return np.concatenate(own)
 
     def solve(self, rows: Vector, blocks: Vector, free: Vector) -> ConeStep:
         """The solution for right-hand sides a, c and e."""
         own = self._forward(self._root * rows)
         along = back(self._small, np.concatenate([blocks, free]) + self._border.T @ own)
-        response = dtrtrs(self._factor, own - self._border @ along, lower=0)[0]
-        return ConeStep(
-            self._root * np.asarray(response), along[: self._count], along[self._count :]
-        )
+        response = self._through(own - self._border @ along, trans=0)
+        return ConeStep(self._root * response, along[: self._count], along[self._count :])
 
 
 class EquationsByColumns:
@@ -117,14 +124,14 @@ class EquationsByColumns:
         free: Vector,
         diagonal: Vector,
     ) -> None:
-        self._count, self._weights, self._H = len(h), weights, store.columns
+        (H,) = store.columns if len(store.columns) == 1 else [block_diag(*store.columns)]
+        self._count, self._weights, self._H = len(h), weights, H
         self._h = h[store.block_of_column]
         matrix = products_of_columns(self._H * np.sqrt(weights)[:, None])
         np.einsum("ii->i", matrix)[:] += 1.0 / self._h
         self._factor = cholesky(matrix)
         directions = np.zeros((self._H.shape[1], self._count))
-        for number, part in zip(store.factors, store.parts, strict=True):
-            directions[part, number] = omega.inner[part]
+        directions[np.arange(len(directions)), store.block_of_column] = omega.inner
         inside = self._H @ back(self._factor, directions / self._h[:, None])
         self._border = np.hstack([self._H @ directions, free])
         self._behind = np.hstack([weights[:, None] * inside, self._inverse(free)])

@@ -69,7 +69,7 @@ def test_a_store_has_the_products_of_its_blocks(grams: int) -> None:
     np.testing.assert_allclose(store.products(left, right), [x @ K @ z for K in kernels])
     np.testing.assert_allclose(store.in_rows(left).T, [K @ x for K in kernels])
     total = sum(weight * K for weight, K in zip(weights, kernels, strict=True))
-    np.testing.assert_allclose(np.triu(store.combined(weights)), np.triu(total))
+    np.testing.assert_allclose(np.triu(next(store.combined(weights))), np.triu(total))
     both = store.combination((2.0, left), (weights, right))
     expected = sum(K @ (2.0 * x + w * z) for w, K in zip(weights, kernels, strict=True))
     np.testing.assert_allclose(store.sum_in_rows(both), expected)
