@@ -50,7 +50,7 @@ class SideBySide(SupportVectorLoss):
         if len(sizes) == 1:
             return loss
         if loss.mass is not None:
-            raise ValueError("outputs side by side need a loss without a level of its own (ν)")
+            raise ValueError("outputs side by side need a loss that chooses no level (ν)")
         names = ("target", "lower", "upper", "epsilon", "curvature", "from_lower")
         own: dict[str, Any] = {name: getattr(loss, name) for name in names}
         return cls(**own, sizes=tuple(sizes))

@@ -333,31 +333,26 @@ class WholeKernelDual(WholeKernelProblem):
         rows = variables.row[inside]
         if not 0 < len(np.unique(rows)) == len(rows):
             return None
-        free, totals, excess = (
-            self.form.offset == "free",
-            *map(self._sums, (answer.response, response)),
-        )
-        there = np.where(
-            totals != 0, totals, np.inf
-        )  # a penalized offset is a kernel more, b = ηΣr
+        totals, excess = self._sums(answer.response), self._sums(response)
+        there = np.where(totals != 0, totals, np.inf)  # a penalized offset is a kernel, b = ηΣr
         constants = offsets / there if self.form.charges_offset else 0.0 * offsets
         output = self._times(kernel, response) + self._constant(offsets)
         output += self._constant(constants * (excess - totals))
         lacking = variables.sign[inside] * (variables.rate(output) - answer.level)[inside]
         delta, shift = np.zeros(len(response)), np.zeros(len(offsets))
+        balanced = self.form.offset == "free"
         for number, own in enumerate(self._slices):
             if (mine := (own.start <= rows) & (rows < own.stop)).any():
                 matrix = kernel.part(rows[mine] - own.start) + constants[number]
                 delta[rows[mine]], shift[number] = bordered_solution(
-                    matrix, lacking[mine], float(excess[number]) if free else None
+                    matrix, lacking[mine], float(excess[number]) if balanced else None
                 )
         response = response + delta
         if np.abs(delta).max() > SMALL_MOVE * np.abs(response).max():  # along a null space of K
             return None
         shift = np.where(constants != 0, constants * (self._sums(response) - totals), shift)
-        return [weight * response for weight in weights], answer.intercept + (
-            shift if np.ndim(answer.intercept) else float(shift[0])
-        )
+        moved = answer.intercept + (shift if len(shift) > 1 else float(shift[0]))
+        return [weight * response for weight in weights], moved
 
     def _objective(self, vectors: Sequence[Vector], intercept: float | Vector) -> float:
         return self._charge(vectors, intercept) + self.loss.value(self._output(vectors, intercept))
