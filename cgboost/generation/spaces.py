@@ -8,9 +8,9 @@ far from use may leave the master, and be offered again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
@@ -58,7 +58,24 @@ class FunctionSpace(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class SpaceColumn(Column):
+class OutputsColumn(Column):
+    """A function with a part for each output, one after the other.
+
+    Attributes
+    ----------
+    functions : sequence of Hypothesis
+    """
+
+    functions: Sequence[Any] = field(kw_only=True)
+
+    @property
+    def parts(self) -> Sequence[tuple[int, Any]]:
+        """What it adds to each output."""
+        return list(enumerate(self.functions))
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceColumn(OutputsColumn):
     """A space of functions as a column.
 
     Attributes

@@ -6,6 +6,9 @@ a pseudo-response r:
     h_p = K_p r / (w_p √(rᵀK_p r)),     h_p·r = √(rᵀK_p r)/w_p,      w_p‖h_p‖ = 1
 
 It changes with r (:mod:`cgboost.generation.spaces`).
+
+Of several outputs, r is one after the other, and the space has a function for each: K_p is then
+block diagonal, and ‖h_p‖² the sum over the outputs.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from scipy.sparse import csr_array
 from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.generation.columns import Column, Combination
 from cgboost.generation.packed import PackedMatrix
-from cgboost.generation.spaces import SpaceColumn
+from cgboost.generation.spaces import OutputsColumn, SpaceColumn
 from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from cgboost.kernels.sparse_rows import single
 from cgboost.tolerances import UNIT_ROUNDOFF
@@ -129,26 +132,32 @@ class KernelSpace:
 
     def norm(self, vector: Vector) -> float:
         """w_p√(aᵀK_p a), the norm of a function by its vector a."""
-        return self.weight * float(np.sqrt(max(0.0, self.gram.form(vector))))
+        forms = (self.gram.form(own) for own in self._by_output(vector))
+        return self.weight * float(np.sqrt(max(0.0, sum(forms))))
+
+    def _by_output(self, vector: Vector) -> Vector:
+        """A line for each output."""
+        return vector.reshape(-1, len(self.gram))
 
     def score_error(self, response: Vector) -> float:
         """What rounding may do to rᵀK_p r/w_p², at most."""
         n_terms = np.count_nonzero(response) + self.rows.shape[1]
         roots = np.sqrt(np.maximum(self.gram.diagonal(), 0.0))
-        largest = float(roots @ np.abs(response)) ** 2  # (Σ|r_i|√K_ii)² ≥ |r|ᵀ|K||r|
+        sums = self._by_output(np.abs(response)) @ roots
+        largest = float(sums @ sums)  # (Σ|r_i|√K_ii)² ≥ |r|ᵀ|K||r|
         return n_terms * UNIT_ROUNDOFF * largest / self.weight**2
 
     def best(self, response: Vector, key: Hashable) -> Column:
         """The function of the unit ball with the best score; 0 where every function scores 0."""
-        values, hypothesis = self._maximiser(response)
-        return Column(values, key, hypothesis=hypothesis, stratum=self.name)
+        values, functions = self._maximiser(response)
+        return OutputsColumn(values, key, functions[0], self.name, functions=functions)
 
     def whole(self, response: Vector) -> SpaceColumn:
         """The kernel as a column, with the function of the best score for its values."""
-        values, hypothesis = self._maximiser(response)
+        values, functions = self._maximiser(response)
         self._n_offers += 1  # it may have left the master, and come back
         key = ("kernel", self.name, self._n_offers)
-        return SpaceColumn(values, key, hypothesis, self.name, space=self)
+        return SpaceColumn(values, key, functions[0], self.name, functions=functions, space=self)
 
     def centred_at(self, rows: Indices) -> list[KernelHypothesis]:
         """The functions k(·, x_i) of some rows, always the same objects."""
@@ -160,9 +169,10 @@ class KernelSpace:
                 self._centres[row] = own
         return [self._centres[row] for row in rows.tolist()]
 
-    def _maximiser(self, response: Vector) -> tuple[Vector, KernelExpansion]:
-        """The function of the norm 1 and its values; nothing where K r is 0."""
-        values = self.gram @ response
+    def _maximiser(self, response: Vector) -> tuple[Vector, Sequence[KernelExpansion]]:
+        """The values of the function of the norm 1, and what it is for each output; 0 if K r is."""
+        own = self._by_output(response)
+        values = np.concatenate([self.gram @ part for part in own])
         size = self.weight * float(np.sqrt(max(0.0, float(values @ response))))
         factor = 1.0 / size if size > 0 else 0.0
-        return factor * values, KernelExpansion([self], [factor * response])
+        return factor * values, [KernelExpansion([self], [factor * part]) for part in own]

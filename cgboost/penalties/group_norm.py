@@ -10,6 +10,15 @@ pseudo-response r is K_p r over its norm, which scores
 (Bach, Lanckriet, Jordan, *Multiple kernel learning, conic duality, and the SMO algorithm*,
 ICML 2004.)
 
+Several outputs, the classes of a one-vs-rest model, may share the kernels. Their functions f_pc are
+then one element of a sum of spaces, and
+
+    Ω(f) = Σ_p w_p √(Σ_c ‖f_pc‖²),      σ_p = √(Σ_c r_cᵀK_p r_c)/w_p
+
+so that a kernel enters for all classes or for none, with one weight. (Rakotomamonjy, Bach, Canu,
+Grandvalet, *SimpleMKL*, JMLR 9, 2008, section 4; Zien, Ong, *Multiclass multiple kernel learning*,
+ICML 2007.)
+
 A norm of functions depends on the scale of the kernel, which says nothing of its use: 100·K_p is
 cheaper by a factor of ten than K_p. So kernels compete at unit variance: w_p contains the standard
 deviation of the training rows in H_p,
@@ -46,6 +55,9 @@ class GroupNorm(FunctionNorm, L1):
     standardize : bool, default=True
         Whether the standard deviation s_p of the rows in H_p is a factor of w_p, which makes the
         model the same for kernels of any scale.
+    shared : bool, default=True
+        Whether the classes of a classifier, if there are more than two, have the same kernels with
+        the same weights. False: each class against the rest chooses kernels by itself.
 
     Examples
     --------
@@ -55,9 +67,10 @@ class GroupNorm(FunctionNorm, L1):
     """
 
     standardize: bool = True
+    shared: bool = True
 
     def __hash__(self) -> int:
-        return hash((super().__hash__(), self.standardize))
+        return hash((super().__hash__(), self.standardize, self.shared))
 
     @property
     def any_scale(self) -> bool:

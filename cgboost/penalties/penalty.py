@@ -12,6 +12,7 @@ the signs of α and for the offset b are a :class:`DualForm`: the shape of a res
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -74,10 +75,13 @@ class DualForm:
         """Whether the offset is penalized."""
         return self.offset == "penalized"
 
-    def value(self, coef: Vector, intercept: float) -> float:
-        """Ω of the coefficients, and of the offset where it is penalized."""
+    def value(self, coef: Vector, intercept: float | Vector) -> float:
+        """Ω of the coefficients, and of the offset where it is penalized, of several √(Σ b²)."""
         coef = coef[self.n_free :]
-        return self.penalty.value(np.append(coef, intercept) if self.charges_offset else coef)
+        if not self.charges_offset:
+            return self.penalty.value(coef)
+        size = intercept if np.ndim(intercept) == 0 else math.hypot(*np.asarray(intercept))
+        return self.penalty.value(np.append(coef, size))
 
     def gap_scale(self, loss: EmptyLoss, objective: float) -> float:
         """What gaps are relative to: :func:`~cgboost.generation.protocols.gap_scale`.

@@ -46,8 +46,8 @@ class SquaredGroupNorm(GroupNorm):
     Parameters
     ----------
     weights : mapping of str to float, optional
-    standardize : bool, default=True
-        Both as of :class:`GroupNorm`.
+    standardize, shared : bool, default=True
+        All as of :class:`GroupNorm`.
     """
 
     __hash__ = GroupNorm.__hash__

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from cgboost.losses import EpsilonInsensitive, Hinge
+from cgboost.losses.dual.side_by_side import SideBySide
 from cgboost.optimizers.cones import cone_rows
-from cgboost.optimizers.cones.cone_blocks import GramBlock
+from cgboost.optimizers.cones.cone_blocks import GramBlock, OutputsBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession
 from cgboost.optimizers.cones.cone_rows import RowsSession
 
@@ -13,24 +14,28 @@ LIMITS = np.array([1.0, 2.0])
 
 
 def problem(kind, offset):
-    """Rows of two classes that overlap, or numbers with noise; two kernels, weights, a price."""
+    """Rows of classes that overlap, or numbers with noise; two kernels, weights, a price."""
     random = np.random.default_rng(0)
     X, weights = random.normal(size=(400, 3)), random.uniform(0.2, 2.0, 400)
     distances = ((X[:, None] - X) ** 2).sum(axis=2)
     blocks = [GramBlock(np.exp(-distances)), GramBlock((1.0 + X @ X.T) ** 2)]
     signal = X[:, 0] + X[:, 1] ** 2 - 1.0 + random.normal(size=400)
-    y = np.where(signal > 0, 1.0, -1.0) if kind == "hinge" else signal
-    loss = Hinge() if kind == "hinge" else EpsilonInsensitive(0.5)
+    y = signal if kind == "tube" else np.where(signal > 0, 1.0, -1.0)
+    loss = EpsilonInsensitive(0.5) if kind == "tube" else Hinge()
+    if kind == "classes":  # three, each against the others
+        number = np.digitize(signal, [-0.7, 0.7])
+        parts = [np.where(number == k, 1.0, -1.0) for k in range(3)]
+        return SideBySide.joined([loss.on(y, weights).box for y in parts]), blocks, offset
     return loss.on(y, weights).box, blocks, offset
 
 
-@pytest.mark.parametrize("kind", ["hinge", "tube"])
+@pytest.mark.parametrize("kind", ["hinge", "tube", "classes"])
 @pytest.mark.parametrize("offset", ["free", "penalized", "none"])
 def test_rows_that_count_have_the_optimum_of_all(kind, offset, monkeypatch):
     """Objective and bound enclose those over all rows, at a feasible r, with fewer rows a step."""
     loss, blocks, offset = problem(kind, offset)
-    whole = ConeSession(loss, offset=offset)
-    whole.add(blocks, LIMITS)
+    whole, outputs = ConeSession(loss, offset=offset), len(loss.parts)
+    whole.add([OutputsBlock(outputs * [block]) for block in blocks], LIMITS)
     expected, sizes = whole.solve(accuracy=1e-7), []
 
     class Counted(ConeSession):
@@ -48,11 +53,11 @@ def test_rows_that_count_have_the_optimum_of_all(kind, offset, monkeypatch):
     assert found.gap <= 1e-6 * expected.objective
     assert (found.response >= loss.lower).all()
     assert (found.response <= loss.upper).all()
-    grams = [block.gram for block in blocks]
+    grams = [np.kron(np.eye(outputs), block.gram) for block in blocks]
     norms = np.sqrt([found.response @ gram @ found.response for gram in grams])
     assert (norms <= LIMITS * (1.0 + 1e-9)).all()
     output = sum(w * (gram @ found.response) for w, gram in zip(found.weights, grams, strict=True))
-    assert session.last[0] == pytest.approx(output + found.intercept, abs=1e-9)
+    assert session.last[0] == pytest.approx(output + np.repeat(found.intercept, 400), abs=1e-9)
     assert max(sizes) < loss.n_rows
 
 

@@ -458,7 +458,11 @@ class Certified(Plan):
             objective = self.objectives[min(number, len(self.objectives) - 1)]
             make_master = partial(objective.make_master, **self.options)
             weights, n_outputs, pricer = self.weights, 1, family.pricer(pool, self.stop.tol)
-            if y.ndim == 2:  # rows of the master are pairs of a row and a class
+            if y.ndim == 2 and family.is_for_all_outputs:  # rows are pairs of an output and a row
+                n_outputs, y = y.shape[1], y.T.ravel()
+                weights = np.tile(weights, n_outputs)
+                make_master = partial(make_master, n_outputs=n_outputs)
+            elif y.ndim == 2:  # rows of the master are pairs of a row and a class
                 n_outputs, names = y.shape[1], cast(Any, self.target_kind.names)
                 pairs = Pairs(y.argmax(axis=1), n_outputs)
                 y, weights = np.ones(len(pairs)), weights[pairs.row]
@@ -466,7 +470,8 @@ class Certified(Plan):
                 pricer = JointPricer(pairs, [pricer, *others], names=names)
             columns = self.columns_per_round
             if columns is None or isinstance(columns, str):
-                columns = n_outputs * family.columns_per_round(pool, len(self.weights))
+                columns = family.columns_per_round(pool, len(self.weights))
+                columns *= 1 if family.is_for_all_outputs else n_outputs
             make = partial(_made, make_master, objective.make_loss, y, weights)
             master = make()
             start = (self.carried or {}).get(number)

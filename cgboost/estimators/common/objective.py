@@ -86,6 +86,9 @@ class ColumnFamily(ABC):
     accept_sparse: ClassVar[Any] = False
     """Formats in which X may be sparse; False for none."""
 
+    is_for_all_outputs: ClassVar[bool] = False
+    """Whether a column has a part for each output of a joint problem; otherwise it adds to one."""
+
     paths_begin_trivial: ClassVar[bool] = False
     """Whether a model without columns is no surprise in a path: its grid begins with one, and its
     table shows how many columns each has."""
@@ -442,7 +445,7 @@ def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVec
     own_margin = isinstance(loss, SupportVectorLoss) and not loss.shrinks
     if isinstance(penalty, GroupNorm):
         if own_margin and penalty.is_positively_homogeneous:
-            penalty = SquaredGroupNorm(penalty.weights, penalty.standardize)
+            penalty = SquaredGroupNorm(penalty.weights, penalty.standardize, penalty.shared)
         from cgboost.masters.rkhs.group_norm_master import WholeKernelMaster
 
         return WholeKernelMaster(loss, penalty, **options)

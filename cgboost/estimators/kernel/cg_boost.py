@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from cgboost.estimators.common.calibration import CalibratedClassification
 from cgboost.estimators.common.certified import TubeRegression
@@ -19,7 +22,8 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_number
-from cgboost.estimators.common.targets import ClassWeight
+from cgboost.estimators.common.targets import ClassWeight, Link
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
 from cgboost.losses.registry import (
@@ -29,7 +33,7 @@ from cgboost.losses.registry import (
     get_loss,
 )
 from cgboost.masters.support_vector.support_vector_master import Offset
-from cgboost.penalties import get_penalty
+from cgboost.penalties import GroupNorm, get_penalty
 
 
 @dataclass(eq=False, repr=False)
@@ -38,7 +42,8 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
 
     Minimises Ω(α) + C Σ_i w_i max(0, 1 − y_i f(x_i)) with f = Σ_p Σ_j α_j^p K_p(·, x_j) + b, and
     reports a certified lower bound on the optimum over *all* columns. More than two classes are
-    handled one-vs-rest; all classes share one cache of kernel columns.
+    handled one-vs-rest; all classes share one cache of kernel columns, and with penalty="group" the
+    weights of kernels.
 
     With ν instead of C, the model also chooses the margin ρ. With W = Σ w_i it minimises
 
@@ -75,11 +80,13 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
         kernels, each chosen row is a centre of all of them. "group" is Σ_p s_p‖f_p‖, multiple
         kernel learning: few kernels, with the weights ``kernel_weights_``. Here s_p is the standard
         deviation of the rows in the RKHS, which makes the penalty independent of the scale of a
-        kernel; with ``nu``, Ω is half the square of this sum. Bounds for "rkhs" and "group" hold
-        over all functions in all RKHSs, and the kernels must be positive semi-definite. Pass a
-        :class:`~cgboost.penalties.Penalty` to set its parameters, such as the cost of the norm of
-        a kernel: ``ElasticNet(0.9)``, ``RKHS({"linear": 0.5})``, ``GroupNorm({"linear": 0.5})``.
-        See docs/methods/multiple_kernel_learning.md.
+        kernel; with ``nu``, Ω is half the square of this sum. More than two classes share the
+        kernels: Ω is Σ_p s_p√(Σ_c‖f_pc‖²) in one problem for all classes, each against the rest.
+        With ``nu`` or ``GroupNorm(shared=False)`` each class chooses by itself. Bounds for "rkhs"
+        and "group" hold over all functions in all RKHSs, and the kernels must be positive
+        semi-definite. Pass a :class:`~cgboost.penalties.Penalty` to set its parameters, such as the
+        cost of the norm of a kernel: ``ElasticNet(0.9)``, ``RKHS({"linear": 0.5})``,
+        ``GroupNorm({"linear": 0.5})``. See docs/methods/multiple_kernel_learning.md.
     coef : {"free", "nonneg"}, default="free"
         Sign constraint on α. "nonneg" weighs {+K, −K} unless the library has ``negation=False``.
         "rkhs" and "group" require "free".
@@ -130,8 +137,8 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
         libsvm solves the problem over all functions, and rounds follow only if its certified gap is
         above ``tol``.
     max_columns : int or None
-        Maximum number of generated columns (per class, with more than two). The last round may be
-        smaller to stay within it. Some generated columns end up with the coefficient 0, and
+        Maximum number of generated columns (per class, where each has a fit). The last round may
+        be smaller to stay within it. Some generated columns end up with the coefficient 0, and
         ``n_columns_`` may then be smaller. With centers="free", the number of centres of the last
         stage; None means a quarter of the rows, at most 200, and ``stop_reason_`` is then
         "column_limit", as planned. With penalty="group", the number of kernels; with "rkhs", the
@@ -200,8 +207,9 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
         read (``On``). Only with centers="free".
     kernel_weights_ : dict of str to float, or to ndarray of shape (n_classes,)
         w_p‖f_p‖ divided by their sum, where w_p is s_p times the weight of the kernel. With these
-        weights as η, the model is the support vector machine with the kernel Σ_p η_p K_p/w_p².
-        Only with penalty="group".
+        weights as η, the model is the support vector machine with the kernel Σ_p η_p K_p/w_p²,
+        that of every class where classes share the kernels; otherwise there is a weight for each
+        class. Only with penalty="group".
     library_ : KernelLibrary
         The library, with the kernel widths computed from the training rows:
         ``library_.kernels["rbf"].gamma``; ``library_.get_params()`` lists all parameters.
@@ -217,8 +225,8 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
     columns_per_kernel_ : dict of str to int
     objective_, dual_bound_, gap_ : float
         Objective, certified lower bound (−inf without a certificate) and relative gap of the
-        model. With one-vs-rest: the sums, and the largest gap. With float32 rows, all three refer
-        to columns rounded to float32, see docs/user_guide/bounds.md.
+        model. With a fit for each class: the sums, and the largest gap. With float32 rows, all
+        three refer to columns rounded to float32, see docs/user_guide/bounds.md.
     converged_ : bool
         Whether ``gap_ ≤ tol``.
     history_ : dict of str to ndarray
@@ -261,6 +269,22 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
     offset: Offset = field(default="free", kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
+    ) -> tuple[TrainingRows, HeldSets | None]:
+        rows, held = super()._prepare(X, y, sample_weight, eval_set)
+        penalty = get_penalty(self.penalty)
+        shares = isinstance(penalty, GroupNorm) and penalty.shared and self.nu is None
+        # a class without a row that counts is a constant, and no part of a joint problem
+        self._fitted_jointly = shares and len(np.unique(rows.y)) == len(self.classes_)
+        return rows, held
+
+    @property
+    def _link(self) -> Link | None:
+        """One against the rest, also where classes share their kernels."""
+        link = super()._link
+        return None if link is None else replace(link, joint=False)
 
     def _check_parameters(self) -> None:
         check_loss_and_nu(self, CLASSIFICATION, Hinge)

@@ -36,6 +36,7 @@ class WholeKernels(KernelColumns):
     """Kernels of a library, each as one column."""
 
     wide: ClassVar[bool] = True
+    is_for_all_outputs: ClassVar[bool] = True
 
     limited_by: ClassVar[str] = (
         "memory holds no more kernels in the master, raise cache_size or take fewer rows"
@@ -80,11 +81,11 @@ class WholeKernels(KernelColumns):
         return WarmStart()
 
     def attributes(self, table: Table, runs: Sequence[FittedRun]) -> dict[str, Any]:
-        """The weight of each kernel, an array of one for each class where there are several.
+        """The weight of each kernel, an array of one for each class where each chooses by itself.
 
         w_p‖f_p‖, divided by their sum: the optimal weights of Σ_p η_p K_p/w_p² with Ση = 1.
         """
-        outputs = [output for run in runs for output in run.outputs]
+        outputs = [run.outputs[0] for run in runs]  # those of one run share their sizes
         places = {name: place for place, name in enumerate(self.library.names)}
         sums = np.array([[out.sizes.get(name, 0.0) for out in outputs] for name in places])
         sums /= np.where(sums.any(axis=0), sums.sum(axis=0), 1.0)

@@ -15,6 +15,7 @@ feasible by a projection; both are solved exactly by sorting.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Self
@@ -294,6 +295,11 @@ class SupportVectorLoss:
     def n_rows(self) -> int:
         """Number of training rows."""
         return len(self.target)
+
+    @property
+    def parts(self) -> Sequence[SupportVectorLoss]:
+        """The losses of the outputs that its rows belong to, one after the other: itself."""
+        return [self]
 
     @cached_property
     def variables(self) -> BoxVariables:

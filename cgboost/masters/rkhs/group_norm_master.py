@@ -7,6 +7,15 @@ With η_p ≥ 0 the multiplier of ½rᵀK_p r ≤ ½w_p² the optimum is f_p = �
 machine of the kernel Σ η_p K_p. In the loop, the column of a kernel is the function of its unit
 ball with the best score, and changes with r: every answer brings new ones.
 
+Several outputs, as the classes of a one-vs-rest model, may share the kernels and their weights η:
+
+Primal   min Σ_p w_p √(Σ_c ‖f_pc‖²) + Σ_c F_c(Σ_p f_pc + b_c)
+Dual     max Σ_c gain_c(r_c)   with  √(Σ_c r_cᵀK_p r_c) ≤ w_p
+
+whose optimum is f_pc = η_p K_p r_c: one kernel Σ η_p K_p for all machines (Rakotomamonjy, Bach,
+Canu, Grandvalet, *SimpleMKL*, JMLR 9, 2008, section 4; Zien, Ong, *Multiclass multiple kernel
+learning*, ICML 2007, with a joint loss).
+
 (Bach, Lanckriet, Jordan, ICML 2004; Sonnenburg, Rätsch, Schäfer, Schölkopf, JMLR 7, 2006.)
 """
 
@@ -14,8 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from math import hypot
 from typing import Any
 
+from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.spaces import SpaceColumn, SpaceState
 from cgboost.losses import SupportVectorLoss
@@ -30,6 +41,7 @@ from cgboost.optimizers.rkhs.group_norm_problems import (
     WholeKernelNewton,
     WholeKernelProblem,
 )
+from cgboost.optimizers.rkhs.several_outputs import side_by_side
 from cgboost.penalties import GroupNorm
 from cgboost.penalties.function_norm import NO_SIGN_RULE
 
@@ -40,17 +52,21 @@ class WholeKernelMaster(SupportVectorMaster):
     Parameters
     ----------
     loss : SupportVectorLoss, or a smooth loss on its rows
-        As for :class:`SupportVectorMaster`.
+        As for :class:`SupportVectorMaster`. With several outputs its rows are the pairs (output,
+        training row), the first output first.
     penalty : GroupNorm
     coef : {"free"}
     offset : {"none", "penalized", "free"}
     solver : {"auto"}
     solver_options : mapping, optional
+    n_outputs : int, default=1
+        Each has its own offset.
 
     Raises
     ------
     ValueError
-        For another solver, or coefficients that must be at least 0.
+        For another solver, coefficients that must be at least 0, or several outputs of a loss that
+        chooses its own level.
     """
 
     _live: WholeKernelProblem
@@ -64,6 +80,7 @@ class WholeKernelMaster(SupportVectorMaster):
         offset: Offset = "free",
         solver: str = "auto",
         solver_options: Mapping[str, Any] | None = None,
+        n_outputs: int = 1,
     ) -> None:
         if coef != "free":
             raise ValueError(NO_SIGN_RULE)
@@ -73,9 +90,16 @@ class WholeKernelMaster(SupportVectorMaster):
                 'a cone program, which has its own solver: leave solver="auto"'
             )
         loss = loss.box if "dual_box" in getattr(loss, "abilities", ()) else loss
+        self._n_outputs = n_outputs
         super().__init__(
             loss, penalty, coef=coef, offset=offset, solver=solver, solver_options=solver_options
         )
+
+    def _taken(self, loss: Any, *, sparse: bool) -> Any:
+        return side_by_side(super()._taken(loss, sparse=sparse), self._n_outputs)
+
+    def _total(self, response: Vector) -> float:
+        return hypot(*response.reshape(self._n_outputs, -1).sum(axis=1))
 
     def _open_live(self, loss: Any) -> Any:
         if isinstance(loss, SupportVectorLoss):

@@ -168,7 +168,7 @@ class SupportVectorMaster:
         self.penalty = penalty
         given = penalty.dual_loss(loss)
         sparse = solver == "auto" and penalty.threshold > 0 and penalty.radius is None
-        self.loss = as_master_loss(given, sparse=sparse)
+        self.loss = self._taken(given, sparse=sparse)
         free = free_columns if isinstance(free_columns, FreeColumns) else FreeColumns(free_columns)
         self.form = DualForm(penalty, coef == "free", offset, len(free))
         if penalty.is_positively_homogeneous and not self.loss.shrinks:
@@ -189,7 +189,7 @@ class SupportVectorMaster:
         # pseudo-response are its own → _live_loss: in units of the optimizer, which alone sees it;
         # often all three are one
         self._before_values, between = Chain.of(Problem(given, self.form), BEFORE_VALUES)
-        self._objective_loss = as_master_loss(between.loss, sparse=sparse)
+        self._objective_loss = self._taken(between.loss, sparse=sparse)
         self._before_optimizer, inner = Chain.of(
             Problem(self._objective_loss, self.form), BEFORE_OPTIMIZER
         )
@@ -205,6 +205,14 @@ class SupportVectorMaster:
         able = self._curved_loss is not None or PrimalSimplex.takes(self._objective_loss, self.form)
         # whether a next price goes on with the live problem: the first of a path is enough
         self._can_reprice = solver == "auto" and able
+
+    def _taken(self, loss: Any, *, sparse: bool) -> Any:
+        """A loss by its dual box, or as a smooth one."""
+        return as_master_loss(loss, sparse=sparse)
+
+    def _total(self, response: Vector) -> float:
+        """Σr, the score of a penalized offset."""
+        return float(response.sum())
 
     @cached_property
     def _live(self) -> Any:
@@ -448,7 +456,7 @@ class SupportVectorMaster:
         imbalance = self._live.columns.imbalance(state.coef, response) if self.form.n_free else 0.0
         if imbalance > MOST_IMBALANCE * state.gap_scale:
             return None
-        total = float(response.sum()) if self.form.charges_offset else 0.0
+        total = self._total(response) if self.form.charges_offset else 0.0
         bound = self.penalty.bound(
             self._objective_loss, response, state.entry, priced, offset_score=total
         )
@@ -540,7 +548,7 @@ class SupportVectorMaster:
         largest = noise = 0.0
         if self.penalty.compares_scores:
             scores = self._live.scores(response)
-            largest = float(self.form.sizes(scores, float(response.sum())).max(initial=0.0))
+            largest = float(self.form.sizes(scores, self._total(response)).max(initial=0.0))
             noise = SCORE_NOISE * float(np.abs(response).sum()) * self._live.largest_entry
         return self.penalty.entry(
             two_sided=self.two_sided, scale=self._scale(objective), largest=largest, noise=noise

@@ -5,6 +5,9 @@ A block is a positive semi-definite K = LLᵀ with a limit, and asks of the pseu
 K/limit², so that every limit is 1. What an interior point method has in the space of a block is Lᵀρ
 for some ρ (:class:`BlockVectors`).
 
+Where the rows are those of several outputs, one after the other, K is block diagonal, with a matrix
+for the rows of each output (:class:`OutputsBlock`), and its cone is one for all outputs.
+
 A Gram matrix of low rank gets a factor by pivoted Cholesky. Products of Lᵀρ are then shorter, and
 keep the digits that ρᵀ(Kρ) loses where ρ is large and nearly orthogonal to K, as it is to the
 features of a linear kernel whose scale is large compared with its limit.
@@ -18,11 +21,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from scipy.linalg.blas import daxpy, dspmv
 
 from cgboost.arrays import Indices, Vector
 from cgboost.forks import cached_property
 from cgboost.generation.packed import PackedMatrix
+from cgboost.losses.dual.side_by_side import slices
 
 LOW_RANK = 64
 """Largest rank that is looked for: 86 % of the kernels of the SimpleMKL protocol on 537 rows have
@@ -57,6 +62,16 @@ class FactorBlock:
 
 
 @dataclass(frozen=True)
+class OutputsBlock:
+    """A kernel on the rows of several outputs: a block for each, of one kind."""
+
+    parts: Sequence[GramBlock] | Sequence[FactorBlock]
+
+
+Block = GramBlock | FactorBlock | OutputsBlock
+
+
+@dataclass(frozen=True)
 class BlockVectors:
     """A vector Lᵀρ in the space of every block, where only products of two of them matter.
 
@@ -81,25 +96,26 @@ class BlockStore:
 
     Parameters
     ----------
-    n_rows : int
+    *sizes : int
+        Rows of each output; of most problems there is one.
 
     Attributes
     ----------
     limits : ndarray of shape (n_blocks,)
-    packed, alone : ndarray of int
-        The blocks that were given by their Gram matrix, and by a factor.
+    rows : list of slice
+        Where the rows of each output stand.
+    packed : ndarray of int
+        The blocks that were given by their Gram matrix.
     grams, factors : ndarray of int
         The blocks whose vectors are known by ρ and Kρ, and by Hᵀρ.
-    columns : ndarray of shape (n_rows, n_factor_columns)
-        H of all factors, side by side.
-    alone_columns : ndarray of int
-        Those of the blocks that were given by a factor.
+    columns : list of ndarray of shape (n_rows, n_factor_columns)
+        For each output H of all factors, side by side.
     """
 
-    def __init__(self, n_rows: int) -> None:
-        self.n_rows = n_rows
-        self._matrices: list[PackedMatrix] = []  # not divided
-        self._factors: list[Vector] = []
+    def __init__(self, *sizes: int) -> None:
+        self.sizes, self.rows, self.n_rows = sizes, slices(sizes), sum(sizes)
+        self._matrices: list[list[PackedMatrix]] = []  # not divided; one for each output
+        self._factors: list[list[Vector]] = []
         self._limits: list[float] = []
         self._is_packed: list[bool] = []
         self._is_gram: list[bool] = []
@@ -117,23 +133,28 @@ class BlockStore:
         self.packed: Indices = np.flatnonzero(is_packed)
         self._triangles: Indices = np.searchsorted(self.packed, self.grams)
         self.factors: Indices = np.flatnonzero(~is_gram)
-        widths = [H.shape[1] for H in self._factors]
-        ends = np.cumsum(widths, dtype=np.intp)
-        self.parts = [slice(end - w, end) for end, w in zip(ends, widths, strict=True)]
-        self._of_column: Indices = np.repeat(np.arange(len(widths)), widths)
+        self.columns, self.parts, self._alone = [], [], []
+        of_column = []
+        for output, n_rows in enumerate(self.sizes):
+            own = [H[output] for H in self._factors]
+            widths = [H.shape[1] for H in own]
+            self.parts.append(slices(widths))
+            of_column.append(np.repeat(np.arange(len(widths)), widths))
+            self.columns.append(np.asfortranarray(np.hstack([np.zeros((n_rows, 0)), *own])))
+            self._alone.append(np.flatnonzero(~is_packed[self.factors[of_column[-1]]]))
+        self._inner = slices(H.shape[1] for H in self.columns)
+        self._of_column: Indices = np.concatenate(of_column)
         self.block_of_column: Indices = self.factors[self._of_column]
-        self.alone: Indices = np.flatnonzero(~is_packed)
-        self.alone_columns: Indices = np.flatnonzero(~is_packed[self.block_of_column])
-        columns = self._factors or [np.zeros((self.n_rows, 0))]
-        self.columns = np.asfortranarray(np.hstack(columns))
 
-    def add(self, block: GramBlock | FactorBlock, limit: float) -> None:
+    columns: list[Vector]
+    parts: list[list[slice]]
+    _alone: list[Indices]
+
+    def add(self, block: Block, limit: float) -> None:
         """Put one block more into the store; see :meth:`add_all`."""
         self.add_all([block], [limit])
 
-    def add_all(
-        self, blocks: Sequence[GramBlock | FactorBlock], limits: Sequence[float] | Vector
-    ) -> None:
+    def add_all(self, blocks: Sequence[Block], limits: Sequence[float] | Vector) -> None:
         """Put more blocks into the store.
 
         Raises
@@ -146,27 +167,34 @@ class BlockStore:
             self._take(block, float(limit))
         self._lay_out()
 
-    def _take(self, block: GramBlock | FactorBlock, limit: float) -> None:
-        number = len(self)
+    def _take(self, block: Block, limit: float) -> None:
+        number, parts = len(self), block.parts if isinstance(block, OutputsBlock) else [block]
         if not 0 < limit < np.inf:
             raise ValueError(f"limit of block {number} must be positive, got {limit!r}")
-        if isinstance(block, GramBlock):
-            packed, fits = PackedMatrix.of(block.gram), block.gram.shape == (self.n_rows,) * 2
-            _check(packed.triangle, number, fits, f"{self.n_rows} rows and columns", block.gram)
-            factor = block.factor
-            self._matrices.append(packed)
-        else:
-            factor = block.columns
-        if factor is not None:
-            self._factors.append(self._scaled(factor, number, limit))
+        factors: list[Vector | None] = []
+        matrices: list[PackedMatrix] = []
+        for part, n_rows in zip(parts, self.sizes, strict=True):
+            if isinstance(part, GramBlock):
+                packed, fits = PackedMatrix.of(part.gram), part.gram.shape == (n_rows, n_rows)
+                _check(packed.triangle, number, fits, f"{n_rows} rows and columns", part.gram)
+                matrices.append(packed)
+                factors.append(part.factor)
+            else:
+                factors.append(part.columns)
+        if matrices:
+            self._matrices.append(matrices)
+        own = [factor for factor in factors if factor is not None]
+        if len(own) == len(factors):
+            self._factors.append(self._scaled(own, number, limit))
         self._limits.append(limit)
-        self._is_packed.append(isinstance(block, GramBlock))
-        self._is_gram.append(factor is None)
+        self._is_packed.append(bool(matrices))
+        self._is_gram.append(len(own) < len(factors))
 
-    def _scaled(self, columns: Vector, number: int, limit: float) -> Vector:
-        fits = columns.ndim == 2 and len(columns) == self.n_rows
-        _check(columns, number, fits, f"{self.n_rows} rows", columns)
-        return np.asarray(columns, dtype=np.float64) / limit
+    def _scaled(self, factors: Sequence[Vector], number: int, limit: float) -> list[Vector]:
+        for columns, n_rows in zip(factors, self.sizes, strict=True):
+            fits = columns.ndim == 2 and len(columns) == n_rows
+            _check(columns, number, fits, f"{n_rows} rows", columns)
+        return [np.asarray(columns, dtype=np.float64) / limit for columns in factors]
 
     # ------------------------------------------------------------------ products
 
@@ -175,29 +203,62 @@ class BlockStore:
         grams = np.empty((len(self.grams), self.n_rows))
         shares = 1.0 / self.limits[self.grams] ** 2
         for line, place, share in zip(grams, self._triangles, shares, strict=True):
-            line[:] = dspmv(self.n_rows, share, self._matrices[place].triangle, rho)
-        return BlockVectors(rho[None, :], grams, self.columns.T @ rho)
+            for rows, matrix in zip(self.rows, self._matrices[place], strict=True):
+                line[rows] = dspmv(matrix.n_rows, share, matrix.triangle, rho[rows])
+        return BlockVectors(rho[None, :], grams, self.inner(rho))
 
-    def combined(self, weights: Vector) -> Vector:
-        """The upper triangle of Σ weights_g K_g over the Gram matrices, packed by columns."""
-        n = self.n_rows
-        total = np.zeros(n * (n + 1) // 2)
+    def inner(self, rho: Vector) -> Vector:
+        """Hᵀρ of all factors, one output after the other."""
+        return np.concatenate(
+            [H.T @ rho[rows] for H, rows in zip(self.columns, self.rows, strict=True)]
+        )
+
+    def combined(self, weights: Vector) -> list[Vector]:
+        """For each output the upper triangle of Σ weights_g K_g over the Gram matrices, packed."""
         own = weights[self.packed] / self.limits[self.packed] ** 2
-        for packed, weight in zip(self._matrices, own, strict=True):
-            daxpy(packed.triangle, total, a=weight)
-        return total
+        found = []
+        for output, n_rows in enumerate(self.sizes):
+            total = np.zeros(n_rows * (n_rows + 1) // 2)
+            for matrices, weight in zip(self._matrices, own, strict=True):
+                daxpy(matrices[output].triangle, total, a=weight)
+            found.append(total)
+        return found
+
+    def columns_alone(self) -> tuple[Vector, Indices]:
+        """H of the blocks that were given by a factor, and which block each column is of."""
+        own = [H[:, alone] for H, alone in zip(self.columns, self._alone, strict=True)]
+        block = [
+            self.block_of_column[inner][alone]
+            for inner, alone in zip(self._inner, self._alone, strict=True)
+        ]
+        return block_diag(*own) if len(own) > 1 else own[0], np.concatenate(block)
 
     def in_rows(self, vectors: BlockVectors) -> Vector:
         """Kρ of every block, shape (n_rows, n_blocks)."""
         values = np.empty((self.n_rows, len(self)), order="F")
         values[:, self.grams] = vectors.image.T
-        for number, part in zip(self.factors, self.parts, strict=True):
-            values[:, number] = self.columns[:, part] @ vectors.inner[part]
+        for output, rows in enumerate(self.rows):
+            inner, columns = vectors.inner[self._inner[output]], self.columns[output]
+            for number, part in zip(self.factors, self.parts[output], strict=True):
+                values[rows, number] = columns[:, part] @ inner[part]
         return values
 
     def sum_in_rows(self, vectors: BlockVectors) -> Vector:
         """Σ Kρ over the blocks, shape (n_rows,)."""
-        return vectors.image.sum(axis=0) + self.columns @ vectors.inner
+        parts = zip(self.columns, self._inner, strict=True)
+        return vectors.image.sum(axis=0) + np.concatenate(
+            [H @ vectors.inner[own] for H, own in parts]
+        )
+
+    # ------------------------------------------------------------------ offsets
+
+    def spread(self, offsets: Vector) -> Vector:
+        """A number for each output, as one for each row."""
+        return np.repeat(offsets, self.sizes)
+
+    def sums(self, values: Vector) -> Vector:
+        """Sums over the rows of each output, shape (n_outputs,)."""
+        return np.array([values[rows].sum() for rows in self.rows])
 
     # ------------------------------------------------------------------ vectors
 

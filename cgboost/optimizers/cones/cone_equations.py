@@ -6,7 +6,8 @@
 The K_g are those of a :class:`BlockStore`, h_g > 0, and ω_g stands for the vector Lᵀω of a block.
 Where K_g is given by its Gram matrix, d_g is eliminated: h_g(K_g + 2 K_gω_g(K_gω_g)ᵀ) takes the
 place of h_gK_g. A block K_g = HHᵀ that is given by H, as that of an offset, adds columns to F: its
-H with 1/h_g in E, and K_gω_g with 1/2h_g.
+H with 1/h_g in E, and K_gω_g with 1/2h_g. With several outputs d_g would couple their rows: K_gω_g
+is a column of F there, too, and ΣhK is factorised output by output.
 
 Rows of weight 0 in W have Δr = 0.
 """
@@ -61,62 +62,75 @@ class ConeEquations:
         free: Vector,
         diagonal: Vector,
     ) -> None:
-        self._packed, self._alone = store.packed, store.alone
-        images, columns = store.in_rows(omega), store.columns[:, store.alone_columns]
+        self._rows, several = store.rows, len(store.rows) > 1
+        self._eliminated = store.packed[:0] if several else store.packed
+        self._beside = np.setdiff1d(np.arange(len(h)), self._eliminated)
+        images, (columns, block_of_column) = store.in_rows(omega), store.columns_alone()
         self._n_columns = columns.shape[1]
-        self._images, self._stiffness = images[:, self._packed], 2.0 * h[self._packed]
-        self._border = np.hstack([columns, images[:, self._alone], free])
-        of_columns = 1.0 / h[store.block_of_column[store.alone_columns]]
-        self._diagonal = np.concatenate([of_columns, 0.5 / h[self._alone], diagonal])
+        self._images, self._stiffness = images[:, self._eliminated], 2.0 * h[self._eliminated]
+        self._border = np.hstack([columns, images[:, self._beside], free])
+        of_columns = 1.0 / h[block_of_column]
+        self._diagonal = np.concatenate([of_columns, 0.5 / h[self._beside], diagonal])
         self._root, there = np.sqrt(weights), weights > 0
         self._there, self._inverse = there.astype(np.float64), there / np.where(there, weights, 1.0)
-        self._sum: Vector | None = None  # of the Gram matrices
-        if len(self._packed):
-            self._sum = store.combined(h)
-            matrix, scaled = dtpttr(len(weights), self._sum)[0], np.sqrt(self._stiffness)
-            matrix = dsyrk(1.0, self._images * scaled, beta=1.0, c=matrix, overwrite_c=1, lower=0)
-            matrix *= self._root
-            matrix *= self._root[:, None]
-            np.einsum("ii->i", matrix)[:] += 1.0
-            self._factor = upper_factor(matrix)
+        self._sums: list[Vector] = []  # of the Gram matrices, for each output
+        if len(store.packed):
+            self._sums = store.combined(h)
+            parts = zip(self._sums, self._rows, strict=True)
+            self._factors = [self._factor(total, rows) for total, rows in parts]
         self._behind = self._forward(self._border * self._root[:, None])
         small = products_of_columns(self._behind)
         np.einsum("ii->i", small)[:] += self._diagonal
         self._small = upper_factor(small)
 
+    def _factor(self, total: Vector, rows: slice) -> Vector:
+        """Of W^½(Σ h_gK_g + what is eliminated)W^½ + 1 for the rows of an output."""
+        root = self._root[rows]
+        matrix = dtpttr(len(root), total)[0]
+        if len(self._eliminated):
+            images = self._images * np.sqrt(self._stiffness)
+            matrix = dsyrk(1.0, images, beta=1.0, c=matrix, overwrite_c=1, lower=0)
+        matrix *= root
+        matrix *= root[:, None]
+        np.einsum("ii->i", matrix)[:] += 1.0
+        return upper_factor(matrix)
+
     def solve(
         self, rows: Vector, blocks: Vector, free: Vector, refinements: int = CONE_REFINEMENTS
     ) -> ConeStep:
         """The solution for right-hand sides a, c and e."""
-        given = blocks[self._packed]
-        beside = np.concatenate([np.zeros(self._n_columns), blocks[self._alone], free])
+        given = blocks[self._eliminated]
+        beside = np.concatenate([np.zeros(self._n_columns), blocks[self._beside], free])
         r, d, phi = self._solved(rows, given, beside)
         for _ in range(refinements):
             left = rows - self._images @ d - self._border @ phi
-            if self._sum is not None:
-                left -= dspmv(len(r), 1.0, self._sum, r)
+            for total, own in zip(self._sums, self._rows, strict=bool(self._sums)):
+                left[own] -= dspmv(len(r[own]), 1.0, total, r[own])
             left = self._there * left - self._inverse * r
             missed = given + self._images.T @ r - d / self._stiffness
             more = self._solved(left, missed, beside + self._border.T @ r - self._diagonal * phi)
             r, d, phi = r + more[0], d + more[1], phi + more[2]
-        along, first = np.empty(len(blocks)), self._n_columns + len(self._alone)
-        along[self._packed], along[self._alone] = d, phi[self._n_columns : first]
+        along, first = np.empty(len(blocks)), self._n_columns + len(self._beside)
+        along[self._eliminated], along[self._beside] = d, phi[self._n_columns : first]
         return ConeStep(r, along, phi[first:])
 
     def _solved(self, rows: Vector, given: Vector, beside: Vector) -> tuple[Vector, Vector, Vector]:
         pull = self._forward(self._root * (rows - self._images @ (self._stiffness * given)))
         phi = back(self._small, beside + self._behind.T @ pull)
-        r = pull - self._behind @ phi
-        if self._sum is not None:
-            r = np.asarray(dtrtrs(self._factor, r, lower=0)[0])
-        r *= self._root
+        r = self._root * self._through(pull - self._behind @ phi, trans=0)
         return r, self._stiffness * (given + self._images.T @ r), phi
 
     def _forward(self, right: Vector) -> Vector:
         """The first half of a solution; without Gram matrices the system is diagonal."""
-        if self._sum is None or not right.size:
+        return self._through(right, trans=1) if right.size else right
+
+    def _through(self, right: Vector, *, trans: int) -> Vector:
+        """The solution of the triangular systems of all outputs."""
+        if not self._sums:
             return right
-        return np.asarray(dtrtrs(self._factor, right, lower=0, trans=1)[0])
+        parts = zip(self._factors, self._rows, strict=True)
+        own = [dtrtrs(factor, right[rows], lower=0, trans=trans)[0] for factor, rows in parts]
+        return np.concatenate(own)
 
 
 def products_of_columns(values: Vector) -> Vector:

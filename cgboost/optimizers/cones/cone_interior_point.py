@@ -3,7 +3,8 @@
     max over r   gain(r)          √(rᵀK_g r) ≤ limit_g for every block    penalty Σ limit_g‖f_g‖
     max over r   gain(r) − ½θ²    √(rᵀK_g r) ≤ limit_g·θ                  penalty ½(Σ limit_g‖f_g‖)²
 
-with r in the box of the loss, and Σr = 0 where the offset is free. The model is Σ η_g K_g r + b:
+with r in the box of the loss, and Σr = 0 where the offset is free, output by output where the loss
+is of several (:class:`~cgboost.losses.dual.side_by_side.SideBySide`). The model is Σ η_g K_g r + b:
 the same r for all kernels, weighted by η ≥ 0, which makes one kernel machine of them (Bach,
 Lanckriet, Jordan, *Multiple kernel learning, conic duality, and the SMO algorithm*, ICML 2004).
 
@@ -21,7 +22,12 @@ import numpy as np
 from cgboost._solvers import SolverFailure
 from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
-from cgboost.optimizers.cones.cone_blocks import BlockStore, FactorBlock, GramBlock
+from cgboost.optimizers.cones.cone_blocks import (
+    Block,
+    BlockStore,
+    FactorBlock,
+    OutputsBlock,
+)
 from cgboost.optimizers.cones.cone_steps import (
     ConeIterate,
     ConeProblem,
@@ -75,8 +81,10 @@ class ConeSolution:
         r: in the box, with Σr = 0 where the offset is free, inside all cones up to rounding.
     weights : ndarray of shape (n_blocks,)
         η ≥ 0 of the blocks K_g as they were given; 0 where a kernel is not in the model.
-    intercept, level : float
-        The multipliers of Σr = 0 and of the mass.
+    intercept : float, or ndarray of shape (n_outputs,) if there are several
+        The multiplier of Σr = 0.
+    level : float
+        That of the mass.
     objective, bound : float
         Of the model Σ η_g K_g r + intercept, and of r. The optimum is between them.
     steps : int
@@ -86,7 +94,7 @@ class ConeSolution:
     u: Vector
     response: Vector
     weights: Vector
-    intercept: float
+    intercept: float | Vector
     level: float
     objective: float
     bound: float
@@ -107,7 +115,7 @@ class ConeSession:
         Its boxes must contain 0. Caps may be infinite where it has curvature. With its own margin
         choice only the squared penalty has a dual.
     offset : {"none", "penalized", "free"}
-        A penalized offset is a block more, K = 11ᵀ with limit 1.
+        A penalized offset is a block more, K = 11ᵀ with limit 1; of several outputs √(Σ b²) is.
     squared : bool
         Whether the penalty is ½(Σ‖f‖)² and not Σ‖f‖.
     """
@@ -122,18 +130,19 @@ class ConeSession:
         _check(loss, squared=squared)
         self.loss, self.squared = loss, squared
         self._free = offset == "free"
-        self._store = BlockStore(loss.n_rows)
+        self._store = BlockStore(*(part.n_rows for part in loss.parts))
         self._numbers: list[int] = []
         self._offset_block: int | None = None
         if offset == "penalized":
             self._offset_block = 0
-            self._store.add(FactorBlock(np.ones((loss.n_rows, 1))), 1.0)
+            ones = [FactorBlock(np.ones((part.n_rows, 1))) for part in loss.parts]
+            self._store.add(OutputsBlock(ones), 1.0)
 
     def __len__(self) -> int:
         """How many blocks were added."""
         return len(self._numbers)
 
-    def add(self, blocks: Sequence[GramBlock | FactorBlock], limits: Vector) -> None:
+    def add(self, blocks: Sequence[Block], limits: Vector) -> None:
         """Put more blocks into the session, with the limits of their cones."""
         first = len(self._store)
         self._store.add_all(blocks, limits)
@@ -172,6 +181,7 @@ class ConeSession:
         variables = self.loss.variables
         signs = np.unique(variables.sign)
         if len(variables) and not (self._free and len(signs) == 1):
+            self._check_signs()
             return None
         if self.loss.chooses_margin:
             raise ValueError("a loss with its own margin needs rows, of both signs")
@@ -183,12 +193,21 @@ class ConeSession:
             u=np.zeros(len(variables)),
             response=np.zeros(self.loss.n_rows),
             weights=np.zeros(len(self)),
-            intercept=intercept,
+            intercept=self._by_output(np.full(len(self.loss.parts), intercept)),
             level=0.0,
             objective=self.loss.value(np.full(self.loss.n_rows, intercept)),
             bound=0.0,
             steps=0,
         )
+
+    def _check_signs(self) -> None:
+        """With free offsets, r is 0 for an output whose variables are of one sign."""
+        signs = [np.unique(part.variables.sign) for part in self.loss.parts]
+        if self._free and any(len(own) == 1 for own in signs):
+            raise ValueError("each output needs rows whose r may be positive, and others")
+
+    def _by_output(self, intercept: Vector) -> float | Vector:
+        return float(intercept[0]) if len(intercept) == 1 else intercept
 
     def _solution(self, answer: _Answer, descent: _Descent) -> ConeSolution:
         allowance = max(PURIFICATION * descent.wanted_gap, FOR_ZEROS) * descent.scale
@@ -196,12 +215,12 @@ class ConeSession:
         weights = answer.weights / self._store.limits**2
         intercept = answer.at.offset
         if self._offset_block is not None:
-            intercept = float(weights[self._offset_block] * answer.response.sum())
+            intercept = weights[self._offset_block] * self._store.sums(answer.response)
         return ConeSolution(
             u=self.loss.variables.values(answer.response),
             response=answer.response,
             weights=weights[self._numbers],
-            intercept=intercept,
+            intercept=self._by_output(intercept),
             level=answer.at.level,
             objective=answer.objective,
             bound=answer.bound,
@@ -274,7 +293,9 @@ class _Descent:
         problem, store = self.problem, self.problem.store
         sizes = np.sqrt(np.maximum(store.products(at.slack.body, at.slack.body), 0.0))
         weights = at.weights
-        output = at.offset - store.sum_in_rows(store.combination((weights, at.slack.body)))
+        output = store.spread(at.offset) - store.sum_in_rows(
+            store.combination((weights, at.slack.body))
+        )
         objective = _penalty(problem, float(weights @ sizes)) + problem.loss.value(output)
         _, bound = _bound(problem, at.response, float(sizes.max(initial=0.0)))
         self.scale = max(abs(objective), abs(bound), self._least, SMALLEST)
@@ -322,7 +343,7 @@ class _Answer:
 
     def _objective(self, weights: Vector) -> float:
         penalty = _penalty(self.problem, float(weights @ self._sizes))
-        output = self._in_rows @ weights + self.at.offset
+        output = self._in_rows @ weights + self.problem.store.spread(self.at.offset)
         return penalty + self.problem.loss.value(output)
 
     def with_ends(self, allowance: float) -> _Answer:
@@ -331,7 +352,9 @@ class _Answer:
         for nearness in END:
             response = _at_ends(self.at, loss, nearness)
             if self.problem.free_offset:
-                response = _balanced(response, loss)
+                parts = zip(loss.parts, self.problem.store.rows, strict=True)
+                own = [_balanced(response[rows], part) for part, rows in parts]
+                response = np.concatenate(own)
             other = _Answer(self.problem, self.at, response)
             if other.bound >= self.bound - allowance and (
                 other.objective <= self.objective + allowance
@@ -358,7 +381,7 @@ class _Answer:
         """The answer, or no model where that is better, as it can be where no digit is left."""
         nothing = self.problem.loss.value(np.zeros_like(self.response))
         if not self.objective <= nothing:
-            self.at = replace(self.at, offset=0.0)
+            self.at = replace(self.at, offset=0.0 * self.at.offset)
             self.weights, self.objective = np.zeros_like(self.weights), nothing
         return self
 

@@ -11,6 +11,9 @@ feasible for these rows is feasible for all, with the same gain and the same nor
 bound holds for the whole problem. All rows are checked afterwards; those that are on another side
 than they were taken for come back, until objective and bound meet over all rows.
 
+Where the rows are those of several outputs, those that leave are chosen, and stood for, output by
+output.
+
 The first guess comes from a part of the rows, at costs that make up for the others. (Column and
 constraint generation: Dedieu, Mazumder, Wang, JMLR 2022.)
 """
@@ -27,13 +30,14 @@ from numpy.typing import NDArray
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.packed import PackedMatrix
 from cgboost.losses import SupportVectorLoss
-from cgboost.optimizers.cones.cone_blocks import GramBlock
+from cgboost.losses.dual.side_by_side import SideBySide, slices
+from cgboost.optimizers.cones.cone_blocks import GramBlock, OutputsBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
 from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.tolerances import SMALLEST
 
 FEW_CONE_ROWS = 300
-"""With no more rows than this all of them are solved as fast at once."""
+"""With no more rows of an output than this all of them are solved as fast at once."""
 
 PART = 6
 """One row in so many takes part in the first guess, …"""
@@ -112,9 +116,16 @@ class _Rows:
         whole[self.kept] = response[: len(self.kept)]
         return whole
 
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.kept) + len(self.sums)
+
 
 class RowsSession:
-    """A :class:`ConeSession` that solves over the rows that count; blocks are Gram matrices.
+    """A :class:`ConeSession` that solves over the rows that count.
+
+    Blocks are Gram matrices of the training rows, the same for all outputs.
 
     Parameters
     ----------
@@ -132,6 +143,7 @@ class RowsSession:
         squared: bool = False,
     ) -> None:
         self.loss, self._offset, self._squared = loss, offset, squared
+        self._slices = slices(part.n_rows for part in loss.parts)
         self._blocks: list[GramBlock] = []
         self._limits: list[float] = []
         self.last: tuple[Vector, Vector] | None = None
@@ -148,23 +160,25 @@ class RowsSession:
         loss = self.loss
         plain = loss.mass is None and loss.curvature is None and loss.shrinks
         finite = np.isfinite(loss.lower).all() and np.isfinite(loss.upper).all()
-        return loss.n_rows <= FEW_CONE_ROWS or not (plain and finite and self._blocks)
+        return loss.parts[0].n_rows <= FEW_CONE_ROWS or not (plain and finite and self._blocks)
 
     def solve(self, time_limit: float | None = None, accuracy: float = 0.0) -> ConeSolution:
         """The optimum over the blocks in the session; see :meth:`ConeSession.solve`."""
         deadline = deadline_of(time_limit)
         answer = None if self._whole else self._by_rows(deadline, accuracy)
         if answer is None:
-            session = self._opened(self.loss, self._blocks)
+            outputs = len(self.loss.parts)
+            session = self._opened(self.loss, [outputs * [own] for own in self._blocks])
             answer = session.solve(time_left(deadline), accuracy)
             output = self._output_of(answer.weights, answer.response, answer.intercept)
             if self._blocks:
                 self.last = output, answer.response
         return answer
 
-    def _opened(self, loss: SupportVectorLoss, blocks: Sequence[GramBlock]) -> ConeSession:
+    def _opened(self, loss: SupportVectorLoss, blocks: Sequence[list[GramBlock]]) -> ConeSession:
+        """A session with these blocks, one for each output."""
         session = ConeSession(loss, offset=self._offset, squared=self._squared)
-        session.add(blocks, np.array(self._limits))
+        session.add([OutputsBlock(parts) for parts in blocks], np.array(self._limits))
         return session
 
     def _by_rows(self, deadline: float, accuracy: float) -> ConeSolution | None:
@@ -173,17 +187,22 @@ class RowsSession:
         output, response = self._guess(deadline) if self.last is None else self.last
         ends, distance = _ends(loss, output, response)
         while True:
-            kept = distance <= np.quantile(distance, share)
+            kept = self._kept(distance, share)
             if np.count_nonzero(kept) > MOST * loss.n_rows:
                 return None
-            rows = _Rows.of(kept, ends)
-            small = rows.loss(loss)
-            blocks = [GramBlock(rows.of_gram(PackedMatrix.of(own.gram))) for own in self._blocks]
-            answer = self._opened(small, blocks).solve(time_left(deadline), accuracy)
-            response = np.clip(rows.all_of(answer.response), loss.lower, loss.upper)
+            parts = [_Rows.of(kept[own], ends[own]) for own in self._slices]
+            whole = zip(parts, loss.parts, strict=True)
+            small = SideBySide.joined([rows.loss(own) for rows, own in whole])
+            session = self._opened(small, self._small_blocks(parts))
+            answer = session.solve(time_left(deadline), accuracy)
+            smaller = zip(parts, slices(rows.count for rows in parts), strict=True)
+            response = np.concatenate([rows.all_of(answer.response[own]) for rows, own in smaller])
+            response = np.clip(response, loss.lower, loss.upper)
             output = self._output_of(answer.weights, response, answer.intercept)
             self.last = output, response
-            missed = loss.value(output) - small.value(rows.of_rows(output))
+            pairs = zip(parts, self._slices, strict=True)
+            outputs = np.concatenate([rows.of_rows(output[own]) for rows, own in pairs])
+            missed = loss.value(output) - small.value(outputs)
             scale = max(abs(answer.objective), abs(answer.bound), SMALLEST)
             now, distance = _ends(loss, output, response)
             wrong = ~kept & (now != ends)
@@ -197,24 +216,55 @@ class RowsSession:
             ends, share = now, GROWTH_OF_KEPT * share
             distance[wrong] = 0.0  # besides those that are inside their box
 
+    def _kept(self, distance: Vector, share: float) -> NDArray[np.bool_]:
+        """Which rows are in the smaller problem: of each output this share, the nearest ones.
+
+        Of several outputs each must have rows of both signs.
+        """
+        kept = np.zeros(len(distance), dtype=bool)
+        for rows, loss in zip(self._slices, self.loss.parts, strict=True):
+            own = distance[rows]
+            kept[rows] = own <= np.quantile(own, share)
+            if len(self._slices) > 1:
+                for side in (loss.upper > 0, loss.lower < 0):
+                    kept[rows.start + int(np.argmin(np.where(side, own, np.inf)))] = True
+        return kept
+
+    def _small_blocks(self, parts: Sequence[_Rows]) -> list[list[GramBlock]]:
+        """The kernels on the rows of the smaller problem."""
+        return [
+            [GramBlock(rows.of_gram(PackedMatrix.of(own.gram))) for rows in parts]
+            for own in self._blocks
+        ]
+
     def _guess(self, deadline: float) -> tuple[Vector, Vector]:
-        """Like :attr:`last`, from a part of the rows."""
-        n_rows = self.loss.n_rows
-        part = np.sort(np.random.default_rng(0).permutation(n_rows)[: n_rows // PART])
-        session = RowsSession(self.loss.on_part(part), offset=self._offset, squared=self._squared)
+        """Like :attr:`last`, from a part of the rows, in which every output has both signs."""
+        losses = self.loss.parts
+        n_rows, order = losses[0].n_rows, np.random.default_rng(0).permutation(losses[0].n_rows)
+        chosen = order[: n_rows // PART]
+        if len(losses) > 1:
+            sides = [side for own in losses for side in (own.upper > 0, own.lower < 0)]
+            first = [order[np.argmax(side[order])] for side in sides]
+            chosen = np.union1d(chosen, first)
+        part = np.sort(chosen)
+        loss = SideBySide.joined([own.on_part(part) for own in losses])
+        session = RowsSession(loss, offset=self._offset, squared=self._squared)
         grams = [PackedMatrix.of(PackedMatrix.of(own.gram).part(part)) for own in self._blocks]
         session.add([GramBlock(gram) for gram in grams], np.array(self._limits))
         answer = session.solve(time_left(deadline), COARSE_GUESS)
-        response = np.zeros(n_rows)
-        response[part] = answer.response
-        output = self._output_of(answer.weights, response, answer.intercept)
-        return output, np.zeros(n_rows)  # no row is known to be at its cost
+        response = np.zeros((len(losses), n_rows))
+        response[:, part] = answer.response.reshape(len(losses), -1)
+        output = self._output_of(answer.weights, response.ravel(), answer.intercept)
+        return output, np.zeros(response.size)  # no row is known to be at its cost
 
-    def _output_of(self, weights: Vector, response: Vector, intercept: float) -> Vector:
-        output = np.full(self.loss.n_rows, intercept)
+    def _output_of(self, weights: Vector, response: Vector, intercept: float | Vector) -> Vector:
+        parts = np.atleast_1d(intercept)
+        output = np.repeat(parts, self.loss.n_rows // len(parts))
         for weight, block in zip(weights, self._blocks, strict=True):
             if weight:
-                output += weight * (PackedMatrix.of(block.gram) @ response)
+                gram = PackedMatrix.of(block.gram)
+                for rows in self._slices:
+                    output[rows] += weight * (gram @ response[rows])
         return output
 
 

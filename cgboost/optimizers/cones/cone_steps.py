@@ -9,9 +9,10 @@ the optimum y = ηLᵀr with the weight η = t/τ of the kernel, and the model i
     gain − sign·f − level − curvature·u + z₀ − z₁ = 0     z₀u = z₁(costs − u) = μ
     (τ, −Lᵀr) ∘ (t, y) = (μ, 0)                           height = Σt (its square only)
 
-with Σr = 0 where b is free, and Σu = amount, or ≤, where the loss has a mass; its multiplier is the
-level. The Newton equations are those of a second-order cone program under the scaling of Nesterov
-and Todd. Heads need not be 1 at the start: relaxed as they are, any u is inside all cones.
+with Σr = 0 where b is free, for the rows of every output where there are several, and Σu = amount,
+or ≤, where the loss has a mass; its multiplier is the level. The Newton equations are those of a
+second-order cone program under the scaling of Nesterov and Todd. Heads need not be 1 at the start:
+relaxed as they are, any u is inside all cones.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ class ConeNumbers:
     height : float
     response : ndarray of shape (n_rows,)
         r. It has digits that u loses where a row's two variables are large.
-    offset, level : float
+    offset : ndarray of shape (n_outputs,)
+    level : float
     room : float
         amount − Σu of a mass that may be less, otherwise 0.
     """
@@ -113,7 +115,7 @@ class ConeNumbers:
     dual: ConeVector
     height: float
     response: Vector
-    offset: float
+    offset: Vector
     level: float
     room: float
 
@@ -158,10 +160,10 @@ class NewtonEquations:
         self.weights = problem.by_row(self.give)
         there = np.where(self.weights > 0, self.weights, 1.0)
         self._per_row = 1.0 / there
-        free, diagonal = [], []
+        free: list[Vector] = []
         if problem.free_offset:
-            free.append(np.ones(loss.n_rows))
-            diagonal.append(0.0)
+            free = [store.spread(own) for own in np.eye(len(store.sizes))]
+        diagonal = [0.0] * len(free)
         if self.sums_to is not None:
             self._tilt = problem.by_row(variables.sign * self.give) * self._per_row
             free.append(self._tilt)
@@ -180,7 +182,8 @@ class NewtonEquations:
     def _residuals(self) -> None:
         at, variables = self.at, self.variables
         loss, squared = self.problem.loss, self.problem.squared
-        self.output = self.problem.store.sum_in_rows(at.dual.body) + at.offset
+        store = self.problem.store
+        self.output = store.sum_in_rows(at.dual.body) + store.spread(at.offset)
         self.side = (
             variables.gain()
             - variables.curvature * at.u
@@ -232,9 +235,9 @@ class NewtonEquations:
         pull = self.side + low / at.u - at.low
         pull -= np.where(self.bounded, high / self.over - at.high, 0.0)
         by_row = problem.by_row(variables.sign * pull * self.give) * self._per_row
-        free = []
+        free: list[float] = []
         if problem.free_offset:
-            free.append(float(at.response.sum()))
+            free = store.sums(at.response).tolist()
         if self.sums_to is not None:
             own = float(pull @ self.give) - float((self.weights * self._tilt) @ by_row)
             own -= self.missing
@@ -270,7 +273,7 @@ class NewtonEquations:
             dual=dual,
             height=height,
             response=found.response,
-            offset=float(found.free[0]) if problem.free_offset else 0.0,
+            offset=found.free[: len(at.offset)] if problem.free_offset else 0.0 * at.offset,
             level=level,
             room=(mass - at.room * level) / at.level - at.room if self.bounds_mass else 0.0,
         )
@@ -319,8 +322,12 @@ def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:
     both = np.bincount(variables.row, minlength=loss.n_rows)[variables.row] == 2
     u[both & (gain < 0)] *= LOSING_SHARE
     if problem.free_offset:
-        up, down = u[variables.sign > 0].sum(), u[variables.sign < 0].sum()
-        u *= np.where(variables.sign > 0, min(1.0, down / up), min(1.0, up / down))
+        for rows in store.rows:
+            own = (rows.start <= variables.row) & (variables.row < rows.stop)
+            above, below = own & (variables.sign > 0), own & (variables.sign < 0)
+            up, down = u[above].sum(), u[below].sum()
+            u[above] *= min(1.0, down / up)
+            u[below] *= min(1.0, up / down)
     if loss.mass is not None:
         most = loss.mass.amount * (1.0 if loss.chooses_margin else START_INSIDE)
         u = np.minimum(u * min(most / float(u.sum()), 2.0), np.where(bounded, 0.9 * costs, np.inf))
@@ -363,7 +370,7 @@ def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:
         dual=dual,
         height=height,
         response=response,
-        offset=0.0,
+        offset=np.zeros(len(store.sizes)),
         level=level,
         room=room,
         measured=float(np.linalg.norm(response)),
@@ -403,7 +410,7 @@ def _evaluated(problem: ConeProblem, at: ConeIterate) -> ConeIterate:
         at = replace(at, measured=size)
         body = store.combination((-1.0, store.images(at.response)))
     else:
-        body = replace(at.slack.body, inner=-(store.columns.T @ at.response))
+        body = replace(at.slack.body, inner=-store.inner(at.response))
     return replace(at, slack=ConeVector(at.slack.head, body))
 
 

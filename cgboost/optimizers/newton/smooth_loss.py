@@ -8,7 +8,7 @@ whose Hessian is no diagonal matrix gives ``hessian(output, factors, softened=â€
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -139,6 +139,11 @@ class RowwiseLoss:
     def n_rows(self) -> int:
         """Number of training rows."""
         return self.on_rows.n_rows
+
+    @property
+    def parts(self) -> Sequence[RowwiseLoss]:
+        """The losses of the outputs that its rows belong to, one after the other: itself."""
+        return [self]
 
     def value(self, output: Vector) -> float:
         """F(f)."""

@@ -5,6 +5,9 @@ Dual     max gain(r)   with  √(rᵀK_p r) ≤ w_p  for the kernels in the mast
 
 With η_p ≥ 0 the multiplier of ½rᵀK_p r ≤ ½w_p² the optimum is f_p = η_p K_p r.
 
+Several outputs share η: rows are the pairs (output, training row), K_p is block diagonal with the
+kernel's matrix for every output, ‖f_p‖² is Σ_c‖f_pc‖², and every output has its own offset.
+
 A smooth loss takes proximal Newton steps: F is replaced by its quadratic model at the present
 output, whose dual is a cone program again, and the way to its optimum is cut short until F and the
 norms really fall. (Lee, Sun, Saunders, *Proximal Newton-type methods*, SIAM J. Optim. 24, 2014.)
@@ -14,6 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from math import hypot
 from typing import Any
 
 import numpy as np
@@ -24,7 +28,8 @@ from cgboost.generation.columns import Column
 from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.spaces import FunctionSpace, SpaceColumn
 from cgboost.losses import SupportVectorLoss
-from cgboost.optimizers.cones.cone_blocks import GramBlock
+from cgboost.losses.dual.side_by_side import SideBySide, slices
+from cgboost.optimizers.cones.cone_blocks import GramBlock, OutputsBlock
 from cgboost.optimizers.cones.cone_interior_point import ConeSession, ConeSolution
 from cgboost.optimizers.cones.cone_rows import RowsSession
 from cgboost.optimizers.live_dual import RestrictedPoint
@@ -88,10 +93,13 @@ class WholeKernelProblem(ABC):
     form : DualForm
     columns : list of Column
         Those of the master; every answer appends the functions that it uses.
+    loss : SupportVectorLoss or RowwiseLoss
     """
 
-    def __init__(self, form: DualForm, columns: list[Column]) -> None:
+    def __init__(self, form: DualForm, columns: list[Column], loss: Any) -> None:
         self.form, self.columns = form, columns
+        self._parts: Sequence[Any] = loss.parts
+        self._slices = slices(part.n_rows for part in self._parts)
         self.spaces: list[FunctionSpace] = []
         self.active: list[FunctionSpace] = []
         self.largest_entry = 0.0
@@ -109,12 +117,43 @@ class WholeKernelProblem(ABC):
             [space.norm(response) / space.weight**2 for space in self.spaces]
         )  # √(rᵀKr)/w
 
+    def _times(self, kernel: PackedMatrix, vector: Vector) -> Vector:
+        """K v, output by output."""
+        return np.concatenate([kernel @ vector[rows] for rows in self._slices])
+
+    def _constant(self, intercept: float | Vector) -> Vector:
+        """The output of a model without functions."""
+        offsets = np.broadcast_to(intercept, len(self._slices))
+        return np.repeat(offsets, self._slices[0].stop).astype(np.float64)
+
+    def _sums(self, response: Vector) -> Vector:
+        """Σr of every output."""
+        return np.array([response[rows].sum() for rows in self._slices])
+
+    def _output(self, vectors: Sequence[Vector] | Vector, intercept: float | Vector) -> Vector:
+        """That of the model with the functions f_p = K_p a_p, one vector a_p for each kernel."""
+        output = self._constant(intercept)
+        for space, own in zip(self.spaces, vectors, strict=True):
+            if own.any():
+                output += self._times(space.gram, own)
+        return output
+
+    def _charge(self, vectors: Sequence[Vector] | Vector, intercept: float | Vector) -> float:
+        """The penalty of this model."""
+        sizes = [space.norm(own) for space, own in zip(self.spaces, vectors, strict=True)]
+        return self.form.value(np.array(sizes), intercept)
+
     @abstractmethod
     def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
         """The optimum over all kernels taken in, to a relative gap of ``accuracy``."""
 
     def _point(
-        self, vectors: Sequence[Vector], intercept: float, response: Vector, *, solved: bool
+        self,
+        vectors: Sequence[Vector],
+        intercept: Any,
+        response: Vector,
+        *,
+        solved: bool,
     ) -> RestrictedPoint:
         """The answer with the functions f_p = K_p a_p, one vector a_p for each kernel."""
         self._n_answers += 1
@@ -123,7 +162,7 @@ class WholeKernelProblem(ABC):
         used = [p for p, size in enumerate(sizes) if size > least]
         self.active = [self.spaces[p] for p in used]
         coef = np.zeros(len(self.columns) + len(used))
-        output = np.full(len(response), intercept)
+        output = self._constant(intercept)
         for p in used:
             key = (self.spaces[p].name, self._n_answers)
             function = self.spaces[p].best(vectors[p], key=key)
@@ -146,7 +185,7 @@ class WholeKernelDual(WholeKernelProblem):
     """
 
     def __init__(self, loss: SupportVectorLoss, form: DualForm, columns: list[Column]) -> None:
-        super().__init__(form, columns)
+        super().__init__(form, columns, loss)
         self.loss = loss
         self._repeats, self._squared = 0, form.penalty.degree == 2
         self._inside: list[int] = []  # kernels in the session
@@ -174,10 +213,16 @@ class WholeKernelDual(WholeKernelProblem):
                 answer, weights, scores = self._solved(deadline, aim)
         vectors, intercept = self._at_margins(weights, answer)
         inside = self._inside_by_rounding(answer, deadline, aim)
-        response = sparse_response(inside, aim, balanced=self.form.offset == "free")
+        response = self._sparse(inside, aim)
         point = self._point(vectors, intercept, response, solved=aim == 0.0)
         self._leave_out(weights, scores / max(float(scores.max(initial=0.0)), SMALLEST))
         return point
+
+    def _sparse(self, response: Vector, aim: float) -> Vector:
+        """See :func:`sparse_response`; balanced output by output."""
+        balanced = self.form.offset == "free"
+        own = [sparse_response(response[rows], aim, balanced=balanced) for rows in self._slices]
+        return np.concatenate(own)
 
     def _inside_by_rounding(self, answer: ConeSolution, deadline: float, aim: float) -> Vector:
         """The response of an answer, or one for limits that leave room for the scores' rounding.
@@ -233,7 +278,9 @@ class WholeKernelDual(WholeKernelProblem):
                 return answer, weights, scores
             self._activate(violated.tolist())
 
-    def _at_margins(self, weights: Vector, answer: ConeSolution) -> tuple[list[Vector], float]:
+    def _at_margins(
+        self, weights: Vector, answer: ConeSolution
+    ) -> tuple[list[Vector], float | Vector]:
         """The vectors a_p = η_p(r + δ) and the offset, with rows inside their boxes at the margin.
 
         Where the loss is 0 or nearly so, as of data that are met exactly, its cost makes an error
@@ -247,7 +294,8 @@ class WholeKernelDual(WholeKernelProblem):
         if variables.curvature.any() or not used.size:
             return plain, b
         kernel = PackedMatrix.combined(weights[used], [self.spaces[p].gram for p in used])
-        output, objective = kernel @ answer.response + b, self._objective(plain, b)
+        output = self._times(kernel, answer.response) + self._constant(b)
+        objective = self._objective(plain, b)
         for caution in (*NEAR_END, 0.0):
             u = self._near_ends_at_ends(answer, output, caution)
             moved = self._moved_to_margins(kernel, weights, u, answer)
@@ -269,39 +317,40 @@ class WholeKernelDual(WholeKernelProblem):
 
     def _moved_to_margins(
         self, kernel: PackedMatrix, weights: Vector, u: Vector, answer: ConeSolution
-    ) -> tuple[list[Vector], float] | None:
+    ) -> tuple[list[Vector], float | Vector] | None:
         """The answer with this u and its rows at the margin; None where they cannot be there.
 
         ``kernel`` is Σ η_p K_p.
         """
-        variables, b = self.loss.variables, answer.intercept
+        variables, offsets = self.loss.variables, np.atleast_1d(answer.intercept)
         response = variables.response(u)
         inside = np.flatnonzero((u > 0) & (u < variables.costs))
         rows = variables.row[inside]
         if not 0 < len(np.unique(rows)) == len(rows):
             return None
-        total = float(answer.response.sum())  # a penalized offset is a kernel more, b = ηΣr
-        constant = b / total if self.form.charges_offset and total else 0.0
-        output = kernel @ response + b + constant * (float(response.sum()) - total)
-        matrix = kernel.part(rows) + constant
+        totals, excess = self._sums(answer.response), self._sums(response)
+        there = np.where(totals != 0, totals, np.inf)  # a penalized offset is a kernel, b = ηΣr
+        constants = offsets / there if self.form.charges_offset else 0.0 * offsets
+        output = self._times(kernel, response) + self._constant(offsets)
+        output += self._constant(constants * (excess - totals))
         lacking = variables.sign[inside] * (variables.rate(output) - answer.level)[inside]
-        delta = np.zeros(len(response))
-        excess = float(response.sum()) if self.form.offset == "free" else None
-        delta[rows], shift = bordered_solution(matrix, lacking, excess)
+        delta, shift = np.zeros(len(response)), np.zeros(len(offsets))
+        balanced = self.form.offset == "free"
+        for number, own in enumerate(self._slices):
+            if (mine := (own.start <= rows) & (rows < own.stop)).any():
+                matrix = kernel.part(rows[mine] - own.start) + constants[number]
+                delta[rows[mine]], shift[number] = bordered_solution(
+                    matrix, lacking[mine], float(excess[number]) if balanced else None
+                )
         response = response + delta
         if np.abs(delta).max() > SMALL_MOVE * np.abs(response).max():  # along a null space of K
             return None
-        if constant:
-            shift = constant * (float(response.sum()) - total)
-        return [weight * response for weight in weights], b + shift
+        shift = np.where(constants != 0, constants * (self._sums(response) - totals), shift)
+        moved = answer.intercept + (shift if len(shift) > 1 else float(shift[0]))
+        return [weight * response for weight in weights], moved
 
-    def _objective(self, vectors: Sequence[Vector], intercept: float) -> float:
-        sizes = [space.norm(own) for space, own in zip(self.spaces, vectors, strict=True)]
-        output = np.full(self.loss.n_rows, intercept)
-        for space, own in zip(self.spaces, vectors, strict=True):
-            if own.any():
-                output += space.gram @ own
-        return self.form.value(np.array(sizes), intercept) + self.loss.value(output)
+    def _objective(self, vectors: Sequence[Vector], intercept: float | Vector) -> float:
+        return self._charge(vectors, intercept) + self.loss.value(self._output(vectors, intercept))
 
     def _opened(self, inside: list[int], last: Any = None) -> RowsSession:
         """A session with some of the kernels."""
@@ -379,10 +428,10 @@ class WholeKernelNewton(WholeKernelProblem):
     """
 
     def __init__(self, loss: RowwiseLoss, form: DualForm, columns: list[Column]) -> None:
-        super().__init__(form, columns)
+        super().__init__(form, columns, loss)
         self.loss = loss
         self._vectors = np.zeros((0, loss.n_rows))
-        self._intercept = 0.0
+        self._intercept: Any = 0.0 if len(self._slices) == 1 else np.zeros(len(self._slices))
         self._of_model: list[Vector] = []
 
     def add(self, kernels: Sequence[SpaceColumn]) -> None:
@@ -422,13 +471,17 @@ class WholeKernelNewton(WholeKernelProblem):
         response, weights = self.loss.pseudo_response(output), self.loss.weights(output)
         weights = np.maximum(weights, LEAST_CURVATURE * (float(weights.max(initial=0.0)) or 1.0))
         free = np.full(len(output), np.inf)
-        model = SupportVectorLoss(
-            target=output + response / weights, lower=-free, upper=free, curvature=1.0 / weights
+        model = SideBySide.of(
+            SupportVectorLoss(
+                target=output + response / weights, lower=-free, upper=free, curvature=1.0 / weights
+            ),
+            [part.n_rows for part in self._parts],
         )
         offset: Any = self.form.offset
         session = ConeSession(model, offset=offset, squared=self.form.penalty.degree == 2)
         limits = np.array([space.weight for space in self.spaces])
-        session.add([GramBlock(space.gram) for space in self.spaces], limits=limits)
+        blocks = [len(self._slices) * [GramBlock(space.gram)] for space in self.spaces]
+        session.add([OutputsBlock(parts) for parts in blocks], limits=limits)
         answer = session.solve(time_limit, 0.0)
         self._of_model = [answer.response]
         move = answer.weights[:, None] * answer.response - self._vectors
@@ -446,25 +499,13 @@ class WholeKernelNewton(WholeKernelProblem):
             length *= 0.5
         return False
 
-    def _output(self, vectors: Vector, intercept: float) -> Vector:
-        output = np.full(self.loss.n_rows, intercept)
-        for space, own in zip(self.spaces, vectors, strict=True):
-            if own.any():
-                output += space.gram @ own
-        return output
-
-    def _charge(self, vectors: Vector, intercept: float) -> float:
-        """The penalty."""
-        sizes = [space.norm(own) for space, own in zip(self.spaces, vectors, strict=True)]
-        return self.form.value(np.array(sizes), intercept)
-
-    def _value(self, vectors: Vector, intercept: float) -> float:
+    def _value(self, vectors: Vector, intercept: float | Vector) -> float:
         return self._charge(vectors, intercept) + self.loss.value(self._output(vectors, intercept))
 
     def _bound(self, response: Vector) -> float:
         """Lower bound over the kernels in the master."""
         response = self.loss.feasible(response, balanced=self.form.offset == "free")
-        scores = self.form.sizes(self.scores(response), float(response.sum()))
+        scores = self.form.sizes(self.scores(response), hypot(*self._sums(response)))
         largest = float(scores.max(initial=0.0))
         if self.form.penalty.degree == 2:
             return ray_gain(self.loss, response, largest**2)

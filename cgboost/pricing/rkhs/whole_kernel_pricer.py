@@ -1,7 +1,8 @@
 """Pricer of whole kernels: multiple kernel learning.
 
 The unit ball of the space of a kernel scores σ_p = √(rᵀK_p r)/w_p. One pass over all kernels prices
-them, and certifies the bound over all functions of all spaces.
+them, and certifies the bound over all functions of all spaces. Of several outputs, rᵀK_p r is the
+sum over them.
 """
 
 from __future__ import annotations
@@ -77,21 +78,27 @@ class WholeKernelPool:
 
     def scores(self, response: Vector, strata: Indices | None = None) -> tuple[Vector, Vector]:
         """σ_p of some kernels (None: all), and what they are at most, rounding included."""
-        forms, errors = self.forms.values(response, strata)
+        parts = [self.forms.values(own, strata) for own in self._by_output(response)]
+        forms, errors = (sum(each) for each in zip(*parts, strict=True))
         weights = self.weights if strata is None else self.weights[strata]
         least, most = np.maximum(forms, 0.0), np.maximum(forms, 0.0) + errors
         return np.sqrt(least) / weights, np.sqrt(most) / weights
+
+    def _by_output(self, response: Vector) -> Vector:
+        """A line for each output: rᵀK_p r is the sum over them."""
+        return response.reshape(-1, self.pool.data.n_rows)
 
     def promising(self, response: Vector) -> Indices | None:
         """All kernels in the order of what some rows tell of their scores.
 
         None where that costs as much as the scores.
         """
-        support = np.count_nonzero(response)
-        values = len(self.weights) * float(support) ** 2
+        parts = self._by_output(response)
+        supports = np.count_nonzero(parts, axis=1).astype(np.float64)
+        values, support = len(self.weights) * float(supports @ supports), supports.max()
         if self.forms.grams is not None or values < MANY_VALUES or support < ROUGH_FROM:
             return None
-        estimates = self.forms.estimates(response, ROUGH_ROWS) / self.weights**2
+        estimates = sum(self.forms.estimates(own, ROUGH_ROWS) for own in parts) / self.weights**2
         return np.argsort(-estimates, kind="stable")
 
     def release(self) -> None:

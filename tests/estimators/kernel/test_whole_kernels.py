@@ -2,6 +2,7 @@
 
 import warnings
 import weakref
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -25,11 +26,12 @@ from cgboost import (
     Precomputed,
 )
 from cgboost.estimators.kernel.multiple_kernel_learning import WORKING_MATRICES
-from cgboost.exceptions import KernelError
+from cgboost.exceptions import KernelError, TrivialModelWarning
 from cgboost.generation.packed import PackedMatrix
 from cgboost.penalties import GroupNorm, SquaredGroupNorm
 from cgboost.pricing.rkhs.quadratic_forms import QuadraticForms, gram_megabytes
-from tests.function_norms import optimum
+from tests.function_norms import optimum, roots
+from tests.problems import least
 
 LIBRARY = {
     "linear": Linear(),
@@ -114,14 +116,80 @@ def test_regressor_is_certified_at_the_optimum() -> None:
     assert model.dual_bound_ <= best * (1 + 1e-8)
 
 
-def test_many_classes_have_weights_each() -> None:
-    """One against the rest: an array of weights for each kernel, adding up to 1 in each class."""
+def of_classes(X: np.ndarray, Y: np.ndarray, loss: Any, penalty: Any, offset: str) -> float:
+    """CVXPY's optimum of penalty(√Σ_c‖f_pc‖², …) + loss(Y, f) over functions for each class."""
+    b = cp.Variable((1, Y.shape[1])) if offset != "none" else np.zeros((1, Y.shape[1]))
+    parts = [
+        (root := roots(own), cp.Variable((root.shape[1], Y.shape[1]))) for own in grams(X).values()
+    ]
+    norms = [cp.norm(beta, "fro") for _, beta in parts] + [cp.norm(b)] * (offset == "penalized")
+    output = sum(root @ beta for root, beta in parts) + np.ones((len(X), 1)) @ b
+    return least(penalty(norms) + cp.sum(loss(cp.multiply(Y, output))))
+
+
+HINGE, SQUARED, LOGISTIC = (
+    ("hinge", lambda margins: cp.pos(1 - margins)),
+    ("squared_hinge", lambda margins: cp.square(cp.pos(1 - margins))),
+    ("log_loss", lambda margins: cp.logistic(-2 * margins)),
+)
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty", "offset"),
+    [
+        (HINGE, GroupNorm(standardize=False), "free"),
+        (HINGE, SquaredGroupNorm(standardize=False), "penalized"),
+        (SQUARED, GroupNorm(standardize=False), "free"),
+        (LOGISTIC, SquaredGroupNorm(standardize=False), "free"),
+        (LOGISTIC, GroupNorm(standardize=False), "penalized"),
+    ],
+)
+def test_classes_share_their_kernels_at_the_optimum(loss: Any, penalty: Any, offset: str) -> None:
+    """Objective and bound enclose CVXPY's optimum of Σ_p √(Σ_c‖f_pc‖²); one weight a kernel."""
+    X, y = (part[::3] for part in load_iris(return_X_y=True))
+    name, written = loss
+    squared = isinstance(penalty, SquaredGroupNorm)
+
+    def charged(norms: list[Any]) -> Any:
+        return cp.square(sum(norms)) / 2 if squared else sum(norms)
+
+    Y = np.where(y[:, None] == np.arange(3), 1.0, -1.0)
+    best = of_classes(X, Y, written, charged, offset)
+    model = CGBoostClassifier(LIBRARY, loss=name, penalty=penalty, offset=offset, tol=1e-7)  # type: ignore[arg-type]
+    model.fit(X, y)
+    assert model.objective_ == pytest.approx(best, rel=1e-6)
+    assert model.dual_bound_ <= best * (1 + 1e-8)
+    assert model.gap_ <= 1e-7
+    assert sum(model.kernel_weights_.values()) == pytest.approx(1.0)
+    assert model.intercept_.shape == (3,)
+    if name == "log_loss":  # one against the rest
+        shares = 1.0 / (1.0 + np.exp(-2.0 * model.decision_function(X)))
+        shares /= shares.sum(axis=1, keepdims=True)
+        assert model.predict_proba(X) == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"penalty": GroupNorm(shared=False)}, {"penalty": "group", "nu": 0.2}]
+)
+def test_classes_may_choose_kernels_each(parameters: Any) -> None:
+    """One fit for each class, and an array of weights for each kernel that adds up to 1."""
     X, y = load_iris(return_X_y=True)
-    model = CGBoostClassifier(LIBRARY, penalty="group").fit(X, y)
+    model = CGBoostClassifier(LIBRARY, **parameters).fit(X, y)
     weights = np.array(list(model.kernel_weights_.values()))
     assert weights.shape == (4, 3)
     assert weights.sum(axis=0) == pytest.approx(np.ones(3))
-    assert model.score(X, y) > 0.9
+    alone = CGBoostClassifier(LIBRARY, **parameters).fit(X, y == 1)
+    assert weights[:, 1] == pytest.approx(np.array(list(alone.kernel_weights_.values())), abs=1e-6)
+
+
+def test_a_class_without_rows_that_count_has_no_part_in_the_choice() -> None:
+    """It is a constant, and the other classes have fits of their own."""
+    X, y = load_iris(return_X_y=True)
+    model = CGBoostClassifier(LIBRARY, penalty="group")
+    with pytest.warns(TrivialModelWarning, match="class 2: no column"):
+        model.fit(X, y, sample_weight=y != 2)
+    assert model.kernel_weights_["linear"].shape == (3,)
+    assert model.score(X[:100], y[:100]) > 0.9
 
 
 def test_views_as_matrices_with_names() -> None:
@@ -193,9 +261,9 @@ def test_runs_do_not_keep_each_others_matrices(monkeypatch: pytest.MonkeyPatch) 
         return own
 
     monkeypatch.setattr(QuadraticForms, "gram", counted)
-    model = CGBoostClassifier(
-        library, penalty="group", tol=0.1, cache_size=(most + 0.5 + WORKING_MATRICES) * each
-    )
+    budget = (most + 0.5 + WORKING_MATRICES) * each
+    penalty = GroupNorm(shared=False)
+    model = CGBoostClassifier(library, penalty=penalty, tol=0.1, cache_size=budget)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.path(X, y, [0.3, 3.0])

@@ -57,7 +57,7 @@ def test_the_optimum_is_clarabels(
     loss = random_loss(rng, n_rows, kind, 10.0 ** rng.uniform(-3, 3))
     columns -= columns.mean(axis=0) if offset == "free" else 0.0
     problem = whole(loss, columns, two_sided=two_sided, offset=offset)
-    end = ActiveSetMethod().solve(problem, at_zero(problem), None)
+    end = ActiveSetMethod().solve(problem, at_zero(problem), np.inf)
     coef = np.sqrt(problem.block.weights) * problem.coefficients(end.s)
     found = primal(loss, columns, coef, end.offset, charged=offset == "penalized")
     best = optimum(loss, columns, two_sided=two_sided, offset=offset)
@@ -76,7 +76,7 @@ def test_nearly_collinear_kernel_columns(two_sided: bool, width: float, price: f
     columns = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / width)
     loss = hinge(np.where(X[:, 0] + 0.3 * rng.normal(size=80) > 0, 1.0, -1.0), np.full(80, price))
     problem = whole(loss, columns, two_sided=two_sided)
-    end = ActiveSetMethod().solve(problem, at_zero(problem), None)
+    end = ActiveSetMethod().solve(problem, at_zero(problem), np.inf)
     assert end.relative_gap <= 1e-8
 
 
@@ -85,7 +85,7 @@ def test_features_of_size_1000_are_solved_beyond_the_rounding_of_their_scores() 
     rng = np.random.default_rng(0)
     columns = 1e3 * rng.normal(size=(100, 10))
     problem = whole(random_loss(rng, 100, "hinge", 1.0), columns, offset="none")
-    end = ActiveSetMethod().solve(problem, at_zero(problem), None)
+    end = ActiveSetMethod().solve(problem, at_zero(problem), np.inf)
     anew = problem.point(end.r, end.offset)
     assert end.relative_gap <= 1e-9
     assert end.relative_gap < 0.2 * anew.relative_gap
@@ -103,16 +103,16 @@ def test_starts_take_few_steps(two_sided: bool) -> None:
     labels = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=300) > 0, 1.0, -1.0)
     loss, method = hinge(labels, np.ones(300)), ActiveSetMethod()
     problem = whole(loss, columns[:, :200], two_sided=two_sided)
-    end = method.solve(problem, at_zero(problem), None)
+    end = method.solve(problem, at_zero(problem), np.inf)
     cold = method.steps
     assert end.relative_gap <= TARGET_GAP
     assert cold <= 80
-    method.solve(problem, problem.point(end.r, end.offset), None)
+    method.solve(problem, problem.point(end.r, end.offset), np.inf)
     assert method.steps == cold
     for count in range(205, 255, 5):
         before = method.steps
         problem = whole(loss, columns[:, :count], two_sided=two_sided)
-        end = method.solve(problem, problem.point(end.r, end.offset), None)
+        end = method.solve(problem, problem.point(end.r, end.offset), np.inf)
         assert end.relative_gap <= TARGET_GAP
         assert method.steps - before <= cold
     assert method.steps - cold <= 4 * cold  # ten solves
