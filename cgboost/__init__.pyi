@@ -79,6 +79,9 @@ from .kernels.objects.sets import Tanimoto as Tanimoto
 from .kernels.objects.strings import Spectrum as Spectrum
 from .kernels.on_columns import On as On
 from .kernels.precomputed import Precomputed as Precomputed
+from .proofs.certificate import Certificate as Certificate
+from .proofs.certificate import certify as certify
+from .proofs.certificate import polish as polish
 from .persistence.checkpoint import Checkpoint as Checkpoint
 from .persistence.models import load as load
 

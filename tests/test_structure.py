@@ -38,6 +38,9 @@ ALLOWED = {
     "linear": {"estimators"},
     "routing": {"integer"},
     "sources": {"additive"},
+    "proofs": {
+        *("estimators", "generation", "losses", "penalties", "optimizers", "masters", "pricing"),
+    },
     "persistence": {"generation"},
     "inspection": {
         *("estimators", "integer", "persistence", "generation", "losses", "kernels", "tables"),
