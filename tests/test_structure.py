@@ -44,10 +44,10 @@ ALLOWED = {
     "persistence": {"generation"},
     "inspection": {
         *("estimators", "integer", "persistence", "generation", "losses", "kernels", "tables"),
-        *("additive", "pricing"),
+        *("additive", "pricing", "proofs"),
     },
     "studies": {
-        *("estimators", "inspection", "persistence", "generation", "kernels", "explain"),
+        *("estimators", "inspection", "persistence", "generation", "kernels", "explain", "proofs"),
         *("solvers", "cgboost"),
     },
     "above": set(),

@@ -30,18 +30,19 @@ from cgboost.proofs.readers import (
     reading_of,
 )
 
-TIGHT = 2.0
-"""A bound is tight enough when no more than this multiple of the gap can be its own fault: a better
-point has been found that is worth the rest."""
+TIGHT_ENOUGH = 1.25
+"""A bound is tight enough when the gap is at most this multiple of what a better point gains: a
+fifth of it may then be the bound's own fault."""
 
-PROVEN = 1e-9
+PROVEN_GAP = 1e-9
 """A relative gap at which nothing is left to be told apart."""
 
-POLISHED = 1e-8
+POLISHED_GAP = 1e-8
 """The relative gap at which a model counts as polished."""
 
-TOLERANCES = (1e-7, 1e-10)
-"""Of libsvm, one after the other: the first is mostly enough."""
+FINEST_TOL = 1e-7
+"""Tolerance of libsvm for polished machines. It keeps kernel values in single precision, and a
+smaller one only takes longer: gaps end at some 1e-7."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,7 @@ def certify(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificat
 
     A lower bound on the objective of all models of the class comes from a dual point: at first the
     model's own residuals, scaled until no feature violates its constraint; where that says little,
-    from a point nearer to the optimum, until at most half of the gap can be the bound's fault.
+    from a point nearer to the optimum, until at most a fifth of the gap can be the bound's fault.
 
     Parameters
     ----------
@@ -138,11 +139,11 @@ def certify(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificat
 
     def enough(given: Point, best: Point, dual: DualPoint) -> bool:
         gap = given.objective - dual.bound
-        small = gap <= PROVEN * abs(given.objective)
-        return small or gap <= TIGHT * (given.objective - best.objective)
+        small = gap <= PROVEN_GAP * abs(given.objective)
+        return small or gap <= TIGHT_ENOUGH * (given.objective - best.objective)
 
     reading = reading_of(last, data)
-    return _certificate(last, data, reading.assumed, _searched(reading, enough, PROVEN))
+    return _certificate(last, data, reading.assumed, _searched(reading, enough, PROVEN_GAP))
 
 
 def polish(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -172,10 +173,10 @@ def polish(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
         return _polished_machine(polished, last, data)
 
     def enough(given: Point, best: Point, dual: DualPoint) -> bool:
-        return best.objective - dual.bound <= POLISHED * abs(best.objective)
+        return best.objective - dual.bound <= POLISHED_GAP * abs(best.objective)
 
     reading = reading_of(last, data)
-    searches = _searched(reading, enough, POLISHED)
+    searches = _searched(reading, enough, POLISHED_GAP)
     best = [search.best for search in searches]
     reading.write(last, [point.coef for point in best], [point.intercept for point in best])
     for search in searches:
@@ -230,14 +231,11 @@ def _of_machine(model: Any, data: Data) -> Certificate:
 
 
 def _polished_machine(polished: Any, last: Any, data: Data) -> Any:
-    """By libsvm, at smaller and smaller tolerances."""
+    """By libsvm, at a smaller tolerance."""
     weights = data.weights if data.weighted else None
-    for tol in TOLERANCES:
-        better = clone(last).set_params(tol=tol, max_iter=-1)
-        better.fit(data.X, data.y, sample_weight=weights)
-        certificate = _of_machine(better, data)
-        if certificate.gap <= POLISHED:
-            break
+    better = clone(last).set_params(tol=FINEST_TOL, max_iter=-1)
+    better.fit(data.X, data.y, sample_weight=weights)
+    certificate = _of_machine(better, data)
     if isinstance(polished, Pipeline):
         polished.steps[-1] = (polished.steps[-1][0], better)
     else:

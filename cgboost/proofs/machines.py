@@ -34,7 +34,7 @@ from cgboost.losses import (
 from cgboost.proofs.problem import DualPoint, Point
 from cgboost.proofs.rows import Rows, rows_of
 
-ROWS_AT_A_TIME = 2**22
+KERNEL_VALUES_AT_ONCE = 2**22
 """Kernel values that are held at once: 32 MB."""
 
 
@@ -179,7 +179,7 @@ def _sums(model: Any, X: Any, support: NDArray[np.intp], A: Vector) -> Vector:
     if model.kernel == "precomputed":
         return np.asarray(X[:, support] @ A)
     kernel, n_rows = _kernel(model), X.shape[0]
-    step = max(1, ROWS_AT_A_TIME // max(1, len(support)))
+    step = max(1, KERNEL_VALUES_AT_ONCE // max(1, len(support)))
     vectors = X[support]
     parts = [kernel(X[start : start + step], vectors) @ A for start in range(0, n_rows, step)]
     return np.vstack(parts)

@@ -27,26 +27,26 @@ from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from cgboost.proofs.problem import DualPoint, LinearProblem, Point
 from cgboost.proofs.rows import BoxRows, Rows
 
-DIRECT = 1500
+SOLVED_DIRECTLY = 1500
 """Linear systems of up to so many unknowns are solved directly: 0.2 s and 18 MB."""
 
-STEPS = 100
+NEWTON_STEPS = 100
 """Newton steps at most."""
 
-NARROWER = 0.2
+SHARPER = 0.2
 """Of each width of kinks the next one."""
 
 SMALLEST_WIDTH = 1e-12
 """Width, relative to the first, below which rounding decides."""
 
-SETTLED = 0.1
+SETTLED_SHARE = 0.1
 """Kinks become sharper when a step gains less than this share of what rounding them costs."""
 
-LEVEL = 0.1
+LEVEL_ENOUGH = 0.1
 """A step ends where the slope along it is this share of the first one. Losses that are nearly
 piecewise linear have long straight pieces, and halving steps alone would take many."""
 
-SHORTEST = 1e-8
+SHORTEST_STEP = 1e-8
 """A step cut below this cannot lower the objective in floating point."""
 
 CG_STEPS = 100
@@ -159,13 +159,13 @@ def _by_newton(search: Search) -> None:
         for point, left in _newton(problem, rows, at):
             at, steps = point, steps + 1
             response = rows.response(at.output)
-            if search.offer(point, response) or steps >= STEPS:
+            if search.offer(point, response) or steps >= NEWTON_STEPS:
                 return
-            if width and left < SETTLED * _moved(rows, response, centre):
+            if width and left < SETTLED_SHARE * _moved(rows, response, centre):
                 break
         if not width or width <= SMALLEST_WIDTH * first:
             return
-        width, centre = width * NARROWER, rows.response(at.output)
+        width, centre = width * SHARPER, rows.response(at.output)
 
 
 def _first_width(search: Search) -> float:
@@ -219,7 +219,7 @@ def _newton(problem: LinearProblem, rows: Rows, start: Point) -> Iterator[tuple[
             return
         along = out(move, shift)
         step = _step(rows, output, along, w, move, promise)
-        if step < SHORTEST:
+        if step < SHORTEST_STEP:
             return
         w, b, output = w + step * move, b + step * shift, output + step * along
         own, at = (w[:-1], problem.scale * w[-1]) if problem.charged else (w, b)
@@ -238,9 +238,9 @@ def _step(
         return tilt + step * bend - pulled
 
     low, high, step = 0.0, 1.0, 1.0
-    while high - low > SHORTEST:
+    while high - low > SHORTEST_STEP:
         here = slope(step)
-        if abs(here) <= LEVEL * promise or (step == 1.0 and here < 0):
+        if abs(here) <= LEVEL_ENOUGH * promise or (step == 1.0 and here < 0):
             return step
         low, high = (step, high) if here < 0 else (low, step)
         step = 0.5 * (low + high)
@@ -261,7 +261,7 @@ def _direction(
     if output.ndim == 1:
         bent = rows.curvature(output)
         counting = np.flatnonzero(bent > 0)
-        if min(len(counting), len(slope)) <= DIRECT:
+        if min(len(counting), len(slope)) <= SOLVED_DIRECTLY:
             return _solved(problem, bent[counting], counting, slope, float(tilt))
     n, size = slope.size, int(np.size(tilt)) if free else 0
 

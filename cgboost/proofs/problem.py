@@ -24,7 +24,7 @@ from cgboost.arrays import Vector
 from cgboost.penalties import Penalty
 from cgboost.proofs.rows import Rows, rows_of
 
-NEARLY = 0.999
+NEARLY_WHOLE = 0.999
 """A dual point that is no better when it is this much shorter is not too long."""
 
 Intercept = Literal["free", "charged", "none"]
@@ -158,7 +158,7 @@ class LinearProblem:
         def loss(share: float) -> float:
             return -self._dual_objective(share * response, share * scores)
 
-        if loss(1.0) <= loss(NEARLY):
+        if loss(1.0) <= loss(NEARLY_WHOLE):
             return 1.0
         return float(minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded").x)
 
