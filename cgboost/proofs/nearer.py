@@ -30,7 +30,7 @@ from cgboost.proofs.rows import BoxRows, Rows
 SOLVED_DIRECTLY = 1500
 """Linear systems of up to so many unknowns are solved directly: 0.2 s and 18 MB."""
 
-NEWTON_STEPS = 100
+MOST_NEWTON_STEPS = 100
 """Newton steps at most."""
 
 SHARPER = 0.2
@@ -159,7 +159,7 @@ def _by_newton(search: Search) -> None:
         for point, left in _newton(problem, rows, at):
             at, steps = point, steps + 1
             response = rows.response(at.output)
-            if search.offer(point, response) or steps >= NEWTON_STEPS:
+            if search.offer(point, response) or steps >= MOST_NEWTON_STEPS:
                 return
             if width and left < SETTLED_SHARE * _moved(rows, response, centre):
                 break
