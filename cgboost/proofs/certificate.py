@@ -219,7 +219,8 @@ def _searched(reading: Reading, enough: Any, tol: float) -> list[Search]:
 
 def _of_machine(model: Any, data: Data) -> Certificate:
     check_is_fitted(model)
-    check_features(data.X, model.n_features_in_, type(model).__name__)
+    width = getattr(model, "n_features_in_", data.X.shape[1])  # of a kernel that is a function
+    check_features(data.X, width, type(model).__name__)
     check_classes(model, data.y)
     if int(model.support_.max(initial=0)) >= data.X.shape[0]:
         raise CertificateError(
