@@ -81,5 +81,8 @@ from .kernels.on_columns import On as On
 from .kernels.precomputed import Precomputed as Precomputed
 from .persistence.checkpoint import Checkpoint as Checkpoint
 from .persistence.models import load as load
+from .proofs.certificate import Certificate as Certificate
+from .proofs.certificate import certify as certify
+from .proofs.certificate import polish as polish
 
 __version__: str

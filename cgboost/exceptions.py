@@ -166,6 +166,10 @@ class FileError(PersistenceError, OSError):
     """A file cannot be written; an existing file of that name is unchanged."""
 
 
+class CertificateError(CGBoostError, ValueError):
+    """No certificate: the problem of a model is not convex, not known, or not of these rows."""
+
+
 class UnsupportedLossError(CGBoostError, ValueError):
     """A loss lacks what a master or estimator needs; the message names suitable losses."""
 

@@ -11,7 +11,9 @@ EXTRAS = {
     "matplotlib": "plots",
     "numba": "fast",
     "onnx": "onnx",
+    "pandas": "frames",
     "rich": "progress",
+    "skops": "skops",
     "vrplib": "routing",
     "sqlglot": "sql",
 }

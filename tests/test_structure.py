@@ -38,13 +38,16 @@ ALLOWED = {
     "linear": {"estimators"},
     "routing": {"integer"},
     "sources": {"additive"},
+    "proofs": {
+        *("estimators", "generation", "losses", "penalties", "optimizers", "masters", "pricing"),
+    },
     "persistence": {"generation"},
     "inspection": {
         *("estimators", "integer", "persistence", "generation", "losses", "kernels", "tables"),
-        *("additive", "pricing"),
+        *("additive", "pricing", "proofs"),
     },
     "studies": {
-        *("estimators", "inspection", "persistence", "generation", "kernels", "explain"),
+        *("estimators", "inspection", "persistence", "generation", "kernels", "explain", "proofs"),
         *("solvers", "cgboost"),
     },
     "above": set(),

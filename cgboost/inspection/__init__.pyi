@@ -1,6 +1,7 @@
 from .block_matrix import plot_blocks as plot_blocks
 from .coefficient_path import plot_path as plot_path
 from .importance import plot_kernel_weights as plot_kernel_weights
+from .importance import plot_violations as plot_violations
 from .kernel_importance import feature_relevance as feature_relevance
 from .kernel_importance import kernel_importance as kernel_importance
 from .kernel_importance import relevant_centres as relevant_centres

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from cgboost.proofs.certificate import Certificate
+
 
 REST = "#bbbbbb"
 """Colour of the bar that stands for many kernels: none of those that stand for a class."""
@@ -128,6 +130,44 @@ def plot_kernel_weights(model: Any, *, top: int = 20, axes: Axes | None = None) 
     axis.set_xlim(left=0.0)
     title = f"{len(order)} of {len(names)} kernels have a weight"
     drawing.label(axis, title, "weight η" if shares.shape[1] == 1 else "mean weight η", "")
+    return figure
+
+
+def plot_violations(certificate: Certificate, *, top: int = 20, axes: Axes | None = None) -> Figure:
+    """Draw where a model falls short of its optimum: the parts of the gap by feature, as bars.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        Of :func:`cgboost.certify`.
+    top : int, default=20
+        Maximum number of features; the last bar is what rows contribute.
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ValueError
+        If ``top`` is less than 1.
+    """
+    if top < 1:
+        raise ValueError(f"top must be at least 1, got {top!r}")
+    features, rows = certificate.of_features, float(certificate.of_rows.sum())
+    whole = float(features.sum()) + rows or 1.0
+    order = np.argsort(-features, kind="stable")[: min(top, int(np.count_nonzero(features)))]
+    names = [drawing.named(certificate.names[j]) for j in order]
+    figure, axis = drawing.panel(axes)
+    shares = 100.0 * np.append(features[order], rows) / whole
+    if axes is None:
+        figure.set_size_inches(8.0, 1.4 + 0.26 * len(shares))
+    drawing.bars(axis, [(None, shares)], 0.8)
+    axis.set_yticks(range(len(shares)), [*names, f"{len(certificate.of_rows)} rows"])
+    axis.invert_yaxis()
+    title = f"{certificate.model}: at most {certificate.gap:.2g} (relative) above the optimum"
+    drawing.label(axis, title, "share of the gap, %", "feature")
     return figure
 
 

@@ -158,6 +158,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_odd_even(commands)
     _add_paper(commands)
+    _add_certify(commands)
     explain = commands.add_parser("explain", help="what errors and warnings mean, and what to do")
     explain.add_argument("section", nargs="?", metavar="SECTION", help="as messages end with it")
     explain.set_defaults(run=_explain)
@@ -275,6 +276,48 @@ def _paper(options: argparse.Namespace) -> int:
         figure = draw_figure_one(split, options.good, options.bad)
         write_picture(figure, options.out / FIGURE_ONE, dpi=120)
         print(f"wrote {TABLE_ONE}, {FIGURE_ONE} to {options.out}/")
+    return 0
+
+
+def _add_certify(commands: Any) -> None:
+    parser = commands.add_parser(
+        "certify",
+        description="How far a fitted model of scikit-learn is from its optimum.",
+        epilog="cgboost certify model.skops data.csv --target y",
+        help="how far a fitted model is from its optimum",
+    )
+    parser.set_defaults(run=_certify)
+    add = parser.add_argument
+    add("model", type=Path, help="a file of skops.io.dump")
+    add("data", type=Path, help="the rows of the fit: a CSV file with a header")
+    add("--target", required=True, metavar="NAME", help="column of the target")
+    add("--weights", metavar="NAME", help="column of the sample weights")
+    add("--out", type=Path, metavar="FILE", help="picture of the violations")
+
+
+def _certify(options: argparse.Namespace) -> int:
+    """Read a model and its rows, and print the certificate."""
+    for package in ("skops", "pandas"):
+        require(package, "cgboost certify")
+    import pandas as pd
+    from skops import io
+
+    from cgboost.inspection import plot_violations
+    from cgboost.proofs.certificate import certify
+
+    with _at_work("reading"):
+        model, frame = io.load(options.model), pd.read_csv(options.data)
+    used = [options.target] + ([options.weights] if options.weights else [])
+    if missing := [name for name in used if name not in frame]:
+        raise ValueError(f"{options.data} has no column {missing[0]!r}: {', '.join(frame)}")
+    weights = frame[options.weights].to_numpy() if options.weights else None
+    X = frame.drop(columns=used)
+    X = X if hasattr(model, "feature_names_in_") else X.to_numpy()
+    with _at_work("certifying"):
+        certificate = certify(model, X, frame[options.target].to_numpy(), weights)
+    print(certificate)
+    if options.out is not None:
+        write_picture(plot_violations(certificate), options.out, dpi=120)
     return 0
 
 

@@ -162,7 +162,7 @@ def _of_support_vectors(model: Any) -> GivenMachine:
         vectors = model._BaseLibSVM__Xfit[model.support_]
     pairwise = classes is not None and len(classes) > 2
     if pairwise:
-        coef = _of_pairs(model.dual_coef_, model.n_support_)
+        coef = of_pairs(model.dual_coef_, model.n_support_)
     kind: Kind = "regressor"
     if classes is not None:
         kind = "classifier"
@@ -185,7 +185,7 @@ def _of_support_vectors(model: Any) -> GivenMachine:
     )
 
 
-def _of_pairs(dual_coef: Matrix, sizes: NDArray[Any]) -> Matrix:
+def of_pairs(dual_coef: Matrix, sizes: NDArray[Any]) -> Matrix:
     """Coefficients of every pair of classes, shape (n_vectors, n_pairs)."""
     ends = np.cumsum([0, *sizes])
     of_class = [slice(start, stop) for start, stop in pairwise(ends)]

@@ -1,0 +1,291 @@
+"""How far a fitted model is from the optimum of its own problem."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.arrays import Vector
+from cgboost.exceptions import CertificateError
+from cgboost.generation.history import relative_gap
+from cgboost.proofs.machines import MachineProblem, machine_problems
+from cgboost.proofs.nearer import Search, come_nearer
+from cgboost.proofs.problem import DualPoint, LinearProblem, Point
+from cgboost.proofs.readers import (
+    MACHINES,
+    Data,
+    Reading,
+    check_classes,
+    check_features,
+    data_of,
+    reading_of,
+)
+
+TIGHT_ENOUGH = 1.25
+"""A bound is tight enough when the gap is at most this multiple of what a better point gains: a
+fifth of it may then be the bound's own fault."""
+
+PROVEN_GAP = 1e-9
+"""A relative gap at which nothing is left to be told apart."""
+
+POLISHED_GAP = 1e-8
+"""The relative gap at which a model counts as polished."""
+
+FINEST_TOL = 1e-7
+"""Tolerance of libsvm for polished machines. It keeps kernel values in single precision, and a
+smaller one only takes longer: gaps end at some 1e-7."""
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Objective and lower bound of a fitted model, and where it falls short.
+
+    Attributes
+    ----------
+    model : str
+        Name of its class.
+    objective : float
+        Of the model, in its own package's scaling; the sum where there are several problems.
+    bound : float
+        No coefficients have a smaller objective.
+    best : float
+        The smallest objective found on the way: the optimum lies between ``bound`` and ``best``.
+    gap : float
+        (objective − bound) relative to the objective.
+    worst : str
+        Where most of the gap is.
+    assumed : tuple of str
+        Which objective it is.
+    of_features, of_rows : ndarray
+        Parts of the gap, not negative, in units of the objective; their sum is it, where the bound
+        is of the same dual point. Summed over the problems.
+    names : ndarray of shape (n_features,)
+        Of the features; a charged intercept is the last.
+    """
+
+    model: str
+    objective: float
+    bound: float
+    best: float
+    gap: float
+    worst: str
+    assumed: tuple[str, ...]
+    of_features: Vector = field(repr=False)
+    of_rows: Vector = field(repr=False)
+    names: Vector = field(repr=False)
+
+    def __str__(self) -> str:
+        better = self.objective - self.best
+        found = f", {better:.3g} lower than the model's" if better > 0 else ""
+        return (
+            f"{self.model}: objective {self.objective:.8g}, at most {self.gap:.2g} (relative) "
+            f"above the optimum, which is between {self.bound:.8g} and {self.best:.8g}{found}\n"
+            f"worst: {self.worst}\n"
+            f"assumed: {'; '.join(self.assumed)}"
+        )
+
+
+def certify(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+    """How far a fitted model is from the optimum of the problem that it was fitted to.
+
+    A lower bound on the objective of all models of the class comes from a dual point: at first the
+    model's own residuals, scaled until no feature violates its constraint; where that says little,
+    from a point nearer to the optimum, until at most a fifth of the gap can be the bound's fault.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted: scikit-learn's LinearSVC, LinearSVR, SGDClassifier, SGDRegressor, Lasso, ElasticNet,
+        Ridge, RidgeClassifier, LogisticRegression, PoissonRegressor, QuantileRegressor, their CV
+        versions, Lasso, ElasticNet, LinearSVC, SparseLogisticRegression of skglm, Lasso,
+        ElasticNet and LogisticRegression of celer, or a pipeline that ends in one.
+    X : array-like, frame or sparse matrix of shape (n_rows, n_features)
+        The rows that it was fitted to.
+    y : array-like of shape (n_rows,)
+    sample_weight : array-like of shape (n_rows,) or None
+        As in ``fit``.
+
+    Returns
+    -------
+    Certificate
+
+    Raises
+    ------
+    CertificateError
+        Where the model's problem is not convex or not known, or X is not what it was fitted to.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.svm import LinearSVC
+    >>> from cgboost import certify
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LinearSVC(max_iter=20, random_state=0).fit(X, y)
+    >>> certify(model, X, y).gap > 0.1
+    True
+    """
+    last, data = _read(model, X, y, sample_weight)
+    if type(last).__name__ in MACHINES:
+        return _of_machine(last, data)
+
+    def enough(given: Point, best: Point, dual: DualPoint) -> bool:
+        gap = given.objective - dual.bound
+        small = gap <= PROVEN_GAP * abs(given.objective)
+        return small or gap <= TIGHT_ENOUGH * (given.objective - best.objective)
+
+    reading = reading_of(last, data)
+    return _certificate(last, data, reading.assumed, _searched(reading, enough, PROVEN_GAP))
+
+
+def polish(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """A copy of a fitted model at the optimum of its problem.
+
+    Begins with the model's coefficients and ends at a relative gap of 1e-8.
+
+    Parameters
+    ----------
+    model, X, y, sample_weight
+        As for :func:`certify`.
+
+    Returns
+    -------
+    estimator
+        Of the same class, with ``coef_`` and ``intercept_`` of the optimum, and its
+        :class:`Certificate` as ``certificate_``.
+
+    Raises
+    ------
+    CertificateError
+        As :func:`certify`.
+    """
+    polished = copy.deepcopy(model)
+    last, data = _read(polished, X, y, sample_weight)
+    if type(last).__name__ in MACHINES:
+        return _polished_machine(polished, last, data)
+
+    def enough(given: Point, best: Point, dual: DualPoint) -> bool:
+        return best.objective - dual.bound <= POLISHED_GAP * abs(best.objective)
+
+    reading = reading_of(last, data)
+    searches = _searched(reading, enough, POLISHED_GAP)
+    best = [search.best for search in searches]
+    reading.write(last, [point.coef for point in best], [point.intercept for point in best])
+    for search in searches:
+        search.given = search.best
+    polished.certificate_ = _certificate(last, data, reading.assumed, searches)
+    return polished
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A problem with the model's point, the best one and the best dual."""
+
+    problem: LinearProblem | MachineProblem
+    given: Point
+    best: Point
+    dual: DualPoint
+
+
+def _read(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Data]:
+    """The model itself, and the rows as it saw them."""
+    if isinstance(model, Pipeline):
+        names, last = None, model[-1]
+        if len(model.steps) > 1:
+            with contextlib.suppress(AttributeError, ValueError, NotFittedError):
+                names = model[:-1].get_feature_names_out()
+            X = model[:-1].transform(X)
+        data = data_of(X, y, sample_weight)
+        return last, data if data.names is not None else replace(data, names=names)
+    return model, data_of(X, y, sample_weight)
+
+
+def _searched(reading: Reading, enough: Any, tol: float) -> list[Search]:
+    found = []
+    for problem, coef, b in zip(reading.problems, reading.coef, reading.intercept, strict=True):
+        search = Search(problem, problem.at(coef, b), enough)
+        come_nearer(search, 0.1 * tol)
+        found.append(search)
+    return found
+
+
+def _of_machine(model: Any, data: Data) -> Certificate:
+    check_is_fitted(model)
+    width = getattr(model, "n_features_in_", data.X.shape[1])  # of a kernel that is a function
+    check_features(data.X, width, type(model).__name__)
+    check_classes(model, data.y)
+    if int(model.support_.max(initial=0)) >= data.X.shape[0]:
+        raise CertificateError(
+            f"X has {data.X.shape[0]} rows, and row {model.support_.max()} is a support vector: "
+            "give all rows of the fit, in their order"
+        )
+    found, assumed = machine_problems(model, data.X, data.y, data.weights)
+    return _certificate(model, data, assumed, [Answer(p, at, at, dual) for p, at, dual in found])
+
+
+def _polished_machine(polished: Any, last: Any, data: Data) -> Any:
+    """By libsvm, at a smaller tolerance."""
+    weights = data.weights if data.weighted else None
+    better = clone(last).set_params(tol=FINEST_TOL, max_iter=-1)
+    better.fit(data.X, data.y, sample_weight=weights)
+    certificate = _of_machine(better, data)
+    if isinstance(polished, Pipeline):
+        polished.steps[-1] = (polished.steps[-1][0], better)
+    else:
+        polished = better
+    polished.certificate_ = certificate
+    return polished
+
+
+def _certificate(
+    model: Any, data: Data, assumed: Sequence[str], answers: Sequence[Search | Answer]
+) -> Certificate:
+    parts = [answer.problem.parts(answer.given, answer.dual) for answer in answers]
+    objective = float(sum(answer.given.objective for answer in answers))
+    bound = float(sum(answer.dual.bound for answer in answers))
+    names = data.names if data.names is not None else np.arange(data.X.shape[1]).astype(object)
+    if getattr(answers[0].problem, "charged", False):
+        names = np.append(names, "intercept")
+    of_rows = np.zeros(data.X.shape[0])
+    for answer, (rows, _) in zip(answers, parts, strict=True):
+        of_rows[answer.problem.rows_used] += rows
+    return Certificate(
+        model=type(model).__name__,
+        objective=objective,
+        bound=bound,
+        best=float(sum(answer.best.objective for answer in answers)),
+        gap=relative_gap(objective, bound, max(abs(objective), np.finfo(float).tiny)),
+        worst=_worst([answer.problem for answer in answers], parts, names),
+        assumed=tuple(assumed),
+        of_rows=of_rows,
+        of_features=np.sum([features for _, features in parts], axis=0),
+        names=names,
+    )
+
+
+def _worst(
+    problems: Sequence[LinearProblem | MachineProblem],
+    parts: Sequence[tuple[Vector, Vector]],
+    names: Vector,
+) -> str:
+    """The largest part of the gap, in words."""
+    total = sum(float(rows.sum() + features.sum()) for rows, features in parts)
+    k = int(np.argmax([max(rows.max(), features.max()) for rows, features in parts]))
+    rows, features = parts[k]
+    of = f" of {problems[k].name}" if problems[k].name else ""
+    if features.max() >= rows.max():
+        j, size = int(features.argmax()), float(features.max())
+        where = f"feature {names[j]!r}" if isinstance(names[j], str) else f"feature {names[j]}"
+        where = "the intercept" if str(names[j]) == "intercept" else where
+    else:
+        row = problems[k].rows_used[int(rows.argmax())]
+        where, size = f"row {row}", float(rows.max())
+    return f"{where}{of}, {size / total:.0%} of the gap" if total > 0 else "nothing"

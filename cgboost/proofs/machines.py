@@ -1,0 +1,205 @@
+"""Support vector machines of any kernel: they come with a dual point, their own coefficients.
+
+    min ½‖f − b‖² + L(f),     f = Σ_i r_i k(x_i, ·) + b,     bound = gain(r) − ½ rᵀKr
+
+so that a certificate takes the values of the kernel between the rows and the support vectors. With
+ν the level (margin ρ, tube ε) is the best one for the outputs; a NuSVC's outputs are those over ρ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.class_weight import compute_class_weight
+
+from cgboost.arrays import Vector
+from cgboost.estimators.kernel.given_machines import of_pairs
+from cgboost.exceptions import CertificateError
+from cgboost.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    SupportVectorLoss,
+    nu_hinge,
+    nu_insensitive,
+    one_class,
+)
+from cgboost.proofs.problem import DualPoint, Point
+from cgboost.proofs.rows import Rows, rows_of
+
+KERNEL_VALUES_AT_ONCE = 2**22
+"""Kernel values that are held at once: 32 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class MachineProblem:
+    """The problem of one output of a machine.
+
+    Attributes
+    ----------
+    loss : bound loss or SupportVectorLoss
+        Of the rows of this problem.
+    sums : ndarray of shape (n_rows,)
+        Kr.
+    rows_used : ndarray of shape (n_rows,)
+        Their numbers in X.
+    balanced : bool
+        Whether there is a free intercept.
+    name : str
+    largest : float
+        The largest k(x, x) of the rows.
+    """
+
+    loss: Any
+    sums: Vector
+    rows_used: NDArray[np.intp]
+    balanced: bool
+    name: str = ""
+    largest: float = 1.0
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The losses of the rows."""
+        return rows_of(self.loss)
+
+    def at(self, response: Vector, intercept: float) -> Point:
+        """The machine itself."""
+        output = self.sums + intercept
+        penalty = 0.5 * float(response @ self.sums)
+        return Point(response, intercept, output, float(self.rows.values(output).sum()) + penalty)
+
+    def dual_at(self, response: Vector) -> DualPoint:
+        """Its bound: the coefficients, moved by no more than rounding and tolerance ask for."""
+        inside = self.rows.feasible(response, balanced=self.balanced)
+        moved = inside - response
+        size = float(response @ self.sums) + 2.0 * float(moved @ self.sums)
+        # ‖Δ‖² in the RKHS is at most (Σ|Δ| √k)², added in full: a lower bound stays one
+        size += (float(np.abs(moved) @ np.ones(len(moved))) ** 2) * self.largest
+        bound = float(self.rows.gains(inside).sum()) - 0.5 * size
+        return DualPoint(inside, np.zeros(0), bound)
+
+    def parts(self, point: Point, dual: DualPoint) -> tuple[Vector, Vector]:
+        """The parts of the gap: of the rows alone, since both points have one function."""
+        return self.rows.parts(point.output, dual.response), np.zeros(1)
+
+
+def machine_problems(
+    model: Any, X: Any, y: NDArray[Any], weights: Vector
+) -> tuple[list[tuple[MachineProblem, Point, DualPoint]], list[str]]:
+    """Problems, points and duals of a fitted SVC, NuSVC, SVR, NuSVR or OneClassSVM."""
+    kind = type(model).__name__
+    support = model.support_
+    coef = model.dual_coef_.toarray() if sparse.issparse(model.dual_coef_) else model.dual_coef_
+    classes = getattr(model, "classes_", None)
+    pairs = classes is not None and len(classes) > 2
+    A = of_pairs(coef, model.n_support_) if pairs else coef.T
+    sums = _sums(model, X, support, A)
+    found = []
+    for k, (own, y_own, costs, name) in enumerate(_outputs(model, kind, y, weights, classes)):
+        r = np.zeros(len(y))
+        r[support] = A[:, k]
+        b = float(np.ravel(model.intercept_)[k])
+        f = sums[:, k]
+        loss, r, f, b = _loss(model, kind, y_own, costs, r[own], f[own], b)
+        largest = float(_diagonal(model, X, own).max())
+        problem = MachineProblem(loss, f, own, kind != "OneClassSVM", name, largest)
+        found.append((problem, problem.at(r, b), problem.dual_at(r)))
+    return found, [WORDS[kind], "one problem for each pair of classes"][: 2 if pairs else 1]
+
+
+WORDS = {
+    "SVC": "C times the sum over the rows, plus ½‖f‖², the intercept free",
+    "SVR": "C times the sum over the rows, plus ½‖f‖², the intercept free",
+    "NuSVC": "½‖f‖² − ν n ρ plus the sum over the rows, with the best margin ρ (libsvm's scaling)",
+    "NuSVR": "½‖f‖² plus C times (ν n ε and the sum over the rows), with the best tube ε",
+    "OneClassSVM": "½‖f‖² − ν n ρ plus the sum over the rows, with the best ρ (libsvm's scaling)",
+}
+
+
+def _outputs(
+    model: Any, kind: str, y: NDArray[Any], weights: Vector, classes: NDArray[Any] | None
+) -> list[tuple[NDArray[np.intp], Vector, Vector, str]]:
+    """Rows, targets, costs and name of each problem."""
+    everything = np.arange(len(y))
+    if classes is None:
+        return [(everything, np.asarray(y, dtype=float), weights, "")]
+    own = np.asarray(
+        compute_class_weight(getattr(model, "class_weight", None), classes=classes, y=y)
+    )
+    costs = weights * own[np.searchsorted(classes, y)]
+    if kind == "NuSVC" and model.class_weight is not None:
+        raise CertificateError("class_weight of a NuSVC is not known")
+    if len(classes) == 2:
+        return [(everything, np.where(y == classes[1], 1.0, -1.0), costs, "")]
+    found = []
+    for i, j in combinations(range(len(classes)), 2):
+        rows = np.flatnonzero((y == classes[i]) | (y == classes[j]))
+        signs = np.where(y[rows] == classes[i], 1.0, -1.0)
+        found.append((rows, signs, costs[rows], f"classes {classes[i]} and {classes[j]}"))
+    return found
+
+
+def _loss(
+    model: Any, kind: str, y: Vector, costs: Vector, r: Vector, f: Vector, b: float
+) -> tuple[Any, Vector, Vector, float]:
+    """The loss of a problem, with coefficients, sums and intercept in its scale."""
+    if kind == "SVC":
+        return Hinge().on(y, model.C * costs), r, f, b
+    if kind == "SVR":
+        return EpsilonInsensitive(model.epsilon).on(y, model.C * costs), r, f, b
+    if kind == "NuSVR":
+        return nu_insensitive(y, model.C * costs, model.nu), r, f, b
+    if kind == "OneClassSVM":
+        loss: SupportVectorLoss = one_class(costs, model.nu)
+        return loss, r, f, 0.0
+    margin = model.nu * float(costs.sum()) / float(np.abs(r).sum())
+    return nu_hinge(y, costs, model.nu, balanced=True), margin * r, margin * f, margin * b
+
+
+def _kernel(model: Any) -> Callable[[Any, Any], Vector]:
+    if callable(model.kernel):
+        return lambda X, Z: np.asarray(model.kernel(X, Z), dtype=np.float64)
+    own = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
+    values = {"gamma": model._gamma, "coef0": model.coef0, "degree": model.degree}
+    given = {name: values[name] for name in own.get(model.kernel, ())}
+    return lambda X, Z: pairwise_kernels(X, Z, metric=model.kernel, **given)
+
+
+def _sums(model: Any, X: Any, support: NDArray[np.intp], A: Vector) -> Vector:
+    """K(X, support) A, a part of the rows at a time."""
+    if model.kernel == "sigmoid":
+        raise CertificateError("a sigmoid is the kernel of no space of functions: not convex")
+    if model.kernel == "precomputed":
+        return np.asarray(X[:, support] @ A)
+    kernel, n_rows = _kernel(model), X.shape[0]
+    step = max(1, KERNEL_VALUES_AT_ONCE // max(1, len(support)))
+    vectors = X[support]
+    parts = [kernel(X[start : start + step], vectors) @ A for start in range(0, n_rows, step)]
+    return np.vstack(parts)
+
+
+def _diagonal(model: Any, X: Any, rows: NDArray[np.intp]) -> Vector:
+    """k(x, x) of rows."""
+    if model.kernel == "precomputed":
+        return np.asarray(X[rows, rows]).ravel()
+    if model.kernel == "rbf":
+        return np.ones(len(rows))
+    kernel = _kernel(model)
+    if callable(model.kernel):
+        return np.array([float(kernel(X[[i]], X[[i]])[0, 0]) for i in rows])
+    own = X[rows]
+    squares = (
+        np.asarray(own.multiply(own).sum(axis=1)).ravel()
+        if sparse.issparse(X)
+        else (np.einsum("ij,ij->i", own, own))
+    )
+    if model.kernel == "poly":
+        return np.asarray((model._gamma * squares + model.coef0) ** model.degree)
+    return squares

@@ -1,0 +1,332 @@
+"""Certificates of models of other packages, against CVXPY on the problems of their docs."""
+
+import pickle
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import (
+    ElasticNet,
+    HuberRegressor,
+    Lasso,
+    LassoCV,
+    LogisticRegression,
+    PoissonRegressor,
+    QuantileRegressor,
+    Ridge,
+    RidgeClassifier,
+    SGDClassifier,
+    SGDRegressor,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+from sklearn.tree import DecisionTreeClassifier
+
+from cgboost import certify, polish
+from cgboost.exceptions import CertificateError
+
+RNG = np.random.default_rng(7)
+N, P = 40, 5
+X = RNG.normal(size=(N, P)) * [1, 2, 1, 0.5, 1]
+LINE = X @ [1.5, 0, -1, 2, 0] + 0.5
+NUMBERS = LINE + RNG.standard_t(2, N)
+LABELS = np.where(LINE + RNG.normal(size=N) > 0, "yes", "no")
+COUNTS = RNG.poisson(np.exp(0.3 * LINE))
+THREE = np.digitize(LINE + RNG.normal(size=N), [-1.5, 1.5])
+WEIGHTS = RNG.integers(1, 4, N).astype(float)
+SIGNS = np.where(LABELS == "yes", 1.0, -1.0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator, its target, and its objective at coefficients w and intercept b in CVXPY."""
+
+    model: Any
+    y: Any
+    objective: Callable[[Any, Any, Any], Any]
+
+
+def hinge(w: Any, b: Any, v: Any) -> Any:
+    """Σ v max(0, 1 − y f)."""
+    return v @ cp.pos(1 - cp.multiply(SIGNS, X @ w + b))
+
+
+def log_loss(w: Any, b: Any, v: Any) -> Any:
+    """Σ v log(1 + e^{−y f})."""
+    return v @ cp.logistic(-cp.multiply(SIGNS, X @ w + b))
+
+
+def tube(w: Any, b: Any, v: Any, epsilon: float, power: int = 1) -> Any:
+    """Σ v max(0, |y − f| − ε) to a power."""
+    return v @ cp.power(cp.pos(cp.abs(NUMBERS - X @ w - b) - epsilon), power)
+
+
+def squares(w: Any, b: Any, v: Any) -> Any:
+    """Σ v (y − f)²."""
+    return v @ cp.square(NUMBERS - X @ w - b)
+
+
+def half(w: Any, b: Any = 0) -> Any:
+    """½‖w‖² + ½b²."""
+    return 0.5 * cp.sum_squares(w) + 0.5 * cp.square(b)
+
+
+def one(w: Any) -> Any:
+    """‖w‖₁."""
+    return cp.norm1(w)
+
+
+def scaled_huber(w: Any, b: Any, v: Any) -> Any:
+    """HuberRegressor's loss with its scale."""
+    scale = cp.Variable(nonneg=True)
+    inner, outer = cp.Variable(N), cp.Variable(N)  # Huber's loss as an infimal convolution
+    parts = [
+        cp.quad_over_lin(cp.multiply(np.sqrt(v), inner), scale),
+        2 * 1.35 * (v @ cp.abs(outer)),
+    ]
+    return v.sum() * scale + sum(parts), [inner + outer == NUMBERS - X @ w - b]
+
+
+def three(w: Any, b: Any, v: Any) -> Any:
+    """The multinomial loss of three classes."""
+    output = X @ w + np.ones((N, 1)) @ cp.reshape(b, (1, 3), order="C")
+    return v @ (
+        cp.log_sum_exp(output, axis=1) - cp.sum(cp.multiply(np.eye(3)[THREE], output), axis=1)
+    )
+
+
+CASES = {
+    "LinearSVC": Case(
+        LinearSVC(loss="hinge", C=0.7), LABELS, lambda w, b, v: 0.7 * hinge(w, b, v) + half(w, b)
+    ),
+    "LinearSVC scaled": Case(
+        LinearSVC(intercept_scaling=3.0),
+        LABELS,
+        lambda w, b, v: v @ cp.square(cp.pos(1 - cp.multiply(SIGNS, X @ w + b))) + half(w, b / 3.0),
+    ),
+    "LinearSVC l1": Case(
+        LinearSVC(penalty="l1", dual=False, fit_intercept=False),
+        LABELS,
+        lambda w, b, v: v @ cp.square(cp.pos(1 - cp.multiply(SIGNS, X @ w))) + one(w),
+    ),
+    "LinearSVR": Case(
+        LinearSVR(epsilon=0.5), NUMBERS, lambda w, b, v: tube(w, b, v, 0.5) + half(w, b)
+    ),
+    "LinearSVR squared": Case(
+        LinearSVR(epsilon=0.5, loss="squared_epsilon_insensitive"),
+        NUMBERS,
+        lambda w, b, v: tube(w, b, v, 0.5, 2) + half(w, b),
+    ),
+    "LogisticRegression": Case(
+        LogisticRegression(C=2.0), LABELS, lambda w, b, v: 2.0 * log_loss(w, b, v) + half(w)
+    ),
+    "LogisticRegression elastic": Case(
+        LogisticRegression(solver="saga", l1_ratio=0.3),
+        LABELS,
+        lambda w, b, v: log_loss(w, b, v) + 0.3 * one(w) + 0.7 * half(w),
+    ),
+    "LogisticRegression three": Case(
+        LogisticRegression(), THREE, lambda w, b, v: three(w, b, v) + 0.5 * cp.sum_squares(w)
+    ),
+    "SGDClassifier": Case(
+        SGDClassifier(alpha=0.02, tol=None),
+        LABELS,
+        lambda w, b, v: hinge(w, b, v) / N + 0.02 * half(w),
+    ),
+    "SGDClassifier modified": Case(
+        SGDClassifier(loss="modified_huber", alpha=0.02, penalty="elasticnet", tol=None),
+        LABELS,
+        lambda w, b, v: (
+            v @ cp.huber(cp.pos(1 - cp.multiply(SIGNS, X @ w + b)), 2.0) / N
+            + 0.02 * (0.15 * one(w) + 0.85 * half(w))
+        ),
+    ),
+    "SGDRegressor": Case(
+        SGDRegressor(loss="huber", epsilon=0.4, alpha=0.02, tol=None),
+        NUMBERS,
+        lambda w, b, v: v @ (0.5 * cp.huber(NUMBERS - X @ w - b, 0.4)) / N + 0.02 * half(w),
+    ),
+    "Lasso": Case(
+        Lasso(alpha=0.1), NUMBERS, lambda w, b, v: squares(w, b, v) / (2 * v.sum()) + 0.1 * one(w)
+    ),
+    "ElasticNet": Case(
+        ElasticNet(alpha=0.1),
+        NUMBERS,
+        lambda w, b, v: squares(w, b, v) / (2 * v.sum()) + 0.05 * one(w) + 0.05 * half(w),
+    ),
+    "Ridge": Case(Ridge(), NUMBERS, lambda w, b, v: squares(w, b, v) + cp.sum_squares(w)),
+    "PoissonRegressor": Case(
+        PoissonRegressor(alpha=0.1),
+        COUNTS,
+        lambda w, b, v: (
+            v @ (cp.exp(X @ w + b) - cp.multiply(COUNTS, X @ w + b) + DEVIANCE) / v.sum()
+            + 0.1 * half(w)
+        ),
+    ),
+    "QuantileRegressor": Case(
+        QuantileRegressor(quantile=0.3, alpha=0.05),
+        NUMBERS,
+        lambda w, b, v: (
+            v @ cp.maximum(0.3 * (NUMBERS - X @ w - b), -0.7 * (NUMBERS - X @ w - b)) / v.sum()
+            + 0.05 * one(w)
+        ),
+    ),
+    "HuberRegressor": Case(
+        HuberRegressor(alpha=0.1), NUMBERS, lambda w, b, v: scaled_huber(w, b, v)
+    ),
+}
+
+DEVIANCE = np.where(COUNTS > 0, COUNTS * np.log(np.maximum(COUNTS, 1)) - COUNTS, 0.0)
+
+
+def optimum(case: Case, weights: Any, at: Any = None) -> float:
+    """CVXPY's optimum; at given coefficients and intercept their objective."""
+    several = np.ndim(case.y) == 1 and case.y is THREE
+    w = cp.Variable((P, 3)) if several else cp.Variable(P)
+    b = cp.Variable(3) if several else cp.Variable()
+    made = case.objective(w, b, weights)
+    value, rules = made if isinstance(made, tuple) else (made, [])
+    if isinstance(case.model, HuberRegressor):
+        value = value + 0.1 * cp.sum_squares(w)
+    if at is not None:
+        rules = [*rules, w == at[0], b == at[1]]
+    problem = cp.Problem(cp.Minimize(value), rules)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    return float(problem.value)
+
+
+def fitted(model: Any, X: Any, y: Any, **options: Any) -> Any:
+    """A fit that may end too early."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if "random_state" in model.get_params():
+            model = clone(model).set_params(random_state=0)
+        return clone(model).fit(X, y, **options)
+
+
+def coefficients(model: Any) -> tuple[Any, Any]:
+    """As the objective takes them."""
+    w, b = np.asarray(model.coef_), np.asarray(model.intercept_)
+    return (w.T, b) if w.shape[0] == 3 and w.ndim == 2 else (w.ravel(), float(b.ravel()[0]))
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bound_optimum_objective(name: str, weighted: bool) -> None:
+    """Objectives are those of the docs, bounds lie below the optimum, and polishing reaches it."""
+    case = CASES[name]
+    weights = WEIGHTS if weighted else np.ones(N)
+    options = {"sample_weight": WEIGHTS} if weighted else {}
+    best = optimum(case, weights)
+    limits = [2, 10] if "max_iter" in case.model.get_params() else [None]
+    for limit in limits if name not in ("Ridge", "QuantileRegressor") else [None]:
+        model = case.model if limit is None else clone(case.model).set_params(max_iter=limit)
+        model = fitted(model, X, case.y, **options)
+        certificate = certify(model, X, case.y, **options)
+        own = optimum(case, weights, coefficients(model))
+        assert certificate.objective == pytest.approx(own, rel=1e-7)
+        assert certificate.bound <= best * (1 + 1e-8) + 1e-10
+        assert certificate.best >= best * (1 - 1e-8) - 1e-10
+        gap = certificate.objective - certificate.bound
+        assert gap <= 2.0 * (certificate.objective - best) + 1e-8 * abs(best)
+        assert certificate.of_rows.sum() + certificate.of_features.sum() <= gap * (1 + 1e-6) + 1e-7
+        better = polish(model, X, case.y, **options)
+        assert type(better) is type(model)
+        assert better.certificate_.gap <= 1e-7
+        assert optimum(case, weights, coefficients(better)) == pytest.approx(best, rel=1e-7)
+        np.testing.assert_array_equal(
+            pickle.loads(pickle.dumps(better)).predict(X), better.predict(X)
+        )
+
+
+MACHINES = {
+    "SVC": (SVC(), LABELS),
+    "SVC three": (SVC(kernel="poly", degree=2, class_weight="balanced"), THREE),
+    "NuSVC": (NuSVC(nu=0.4), LABELS),
+    "SVR": (SVR(C=3.0, kernel="linear"), NUMBERS),
+    "NuSVR": (NuSVR(C=3.0), NUMBERS),
+    "OneClassSVM": (OneClassSVM(nu=0.2), None),
+}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_machines(name: str) -> None:
+    """Machines that stop early have bounds below, and objectives above, what libsvm ends at."""
+    model, y = MACHINES[name]
+    best = certify(fitted(clone(model).set_params(tol=1e-8), X, y), X, y)
+    assert 0 <= best.objective - best.bound <= 1e-6 * abs(best.objective)
+    for limit in (3, 30):
+        early = fitted(clone(model).set_params(max_iter=limit), X, y)
+        certificate = certify(early, X, y)
+        assert certificate.bound <= best.objective * (1 + 1e-9 * np.sign(best.objective))
+        assert certificate.objective >= best.bound - 1e-9 * abs(best.bound)
+        assert polish(early, X, y).certificate_.objective == pytest.approx(best.objective, rel=1e-6)
+
+
+def test_weights_of_classes_in_liblinear() -> None:
+    """With three classes, liblinear weighs the rows of the class itself alone."""
+    model = fitted(
+        LinearSVC(class_weight={0: 1.0, 1: 4.0, 2: 2.0}, tol=1e-10, max_iter=10**6), X, THREE
+    )
+    assert certify(model, X, THREE).gap < 1e-7
+
+
+def test_rows_in_any_form() -> None:
+    """Sparse rows, copies for weights, and a pipeline with names say the same."""
+    model = fitted(LogisticRegression(max_iter=4), X, LABELS, sample_weight=WEIGHTS)
+    dense = certify(model, X, LABELS, WEIGHTS)
+    copies = np.repeat(np.arange(N), WEIGHTS.astype(int))
+    others = [
+        certify(model, sparse.csr_matrix(X), LABELS, WEIGHTS),
+        certify(model, X[copies], LABELS[copies]),
+    ]
+    for other in others:
+        assert other.objective == pytest.approx(dense.objective, rel=1e-12)
+        assert other.bound == pytest.approx(dense.bound, rel=1e-9)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    line = fitted(make_pipeline(StandardScaler(), LinearSVC(max_iter=2)), frame, LABELS)
+    certificate = certify(line, frame, LABELS)
+    assert list(certificate.names) == [*"abcde", "intercept"]
+    better = polish(line, frame, LABELS)
+    assert better.certificate_.objective < certificate.objective
+    assert str(certificate).count("\n") == 2
+
+
+def test_cross_validated() -> None:
+    """Models that chose their price are certified at it."""
+    assert certify(fitted(LassoCV(cv=3), X, NUMBERS), X, NUMBERS).gap < 1e-3
+    assert certify(fitted(RidgeClassifier(), X, THREE), X, THREE).gap < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "words"),
+    [
+        (DecisionTreeClassifier(), LABELS, "does not know"),
+        (Lasso(alpha=0.0), NUMBERS, "without a penalty"),
+        (SVC(kernel="sigmoid"), LABELS, "not convex"),
+        (SGDClassifier(early_stopping=True), LABELS, "early_stopping"),
+        (LinearSVC(multi_class="crammer_singer"), THREE, "crammer_singer"),
+    ],
+)
+def test_refusals(model: Any, y: Any, words: str) -> None:
+    """Problems that are not convex, not bounded or not known are refused with the reason."""
+    with pytest.raises(CertificateError, match=words):
+        certify(fitted(model, X, y), X, y)
+
+
+def test_wrong_rows() -> None:
+    """Rows that the model was not fitted to are refused where that can be seen."""
+    with pytest.raises(CertificateError, match="features"):
+        certify(fitted(Lasso(), X, NUMBERS), X[:, :3], NUMBERS)
+    with pytest.raises(CertificateError, match="class"):
+        certify(fitted(LinearSVC(), X, LABELS), X, np.where(LABELS == "yes", "oui", "no"))
+    with pytest.raises(CertificateError, match="support vector"):
+        certify(fitted(SVC(), X, LABELS), X[:10], LABELS[:10])
