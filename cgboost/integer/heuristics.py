@@ -184,7 +184,8 @@ class Diving:
         Interval between calls after the root, in nodes, doubled after each call without a better
         solution; 0: only at the root.
     tol : float, default=1e-4
-        Relative gap of the relaxations on the way.
+        Relative gap of the relaxations on the way, at least: while the best solution is far from
+        the bound, a tenth of that distance is allowed, and 2 % at most.
     max_rounds : int or None, default=30
         Maximum number of rounds of column generation for each relaxation.
     until_found : bool, default=False
@@ -221,9 +222,15 @@ class Diving:
             return
         if self._schedule.is_due(search, node, self.time_share):
             before = search.objective
-            with search.diving(self.time_share):
-                self._dive(search, node.decisions, {}, relaxation, frozenset(), 0)
+            self.dive(search, node, relaxation)
             self._schedule.note(search, node, found=search.objective < before)
+
+    def dive(
+        self, search: Search, node: Node, relaxation: Relaxation, seconds: float = math.inf
+    ) -> None:
+        """Dive from a relaxation of the node, for so many seconds at most."""
+        with search.diving(self.time_share, seconds):
+            self._dive(search, node.decisions, {}, relaxation, frozenset(), 0)
 
     def _dive(
         self,
@@ -250,7 +257,9 @@ class Diving:
                 return False
             with_it = _sum(base, {chosen: 1.0})
             problem = search.problem(decisions, fixed=with_it, near=relaxation.near)
-            below = search.relaxation(problem, tol=self.tol, max_rounds=self.max_rounds)
+            below = search.relaxation(
+                problem, tol=_coarse(search, relaxation, self.tol), max_rounds=self.max_rounds
+            )
             if below.stop_reason is StopReason.INTERRUPTED:
                 raise KeyboardInterrupt
             if below.stop_reason in FAILED or search.is_over:
@@ -281,7 +290,8 @@ class BranchDiving:
     every : int, default=20
         As in :class:`Diving`.
     tol : float, default=1e-4
-        Relative gap of the relaxations on the way.
+        Relative gap of the relaxations on the way, at least: while the best solution is far from
+        the bound, a tenth of that distance is allowed, and 2 % at most.
     max_rounds : int or None, default=30
         Maximum number of rounds of column generation for each relaxation.
     time_share : float, default=0.25
@@ -312,9 +322,15 @@ class BranchDiving:
         """See :class:`Heuristic`."""
         if self._schedule.is_due(search, node, self.time_share):
             before = search.objective
-            with search.diving(self.time_share):
-                self._dive(search, node, relaxation)
+            self.dive(search, node, relaxation)
             self._schedule.note(search, node, found=search.objective < before)
+
+    def dive(
+        self, search: Search, node: Node, relaxation: Relaxation, seconds: float = math.inf
+    ) -> None:
+        """Dive from a relaxation of the node, for so many seconds at most."""
+        with search.diving(self.time_share, seconds):
+            self._dive(search, node, relaxation)
 
     def _dive(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         decisions = list(node.decisions)
@@ -340,7 +356,9 @@ class BranchDiving:
         self, search: Search, decisions: Sequence[Decision], relaxation: Relaxation
     ) -> Relaxation:
         problem = search.problem(decisions, near=relaxation.near)
-        below = search.relaxation(problem, tol=self.tol, max_rounds=self.max_rounds)
+        below = search.relaxation(
+            problem, tol=_coarse(search, relaxation, self.tol), max_rounds=self.max_rounds
+        )
         if below.stop_reason is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
         return below
@@ -368,6 +386,11 @@ MOST_BRANCHES = 10_000
 """Branches that a rule is asked for, to choose the surest: all, in effect."""
 
 
+COARSE, SHARE_OF_DISTANCE = 0.02, 0.1
+"""Relaxations of a dive have at most this relative gap, and this share of the distance between the
+best solution and the bound."""
+
+
 class _Schedule:
     """At which nodes a heuristic is called: twice as rarely after each call that finds nothing."""
 
@@ -388,6 +411,11 @@ class _Schedule:
         if node.number:
             interval = self._every if found else 2 * interval
         self._next[search] = node.number + interval, interval
+
+
+def _coarse(search: Search, relaxation: Relaxation, tol: float) -> float:
+    """What relaxations on the way need: a share of the distance that is to be closed."""
+    return max(tol, min(COARSE, SHARE_OF_DISTANCE * search.distance(relaxation.bound)))
 
 
 def _is_due(node: Node, every: int) -> bool:

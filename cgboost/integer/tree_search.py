@@ -39,7 +39,7 @@ from cgboost.integer.branching.rules import (
 )
 from cgboost.integer.branching.strong_branching import BranchCandidate, StrongBranching
 from cgboost.integer.branching.variable_fixing import Probes, VariableFixing
-from cgboost.integer.heuristics import Heuristic, RestrictedMaster
+from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, RestrictedMaster
 from cgboost.integer.listing import Listing
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
@@ -64,6 +64,10 @@ PROVEN_GAP = 1e-9
 FIRST_COMBINATION, FIRST_SHARE = 1.0, 0.25
 """Seconds, or the share of the time limit, after which a search that is at the root, or has no
 solution yet, combines its columns between rounds; after that, whenever it has taken twice as long.
+"""
+
+FAR = 0.05
+"""A search whose best solution is farther than this from the bound dives before its root is done.
 """
 
 FIRST_SECONDS = 2.0
@@ -195,6 +199,8 @@ class TreeSearch:
         self.combining = [h for h in what.heuristics if isinstance(h, RestrictedMaster)][-1:]
         most = math.inf if time_limit is None else FIRST_SHARE * time_limit
         self._next_combination = min(FIRST_COMBINATION, most)
+        self._next_dive = 0.5 * self._next_combination
+        self.diving = [h for h in what.heuristics if isinstance(h, (BranchDiving, Diving))][:1]
 
     def result(self, resume: SearchRecord | None = None) -> BranchAndPriceResult:
         """Search, and say what was found."""
@@ -475,7 +481,9 @@ class TreeSearch:
             if first is None:
                 with _ending():
                     problem = search.problem(decisions, near=near)
-                    relaxation = search.relaxation(problem, at_most=node.at_most)
+                    relaxation = search.relaxation(
+                        problem, at_most=node.at_most, meanwhile=self._meanwhile
+                    )
             else:
                 relaxation, first = first, None
             near = relaxation.near
@@ -619,10 +627,7 @@ class TreeSearch:
             self.current = self._at_least(self.current, max(self.current.bound, known))
 
     def _gap(self, bound: float) -> float:
-        objective = self.search.objective
-        if not (math.isfinite(bound) and math.isfinite(objective)):
-            return math.inf
-        return max(0.0, objective - bound) / self.search.gap_scale
+        return self.search.distance(bound)
 
     def _record(self, node: Node, status: str) -> None:
         """A row of the table; callbacks; and the end, if the gap is closed."""
@@ -652,12 +657,31 @@ class TreeSearch:
             search.found_by,
         )
 
+    def _meanwhile(self, so_far: Callable[[], Relaxation]) -> None:
+        """Dive between the rounds of a long relaxation, as long as solutions are far away."""
+        search, node = self.search, self.current
+        if node is None or search.seconds <= self._next_dive or not self._is_early:
+            return
+        relaxation = so_far()
+        if relaxation.feasible and search.distance(relaxation.bound) > FAR:
+            after = self._next_combination
+            self._next_dive = self._next_combination = math.inf  # nothing within the dive
+            for own in self.diving:
+                own.dive(search, node, relaxation, max(FIRST_COMBINATION, search.seconds))
+            self._next_combination = after
+        self._next_dive = 2.0 * search.seconds
+
+    @property
+    def _is_early(self) -> bool:
+        """Whether the search is at the root, or has no solution."""
+        at_root = self.current is not None and self.current.number == 0
+        return at_root or not self.search.incumbent
+
     def _wait(self) -> None:
         """Between the rounds of a relaxation."""
         self._save()
         search = self.search
-        at_root = self.current is not None and self.current.number == 0
-        is_wanted = at_root or not search.incumbent
+        is_wanted = not search.incumbent if search.is_diving else self._is_early
         if is_wanted and search.seconds > self._next_combination:
             for own in self.combining:
                 left = math.inf if search.seconds_left is None else search.seconds_left

@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,16 +130,36 @@ class Watching(Callback):
         self.seen.append(state.objective)
 
 
-def test_a_long_root_has_a_solution_between_its_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here a second of no length; without the heuristic there is none."""
-    monkeypatch.setattr(tree_search, "FIRST_COMBINATION", 0.0)
-    problem = packing(3)
-    for heuristics in ([RestrictedMaster()], []):
-        watching = Watching()
-        price = problem.pricer(most=1)
-        options = {"heuristics": heuristics, "callbacks": [watching]}
-        BranchAndPrice(with_singles(problem), price, objective_step=1.0, **options).run()
-        assert np.isfinite(watching.seen[2]) == bool(heuristics)
+@pytest.mark.parametrize("heuristics", [[RestrictedMaster()], [Diving()], []])
+def test_a_long_root_has_a_solution_between_its_rounds(
+    monkeypatch: pytest.MonkeyPatch, heuristics: list[Any]
+) -> None:
+    """Here a second of no length; without a heuristic there is none. The root stays what it is."""
+    bounds = []
+    for first in (tree_search.FIRST_COMBINATION, 0.0):
+        monkeypatch.setattr(tree_search, "FIRST_COMBINATION", first)
+        problem, watching = packing(3), Watching()
+        options = {"heuristics": heuristics, "callbacks": [watching], "objective_step": 1.0}
+        search = BranchAndPrice(with_singles(problem), problem.pricer(most=1), **options)
+        result = search.run(max_nodes=1)
+        bounds.append(result.bound)
+        assert np.isfinite(watching.seen[2]) == bool(heuristics and not first)
+    assert bounds[0] == bounds[1] <= problem.optimum()
+
+
+def test_dives_from_afar_take_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Relaxations on the way need no smaller gap than a share of the distance to be closed."""
+    n_pricings = []
+    for coarse in (0.0, 0.5):
+        monkeypatch.setattr("cgboost.integer.heuristics.COARSE", coarse)
+        problem = packing(5)
+        search = inner_search(with_singles(problem), problem.pricer(most=1), 1.0)
+        relaxation = search.relaxation(search.problem(()))
+        before = search.n_pricings
+        Diving(discrepancies=0)(search, Node(0), relaxation)
+        assert problem.optimum() <= search.objective < np.inf
+        n_pricings.append(search.n_pricings - before)
+    assert n_pricings[0] > n_pricings[1]
 
 
 class Stopping(Callback):
