@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import BoundError, CGBoostError, ExecutorError, MasterError, see
 from cgboost.generation.callbacks import Callback, keeps_records
 from cgboost.generation.columns import Column
@@ -66,7 +67,7 @@ FIRST_COMBINATION, FIRST_SHARE = 1.0, 0.25
 solution yet, combines its columns between rounds; after that, whenever it has taken twice as long.
 """
 
-FAR = 0.05
+FAR_FROM_BOUND = 0.05
 """A search whose best solution is farther than this from the bound dives before its root is done.
 """
 
@@ -103,6 +104,7 @@ class TreeOptions:
     subgradient: Subgradient | None = None
     fixing: VariableFixing | None = None
     constant: float = 0.0
+    start_duals: Vector | None = None
 
     @property
     def integer(self) -> frozenset[Hashable]:
@@ -221,7 +223,8 @@ class TreeSearch:
         if resume is not None:
             resume.restore(self)
         else:
-            self.open.push([Node(0)])
+            own = self.what.start_duals
+            self.open.push([Node(0, near=None if own is None else (own, {}))])
         try:
             if resume is None:
                 self._take_start()
@@ -663,7 +666,7 @@ class TreeSearch:
         if node is None or search.seconds <= self._next_dive or not self._is_early:
             return
         relaxation = so_far()
-        if relaxation.feasible and search.distance(relaxation.bound) > FAR:
+        if relaxation.feasible and search.distance(relaxation.bound) > FAR_FROM_BOUND:
             after = self._next_combination
             self._next_dive = self._next_combination = math.inf  # nothing within the dive
             for own in self.diving:

@@ -188,6 +188,31 @@ def test_a_root_that_is_stopped_keeps_its_bound() -> None:
     assert -np.inf < result.bound == stopping.bound <= problem.optimum()
 
 
+def test_the_root_begins_at_duals_that_are_known() -> None:
+    """They are what the pricer sees first."""
+    problem, seen = packing(4), []
+    look = problem.pricer()
+
+    @respects(Together, Apart)
+    def price(duals):
+        seen.append(np.array(duals))
+        return look(duals)
+
+    result = problem.search(pricer=price, start_duals={0: 0.5, 3: 1.0}).run()
+    assert seen[0].tolist() == [0.5, 0.0, 0.0, 1.0, *[0.0] * 10]
+    assert result.objective == problem.optimum()
+
+
+@pytest.mark.parametrize(
+    ("duals", "words"),
+    [({"row": 1.0}, "no rows of the master"), ({0: np.nan}, r"start_duals\[0\]")],
+)
+def test_wrong_duals_to_begin_with_are_refused(duals: Any, words: str) -> None:
+    """With their names."""
+    with pytest.raises(ValueError, match=words):
+        packing(4).search(start_duals=duals)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_solutions_are_distinct_and_the_best_comes_first(seed: int) -> None:
     """Each meets the rows at its price; the first is that of the result."""
