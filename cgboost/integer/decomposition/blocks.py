@@ -65,6 +65,12 @@ class Structure:
         n = len(self.model.names) - len(self.copied)
         return np.concatenate([np.arange(n), self.copied])
 
+    @property
+    def names_without_copies(self) -> dict[str, str]:
+        """By the name of each copy, that of the variable."""
+        names, first = self.model.names, len(self.model.names) - len(self.copied)
+        return {names[first + k]: names[j] for k, j in enumerate(self.copied.tolist())}
+
     def without_copies(self, x: Vector) -> Vector:
         """A point in the variables of the model without copies."""
         return x[: len(x) - len(self.copied)]

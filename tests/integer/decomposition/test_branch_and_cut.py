@@ -82,7 +82,7 @@ def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
 
     def counted(self: InTurns) -> bool:
         asked.append(sys._getframe(1).f_code.co_name)
-        return take_turn(self)
+        return asked[-1] != "reformulated" and take_turn(self)
 
     monkeypatch.setattr(InTurns, "take_turn", counted)
     result = divided(structure).solve()
@@ -93,14 +93,37 @@ def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
     assert pickle.loads(pickle.dumps(problem)).waiting is None
 
 
+def test_branch_and_cut_has_its_turn_while_blocks_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many blocks take longer to make than the model to solve; then there is no tree."""
+    model, structure = slow_block(monkeypatch)
+    own = divided(structure)
+    go_on = PausedCut.go_on
+    monkeypatch.setattr(PausedCut, "go_on", lambda self, _: go_on(self, None))
+    result = own.solve()
+    assert result.tree is None
+    assert result.structure is structure
+    assert result.objective == pytest.approx(Decomposition(model, None, "").solve().objective)
+
+
+def test_branch_and_cut_that_had_turns_goes_on_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the search shows nothing it does not begin anew."""
+    model, structure = slow_block(monkeypatch)
+    expected = Decomposition(model, None, "").solve().objective
+    monkeypatch.setattr(InTurns, "take_turn", _begun)
+    monkeypatch.setattr(BlockPricer, "price", lambda *_: Priced(()))
+    monkeypatch.setattr(BranchAndCut, "run", _refused)
+    assert divided(structure).solve().objective == pytest.approx(expected)
+
+
 def test_ctrl_c_within_a_pricing_problem_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Branch and cut does not begin anew; what it knows by then is the result."""
     model, structure = slow_block(monkeypatch)
     take_turn, begun = InTurns.take_turn, list[float]()
 
     def struck(self: InTurns) -> bool:
-        is_solved = take_turn(self)
-        if sys._getframe(1).f_code.co_name == "asked" and self.x is not None:
+        caller = sys._getframe(1).f_code.co_name
+        is_solved = caller != "reformulated" and take_turn(self)
+        if caller == "asked" and self.x is not None:
             signal.raise_signal(signal.SIGINT)
         return is_solved
 
@@ -187,7 +210,8 @@ def test_branch_and_cut_has_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(PausedCut, "go_on", go_on)
     made = reformulated(structure_of(model, blocks))
-    turns = InTurns(BranchAndCut(model), made, 0.0, 1 / 3, time_limit=100.0)
+    turns = InTurns(BranchAndCut(model), 0.0, 1 / 3, time_limit=100.0)
+    turns.made = made
     for passed in (1.0, 2.0, 0.01, 30.0):
         clock[0] += passed
         turns.take_turn()
@@ -264,11 +288,12 @@ def test_a_bound_above_a_solution_is_no_bound(monkeypatch: pytest.MonkeyPatch) -
     """A tree search with a wrong bound loses: branch and cut solves the model."""
     model, blocks = assignment(0)
     structure = structure_of(model, blocks)
-    turns = InTurns(BranchAndCut(model), reformulated(structure), 0.0)
+    turns = InTurns(BranchAndCut(model), 0.0)
+    turns.made = reformulated(structure)
     turns._started = -1e9
     turns.waiting(TreeState(1, 1, -INF, INF, INF, 0, 0.0))
     assert turns.outcome is not None
-    turns.close()
+    turns.stop()
     too_high = turns.objective + 100.0
     tree = BranchAndPriceResult(INF, too_high, INF, (), np.zeros(0), 1, 0, StopReason.TIME, "", {})
     with pytest.raises(BoundError, match="above the objective"):
@@ -293,8 +318,14 @@ def test_branch_and_cut_finishes_a_search_that_shows_nothing(
         assert "no column" in result.message
 
 
-def _refused(self: InTurns, tree: BranchAndPriceResult) -> None:
+def _refused(self: Any, *_: Any, **__: Any) -> Any:
     raise BoundError("a wrong bound")
+
+
+def _begun(turns: InTurns) -> bool:
+    if turns._running is None:
+        turns._running = PausedCut(turns._cut, 0.0)
+    return turns._running.go_on(0.0)
 
 
 @pytest.mark.parametrize("maximize", [False, True])
