@@ -10,7 +10,9 @@ With the rows and variables in the order of the blocks, the matrix is
 where the last columns are those of variables in no block.
 
 A variable with rows in several blocks (a *linking variable*) stays in the first of them. Each other
-block has a copy of it, and the master a row "copy = variable".
+block has a copy of it, and the master a row "copy = variable". Such blocks are never equal: with
+one convexity row Σ λ = K for all, Σ copies = K · variable would hold for copies that differ, and no
+branching rule makes them equal column by column.
 """
 
 from __future__ import annotations

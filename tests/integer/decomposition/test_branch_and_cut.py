@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from rich.console import Console
 
 from cgboost import decompose
 from cgboost.exceptions import BoundError
+from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Priced
 from cgboost.integer.decomposition import branch_and_cut, decomposition
@@ -29,10 +31,11 @@ from cgboost.integer.decomposition.reformulation import reformulated
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
+from cgboost.parallel.executors import FuturesExecutor
 from solvers import Program
 from tests.cases import law
 
-from .cases import MODELS, ModelCase, assignment, packing
+from .cases import MODELS, ModelCase, assignment, model_of, packing
 
 INF = math.inf
 
@@ -141,6 +144,39 @@ def test_ctrl_c_within_a_pricing_problem_ends_the_search(monkeypatch: pytest.Mon
     assert model.is_feasible(np.array(list(result.x.values())))
     assert result.objective >= found.objective - 1e-6
     assert result.bound is None or result.bound <= found.objective + 1e-6
+
+
+@pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_ctrl_c_while_blocks_are_solved_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, make: Any
+) -> None:
+    """The search keeps its solution and bound, and the executor works on."""
+    model, blocks = model_of(1, "ssn")
+    known = list[TreeState]()
+
+    class Known(Callback):
+        """Keeps what the search knows."""
+
+        def __call__(self, state: TreeState) -> bool:
+            """After a node."""
+            known.append(state)
+            return False
+
+    def struck(self: Any, *told: Any) -> Any:
+        if known and math.isfinite(known[-1].objective):
+            signal.raise_signal(signal.SIGINT)
+        return ask(self, *told)
+
+    ask, own = FuturesExecutor.ask, decompose(model, blocks)
+    with make(2) as pool:
+        with monkeypatch.context() as patch:
+            patch.setattr(FuturesExecutor, "ask", struck)
+            result = own.solve(block_executor=pool, callbacks=[Known()])
+        again = own.solve(block_executor=pool)
+    assert result.stop_reason is StopReason.INTERRUPTED
+    assert (result.objective, result.bound) == (known[-1].objective, known[-1].bound)
+    assert result.x
+    assert again.objective == pytest.approx(Decomposition(model, None, "").solve().objective)
 
 
 def hard_blocks() -> tuple[Program, dict[str, object]]:
