@@ -504,7 +504,8 @@ class _Watch:
     """Stops the run of a node whose bound closes it, or can rise no more, and keeps the last round.
 
     Rounded up to ``objective_step``, the bound rises no more once it is that of the objective. The
-    root goes on, and so do dives: better columns and duals lead to better solutions.
+    root goes on, and so do dives to their tolerance, which is relative to the whole objective:
+    better columns and duals lead to better solutions.
     """
 
     def __init__(
