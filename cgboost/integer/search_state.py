@@ -347,7 +347,7 @@ class Search:
     def _used(self, columns: Sequence[Column], coef: Vector) -> tuple[NDArray[np.intp], Vector]:
         """Columns with a coefficient above 0, by their numbers in the pool, and these."""
         used = np.flatnonzero(coef > LEAST_COEF)
-        numbers = [self.pool.number(columns[j]) for j in used]
+        numbers = [self.pool.number(columns[j]) for j in used.tolist()]
         return np.array(numbers, dtype=np.intp), coef[used]
 
     def solution(

@@ -223,8 +223,8 @@ class TreeSearch:
         if resume is not None:
             resume.restore(self)
         else:
-            own = self.what.start_duals
-            self.open.push([Node(0, near=None if own is None else (own, {}))])
+            duals = self.what.start_duals
+            self.open.push([Node(0, near=None if duals is None else (duals, {}))])
         try:
             if resume is None:
                 self._take_start()
