@@ -184,8 +184,8 @@ class Diving:
         Interval between calls after the root, in nodes, doubled after each call without a better
         solution; 0: only at the root.
     tol : float, default=1e-4
-        Relative gap of the relaxations on the way, at least: while the best solution is far from
-        the bound, a tenth of that distance is allowed, and 2 % at most.
+        Relative gap of the relaxations on the way. While the best solution is more than 5 % above
+        the bound, they end at 2 % of the whole objective.
     max_rounds : int or None, default=30
         Maximum number of rounds of column generation for each relaxation.
     until_found : bool, default=False
@@ -258,7 +258,10 @@ class Diving:
             with_it = _sum(base, {chosen: 1.0})
             problem = search.problem(decisions, fixed=with_it, near=relaxation.near)
             below = search.relaxation(
-                problem, tol=_coarse(search, relaxation, self.tol), max_rounds=self.max_rounds
+                problem,
+                tol=self.tol,
+                max_rounds=self.max_rounds,
+                within=_coarse(search, relaxation),
             )
             if below.stop_reason is StopReason.INTERRUPTED:
                 raise KeyboardInterrupt
@@ -290,8 +293,8 @@ class BranchDiving:
     every : int, default=20
         As in :class:`Diving`.
     tol : float, default=1e-4
-        Relative gap of the relaxations on the way, at least: while the best solution is far from
-        the bound, a tenth of that distance is allowed, and 2 % at most.
+        Relative gap of the relaxations on the way. While the best solution is more than 5 % above
+        the bound, they end at 2 % of the whole objective.
     max_rounds : int or None, default=30
         Maximum number of rounds of column generation for each relaxation.
     time_share : float, default=0.25
@@ -357,7 +360,7 @@ class BranchDiving:
     ) -> Relaxation:
         problem = search.problem(decisions, near=relaxation.near)
         below = search.relaxation(
-            problem, tol=_coarse(search, relaxation, self.tol), max_rounds=self.max_rounds
+            problem, tol=self.tol, max_rounds=self.max_rounds, within=_coarse(search, relaxation)
         )
         if below.stop_reason is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
@@ -386,9 +389,8 @@ MOST_BRANCHES = 10_000
 """Branches that a rule is asked for, to choose the surest: all, in effect."""
 
 
-COARSE, SHARE_OF_DISTANCE = 0.02, 0.1
-"""Relaxations of a dive have at most this relative gap, and this share of the distance between the
-best solution and the bound."""
+COARSE = 0.02
+"""Gap of a dive's relaxations, relative to the whole objective, while solutions are far away."""
 
 
 class _Schedule:
@@ -413,9 +415,9 @@ class _Schedule:
         self._next[search] = node.number + interval, interval
 
 
-def _coarse(search: Search, relaxation: Relaxation, tol: float) -> float:
-    """What relaxations on the way need: a share of the distance that is to be closed."""
-    return max(tol, min(COARSE, SHARE_OF_DISTANCE * search.distance(relaxation.bound)))
+def _coarse(search: Search, relaxation: Relaxation) -> float:
+    """The gap that will do on the way from a relaxation; 0 where ``tol`` alone decides."""
+    return COARSE if search.is_far_from(relaxation.bound) else 0.0
 
 
 def _is_due(node: Node, every: int) -> bool:

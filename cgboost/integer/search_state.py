@@ -47,6 +47,10 @@ LEAST_COEF = 1e-9
 """A coefficient up to this is 0."""
 
 
+FAR_FROM_BOUND = 0.05
+"""Relative distance above which any better solution is worth more than a good one: the root is left
+for dives, and these do not look closely."""
+
 MOST_SOLUTIONS = 10
 """Solutions that a search keeps."""
 
@@ -237,6 +241,10 @@ class Search:
             return math.inf
         return max(0.0, self.objective - bound) / self.gap_scale
 
+    def is_far_from(self, bound: float) -> bool:
+        """Whether the best solution is far from a bound, or there is none."""
+        return self.distance(bound) > FAR_FROM_BOUND
+
     def closes(self, bound: float, at_most: float = math.inf) -> bool:
         """Whether solutions above this bound are no use, or cost more than ``at_most``."""
         if self.rounded(bound) > at_most + INTEGRAL * self.scale(at_most):
@@ -280,18 +288,20 @@ class Search:
         tol: float = RELAXATION_TOL,
         max_rounds: int | None = None,
         at_most: float = math.inf,
+        within: float = 0.0,
         meanwhile: Meanwhile | None = None,
     ) -> Relaxation:
         """Solve the relaxation, until its bound closes it: see :meth:`closes`.
 
-        After every round ``meanwhile`` is called with a function that makes a relaxation of what
-        there is. It may solve other relaxations.
+        It also ends at a gap ``within``, relative to the objective with fixed columns. After every
+        round ``meanwhile`` is called with a function that makes a relaxation of what there is. It
+        may solve other relaxations.
         """
         self.n_relaxations += 1
         if problem.start_duals is None:
             problem = self.begun(problem)
         smoothing = copy.copy(self.smoothing)  # another relaxation may run meanwhile
-        watch = _Watch(self, problem, at_most, tol, meanwhile)
+        watch = _Watch(self, problem, at_most, within, meanwhile)
         run = ColumnGeneration(
             problem.master,
             problem.pricer,
@@ -310,6 +320,7 @@ class Search:
                 tol=tol,
                 max_rounds=max_rounds,
                 at_most=at_most,
+                within=within,
                 meanwhile=meanwhile,
             )
         bound = -math.inf if run.bound is None else run.bound + problem.fixed_cost
@@ -504,8 +515,7 @@ class _Watch:
     """Stops the run of a node whose bound closes it, or can rise no more, and keeps the last round.
 
     Rounded up to ``objective_step``, the bound rises no more once it is that of the objective. The
-    root goes on, and so do dives to their tolerance, which is relative to the whole objective:
-    better columns and duals lead to better solutions.
+    root goes on, and so do dives: better columns and duals lead to better solutions.
     """
 
     def __init__(
@@ -513,11 +523,11 @@ class _Watch:
         search: Search,
         problem: NodeProblem,
         at_most: float,
-        tol: float,
+        within: float,
         meanwhile: Meanwhile | None,
     ) -> None:
         self._search, self._problem, self._at_most = search, problem, at_most
-        self._tol, self._meanwhile = tol, meanwhile
+        self._within, self._meanwhile = within, meanwhile
         self.last: Round | None = None
         self.stop_reason = StopReason.GAP
 
@@ -537,9 +547,9 @@ class _Watch:
             return True
         if math.isinf(objective):
             return False
-        if self._problem.fixed:  # what these cost is no part of the gap that the loop looks at
-            return objective - bound <= self._tol * search.scale(objective)
-        if not self._problem.has_decisions:
+        if self._within and objective - bound <= self._within * search.scale(objective):
+            return True
+        if self._problem.fixed or not self._problem.has_decisions:
             return False
         return search.rounded(bound) >= search.rounded(objective)
 

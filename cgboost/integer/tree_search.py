@@ -67,10 +67,6 @@ FIRST_COMBINATION, FIRST_SHARE = 1.0, 0.25
 solution yet, combines its columns between rounds; after that, whenever it has taken twice as long.
 """
 
-FAR_FROM_BOUND = 0.05
-"""A search whose best solution is farther than this from the bound dives before its root is done.
-"""
-
 FIRST_SECONDS = 2.0
 """What a combination of columns may take before a list of all useful ones is made at the root."""
 
@@ -666,7 +662,7 @@ class TreeSearch:
         if node is None or search.seconds <= self._next_dive or not self._is_early:
             return
         relaxation = so_far()
-        if relaxation.feasible and search.distance(relaxation.bound) > FAR_FROM_BOUND:
+        if relaxation.feasible and search.is_far_from(relaxation.bound):
             after = self._next_combination
             self._next_dive = self._next_combination = math.inf  # nothing within the dive
             for own in self.diving:

@@ -148,7 +148,7 @@ def test_a_long_root_has_a_solution_between_its_rounds(
 
 
 def test_dives_from_afar_take_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Relaxations on the way need no smaller gap than a share of the distance to be closed."""
+    """As long as no solution is near, relaxations on the way need no small gap."""
     n_pricings = []
     for coarse in (0.0, 0.5):
         monkeypatch.setattr("cgboost.integer.heuristics.COARSE", coarse)
