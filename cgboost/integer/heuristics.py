@@ -389,7 +389,7 @@ MOST_BRANCHES = 10_000
 """Branches that a rule is asked for, to choose the surest: all, in effect."""
 
 
-COARSE = 0.02
+GAP_FROM_AFAR = 0.02
 """Gap of a dive's relaxations, relative to the whole objective, while solutions are far away."""
 
 
@@ -417,7 +417,7 @@ class _Schedule:
 
 def _coarse(search: Search, relaxation: Relaxation) -> float:
     """The gap that will do on the way from a relaxation; 0 where ``tol`` alone decides."""
-    return COARSE if search.is_far_from(relaxation.bound) else 0.0
+    return GAP_FROM_AFAR if search.is_far_from(relaxation.bound) else 0.0
 
 
 def _is_due(node: Node, every: int) -> bool:

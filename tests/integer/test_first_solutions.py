@@ -151,7 +151,7 @@ def test_dives_from_afar_take_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> N
     """As long as no solution is near, relaxations on the way need no small gap."""
     n_pricings = []
     for coarse in (0.0, 0.5):
-        monkeypatch.setattr("cgboost.integer.heuristics.COARSE", coarse)
+        monkeypatch.setattr("cgboost.integer.heuristics.GAP_FROM_AFAR", coarse)
         problem = packing(5)
         search = inner_search(with_singles(problem), problem.pricer(most=1), 1.0)
         relaxation = search.relaxation(search.problem(()))
