@@ -51,14 +51,16 @@ def colour(graph, **options):
         )
         return [column(found)] if total > 1 + 1e-6 else [], min(0.0, 1 - bound)
 
+    clique, _ = greedy_independent_set(nx.complement(graph), dict.fromkeys(nodes, 1.0))
     colour_of = nx.greedy_color(graph, "DSATUR")
     start = [
         column([{node for node in nodes if colour_of[node] == number}])
         for number in sorted(set(colour_of.values()))
     ]
     pricer = respects(Together, Apart)(PricerSequence([greedy, exact]))
-    options = {"branching": rule, "objective_step": 1.0, "start": start, **options}
-    return BranchAndPrice(master, pricer, **options)
+    own = {"branching": rule, "objective_step": 1.0, "start": start}
+    own["start_duals"] = dict.fromkeys(clique, 1.0)  # as many colours as it has nodes
+    return BranchAndPrice(master, pricer, **{**own, **options})
 
 
 def read(path):

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent import futures
 from numbers import Real
 from typing import Any, TypeVar
 
+import numpy as np
+
 from cgboost.above import read_records
+from cgboost.arrays import Vector
 from cgboost.exceptions import ResumeError
 from cgboost.generation.callbacks import as_callback
 from cgboost.generation.columns import Column
@@ -112,6 +115,9 @@ class BranchAndPrice:
         gaps are relative to the whole.
     start : sequence of Column, optional
         An initial solution of whole columns; a column used twice is listed twice.
+    start_duals : mapping of row to float, optional
+        Duals at which the root prices first, such as those of a bound that is known; of rows that
+        it does not name, 0. Instead of ``subgradient``.
     columns_per_round : int, default=20
     smoothing : Smoothing or None
         See :mod:`cgboost.generation.stabilization`. None means ``Wentges(0.5, decay=1.0)``. It
@@ -152,6 +158,7 @@ class BranchAndPrice:
         objective_step: float | None = None,
         constant: float = 0.0,
         start: Sequence[Column] = (),
+        start_duals: Mapping[Hashable, float] | None = None,
         columns_per_round: int = 20,
         smoothing: Smoothing | None = None,
         subgradient: Subgradient | str | None = "auto",
@@ -197,6 +204,7 @@ class BranchAndPrice:
             objective_step=objective_step,
             constant=float(constant),
             start=_start(start),
+            start_duals=None if start_duals is None else _duals(start_duals, master),
             columns_per_round=int(columns_per_round),
             smoothing=Wentges(0.5, decay=1.0) if smoothing is None else smoothing,
             callbacks=told,
@@ -277,6 +285,22 @@ def _start(given: Any) -> tuple[Column, ...]:
         if not isinstance(column, Column):
             raise TypeError(f"{words}; among them is {column!r}")
     return columns
+
+
+def _duals(given: Any, master: LinearMaster) -> Vector:
+    """Duals by the names of rows as a vector; of senses ``<=`` and ``>=`` those of their sign."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"start_duals must be a mapping of rows to numbers, got {given!r}")
+    rows = master.constraints
+    if unknown := [name for name in given if name not in set(rows.names)]:
+        raise ValueError(
+            f"start_duals names {unknown[:5]}, which are no rows of the master; it has the rows "
+            f"{list(rows.names[:5])}"
+        )
+    for name, dual in given.items():
+        if not (isinstance(dual, Real) and math.isfinite(dual)):
+            raise ValueError(f"start_duals[{name!r}] must be a finite number, got {dual!r}")
+    return rows.signed(np.array([float(given.get(name, 0.0)) for name in rows.names]))
 
 
 def _subgradient(master: LinearMaster) -> Subgradient | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 
 import numpy as np
@@ -44,6 +46,10 @@ to it: bounds that come from solvers' duals have errors of 1e-9."""
 LEAST_COEF = 1e-9
 """A coefficient up to this is 0."""
 
+
+FAR_FROM_BOUND = 0.05
+"""Relative distance above which any better solution is worth more than a good one: the root is left
+for dives, and these do not look closely."""
 
 MOST_SOLUTIONS = 10
 """Solutions that a search keeps."""
@@ -93,6 +99,10 @@ class Relaxation:
     def feasible(self) -> bool:
         """Whether there are columns that meet the rows."""
         return math.isfinite(self.objective)
+
+
+Meanwhile = Callable[[Callable[[], Relaxation]], None]
+"""What is done between the rounds of a relaxation, with one of what there is."""
 
 
 class Search:
@@ -170,7 +180,7 @@ class Search:
         self.root_duals: Near | None = None
         self.found_by = ""
         self.n_combined, self.dive_seconds = 0, 0.0
-        self._until = math.inf
+        self._until, self.is_diving = math.inf, False
         self.n_relaxations = self.n_pricings = self.n_probes = 0
         self.between_rounds: Callable[[], None] = lambda: None
 
@@ -193,14 +203,14 @@ class Search:
         return math.inf if self.time_limit is None else share * self.time_limit - self.dive_seconds
 
     @contextmanager
-    def diving(self, share: float) -> Iterator[None]:
-        """A dive that ends with the time that is left for dives."""
-        started = self.seconds
-        self._until = started + self.dive_time_left(share)
+    def diving(self, share: float, most: float = math.inf) -> Iterator[None]:
+        """A dive that ends with the time that is left for dives, or after ``most`` seconds."""
+        started, self.is_diving = self.seconds, True
+        self._until = started + min(most, self.dive_time_left(share))
         try:
             yield
         finally:
-            self._until = math.inf
+            self._until, self.is_diving = math.inf, False
             self.dive_seconds += self.seconds - started
 
     @property
@@ -224,6 +234,16 @@ class Search:
     def gap_scale(self) -> float:
         """What gaps are relative to: the best solution, with what every solution costs besides."""
         return self.scale(self.objective + self.constant)
+
+    def distance(self, bound: float) -> float:
+        """Of the best solution from a bound, relative; inf without either."""
+        if not (math.isfinite(bound) and math.isfinite(self.objective)):
+            return math.inf
+        return max(0.0, self.objective - bound) / self.gap_scale
+
+    def is_far_from(self, bound: float) -> bool:
+        """Whether the best solution is far from a bound, or there is none."""
+        return self.distance(bound) > FAR_FROM_BOUND
 
     def closes(self, bound: float, at_most: float = math.inf) -> bool:
         """Whether solutions above this bound are no use, or cost more than ``at_most``."""
@@ -268,12 +288,20 @@ class Search:
         tol: float = RELAXATION_TOL,
         max_rounds: int | None = None,
         at_most: float = math.inf,
+        within: float = 0.0,
+        meanwhile: Meanwhile | None = None,
     ) -> Relaxation:
-        """Solve the relaxation, until its bound closes it: see :meth:`closes`."""
+        """Solve the relaxation, until its bound closes it: see :meth:`closes`.
+
+        It also ends at a gap ``within``, relative to the objective with fixed columns. After every
+        round ``meanwhile`` is called with a function that makes a relaxation of what there is. It
+        may solve other relaxations.
+        """
         self.n_relaxations += 1
         if problem.start_duals is None:
             problem = self.begun(problem)
-        watch = _Watch(self, problem, at_most)
+        smoothing = copy.copy(self.smoothing)  # another relaxation may run meanwhile
+        watch = _Watch(self, problem, at_most, within, meanwhile)
         run = ColumnGeneration(
             problem.master,
             problem.pricer,
@@ -282,20 +310,24 @@ class Search:
             max_rounds=max_rounds,
             time_limit=self.seconds_left,
             callbacks=[watch],
-            smoothing=self.smoothing,
+            smoothing=smoothing,
             start_duals=problem.start_duals,
         ).run()
         self.n_pricings += run.n_rounds
         if run.stop_reason is StopReason.INVALID_BOUND and problem.may_need_more():
             return self.relaxation(
-                problem.uncounted(), tol=tol, max_rounds=max_rounds, at_most=at_most
+                problem.uncounted(),
+                tol=tol,
+                max_rounds=max_rounds,
+                at_most=at_most,
+                within=within,
+                meanwhile=meanwhile,
             )
         bound = -math.inf if run.bound is None else run.bound + problem.fixed_cost
         if run.stop_reason is StopReason.INFEASIBLE and run.bound is None:
             bound = math.inf
-        used = np.flatnonzero(run.coef > LEAST_COEF)
-        numbers = np.array([self.pool.number(run.columns[j]) for j in used], dtype=np.intp)
-        best = None if self.smoothing is None else self.smoothing.best_duals
+        numbers, coef = self._used(run.columns, run.coef)
+        best = None if smoothing is None else smoothing.best_duals
         if best is None and watch.last is not None:
             best = watch.last.state.pseudo_response
         return Relaxation(
@@ -305,10 +337,29 @@ class Search:
             run.objective,
             bound,
             numbers,
-            run.coef[used],
+            coef,
             None if best is None else problem.duals(best),
             problem.duals(np.array(list(run.duals.values()))) if run.duals else None,
         )
+
+    def relaxation_so_far(self, problem: NodeProblem, current: Round) -> Relaxation:
+        """The relaxation of a problem after a round."""
+        state = current.state
+        return Relaxation(
+            StopReason.MAX_ROUNDS,
+            "",
+            None,
+            state.objective,
+            -math.inf if math.isnan(current.bound) else current.bound + problem.fixed_cost,
+            *self._used(state.columns, state.coef),
+            problem.duals(state.pseudo_response),
+        )
+
+    def _used(self, columns: Sequence[Column], coef: Vector) -> tuple[NDArray[np.intp], Vector]:
+        """Columns with a coefficient above 0, by their numbers in the pool, and these."""
+        used = np.flatnonzero(coef > LEAST_COEF)
+        numbers = [self.pool.number(columns[j]) for j in used.tolist()]
+        return np.array(numbers, dtype=np.intp), coef[used]
 
     def solution(
         self, numbers: Sequence[int], coef: Vector, decisions: Sequence[Decision], depth: int
@@ -467,8 +518,16 @@ class _Watch:
     root goes on, and so do dives: better columns and duals lead to better solutions.
     """
 
-    def __init__(self, search: Search, problem: NodeProblem, at_most: float) -> None:
+    def __init__(
+        self,
+        search: Search,
+        problem: NodeProblem,
+        at_most: float,
+        within: float,
+        meanwhile: Meanwhile | None,
+    ) -> None:
         self._search, self._problem, self._at_most = search, problem, at_most
+        self._within, self._meanwhile = within, meanwhile
         self.last: Round | None = None
         self.stop_reason = StopReason.GAP
 
@@ -478,13 +537,19 @@ class _Watch:
         bound, objective = current.bound + fixed, current.objective + fixed
         if not (self._problem.fixed or self._problem.has_decisions):  # it holds for all solutions
             search.root_bound = -math.inf if math.isnan(bound) else bound
+        if self._meanwhile is not None:
+            self._meanwhile(partial(search.relaxation_so_far, self._problem, current))
         search.between_rounds()
         if math.isnan(bound):
             return False
         if search.closes(bound, self._at_most):
             self.stop_reason = StopReason.CUT_OFF
             return True
-        if self._problem.fixed or not self._problem.has_decisions or math.isinf(objective):
+        if math.isinf(objective):
+            return False
+        if self._within and objective - bound <= self._within * search.scale(objective):
+            return True
+        if self._problem.fixed or not self._problem.has_decisions:
             return False
         return search.rounded(bound) >= search.rounded(objective)
 

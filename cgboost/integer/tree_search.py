@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import BoundError, CGBoostError, ExecutorError, MasterError, see
 from cgboost.generation.callbacks import Callback, keeps_records
 from cgboost.generation.columns import Column
@@ -39,7 +40,7 @@ from cgboost.integer.branching.rules import (
 )
 from cgboost.integer.branching.strong_branching import BranchCandidate, StrongBranching
 from cgboost.integer.branching.variable_fixing import Probes, VariableFixing
-from cgboost.integer.heuristics import Heuristic, RestrictedMaster
+from cgboost.integer.heuristics import BranchDiving, Diving, Heuristic, RestrictedMaster
 from cgboost.integer.listing import Listing
 from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
@@ -99,6 +100,7 @@ class TreeOptions:
     subgradient: Subgradient | None = None
     fixing: VariableFixing | None = None
     constant: float = 0.0
+    start_duals: Vector | None = None
 
     @property
     def integer(self) -> frozenset[Hashable]:
@@ -195,6 +197,8 @@ class TreeSearch:
         self.combining = [h for h in what.heuristics if isinstance(h, RestrictedMaster)][-1:]
         most = math.inf if time_limit is None else FIRST_SHARE * time_limit
         self._next_combination = min(FIRST_COMBINATION, most)
+        self._next_dive = 0.5 * self._next_combination
+        self.diving = [h for h in what.heuristics if isinstance(h, (BranchDiving, Diving))][:1]
 
     def result(self, resume: SearchRecord | None = None) -> BranchAndPriceResult:
         """Search, and say what was found."""
@@ -215,7 +219,8 @@ class TreeSearch:
         if resume is not None:
             resume.restore(self)
         else:
-            self.open.push([Node(0)])
+            duals = self.what.start_duals
+            self.open.push([Node(0, near=None if duals is None else (duals, {}))])
         try:
             if resume is None:
                 self._take_start()
@@ -475,7 +480,9 @@ class TreeSearch:
             if first is None:
                 with _ending():
                     problem = search.problem(decisions, near=near)
-                    relaxation = search.relaxation(problem, at_most=node.at_most)
+                    relaxation = search.relaxation(
+                        problem, at_most=node.at_most, meanwhile=self._meanwhile
+                    )
             else:
                 relaxation, first = first, None
             near = relaxation.near
@@ -619,10 +626,7 @@ class TreeSearch:
             self.current = self._at_least(self.current, max(self.current.bound, known))
 
     def _gap(self, bound: float) -> float:
-        objective = self.search.objective
-        if not (math.isfinite(bound) and math.isfinite(objective)):
-            return math.inf
-        return max(0.0, objective - bound) / self.search.gap_scale
+        return self.search.distance(bound)
 
     def _record(self, node: Node, status: str) -> None:
         """A row of the table; callbacks; and the end, if the gap is closed."""
@@ -652,12 +656,31 @@ class TreeSearch:
             search.found_by,
         )
 
+    def _meanwhile(self, so_far: Callable[[], Relaxation]) -> None:
+        """Dive between the rounds of a long relaxation, as long as solutions are far away."""
+        search, node = self.search, self.current
+        if node is None or search.seconds <= self._next_dive or not self._is_early:
+            return
+        relaxation = so_far()
+        if relaxation.feasible and search.is_far_from(relaxation.bound):
+            after = self._next_combination
+            self._next_dive = self._next_combination = math.inf  # nothing within the dive
+            for own in self.diving:
+                own.dive(search, node, relaxation, max(FIRST_COMBINATION, search.seconds))
+            self._next_combination = after
+        self._next_dive = 2.0 * search.seconds
+
+    @property
+    def _is_early(self) -> bool:
+        """Whether the search is at the root, or has no solution."""
+        at_root = self.current is not None and self.current.number == 0
+        return at_root or not self.search.incumbent
+
     def _wait(self) -> None:
         """Between the rounds of a relaxation."""
         self._save()
         search = self.search
-        at_root = self.current is not None and self.current.number == 0
-        is_wanted = at_root or not search.incumbent
+        is_wanted = not search.incumbent if search.is_diving else self._is_early
         if is_wanted and search.seconds > self._next_combination:
             for own in self.combining:
                 left = math.inf if search.seconds_left is None else search.seconds_left

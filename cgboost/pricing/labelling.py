@@ -13,8 +13,9 @@ installed a compiled loop takes them one after another (:mod:`cgboost.pricing.la
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,9 @@ milliseconds."""
 
 CELLS = 4
 """Cells of the first resource in a step, for the bounds of what a path can still cost."""
+
+MOST_ARRIVALS = 2**21
+"""Cells times arcs that are kept, at most: 16 MB."""
 
 CELL_ROUNDING = 1e-9
 """An amount may be below its cell by this share of it: the quotient that gives the cell is rounded,
@@ -170,6 +174,60 @@ class ElementaryPaths:
             near = np.zeros((n, n), dtype=np.bool_)
             np.put_along_axis(near, order[:, : memory + 1], True, axis=1)
         self._near = near | np.eye(n, dtype=np.bool_)
+        self.inner = inner
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what can be computed again."""
+        self._arrivals: list[tuple[Index, Index]] | None = None
+        self._onward: tuple[Vector, tuple[Vector, Index]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what can be computed again."""
+        return {**vars(self), "_arrivals": None, "_onward": None}
+
+    def onward(
+        self, cost: Vector, bounds: Callable[[], tuple[Vector, Index]]
+    ) -> tuple[Vector, Index]:
+        """Bounds at some costs, those of the last search where it had the same costs."""
+        known = self._onward
+        if known is None or not np.array_equal(known[0], cost):
+            known = self._onward = cost.copy(), bounds()
+        return known[1]
+
+    def arrivals(
+        self, n_cells: int, cell: Callable[[Vector], Index]
+    ) -> Iterable[tuple[Index, Index]]:
+        """Cells of inner nodes, the last first, and where arcs to inner nodes and the sink end.
+
+        Places are nodes times ``n_cells`` and cells, one more for what comes too late. They depend
+        on no costs, and are kept where they are few.
+        """
+        if self._arrivals is not None:
+            return self._arrivals
+        found = self._arriving(n_cells, cell)
+        if n_cells * len(self.inner) ** 2 <= MOST_ARRIVALS:
+            self._arrivals = list(found)
+            return self._arrivals
+        return found
+
+    def _arriving(
+        self, n_cells: int, cell: Callable[[Vector], Index]
+    ) -> Iterator[tuple[Index, Index]]:
+        inner, lower, upper = self.inner, self.lower[0], self.upper[0]
+        nexts = np.append(inner, self.sink)
+        consumption = self.consumption[0][np.ix_(inner, nexts)]
+        block = CELLS - 1  # an arc leads into a later block, whatever is rounded
+        for end in range(n_cells, 0, -block):
+            cells = np.arange(max(0, end - block), end)
+            amount = lower.min() + (cells - CELL_ROUNDING) * self._step / CELLS
+            arrived = amount[:, None, None] + consumption
+            np.maximum(arrived, lower[nexts], out=arrived)
+            late = arrived > upper[nexts]
+            arrived[late] = lower.min()
+            place = nexts * n_cells + cell(arrived)
+            place[late] = self.n_nodes * n_cells
+            yield (cells[:, None] + inner * n_cells).ravel(), place
 
     def within_reach(self) -> NDArray[np.bool_]:
         """Nodes that a path may visit as far as each resource alone tells, shape (n_nodes,)."""
@@ -433,7 +491,7 @@ class _Labelling:
         self.paid = _PaidSubsets(graph.n_nodes, subsets)
         self._until = until
         self.near = _packed(graph._near) if remember else np.full_like(graph._bit, ~np.uint64(0))
-        self._bounds_onward, self._next = self._onward()
+        self._bounds_onward, self._next = graph.onward(cost, self._onward)
         self.labels = _Labels(len(graph.lower), len(self.near))
         self.steps: dict[int, list[Index]] = {}
         self.kept = np.empty((graph.n_nodes, 16), dtype=np.intp)
@@ -509,9 +567,10 @@ class _Labelling:
         new = labels.add(node, numbers[own], total, arrived, closed, odd)
         step = np.floor(arrived[0] / graph._step).astype(np.intp)
         order = np.argsort(step, kind="stable")
-        begins = np.flatnonzero(np.diff(step[order], prepend=-1))
-        for begin, mine in zip(begins, np.split(new[order], begins[1:]), strict=True):
-            self.steps.setdefault(int(step[order[begin]]), []).append(mine)
+        new, step = new[order], step[order]
+        begins = (np.flatnonzero(step[1:] != step[:-1]) + 1).tolist()
+        for begin, end in pairwise([0, *begins, len(step)]):
+            self.steps.setdefault(int(step[begin]), []).append(new[begin:end])
 
     def by_length(self, also: Vector, limit: int) -> _Ends | None:
         """All elementary paths below the limit, the best by ``also`` of those with equal nodes."""
@@ -610,34 +669,25 @@ class _Labelling:
                 n_cells, CELL_ROUNDING, graph.source, graph.sink,
             )  # fmt: skip
             return found
-        onward = np.full((2, graph.n_nodes, n_cells), np.inf)
-        onward[:, graph.sink] = 0.0
-        then = np.full((graph.n_nodes, n_cells), -1, dtype=np.intp)
-        inner = np.setdiff1d(np.arange(graph.n_nodes), [graph.source, graph.sink])
+        size = graph.n_nodes * n_cells
+        onward, then = np.full(2 * (size + 1), np.inf), np.full(size + 1, -1, dtype=np.intp)
+        at_sink = slice(graph.sink * n_cells, (graph.sink + 1) * n_cells)
+        onward[at_sink] = onward[size + 1 :][at_sink] = 0.0
+        inner = graph.inner
         nexts = np.append(inner, graph.sink)
-        arcs = np.ix_(inner, nexts)
-        cost, consumption = self.cost[arcs].copy(), graph.consumption[0][arcs]
+        cost = self.cost[np.ix_(inner, nexts)]
         cost[:, :-1][np.eye(len(inner), dtype=np.bool_)] = np.inf
-        block = CELLS - 1  # an arc leads into a later block, whatever is rounded
-        for end in range(n_cells, 0, -block):
-            cells = np.arange(max(0, end - block), end)
-            amount = lower.min() + (cells - CELL_ROUNDING) * graph._step / CELLS
-            arrived = amount[:, None, None] + consumption
-            np.maximum(arrived, lower[nexts], out=arrived)
-            late = arrived > upper[nexts]
-            arrived[late] = lower.min()
-            at = self._cell(arrived)
-            back = then[nexts, at] == inner[:, None]
-            total = cost + onward[back.astype(np.intp), nexts, at]
-            total[late] = np.inf
-            places = inner[:, None], cells
-            best = total.argmin(axis=2)[:, :, None]
-            least = np.take_along_axis(total, best, axis=2)
-            onward[0][places] = least[:, :, 0].T
-            then[places] = np.where(np.isfinite(least), nexts[best], -1)[:, :, 0].T
-            np.put_along_axis(total, best, np.inf, axis=2)
-            onward[1][places] = total.min(axis=2).T
-        return onward, then
+        for places, arrived in graph.arrivals(n_cells, self._cell):
+            back = then[arrived] == inner[:, None]
+            total = (cost + onward[arrived + (size + 1) * back]).reshape(-1, len(nexts))
+            rows, best = np.arange(len(total)), total.argmin(axis=1)
+            least = total[rows, best]
+            onward[places] = least
+            then[places] = np.where(np.isfinite(least), nexts[best], -1)
+            total[rows, best] = np.inf
+            onward[places + size + 1] = total.min(axis=1)
+        kept = np.stack([onward[:size], onward[size + 1 : -1]])
+        return kept.reshape(2, -1, n_cells), then[:size].reshape(-1, n_cells)
 
     def _unreachable(self, node: Index, resources: Vector) -> NodeBits:
         """Nodes that no path from here can reach within their upper limits."""

@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,16 +130,36 @@ class Watching(Callback):
         self.seen.append(state.objective)
 
 
-def test_a_long_root_has_a_solution_between_its_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here a second of no length; without the heuristic there is none."""
-    monkeypatch.setattr(tree_search, "FIRST_COMBINATION", 0.0)
-    problem = packing(3)
-    for heuristics in ([RestrictedMaster()], []):
-        watching = Watching()
-        price = problem.pricer(most=1)
-        options = {"heuristics": heuristics, "callbacks": [watching]}
-        BranchAndPrice(with_singles(problem), price, objective_step=1.0, **options).run()
-        assert np.isfinite(watching.seen[2]) == bool(heuristics)
+@pytest.mark.parametrize("heuristics", [[RestrictedMaster()], [Diving()], []])
+def test_a_long_root_has_a_solution_between_its_rounds(
+    monkeypatch: pytest.MonkeyPatch, heuristics: list[Any]
+) -> None:
+    """Here a second of no length; without a heuristic there is none. The root stays what it is."""
+    bounds = []
+    for first in (tree_search.FIRST_COMBINATION, 0.0):
+        monkeypatch.setattr(tree_search, "FIRST_COMBINATION", first)
+        problem, watching = packing(3), Watching()
+        options = {"heuristics": heuristics, "callbacks": [watching], "objective_step": 1.0}
+        search = BranchAndPrice(with_singles(problem), problem.pricer(most=1), **options)
+        result = search.run(max_nodes=1)
+        bounds.append(result.bound)
+        assert np.isfinite(watching.seen[2]) == bool(heuristics and not first)
+    assert bounds[0] == bounds[1] <= problem.optimum()
+
+
+def test_dives_from_afar_take_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as no solution is near, relaxations on the way need no small gap."""
+    n_pricings = []
+    for coarse in (0.0, 0.5):
+        monkeypatch.setattr("cgboost.integer.heuristics.GAP_FROM_AFAR", coarse)
+        problem = packing(5)
+        search = inner_search(with_singles(problem), problem.pricer(most=1), 1.0)
+        relaxation = search.relaxation(search.problem(()))
+        before = search.n_pricings
+        Diving(discrepancies=0)(search, Node(0), relaxation)
+        assert problem.optimum() <= search.objective < np.inf
+        n_pricings.append(search.n_pricings - before)
+    assert n_pricings[0] > n_pricings[1]
 
 
 class Stopping(Callback):
@@ -165,6 +186,31 @@ def test_a_root_that_is_stopped_keeps_its_bound() -> None:
     assert result.stop_reason == "callback"
     assert result.tree["status"].tolist() == ["unfinished"]
     assert -np.inf < result.bound == stopping.bound <= problem.optimum()
+
+
+def test_the_root_begins_at_duals_that_are_known() -> None:
+    """They are what the pricer sees first."""
+    problem, seen = packing(4), []
+    look = problem.pricer()
+
+    @respects(Together, Apart)
+    def price(duals):
+        seen.append(np.array(duals))
+        return look(duals)
+
+    result = problem.search(pricer=price, start_duals={0: 0.5, 3: 1.0}).run()
+    assert seen[0].tolist() == [0.5, 0.0, 0.0, 1.0, *[0.0] * 10]
+    assert result.objective == problem.optimum()
+
+
+@pytest.mark.parametrize(
+    ("duals", "words"),
+    [({"row": 1.0}, "no rows of the master"), ({0: np.nan}, r"start_duals\[0\]")],
+)
+def test_wrong_duals_to_begin_with_are_refused(duals: Any, words: str) -> None:
+    """With their names."""
+    with pytest.raises(ValueError, match=words):
+        packing(4).search(start_duals=duals)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,5 +1,6 @@
 from .blocks import Structure as Structure
 from .branch_and_cut import DecompositionError as DecompositionError
+from .decomposition import BlockColumn as BlockColumn
 from .decomposition import Decomposition as Decomposition
 from .decomposition import DecompositionResult as DecompositionResult
 from .decomposition import ModelSolution as ModelSolution

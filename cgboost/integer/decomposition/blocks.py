@@ -10,7 +10,9 @@ With the rows and variables in the order of the blocks, the matrix is
 where the last columns are those of variables in no block.
 
 A variable with rows in several blocks (a *linking variable*) stays in the first of them. Each other
-block has a copy of it, and the master a row "copy = variable".
+block has a copy of it, and the master a row "copy = variable". Such blocks are never equal: with
+one convexity row Σ λ = K for all, Σ copies = K · variable would hold for copies that differ, and no
+branching rule makes them equal column by column.
 """
 
 from __future__ import annotations
@@ -64,6 +66,12 @@ class Structure:
         """The variable of the model without copies that each variable is, or is a copy of."""
         n = len(self.model.names) - len(self.copied)
         return np.concatenate([np.arange(n), self.copied])
+
+    @property
+    def names_without_copies(self) -> dict[str, str]:
+        """By the name of each copy, that of the variable."""
+        names, first = self.model.names, len(self.model.names) - len(self.copied)
+        return {names[first + k]: names[j] for k, j in enumerate(self.copied.tolist())}
 
     def without_copies(self, x: Vector) -> Vector:
         """A point in the variables of the model without copies."""

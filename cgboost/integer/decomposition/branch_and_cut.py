@@ -280,8 +280,8 @@ class PausedCut:
         """Whether there is an outcome."""
         return self._is_over.is_set()
 
-    def go_on(self, seconds: float) -> bool:
-        """Go on for some seconds; whether it has ended."""
+    def go_on(self, seconds: float | None) -> bool:
+        """Go on for some seconds, or to the end; whether it has ended."""
         self._may_go.set()
         if not self._thread.is_alive() and not self._is_over.is_set():
             self._thread.start()
@@ -331,8 +331,6 @@ class InTurns(Callback):
     Parameters
     ----------
     cut : BranchAndCut
-    made : Reformulation
-        What the tree search solves.
     gap : float
         Relative gap that ends the search.
     share : float, default=0.5
@@ -342,6 +340,8 @@ class InTurns(Callback):
 
     Attributes
     ----------
+    made : Reformulation or None
+        What the tree search solves, once it is there.
     outcome : CutOutcome or None
         That of branch and cut, once it has ended.
     bound : float
@@ -351,19 +351,24 @@ class InTurns(Callback):
     def __init__(
         self,
         cut: BranchAndCut,
-        made: Reformulation,
         gap: float,
         share: float = SHARE_OF_FOUND,
         time_limit: float | None = None,
     ) -> None:
-        self._cut, self._made, self._gap, self._share = cut, made, gap, share
+        self._cut, self._gap, self._share = cut, gap, share
         self._time_limit = math.inf if time_limit is None else time_limit
-        self._constant = cut.model.program.constant + made.constant
+        self.made: Reformulation | None = None
         self._spent, self._offered = 0.0, math.inf
         self._started = time.perf_counter()
         self._objective, self._best_bound = math.inf, -math.inf
         self._running: PausedCut | None = None
         self.outcome: CutOutcome | None = None
+
+    @property
+    def _constant(self) -> float:
+        """What every solution costs besides the columns of the search."""
+        own = 0.0 if self.made is None else self.made.constant
+        return self._cut.model.program.constant + own
 
     @property
     def bound(self) -> float:
@@ -396,8 +401,8 @@ class InTurns(Callback):
         """Between two rounds of a node; whether the model is solved."""
         self._objective = state.objective + self._constant
         self._best_bound = state.bound + self._constant
-        if self.outcome is None and self.take_turn() and self._running is not None:
-            self.outcome = self._running.outcome()
+        if self.outcome is None and self.take_turn():
+            self.end()
         if self.outcome is not None:
             return self.outcome.is_conclusive
         if self._running is None:
@@ -405,10 +410,17 @@ class InTurns(Callback):
         objective = min(self.objective, self._objective)
         return relative(objective, max(self.bound, self._best_bound)) <= self._gap
 
+    def end(self) -> CutOutcome:
+        """The outcome of branch and cut, which has ended."""
+        assert self._running is not None
+        self.outcome = self._running.outcome()
+        return self.outcome
+
     def take_turn(self) -> bool:
         """Let branch and cut go on, if it is its turn; whether it has ended.
 
-        Also within a pricing problem, which may take longer than the whole model.
+        Also while the blocks are made, and within a pricing problem: both may take longer than the
+        whole model.
         """
         now = time.perf_counter()
         passed = now - self._started
@@ -425,11 +437,11 @@ class InTurns(Callback):
 
     def heuristic(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """Offer the last solution to the search; see :class:`~cgboost.integer.heuristics`."""
-        x = self.x
-        if x is None or self.objective >= self._offered:
+        x, made = self.x, self.made
+        if x is None or made is None or self.objective >= self._offered:
             return
         self._offered = self.objective
-        columns, counts = self._made.columns_of(x)
+        columns, counts = made.columns_of(x)
         taken: dict[int, float] = {}
         for number, count in zip(search.pool.add(columns).tolist(), counts, strict=True):
             taken[number] = taken.get(number, 0.0) + count
@@ -464,7 +476,27 @@ class InTurns(Callback):
                 f"{self.objective:.10g} of a solution that branch and cut has found"
             )
 
-    def close(self) -> None:
+    def rest(self, seconds: float | None) -> CutOutcome | None:
+        """The outcome of branch and cut, which goes on alone; None where it has not begun.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If nothing is known by then.
+        """
+        if self._running is None or self.outcome is not None:
+            return self.outcome
+        reason = StopReason.TIME
+        try:
+            if self._running.go_on(seconds):
+                return self.end()
+        except KeyboardInterrupt:
+            if self.known is None:
+                raise
+            reason = StopReason.INTERRUPTED
+        return replace(self.known or CutOutcome(reason, math.inf, None, None), stop_reason=reason)
+
+    def stop(self) -> None:
         """End branch and cut."""
         if self._running is not None:
             self._running.close()

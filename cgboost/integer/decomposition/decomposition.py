@@ -41,9 +41,11 @@ from cgboost.integer.decomposition.own_sense import in_own_sense
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,
     Reformulation,
+    SolvedMeanwhileError,
     obstacle,
     reformulated,
 )
+from cgboost.integer.decomposition.row_names import BlockName
 from cgboost.integer.decomposition.structure_files import read_structure
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
@@ -83,6 +85,29 @@ class ModelSolution:
 
     objective: float
     x: dict[str, float] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class BlockColumn:
+    """A column of a search: a point of a block, or a direction in which a block has no end.
+
+    Attributes
+    ----------
+    block : str
+        What the block is called, or its number; of equal blocks the first one.
+    objective : float
+        What the point adds to the objective, in the sense of the model. A variable with rows in
+        several blocks counts in the first of them.
+    x : dict of str to float
+        Its nonzero variables, by the names of the model.
+    ray : bool
+        Whether it is a direction.
+    """
+
+    block: str
+    objective: float
+    x: dict[str, float] = field(repr=False)
+    ray: bool = False
 
 
 @dataclass(frozen=True)
@@ -136,6 +161,23 @@ class DecompositionResult:
     def __str__(self) -> str:
         """The summary."""
         return self.summary()
+
+    @property
+    def pool(self) -> list[BlockColumn]:
+        """All columns of blocks that the tree search has made; empty without one."""
+        if self.tree is None or self.structure is None:
+            return []
+        names, sign = self.structure.names_without_copies, -1.0 if self.maximize else 1.0
+        return [
+            BlockColumn(
+                column.block.label,
+                sign * column.cost + 0.0,
+                {names.get(str(v), str(v)): amount for v, amount in column.variables.items()},
+                column.ray,
+            )
+            for column in self.tree.pool
+            if isinstance(column.block, BlockName)
+        ]
 
     def times(self, unit: float) -> DecompositionResult:
         """The same result with costs in another unit."""
@@ -291,11 +333,36 @@ class Decomposition:
         if self.structure is None:
             _check_no_resume(resume, self.why)
             return self._cut(gap, time_limit, self.why, verbose)
+        share = SHARE_OF_FOUND if self.detected else SHARE_OF_GIVEN
+        turns = InTurns(BranchAndCut(self.model), gap, share, time_limit)
+        waiting = turns.take_turn if resume is None else None
         try:
-            made = reformulated(self.structure, block_executor, unit=self._unit)
+            made = reformulated(self.structure, block_executor, unit=self._unit, waiting=waiting)
+            turns.made = made
+            found = self._of_blocks(turns, made, gap, time_limit, resume, verbose, options)
+            if isinstance(found, DecompositionResult):
+                return found
+            words = f"{self.why}; {found}"
+            return self._cut(gap, _left(time_limit, start), words, verbose, turns)
         except NotDecomposableError as error:
             _check_no_resume(resume, str(error))
-            return self._cut(gap, time_limit, str(error), verbose)
+            return self._cut(gap, _left(time_limit, start), str(error), verbose, turns)
+        except SolvedMeanwhileError:
+            return self._of_cut(turns.end(), self._in_turns(verbose), self.structure)
+        finally:
+            turns.stop()
+
+    def _of_blocks(
+        self,
+        turns: InTurns,
+        made: Reformulation,
+        gap: float,
+        time_limit: float | None,
+        resume: str | os.PathLike[str] | None,
+        verbose: int,
+        options: dict[str, Any],
+    ) -> DecompositionResult | str:
+        """The result of the tree search and of branch and cut, or why there is none."""
         constant = self.model.program.constant + made.constant
         own: dict[str, Any] = {
             "branching": made.branching,
@@ -309,14 +376,12 @@ class Decomposition:
         def value(cost: float) -> float:
             return self._unit * self.model.in_own_sense(cost + constant)
 
-        share = SHARE_OF_FOUND if self.detected else SHARE_OF_GIVEN
-        turns = InTurns(BranchAndCut(self.model), made, gap, share, time_limit)
         told = [*options.pop("callbacks", ())]
         if verbose:
             told.append(TreeProgress(every_node=verbose > 1))
         own["callbacks"] = [*(in_own_sense(each, value, turns.joined) for each in told), turns]
         own["heuristics"] = [turns.heuristic, *made.heuristics]
-        if block_executor is None:
+        if made.pricer.is_here:
             for problem in made.pricer.problems:
                 problem.waiting = turns.take_turn
         search = BranchAndPrice(made.master, made.pricer, **{**own, **options})
@@ -327,28 +392,32 @@ class Decomposition:
                 raise tree.error
             turns.check_bound(tree)
             if turns.outcome is not None and turns.outcome.is_conclusive:
-                message = f"{IN_TURNS}: {self.why}"
-                if verbose:
-                    sys.stderr.write(f"{message}\n")
-                found = self._of_cut(turns.outcome, message, self.structure, tree, constant)
+                words = self._in_turns(verbose)
+                found = self._of_cut(turns.outcome, words, self.structure, tree, constant)
                 return self._with_others(found, tree, made)
-            words = WORTH.sub("", tree.message)
-            if not self._is_open(tree, constant):
-                best = self._best_of(tree, turns, made.point, constant, gap)
-                if best is not None:
-                    return self._with_others(best, tree, made)
-                words = "with its integers made whole the best solution costs more"
+            if self._is_open(tree, constant):
+                return WORTH.sub("", tree.message)
+            best = self._best_of(tree, turns, made.point, constant, gap)
+            if best is not None:
+                return self._with_others(best, tree, made)
+            return "with its integers made whole the best solution costs more"
         except (ResumeError, PersistenceError):
             raise
         except CGBoostError as error:
-            words = str(error)
+            return str(error)
         except KeyboardInterrupt:  # the tree search has neither solution nor bound
             if turns.known is None:
                 raise
             return self._of_cut(turns.known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             made.pricer.close()
-        return self._cut(gap, _left(time_limit, start), f"{self.why}; {words}", verbose)
+
+    def _in_turns(self, verbose: int) -> str:
+        """The message where branch and cut had the answer first; the log has it, too."""
+        message = f"{IN_TURNS}: {self.why}"
+        if verbose:
+            sys.stderr.write(f"{message}\n")
+        return message
 
     def _is_open(self, tree: BranchAndPriceResult, constant: float) -> bool:
         """Whether a search has ended and shown nothing.
@@ -421,15 +490,21 @@ class Decomposition:
         return ModelSolution(self.model.in_own_sense(objective), values)
 
     def _cut(
-        self, gap: float, time_limit: float | None, why: str, verbose: int
+        self,
+        gap: float,
+        time_limit: float | None,
+        why: str,
+        verbose: int,
+        turns: InTurns | None = None,
     ) -> DecompositionResult:
-        """Branch and cut alone."""
+        """Branch and cut alone; where it has had turns, it goes on."""
         if verbose:
             sense = ", as a minimisation" if self.model.maximize else ""
             sys.stderr.write(f"not decomposed, HiGHS solves the model{sense}: {why}\n")
-        found = BranchAndCut(self.model).run(gap, time_limit, log=verbose > 0)
+        found = None if turns is None else turns.rest(time_limit)
         return self._of_cut(
-            found, f"solved by branch and cut in HiGHS, without a decomposition: {why}"
+            found or BranchAndCut(self.model).run(gap, time_limit, log=verbose > 0),
+            f"solved by branch and cut in HiGHS, without a decomposition: {why}",
         )
 
     def _of_cut(self, found: CutOutcome, message: str, *tree: Any) -> DecompositionResult:

@@ -18,7 +18,7 @@ variables that are convexified, or of rows of the master with fractional coeffic
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from concurrent import futures
 from dataclasses import dataclass, replace
 from typing import Any
@@ -86,6 +86,10 @@ class IntegralPoint:
             columns.append(block.column(mean))
         counts.update(dict.fromkeys(search.pool.add(columns).tolist(), 1.0))
         search.offer(counts, "whole points")
+
+
+class SolvedMeanwhileError(CGBoostError):
+    """The model is solved, and needs no reformulation."""
 
 
 class NotDecomposableError(CGBoostError, ValueError):
@@ -178,16 +182,19 @@ def reformulated(
     executor: Executor | futures.Executor | None = None,
     *,
     unit: float = 1.0,
+    waiting: Callable[[], bool] | None = None,
 ) -> Reformulation:
     """Master, pricer and branching rules of a structure.
 
     Blocks are priced on the executor, if there is one. The costs are those of the model divided by
-    ``unit``, a power of two.
+    ``unit``, a power of two. ``waiting`` is called between blocks, and says whether to give up.
 
     Raises
     ------
     NotDecomposableError
         For a row or a variable that leaves no solution.
+    SolvedMeanwhileError
+        Where ``waiting`` says so.
     """
     _check(structure)
     model = structure.model
@@ -206,7 +213,11 @@ def reformulated(
     ]
     senses, rhs = [sense for _, sense, _ in sides], np.array([rhs for _, _, rhs in sides])
     coefficients = sp.csc_array(model.matrix[linking[[k for k, _, _ in sides]]])
-    every = [(group, _block(structure, group[0], coefficients)) for group in structure.groups()]
+    every: list[tuple[tuple[int, ...], Block]] = []
+    for group in structure.groups():
+        every.append((group, _block(structure, group[0], coefficients)))
+        if waiting is not None and waiting():
+            raise SolvedMeanwhileError("the model is solved")
     discrete = np.zeros(structure.n_blocks + 1, dtype=np.bool_)  # the last is of no block
     for group, block in every:
         discrete[list(group)] = block.discrete

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from rich.console import Console
 
 from cgboost import decompose
 from cgboost.exceptions import BoundError
+from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Priced
 from cgboost.integer.decomposition import branch_and_cut, decomposition
@@ -29,10 +31,11 @@ from cgboost.integer.decomposition.reformulation import reformulated
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
+from cgboost.parallel.executors import FuturesExecutor
 from solvers import Program
 from tests.cases import law
 
-from .cases import MODELS, ModelCase, assignment, packing
+from .cases import MODELS, ModelCase, assignment, model_of, packing
 
 INF = math.inf
 
@@ -82,7 +85,7 @@ def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
 
     def counted(self: InTurns) -> bool:
         asked.append(sys._getframe(1).f_code.co_name)
-        return take_turn(self)
+        return asked[-1] != "reformulated" and take_turn(self)
 
     monkeypatch.setattr(InTurns, "take_turn", counted)
     result = divided(structure).solve()
@@ -93,14 +96,37 @@ def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
     assert pickle.loads(pickle.dumps(problem)).waiting is None
 
 
+def test_branch_and_cut_has_its_turn_while_blocks_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many blocks take longer to make than the model to solve; then there is no tree."""
+    model, structure = slow_block(monkeypatch)
+    own = divided(structure)
+    go_on = PausedCut.go_on
+    monkeypatch.setattr(PausedCut, "go_on", lambda self, _: go_on(self, None))
+    result = own.solve()
+    assert result.tree is None
+    assert result.structure is structure
+    assert result.objective == pytest.approx(Decomposition(model, None, "").solve().objective)
+
+
+def test_branch_and_cut_that_had_turns_goes_on_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the search shows nothing it does not begin anew."""
+    model, structure = slow_block(monkeypatch)
+    expected = Decomposition(model, None, "").solve().objective
+    monkeypatch.setattr(InTurns, "take_turn", _begun)
+    monkeypatch.setattr(BlockPricer, "price", lambda *_: Priced(()))
+    monkeypatch.setattr(BranchAndCut, "run", _refused)
+    assert divided(structure).solve().objective == pytest.approx(expected)
+
+
 def test_ctrl_c_within_a_pricing_problem_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Branch and cut does not begin anew; what it knows by then is the result."""
     model, structure = slow_block(monkeypatch)
     take_turn, begun = InTurns.take_turn, list[float]()
 
     def struck(self: InTurns) -> bool:
-        is_solved = take_turn(self)
-        if sys._getframe(1).f_code.co_name == "asked" and self.x is not None:
+        caller = sys._getframe(1).f_code.co_name
+        is_solved = caller != "reformulated" and take_turn(self)
+        if caller == "asked" and self.x is not None:
             signal.raise_signal(signal.SIGINT)
         return is_solved
 
@@ -118,6 +144,39 @@ def test_ctrl_c_within_a_pricing_problem_ends_the_search(monkeypatch: pytest.Mon
     assert model.is_feasible(np.array(list(result.x.values())))
     assert result.objective >= found.objective - 1e-6
     assert result.bound is None or result.bound <= found.objective + 1e-6
+
+
+@pytest.mark.parametrize("make", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_ctrl_c_while_blocks_are_solved_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, make: Any
+) -> None:
+    """The search keeps its solution and bound, and the executor works on."""
+    model, blocks = model_of(1, "ssn")
+    known = list[TreeState]()
+
+    class Known(Callback):
+        """Keeps what the search knows."""
+
+        def __call__(self, state: TreeState) -> bool:
+            """After a node."""
+            known.append(state)
+            return False
+
+    def struck(self: Any, *told: Any) -> Any:
+        if known and math.isfinite(known[-1].objective):
+            signal.raise_signal(signal.SIGINT)
+        return ask(self, *told)
+
+    ask, own = FuturesExecutor.ask, decompose(model, blocks)
+    with make(2) as pool:
+        with monkeypatch.context() as patch:
+            patch.setattr(FuturesExecutor, "ask", struck)
+            result = own.solve(block_executor=pool, callbacks=[Known()])
+        again = own.solve(block_executor=pool)
+    assert result.stop_reason is StopReason.INTERRUPTED
+    assert (result.objective, result.bound) == (known[-1].objective, known[-1].bound)
+    assert result.x
+    assert again.objective == pytest.approx(Decomposition(model, None, "").solve().objective)
 
 
 def hard_blocks() -> tuple[Program, dict[str, object]]:
@@ -187,7 +246,8 @@ def test_branch_and_cut_has_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(PausedCut, "go_on", go_on)
     made = reformulated(structure_of(model, blocks))
-    turns = InTurns(BranchAndCut(model), made, 0.0, 1 / 3, time_limit=100.0)
+    turns = InTurns(BranchAndCut(model), 0.0, 1 / 3, time_limit=100.0)
+    turns.made = made
     for passed in (1.0, 2.0, 0.01, 30.0):
         clock[0] += passed
         turns.take_turn()
@@ -264,11 +324,12 @@ def test_a_bound_above_a_solution_is_no_bound(monkeypatch: pytest.MonkeyPatch) -
     """A tree search with a wrong bound loses: branch and cut solves the model."""
     model, blocks = assignment(0)
     structure = structure_of(model, blocks)
-    turns = InTurns(BranchAndCut(model), reformulated(structure), 0.0)
+    turns = InTurns(BranchAndCut(model), 0.0)
+    turns.made = reformulated(structure)
     turns._started = -1e9
     turns.waiting(TreeState(1, 1, -INF, INF, INF, 0, 0.0))
     assert turns.outcome is not None
-    turns.close()
+    turns.stop()
     too_high = turns.objective + 100.0
     tree = BranchAndPriceResult(INF, too_high, INF, (), np.zeros(0), 1, 0, StopReason.TIME, "", {})
     with pytest.raises(BoundError, match="above the objective"):
@@ -293,8 +354,14 @@ def test_branch_and_cut_finishes_a_search_that_shows_nothing(
         assert "no column" in result.message
 
 
-def _refused(self: InTurns, tree: BranchAndPriceResult) -> None:
+def _refused(self: Any, *_: Any, **__: Any) -> Any:
     raise BoundError("a wrong bound")
+
+
+def _begun(turns: InTurns) -> bool:
+    if turns._running is None:
+        turns._running = PausedCut(turns._cut, 0.0)
+    return turns._running.go_on(0.0)
 
 
 @pytest.mark.parametrize("maximize", [False, True])

@@ -1,6 +1,7 @@
 """Rays, copies of linking variables, and blocks with integer and continuous variables."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,31 @@ def test_copies_of_linking_variables() -> None:
     result = decompose(model, blocks).solve()
     assert set(result.x) == set(model.names)
     assert set(result.duals) == set(model.row_names[:6])
+
+
+@pytest.mark.parametrize("kind", ["rays", "linked whole", "mixed"])
+def test_the_pool_is_in_names_of_the_model(kind: str) -> None:
+    """Its points meet the rows of their blocks, and cost what their own variables do."""
+    n_points = 0
+    for seed in range(4):
+        model, blocks = anything(seed, kind)
+        model, program = replace(model, maximize=True), model.program
+        places = {name: j for j, name in enumerate(model.names)}
+        result = decompose(model, blocks).solve()
+        for own in result.pool:
+            x = np.zeros(len(places))
+            x[[places[name] for name in own.x]] = list(own.x.values())
+            rows = [str(blocks.get(name)) == own.block for name in model.row_names]
+            sides = (program.row_lower[rows], program.row_upper[rows])
+            if own.ray:
+                sides = tuple(np.where(np.isinf(side), side, 0.0) for side in sides)
+            inside = model.matrix[rows] @ x
+            assert (inside >= sides[0] - 1e-6).all()
+            assert (inside <= sides[1] + 1e-6).all()
+            if not len(result.structure.copied):
+                assert own.objective == pytest.approx(-program.cost @ x)
+            n_points += not own.ray
+    assert n_points > 5
 
 
 def test_the_bound_of_lot_sizing_is_that_of_the_hull() -> None:

@@ -152,6 +152,11 @@ class BlockPricer:
                 return True
         return False
 
+    @property
+    def is_here(self) -> bool:
+        """Whether blocks are solved one after another, where it is asked."""
+        return self._tasks.executor is None
+
     def close(self) -> None:
         """Leave nothing behind with the workers of the executor."""
         self._tasks.close()
