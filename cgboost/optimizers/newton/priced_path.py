@@ -43,6 +43,7 @@ from cgboost.optimizers.newton.quadratic_model import (
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import (
     DESCENT_SHARE,
+    DESCENT_SWEEPS,
     NEAR_SCORE,
     NEWTON_RIDGE,
     SHORTEST,
@@ -65,9 +66,6 @@ columns that are read as they come to be of use, no step is taken over as many a
 
 FIRST_READ = 32
 """Columns that take part in a step at most are so many, or twice as many as are in use."""
-
-SWEEPS_PER_STEP = 60
-"""Of coordinate descent in a step at most: where it takes more, the model is a poor one."""
 
 STEPS_PER_PRICE = 15
 """Newton steps at most for a price: from the solution before, two or three are the rule."""
@@ -311,7 +309,7 @@ class _Sparse:
         loop, entries = compiled(descend), self.entries
         own = entries.data, entries.indices, entries.indptr, places
         assert loop is not None
-        there, shift, done = loop(*own, *model, DESCENT_SHARE, SWEEPS_PER_STEP)
+        there, shift, done = loop(*own, *model, DESCENT_SHARE, DESCENT_SWEEPS)
         return there, shift, done
 
 
