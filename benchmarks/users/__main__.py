@@ -8,8 +8,8 @@
 One thread, one process; every entrant gets the same rows, the entrants in turn, medians. A peer
 that is not installed is left out. ``--rows`` takes the rows whose name has this text. ``--today``
 also runs the cgboost of another checkout, in a process of its own. ``--memory`` measures, each in a
-new process, by how much one run raises the peak of the memory, in MB. With ``--docs FOLDER`` the
-figures are written to users.csv there.
+new process, by how much one run raises the peak of the memory, in MB. With ``--docs FOLDER`` a line
+for each row, beside the fastest of the others, is written to users.csv there.
 """
 
 from __future__ import annotations
@@ -63,14 +63,16 @@ def main() -> None:
             before = in_child([*asked, "--entrant", OURS], Path(given.today))
             for figure in (before or [])[:1]:
                 found.append(Figure(**figure | {"entrant": "cgboost before"}))
-        lines += found
+        lines.append(_summary(row, found))
         print(_line(row, found, " MB" if given.memory else " s"), flush=True)
     if given.docs:
         path = Path(given.docs) / "users.csv"
         with path.open("w", newline="", encoding="utf-8") as file:
-            table = csv.DictWriter(file, [field.name for field in dataclasses.fields(Figure)])
-            table.writeheader()
-            table.writerows(dataclasses.asdict(line) for line in lines)
+            table = csv.writer(file)
+            table.writerow(
+                ("work", "cgboost, CPU ms", "fastest other", "CPU ms", "ratio", "wanted")
+            )
+            table.writerows(lines)
 
 
 def _child(rows: list[Row], given: object) -> None:
@@ -88,6 +90,19 @@ def _memory(row: Row, given: object) -> list[Figure]:
     asked = ["--data", given.data, "--rows", row.name, "--memory", "--entrant"]
     found = [(name, in_child([*asked, name])) for name in row.entrants]
     return [Figure(row.name, name, peak, "") for name, peak in found if peak is not None]
+
+
+def _summary(row: Row, found: list[Figure]) -> tuple[str, ...]:
+    """A row beside the fastest of the others, as the cells of a table."""
+    ours = min((own for own in found if own.entrant == OURS), key=lambda own: own.seconds)
+    peers = [figure for figure in found if not figure.entrant.startswith(OURS)]
+    best = min(peers, key=lambda own: own.seconds, default=None)
+    cells = row.name, f"{1e3 * ours.seconds:.3g}"
+    wanted = "" if row.goal is None else f"{row.goal:g}"
+    if best is None:
+        return *cells, "", "", "", wanted
+    seconds = f"{1e3 * best.seconds:.3g}"
+    return *cells, best.entrant, seconds, f"{ours.seconds / best.seconds:.2f}", wanted
 
 
 def _line(row: Row, found: list[Figure], unit: str) -> str:

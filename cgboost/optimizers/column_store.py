@@ -133,6 +133,11 @@ class ColumnStore:
         return rest
 
     @property
+    def means(self) -> Vector:
+        """What centring took from every column."""
+        return self._means
+
+    @property
     def directions(self) -> Indices:
         """What solvers see of the free columns, by number."""
         return np.arange(self.free_columns.n_directions)

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -284,9 +285,10 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         target, objective and α follow from them, and are asked for afterwards.
         """
         check_size("y", np.abs(rows.y).max() if self._y_numeric else 1.0)
-        check_size("X", np.abs(matrix_of(rows.X).extremes()).max())
+        matrix: Any = matrix_of(rows.X)
+        check_size("X", np.abs(matrix.extremes).max())
         family = self._family
-        pool = family.pool(rows)
+        pool = family.pool(replace(rows, X=matrix))
         n_features = pool.size(0)
         self._deviations = family.deviations(pool)
         self._free = np.arange(n_features) if self._is_unpenalized else family.free(n_features)
@@ -497,7 +499,11 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
             As :meth:`fit`; if there is no α, or an α is not positive.
         """
         values = values_of_path("alpha", alphas, n_alphas, eps)
-        return self._fit_along(X, y, "alpha", values, sample_weight, eval_set)
+        model = self
+        if self.alpha is None:  # nobody asks for the level of noise, which it stands for
+            model = copy.copy(self)
+            model.alpha = 1.0
+        return model._fit_along(X, y, "alpha", values, sample_weight, eval_set)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
-"""Linear models of few features and a smooth loss without rounds: a fit, or a path as one fit.
+"""Linear models of a smooth loss without rounds: a fit, or a path of few features as one fit.
 
-Where nobody watches the rounds, the restricted problem of all features is solved along its prices,
-of which a fit has one, and all solutions are certified together
-(:mod:`cgboost.masters.support_vector.priced_points`). What has no proof is left to the loop. The
-points of a path are arrays, and become models when these are asked for.
+Where nobody watches the rounds, the problem of all features is solved along its prices, of which a
+fit has one, and all solutions are certified together
+(:mod:`cgboost.masters.support_vector.priced_points`). Of many features a fit reads those that come
+to be of use. What has no proof is left to the loop. The points of a path are arrays, and become
+models when these are asked for.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 import copy
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,7 @@ from cgboost.generation.callbacks import ValidationMonitor
 from cgboost.generation.history import StopReason
 from cgboost.masters.support_vector.priced_points import PricedPoints
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
-from cgboost.optimizers.newton.priced_path import MOST_BY_HOMOTOPY
+from cgboost.optimizers.newton.priced_path import MOST_BY_HOMOTOPY, Unread
 from cgboost.optimizers.solver_choice import FEW_NUMBERS
 from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePool
 from cgboost.pricing.univariate.matrices import BlockFeatures
@@ -124,7 +126,7 @@ class PricedPath:
         model = copy.copy(self.prepared)
         setattr(model, self.parameter, float(self.values[number]))
         runs = [
-            _fitted(points, number, self.features, self.seconds, scores[number])
+            _fitted(points, number, self.features.__getitem__, self.seconds, scores[number])
             for points, scores in zip(self.runs, self.scores, strict=True)
         ]
         model._keep(runs, self.rows)
@@ -196,31 +198,35 @@ def priced_path(
 def fitted_at_once(plan: Certified) -> list[FittedRun] | None:
     """The runs of a plan, each as one round of the loop leaves it.
 
-    None where all features are not few numbers, the loss is not smooth, or a proof is missing.
+    None where the loss is not smooth, or a proof is missing.
     """
     pool = plan.pool
-    (n_rows, count), qp = pool.matrix.shape, all(own.program == "qp" for own in plan.objectives)
-    if not qp or count > FEWEST_FEATURES or n_rows * count > FEW_NUMBERS:
+    if any(own.program != "qp" for own in plan.objectives):
         return None
     started = time.perf_counter()
     runs = _solved_runs(plan, np.ones(1))
     if runs is None or not all(_proven(points, plan.stop.tol).all() for points in runs):
         return None
     seconds = (time.perf_counter() - started) / len(runs)
-    features = [pool.feature(j) for j in range(count)]
-    return [_fitted(points, 0, features, seconds, {}) for points in runs]
+    return [_fitted(points, 0, pool.feature, seconds, {}) for points in runs]
 
 
 def _solved_runs(plan: Certified, prices: Vector) -> list[PricedPoints] | None:
     """The solutions of all runs at prices of their loss; None of runs that have no such way."""
     pool = plan.pool
     n_rows, count = pool.matrix.shape
-    many = count > MOST_BY_HOMOTOPY or n_rows * count > MANY_NUMBERS
-    if many or isinstance(pool.matrix, BlockFeatures):
+    if isinstance(pool.matrix, BlockFeatures):
         return None
     if any(y.ndim > 1 for y in plan.y_of_runs):  # of joint outputs
         return None
-    columns = np.asarray(pool.values(0, np.arange(count)).T, dtype=np.float64)
+    few = count <= FEWEST_FEATURES and n_rows * count <= FEW_NUMBERS
+    if len(prices) == 1 and not few:
+        read = partial(pool.values, 0)
+        columns: Any = Unread(pool.matrix.shape, read, pool.all_scores, *pool.entries())
+    elif count > MOST_BY_HOMOTOPY or n_rows * count > MANY_NUMBERS:
+        return None
+    else:
+        columns = pool.values(0, np.arange(count)).T
     runs: list[PricedPoints] = []
     for number, target in enumerate(plan.y_of_runs):
         objective = plan.objectives[min(number, len(plan.objectives) - 1)]
@@ -245,7 +251,7 @@ def _proven(points: PricedPoints, tol: float) -> NDArray[np.bool_]:
 def _fitted(
     points: PricedPoints,
     number: int,
-    features: Sequence[Feature],
+    feature: Callable[[int], Feature],
     seconds: float,
     scores: Mapping[str, float],
 ) -> FittedRun:
@@ -271,7 +277,7 @@ def _fitted(
         **scores,
     }
     own = FittedOutput(
-        [features[j] for j in used.tolist()], strata, [(coef[used], intercept)], sizes
+        [feature(j) for j in used.tolist()], strata, [(coef[used], intercept)], sizes
     )
     return FittedRun(
         outputs=[own],

@@ -1,6 +1,6 @@
 """The optima of one restricted problem at many prices of its loss, each with its certificate.
 
-Columns are few and all there, and the loss is smooth: the problems are solved along their prices
+Columns are all there to be read, and the loss is smooth: the problems are solved along their prices
 (:mod:`cgboost.optimizers.newton.priced_path`), and what a round of the loop does for one of them is
 done for many at once. Objectives are evaluated at the coefficients, and bounds at pseudo-responses
 with the scores of all columns, as products of matrices.
@@ -16,7 +16,7 @@ import numpy as np
 from cgboost.arrays import Vector
 from cgboost.losses.dual.support_vector import ZERO_SUM
 from cgboost.losses.loss import WeightedLoss
-from cgboost.optimizers.newton.priced_path import is_quick, minimise_along
+from cgboost.optimizers.newton.priced_path import Unread, is_quick, minimise_along
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.penalties.penalty import DualForm
 
@@ -56,9 +56,9 @@ class _AtPrice(NamedTuple):
 
 
 def solved_along(
-    loss: RowwiseLoss, form: DualForm, columns: Vector, prices: Vector, scores: Scores
+    loss: RowwiseLoss, form: DualForm, columns: Vector | Unread, prices: Vector, scores: Scores
 ) -> PricedPoints | None:
-    """The optima at all prices, with objectives and bounds; None of so many columns.
+    """The optima at all prices, with objectives and bounds; None of columns for which that is slow.
 
     Parameters
     ----------
@@ -66,14 +66,16 @@ def solved_along(
         Of a :class:`~cgboost.losses.loss.WeightedLoss`, at the price 1.
     form : DualForm
         With a threshold, no ball and no columns without a penalty; the offset is free or none.
-    columns : ndarray of shape (n_rows, n_columns)
+    columns : ndarray of shape (n_rows, n_columns), or Unread
         All columns of the family.
     prices : ndarray of shape (n_prices,)
         In ascending order, above 0.
     scores : callable
     """
     loss_on_rows = loss.on_rows
-    if not (isinstance(loss_on_rows, WeightedLoss) and is_quick(loss, form, columns.shape[1])):
+    if not isinstance(loss_on_rows, WeightedLoss):
+        return None
+    if not is_quick(loss, form, columns):
         return None
     if not (loss_on_rows.weights > 0).all():  # such rows say nothing, and are left out before
         return None
@@ -84,7 +86,8 @@ def solved_along(
     many = _Stacked(loss_on_rows, max(1, min(step, len(found))))
     for start in range(0, len(found), step):
         some = found[start : start + step]
-        outputs = coef[some] @ columns.T + intercept[some, None]
+        outputs = _combined(coef[some], columns)
+        outputs += intercept[some, None]
         if len(some) != many.count:
             many = _Stacked(loss_on_rows, len(some))
         penalty = [form.value(at_price, 0.0) for at_price in coef[some]]
@@ -97,6 +100,16 @@ def solved_along(
     for k in found.tolist():
         scales[k] = form.gap_scale(_AtPrice(loss, float(prices[k])), float(objective[k]))
     return PricedPoints(coef, intercept, objective, bound, np.abs(objective - bound) / scales)
+
+
+def _combined(coef: Vector, columns: Vector | Unread) -> Vector:
+    """Outputs without the offset, shape (n_prices, n_rows)."""
+    if isinstance(columns, np.ndarray):
+        return np.asarray(coef @ columns.T)
+    if columns.entries is not None:
+        return np.asarray((columns.entries @ coef.T).T - (coef @ columns.centres)[:, None])
+    used = np.flatnonzero(coef.any(axis=0))
+    return np.asarray(coef[:, used] @ columns.read(used))
 
 
 def _size(scores: Vector, form: DualForm) -> Vector:

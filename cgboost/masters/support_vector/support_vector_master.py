@@ -307,14 +307,14 @@ class SupportVectorMaster:
         curved = "hessian_diag" in loss.abilities and hasattr(loss, "curvature")
         return RowwiseLoss(loss) if curved else None
 
-    def solved_along(self, columns: Vector, prices: Vector, scores: Scores) -> PricedPoints | None:
+    def solved_along(self, columns: Any, prices: Vector, scores: Scores) -> PricedPoints | None:
         """The optima at many prices of the loss, in units of the present one, all at once.
 
-        None for other problems than those of a smooth loss, sparse coefficients and few columns.
+        None for other problems than those of a smooth loss and sparse coefficients.
 
         Parameters
         ----------
-        columns : ndarray of shape (n_rows, n_columns)
+        columns : ndarray of shape (n_rows, n_columns), or Unread
             All columns of the family.
         prices : ndarray of shape (n_prices,)
             In ascending order, above 0.

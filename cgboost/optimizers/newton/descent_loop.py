@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.arrays import Vector
+from cgboost.tolerances import SMALLEST
 
 Numbers = NDArray[np.intp]
 
@@ -65,7 +66,7 @@ def descend(
     done : bool
         Whether a sweep gained little.
     """
-    k, mass = len(places), weights.sum()
+    k, mass, largest = len(places), max(weights.sum(), SMALLEST), SMALLEST
     x, u = start.copy(), np.zeros(len(weights))
     score, bend, pull = np.empty(k), np.empty(k), np.zeros(k)
     offset = response.sum() / mass if free_offset else 0.0  # at the best t, before any move
@@ -78,7 +79,8 @@ def descend(
             square += value * value * weights[i]
         score[j], pull[j] = own, first
         bend[j] = square - first * first / mass if free_offset else square
-    least = SMALL_CURVATURE * max(bend.max(), 1e-300)
+        largest = max(largest, bend[j])
+    least = SMALL_CURVATURE * largest
     gained = 0.0
     for _ in range(sweeps):
         gain = 0.0

@@ -29,13 +29,22 @@ one another's way at t = 0. Of 689 coordinates, 0 took 498 exchanges, 1e-6 134, 
 EXCHANGES = 10
 """Exchanges at most, for each coordinate. From 0 there is about one for each."""
 
+FIRST_ROOM = 16
+"""Coordinates that there is room for at first. The room doubles when it is full, so that exchanges
+take no fresh memory: over 300 coordinates they took twice as long with it."""
+
+CHANGES = 32
+"""Exchanges that are added to the inverse at once."""
+
 MOST_RESIDUAL = 1e-9
 """The inverse is made anew where it misses what it is multiplied with by this share. Of a thousand
 exchanges in a matrix of condition 1e10 one led to more."""
 
 
 class ActiveInverse:
-    """Inverse of Q over the active coordinates, in the order in which they came.
+    """Inverse of Q over the active coordinates: V + PᵀDP, where each exchange is a row of P.
+
+    A sum of many such rows is as few passes over V as that of one.
 
     Parameters
     ----------
@@ -50,53 +59,97 @@ class ActiveInverse:
     """
 
     def __init__(self, Q: Vector, places: Indices) -> None:
-        self._Q, self.places = Q, places
+        self._Q, self._active, self._count = Q, places, len(places)
+        self._settled, self._changes = np.zeros((0, 0)), np.zeros((CHANGES, 0))  # V, P
+        self._signs, self._pending = np.zeros(CHANGES), 0  # D, and its size
+        self._rows = np.zeros((0, len(Q)))  # of Q, of the active coordinates
         self._renew()
 
-    def _renew(self) -> None:
-        k = len(self.places)
-        factor = cho_factor(self._within(), check_finite=False) if k else None
-        self._inverse: Vector = np.zeros((0, 0)) if factor is None else cho_solve(factor, np.eye(k))
+    @property
+    def places(self) -> Indices:
+        """Active coordinates, in any order."""
+        return self._active[: self._count]
 
-    def _within(self) -> Vector:
-        return self._Q[np.ix_(self.places, self.places)]
+    def _renew(self) -> None:
+        k, places = self._count, self.places
+        self._grow(k)
+        self._rows[:k], self._pending = self._Q[places], 0
+        if k:
+            factor = cho_factor(self._rows[:k, places], check_finite=False)
+            self._settled[:k, :k] = cho_solve(factor, np.eye(k))
+
+    def _grow(self, k: int) -> None:
+        """Make room for k coordinates."""
+        if k <= (before := len(self._settled)):
+            return
+        room = min(len(self._Q), max(k, 2 * before, FIRST_ROOM))
+        settled, changes = np.zeros((room, room)), np.zeros((CHANGES, room))
+        rows, active = np.empty((room, len(self._Q))), np.zeros(room, dtype=np.intp)
+        settled[:before, :before], changes[:, :before] = self._settled, self._changes
+        rows[:before], active[: len(self._active)] = self._rows, self._active
+        self._settled, self._changes, self._rows, self._active = settled, changes, rows, active
+
+    def _applied(self, right: Vector) -> Vector:
+        k, pending = len(right), self._pending
+        changes = self._changes[:pending, :k]
+        found: Vector = self._settled[:k, :k] @ right
+        found += (self._signs[:pending] * (changes @ right)) @ changes
+        return found
+
+    def _change(self, vector: Vector, sign: float) -> None:
+        """Add sign·vvᵀ to the inverse."""
+        k = len(vector)
+        if self._pending == CHANGES:
+            changes = self._changes[:, :k]
+            self._settled[:k, :k] += (changes.T * self._signs) @ changes
+            self._pending = 0
+        self._changes[self._pending, :k], self._signs[self._pending] = vector, sign
+        self._pending += 1
 
     def times(self, right: Vector) -> tuple[Vector, Vector]:
-        """x, 0 but for x_A = Q_AA⁻¹·right_A, and Qx; both of shape (n,)."""
+        """x_A = Q_AA⁻¹·right_A, in the order of ``places``, and Qx, of shape (n,)."""
+        places = self.places
+        wanted = right[places]
         for renewed in (False, True):
-            x = np.zeros(len(right))
-            x[self.places] = self._inverse @ right[self.places]
-            product = self._Q @ x
-            missed = np.abs(product - right)[self.places].max(initial=0.0)
-            if renewed or missed <= MOST_RESIDUAL * np.abs(right[self.places]).max(initial=0.0):
+            x = self._applied(wanted)
+            product = x @ self._rows[: len(x)]
+            missed = product[places] - wanted
+            if renewed or missed @ missed <= MOST_RESIDUAL**2 * (wanted @ wanted):
                 break
             self._renew()
         return x, product
 
     def enter(self, j: int) -> None:
         """Take in coordinate j, by the Schur complement of Q_AA."""
-        k, border = len(self.places), self._Q[self.places, j]
-        ratio = self._inverse @ border
-        complement = self._Q[j, j] - border @ ratio
-        self.places = np.append(self.places, j)
+        k, border = self._count, self._Q[j, self.places]
+        change = np.empty(k + 1)
+        change[:k] = self._applied(border)
+        complement = float(self._Q[j, j] - border @ change[:k])
+        self._grow(k + 1)
+        self._active[k], self._count = j, k + 1
         if not complement > 0:
             self._renew()
             return
-        inverse = np.empty((k + 1, k + 1))
-        np.multiply.outer(ratio, ratio / complement, out=inverse[:k, :k])
-        inverse[:k, :k] += self._inverse
-        inverse[k, :k] = inverse[:k, k] = -ratio / complement
-        inverse[k, k] = 1.0 / complement
-        self._inverse = inverse
+        self._rows[k] = self._Q[j]
+        self._settled[k, : k + 1] = self._settled[: k + 1, k] = self._changes[:, k] = 0.0
+        change[k] = -1.0
+        self._change(change / np.sqrt(complement), 1.0)
 
     def leave(self, j: int) -> None:
-        """Leave out coordinate j."""
-        at = int(np.flatnonzero(self.places == j)[0])
-        others = np.delete(np.arange(len(self.places)), at)
-        column = self._inverse[others, at]
-        inverse = self._inverse[np.ix_(others, others)]
-        inverse -= np.multiply.outer(column, column / self._inverse[at, at])
-        self._inverse, self.places = inverse, self.places[others]
+        """Leave out coordinate j; the last one comes into its place."""
+        at, last = int(np.flatnonzero(self.places == j)[0]), self._count - 1
+        unit = np.zeros(last + 1)
+        unit[at] = 1.0
+        column = self._applied(unit)
+        if regular := bool(column[at] > 0):
+            self._change(column / np.sqrt(column[at]), -1.0)
+        settled, changes = self._settled, self._changes
+        settled[at, : last + 1] = settled[last, : last + 1]
+        settled[: last + 1, at] = settled[: last + 1, last]
+        changes[:, at], self._rows[at] = changes[:, last], self._rows[last]
+        self._active[at], self._count = self._active[last], last
+        if not regular:
+            self._renew()
 
 
 def follow(
@@ -141,9 +194,10 @@ def follow(
     )
     gradient = np.where(active, -charge * sign, at_zero)
     shift = gradient - slope
-    for t, end in _breakpoints(Q, charge, x, gradient, shift, active, positive, deadline):
-        if t >= 1.0:
-            return np.where(positive, np.maximum(end, 0.0), end)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for t, end in _breakpoints(Q, charge, x, gradient, shift, active, positive, deadline):
+            if t >= 1.0:
+                return np.where(positive, np.maximum(end, 0.0), end)
     return start
 
 
@@ -183,9 +237,10 @@ def follow_prices(
     most, nothing = float(prices.max()), np.zeros(len(q))
     ends, points = [0.0], [nothing]
     none = np.zeros(len(q), dtype=bool)
-    for t, z in _breakpoints(Q, charge, nothing, nothing, most * q, none, positive, deadline):
-        ends.append(t)
-        points.append(z)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for t, z in _breakpoints(Q, charge, nothing, nothing, most * q, none, positive, deadline):
+            ends.append(t)
+            points.append(z)
     at, knots, values = prices / most, np.array(ends), np.array(points)
     after = np.clip(np.searchsorted(knots, at), 1, max(1, len(knots) - 1))
     if len(knots) < 2:
@@ -209,31 +264,40 @@ def _breakpoints(
 ) -> Iterator[tuple[float, Vector]]:
     """The t at which a coordinate enters or leaves, up to 1, and x there; not all, if very many.
 
-    ``gradient`` is that of the smooth part at the start, where x is a minimiser.
+    ``gradient`` is that of the smooth part at the start, where x is a minimiser. Quotients of zeros
+    are for the caller to ignore.
     """
     x, gradient, active, sign = x.copy(), gradient.copy(), active.copy(), np.sign(x)
     sign[(charge == 0) & ~positive] = 0.0
     inverse, t = ActiveInverse(Q, np.flatnonzero(active)), 0.0
-    side = np.zeros(len(x))  # signs of those that left since t has moved
+    side, left = np.zeros(len(x)), False  # signs of those that left since t has moved
+    one_sided = bool(positive.any())
     for _ in range(EXCHANGES * len(x)):
         check_time(deadline, NEWTON)
         move, bend = inverse.times(shift)
         bend -= shift
-        with np.errstate(divide="ignore", invalid="ignore"):
-            to_zero = np.where(move * sign < 0.0, np.maximum(-x / move, 0.0), np.inf)
-            reach = np.maximum((np.copysign(charge, bend) - gradient) / bend, 0.0)
-            to_charge = np.where(active | (bend == 0.0) | (positive & (bend > 0.0)), np.inf, reach)
-        to_charge[bend * side < 0.0] = np.inf  # only rounding lets them in again as they were
-        leaving, entering = int(np.argmin(to_zero)), int(np.argmin(to_charge))
-        length = min(to_zero[leaving], to_charge[entering], 1.0 - t)
-        x += length * move
+        places = inverse.places
+        here = x[places]
+        to_zero = np.where(move * sign[places] < 0.0, -here / move, np.inf)
+        stays = active | (bend == 0.0)
+        if one_sided:
+            stays |= positive & (bend > 0.0)
+        if left:  # only rounding lets them in again as they were
+            stays |= bend * side < 0.0
+        to_charge = np.where(stays, np.inf, (np.copysign(charge, bend) - gradient) / bend)
+        entering, zero, leaving = int(to_charge.argmin()), np.inf, 0
+        if len(places):
+            first = int(to_zero.argmin())
+            leaving, zero = int(places[first]), max(0.0, float(to_zero[first]))
+        length = min(zero, max(0.0, float(to_charge[entering])), 1.0 - t)
+        x[places] = here + length * move
         gradient += length * bend
-        if t + length > t:
-            side[:] = 0.0
+        if left and t + length > t:
+            side[:], left = 0.0, False
         t += length
-        if t < 1.0 and length == to_zero[leaving]:
+        if t < 1.0 and length == zero:
             inverse.leave(leaving)
-            side[leaving] = sign[leaving]
+            side[leaving], left = sign[leaving], True
             active[leaving], x[leaving], sign[leaving] = False, 0.0, 0.0
         elif t < 1.0:
             inverse.enter(entering)

@@ -22,7 +22,7 @@ from cgboost.generation.columns import Column, Term
 from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_scores
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.pricing.univariate.earlier_scores import EarlierScores
-from cgboost.pricing.univariate.matrices import matrix_of
+from cgboost.pricing.univariate.matrices import SparseFeatures, matrix_of
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 STRATUM = "feature"
@@ -108,7 +108,7 @@ class FeaturePool:
         count = self.matrix.shape[1]
         self.centres = np.zeros(count) if centres is None else np.asarray(centres, dtype=float)
         self.scales = np.ones(count) if scales is None else np.asarray(scales, dtype=float)
-        least, most = self.matrix.extremes()
+        least, most = self.matrix.extremes
         self._largest = np.maximum(np.abs(least), np.abs(most)) + np.abs(self.centres)
         if not np.isfinite(self._largest).all():
             j = int(np.flatnonzero(~np.isfinite(self._largest))[0])
@@ -192,8 +192,19 @@ class FeaturePool:
 
     def values_on(self, strata: Indices, indices: Indices, rows: Indices | None) -> Matrix:
         """h_j of some features on some rows (None: all), as the rows of an array."""
-        wanted = self.matrix.columns(indices, rows)
-        return np.asarray(((wanted - self.centres[indices]) / self.scales[indices]).T)
+        wanted = np.asarray(self.matrix.columns(indices, rows), dtype=np.float64)
+        wanted -= self.centres[indices]
+        wanted /= self.scales[indices]
+        return wanted.T
+
+    def entries(self) -> tuple[Any, Vector]:
+        """x_j/s_j by columns and m_j/s_j, of which h_j is the difference; None of dense ones."""
+        centres = self.centres / self.scales
+        if not isinstance(self.matrix, SparseFeatures):
+            return None, centres
+        X = self.matrix.X
+        scaled = np.repeat(1.0 / self.scales, np.diff(X.indptr)) * X.data
+        return sparse.csc_array((scaled, X.indices, X.indptr), shape=X.shape), centres
 
     def column(self, stratum: int, index: int) -> Column:
         """Feature ``index``."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cgboost.arrays import Indices, Vector
+from cgboost.forks import cached_property
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 GATHERED_BY_ROWS = 0.04
@@ -49,8 +50,9 @@ class FeatureStorage(ABC):
 
     @abstractmethod
     def columns(self, indices: Sequence[int] | Indices, rows: Indices | None = None) -> Vector:
-        """Some columns on some rows (None: all), dense: shape (n_rows, n_indices)."""
+        """Some columns on some rows (None: all), as a new array of shape (n_rows, n_indices)."""
 
+    @cached_property
     @abstractmethod
     def extremes(self) -> tuple[Vector, Vector]:
         """The least and the largest entry of every column; nan where there is one among them."""
@@ -105,6 +107,7 @@ class _ReadByRows(FeatureStorage):
             squares += np.einsum("ij,ij->j", moved, moved)
         return np.sqrt(squares)
 
+    @cached_property
     def extremes(self) -> tuple[Vector, Vector]:
         """See :meth:`FeatureStorage.extremes`."""
         least, most = np.full(1, np.inf), np.full(1, -np.inf)
@@ -118,7 +121,7 @@ class _ReadByRows(FeatureStorage):
         shares = weights / weights.sum()
         means, variances = self.product(shares), np.zeros(self.shape[1])
         for rows, block in self:
-            moved = block.astype(np.float64) - means
+            moved = block.astype(np.float64, copy=False) - means
             variances += shares[rows] @ np.square(moved, out=moved)
         return means, _deviations(means, variances, len(weights))
 
@@ -140,7 +143,7 @@ class DenseFeatures(_ReadByRows):
     def product(self, response: Vector, indices: Indices | None = None) -> Vector:
         """See :meth:`FeatureStorage.product`."""
         if indices is None and self.X.dtype == np.float64:
-            return np.asarray(self.X.T @ response)
+            return np.asarray((response.T @ self.X).T)  # several responses by rows, as X is
         if indices is None or not self._by_columns:
             return super().product(response, indices)
         step = max(1, CONVERTED_AT_ONCE // max(1, self.shape[0]))
@@ -230,6 +233,7 @@ class SparseFeatures(FeatureStorage):
         values: Vector = self.X[:, list(indices)].toarray()
         return values if rows is None else values[rows]
 
+    @cached_property
     def extremes(self) -> tuple[Vector, Vector]:
         """See :meth:`FeatureStorage.extremes`."""
         least, most = self.X.min(axis=0).toarray(), self.X.max(axis=0).toarray()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_array
 
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.arrays import Vector
@@ -45,6 +46,28 @@ def test_a_fit_without_rounds_is_that_of_the_loop(loss: str, seed: int) -> None:
     assert at_once.stop_reason_ == looped.stop_reason_
     assert list(at_once.history_) == list(looped.history_)
     np.testing.assert_array_equal(at_once.columns_["feature"], np.flatnonzero(at_once.coef_))
+
+
+@pytest.mark.parametrize("stored", [np.asarray, csc_array])
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss != "huber"])
+def test_so_is_one_of_many_features(loss: str, stored: Any) -> None:
+    """Dense or sparse, standardized, with the penalty at a tenth of the largest."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 400)) * (rng.random((60, 400)) < 0.1)
+    output = X[:, :5].sum(axis=1)
+    model, _, _ = problem(loss, 0, standardize=True)
+    y = np.where(output > 0, 1.0, -1.0)
+    if isinstance(model, SparseLinearRegressor):
+        y = rng.poisson(np.exp(output / 2.0)).astype(float)
+        model.alpha = 0.1 * model.fit(X, y).alpha_max_
+    else:
+        model.C = 10.0 * model.fit(X, y).C_min_
+    at_once = model.fit(stored(X), y)
+    count, coef, objective = at_once.history_["columns"][-1], at_once.coef_, at_once.objective_
+    looped = model.set_params(columns_per_round=120).fit(stored(X), y)
+    assert count == 400 > looped.history_["columns"][-1]  # without rounds all features are there
+    assert abs(objective - looped.objective_) <= 1e-6 * abs(looped.objective_)
+    np.testing.assert_allclose(coef, looped.coef_, atol=1e-2 * np.abs(coef).max())
 
 
 def test_steps_that_go_too_far_are_shortened() -> None:

@@ -60,7 +60,7 @@ def test_every_form_is_the_same_matrix(matrix: FeatureStorage) -> None:
         np.testing.assert_allclose(matrix.lengths(moved), np.linalg.norm(X - moved, axis=0))
     np.testing.assert_array_equal(matrix.columns([5, 1]), X[:, [5, 1]])
     np.testing.assert_array_equal(matrix.columns([5, 1], rows), X[rows][:, [5, 1]])
-    least, most = matrix.extremes()
+    least, most = matrix.extremes
     np.testing.assert_array_equal(least, X.min(axis=0))
     np.testing.assert_array_equal(most, X.max(axis=0))
 
