@@ -11,19 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.history import Round
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
 from cgboost.pricing.scans.scan import StrataPricer
-from cgboost.pricing.univariate.feature_pricer import FeaturePool
+from cgboost.pricing.univariate.feature_pricer import Feature, FeaturePool
 from cgboost.proofs.problem import DualPoint, LinearProblem, Point
 from cgboost.proofs.rows import BoxRows, Rows
 
@@ -131,7 +131,8 @@ def _by_columns(search: Search, tol: float) -> None:
     def watch(current: Round) -> bool:
         state = current.state
         found = np.zeros(len(coef))
-        found[[column.key[1] for column in state.columns]] = state.coef
+        features = [cast(Feature, column.hypothesis).index for column in state.columns]
+        found[features] = state.coef
         own = found[:-1] if problem.charged else found
         b = found[-1] * problem.scale if problem.charged else state.intercept / problem.factor
         point = problem.at(own, float(b) if problem.intercept != "none" else 0.0)
@@ -282,7 +283,7 @@ def _direction(
 
 
 def _solved(
-    problem: LinearProblem, bent: Vector, counting: Vector, slope: Vector, tilt: float
+    problem: LinearProblem, bent: Vector, counting: Indices, slope: Vector, tilt: float
 ) -> tuple[Vector, Any]:
     """By a factor of the Hessian I + BᵀDB, B = factor·X of the rows that bend, or over these rows.
 

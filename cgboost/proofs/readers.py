@@ -270,10 +270,9 @@ def _logistic_regression(model: Any, data: Data) -> Reading:
         if len(found) > 1:
             raise CertificateError("one C for each class is not known: use one for all")
         C = found[0]
-        if getattr(model, "l1_ratio_", None) is not None and np.all(
-            np.not_equal(model.l1_ratio_, None)
-        ):
-            ratio = float(np.ravel(model.l1_ratio_)[0])
+        found = np.ravel(np.asarray(getattr(model, "l1_ratio_", None)))
+        ratios = [one for one in found if one is not None]
+        ratio = float(ratios[0]) if ratios else ratio
         if not model.refit:
             raise CertificateError("refit=False averages models of parts of the rows")
     if not np.isfinite(C):

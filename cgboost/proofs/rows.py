@@ -133,17 +133,17 @@ class SmoothRows(Rows):
 
     def values(self, output: Vector) -> Vector:
         """Costs times ℓ(y, f)."""
-        bound: Any = self.loss.bound
-        return np.asarray(bound.weights * bound.loss.value(bound.target, output))
+        own: Any = self.loss.on_rows
+        return np.asarray(own.weights * own.loss.value(own.target, output))
 
     def gains(self, response: Vector) -> Vector:
         """−w ℓ*(y, −r/w)."""
-        bound: Any = self.loss.bound
-        counts = bound.weights > 0
-        y, w = bound.target[counts], bound.weights[counts]
-        low, high = bound.loss.domain(y)
+        own: Any = self.loss.on_rows
+        counts = own.weights > 0
+        y, w = own.target[counts], own.weights[counts]
+        low, high = own.loss.domain(y)
         gains = np.zeros(len(counts))
-        gains[counts] = -w * bound.loss.conjugate(y, np.clip(-response[counts] / w, low, high))
+        gains[counts] = -w * own.loss.conjugate(y, np.clip(-response[counts] / w, low, high))
         return gains
 
     def response(self, output: Vector) -> Vector:

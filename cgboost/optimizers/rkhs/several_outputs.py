@@ -21,7 +21,7 @@ def side_by_side(loss: Any, n_outputs: int) -> Any:
     sizes = n_outputs * [loss.n_rows // n_outputs]
     if isinstance(loss, SupportVectorLoss):
         return SideBySide.of(loss, sizes)
-    return RowwiseOutputs(loss.bound, sizes)
+    return RowwiseOutputs(loss.on_rows, sizes)
 
 
 class RowwiseOutputs(RowwiseLoss):
