@@ -16,11 +16,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Lasso
 from sklearn.svm import SVC
 
 from cgboost import (
     BLFClassifier,
     BLFRegressor,
+    Certificate,
     CGBoostClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -29,6 +31,7 @@ from cgboost import (
     ThinnedEnsemble,
     TransformClassifier,
     TransformRegressor,
+    certify,
     decompose,
 )
 from cgboost.inspection import (
@@ -39,6 +42,7 @@ from cgboost.inspection import (
     plot_kernel_weights,
     plot_path,
     plot_search,
+    plot_violations,
 )
 from cgboost.inspection.effects import plot_effects
 from cgboost.inspection.importance import plot_importance
@@ -73,6 +77,11 @@ def fitted(kind: Callable[..., Any], **parameters: Any) -> Any:
 
 
 @cache
+def violations() -> Certificate:
+    """A certificate of a model that is far from its optimum."""
+    return certify(Lasso(alpha=0.01, max_iter=1, tol=1.0).fit(X, Y), X, Y)
+
+
 def linear_path(n_alphas: int = 2, *, scored: bool = False) -> Any:
     """A path of linear models."""
     rows, y = np.random.default_rng(0).normal(size=(80, 8)), np.arange(80.0) % 7
@@ -143,6 +152,7 @@ PICTURES: list[Picture] = [
         make=lambda axes=None: plot_path(linear_path(scored=axes is not None), ax=axes),
     ),
     Picture(name="path of sizes", make=lambda axes=None: plot_path(sizes(), ax=axes)),
+    Picture(name="violations", make=lambda **a: plot_violations(violations(), **a)),
     Picture(name="kernel weights", make=lambda **a: plot_kernel_weights(weighted({"a": 1.0}), **a)),
     Picture(
         name="importance",

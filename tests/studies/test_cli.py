@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Lasso
+from skops import io
 
 import cgboost
 from cgboost.generation import ProgressLine
@@ -149,6 +152,22 @@ def test_a_reader_that_leaves_is_no_error() -> None:
         process.stdout.close()
         assert b"Error" not in process.stderr.read()
     assert process.returncode == 141
+
+
+def test_a_stored_model_is_certified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command prints the certificate of the function, and draws it; a wrong name is said."""
+    frame = load_diabetes(as_frame=True).frame
+    X, y = frame.drop(columns="target"), frame["target"]
+    model = Lasso(alpha=0.5).fit(X, y)
+    io.dump(model, tmp_path / "model.skops")
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    files = [str(tmp_path / "model.skops"), str(tmp_path / "data.csv")]
+    picture = tmp_path / "violations.png"
+    assert main(["certify", *files, "--target", "target", "--out", str(picture)]) == 0
+    assert capsys.readouterr().out.startswith("Lasso: objective")
+    assert picture.stat().st_size > 0
+    assert main(["certify", *files, "--target", "y"]) == 2
+    assert "has no column 'y'" in capsys.readouterr().err
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

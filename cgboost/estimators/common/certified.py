@@ -415,7 +415,7 @@ class Certified(Plan):
 
     Attributes
     ----------
-    target, stop, pool
+    target_kind, stop, pool
         As of every :class:`Plan`.
     y_of_runs : list of ndarray
         What each run fits its outputs to; ±1 for each class where a run is a joint problem.
