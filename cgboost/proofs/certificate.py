@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,6 +40,12 @@ PROVEN_GAP = 1e-9
 
 POLISHED_GAP = 1e-8
 """The relative gap at which a model counts as polished."""
+
+FAR_GAP = 1e-6
+"""Above this gap a polished model comes with a warning."""
+
+MOST_STEPS, STEPS_A_ROW = 100_000, 100
+"""Steps of libsvm for a polished machine, at most: without a limit some take minutes."""
 
 FINEST_TOL = 1e-7
 """Tolerance of libsvm for polished machines. It keeps kernel values in single precision, and a
@@ -94,7 +101,7 @@ class Certificate:
         )
 
 
-def certify(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
+def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
     """How far a fitted model is from the optimum of the problem that it was fitted to.
 
     A lower bound on the objective of all models of the class comes from a dual point: at first the
@@ -104,13 +111,15 @@ def certify(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificat
     Parameters
     ----------
     model : estimator
-        Fitted: scikit-learn's LinearSVC, LinearSVR, SGDClassifier, SGDRegressor, Lasso, ElasticNet,
-        Ridge, RidgeClassifier, LogisticRegression, PoissonRegressor, QuantileRegressor, their CV
-        versions, Lasso, ElasticNet, LinearSVC, SparseLogisticRegression of skglm, Lasso,
-        ElasticNet and LogisticRegression of celer, or a pipeline that ends in one.
+        Fitted: scikit-learn's LinearSVC, LinearSVR, SVC, NuSVC, SVR, NuSVR, OneClassSVM,
+        SGDClassifier, SGDRegressor, Lasso, ElasticNet, Ridge, RidgeClassifier, LogisticRegression,
+        HuberRegressor, PoissonRegressor, QuantileRegressor, their CV versions, Lasso, ElasticNet,
+        LinearSVC, SparseLogisticRegression of skglm, Lasso, ElasticNet and LogisticRegression of
+        celer, or a pipeline that ends in one.
     X : array-like, frame or sparse matrix of shape (n_rows, n_features)
         The rows that it was fitted to.
     y : array-like of shape (n_rows,)
+        None for a OneClassSVM, which has no target.
     sample_weight : array-like of shape (n_rows,) or None
         As in ``fit``.
 
@@ -146,10 +155,11 @@ def certify(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificat
     return _certificate(last, data, reading.assumed, _searched(reading, enough, PROVEN_GAP))
 
 
-def polish(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     """A copy of a fitted model at the optimum of its problem.
 
-    Begins with the model's coefficients and ends at a relative gap of 1e-8.
+    Begins with the model's coefficients and ends at a relative gap of 1e-8, or warns. A machine
+    with a kernel is fitted again by libsvm, at a smaller tolerance.
 
     Parameters
     ----------
@@ -166,11 +176,16 @@ def polish(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     ------
     CertificateError
         As :func:`certify`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where the gap ends above 1e-6.
     """
     polished = copy.deepcopy(model)
     last, data = _read(polished, X, y, sample_weight)
     if type(last).__name__ in MACHINES:
-        return _polished_machine(polished, last, data)
+        return _told(_polished_machine(polished, last, data))
 
     def enough(given: Point, best: Point, dual: DualPoint) -> bool:
         return best.objective - dual.bound <= POLISHED_GAP * abs(best.objective)
@@ -181,7 +196,22 @@ def polish(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     reading.write(last, [point.coef for point in best], [point.intercept for point in best])
     for search in searches:
         search.given = search.best
-    polished.certificate_ = _certificate(last, data, reading.assumed, searches)
+    certificate = _certificate(last, data, reading.assumed, searches)
+    if hasattr(last, "dual_gap_"):
+        last.dual_gap_ = certificate.objective - certificate.bound
+    polished.certificate_ = certificate
+    return _told(polished)
+
+
+def _told(polished: Any) -> Any:
+    """A polished model, with a warning where it is not as near as it should be."""
+    if not polished.certificate_.gap <= FAR_GAP:
+        warnings.warn(
+            f"polish ended at a relative gap of {polished.certificate_.gap:.1g}: features of very "
+            "different scales, or a very large C, leave float64 few digits; scale them first",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
     return polished
 
 
@@ -205,6 +235,14 @@ def _read(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Data]:
             X = model[:-1].transform(X)
         data = data_of(X, y, sample_weight)
         return last, data if data.names is not None else replace(data, names=names)
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and hasattr(X, "columns") and list(X.columns) != list(names):
+        raise CertificateError(
+            f"the columns of X are {list(X.columns)[:9]}, the {type(model).__name__} was fitted to "
+            f"{list(names)[:9]}: give these, in their order"
+        )
+    if type(model).__name__ == "OneClassSVM":
+        y = None
     return model, data_of(X, y, sample_weight)
 
 
@@ -222,21 +260,24 @@ def _of_machine(model: Any, data: Data) -> Certificate:
     width = getattr(model, "n_features_in_", data.X.shape[1])  # of a kernel that is a function
     check_features(data.X, width, type(model).__name__)
     check_classes(model, data.y)
-    if int(model.support_.max(initial=0)) >= data.X.shape[0]:
-        raise CertificateError(
-            f"X has {data.X.shape[0]} rows, and row {model.support_.max()} is a support vector: "
-            "give all rows of the fit, in their order"
-        )
     found, assumed = machine_problems(model, data.X, data.y, data.weights)
     return _certificate(model, data, assumed, [Answer(p, at, at, dual) for p, at, dual in found])
 
 
 def _polished_machine(polished: Any, last: Any, data: Data) -> Any:
     """By libsvm, at a smaller tolerance."""
-    weights = data.weights if data.weighted else None
-    better = clone(last).set_params(tol=FINEST_TOL, max_iter=-1)
-    better.fit(data.X, data.y, sample_weight=weights)
+    given, own = _of_machine(last, data), last.get_params()
+    limit = MOST_STEPS + STEPS_A_ROW * data.X.shape[0]
+    better = clone(last).set_params(tol=FINEST_TOL, max_iter=limit)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        better.fit(data.X, data.y, sample_weight=data.weights if data.weighted else None)
+    better.set_params(tol=own["tol"], max_iter=own["max_iter"])
+    if hasattr(last, "feature_names_in_"):
+        better.feature_names_in_ = last.feature_names_in_
     certificate = _of_machine(better, data)
+    if certificate.objective > given.objective:
+        better, certificate = last, given
     if isinstance(polished, Pipeline):
         polished.steps[-1] = (polished.steps[-1][0], better)
     else:
@@ -248,6 +289,8 @@ def _polished_machine(polished: Any, last: Any, data: Data) -> Any:
 def _certificate(
     model: Any, data: Data, assumed: Sequence[str], answers: Sequence[Search | Answer]
 ) -> Certificate:
+    if not np.isfinite([answer.given.objective for answer in answers]).all():
+        raise CertificateError("the objective of the model is not finite")
     parts = [answer.problem.parts(answer.given, answer.dual) for answer in answers]
     objective = float(sum(answer.given.objective for answer in answers))
     bound = float(sum(answer.dual.bound for answer in answers))

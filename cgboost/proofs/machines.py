@@ -100,19 +100,54 @@ def machine_problems(
     classes = getattr(model, "classes_", None)
     pairs = classes is not None and len(classes) > 2
     A = of_pairs(coef, model.n_support_) if pairs else coef.T
+    problems = _outputs(model, kind, y, weights, classes)
+    kept = np.flatnonzero(weights > 0)  # libsvm counts support vectors among these
+    X = X[kept][:, kept] if model.kernel == "precomputed" else X[kept]
+    _check_vectors(model, X)
     sums = _sums(model, X, support, A)
+    place = np.full(len(y), -1)
+    place[kept] = np.arange(len(kept))
     found = []
-    for k, (own, y_own, costs, name) in enumerate(_outputs(model, kind, y, weights, classes)):
-        r = np.zeros(len(y))
+    for k, (rows, y_own, costs, name) in enumerate(problems):
+        used = place[rows] >= 0
+        own = place[rows[used]]
+        r = np.zeros(len(kept))
         r[support] = A[:, k]
         b = float(np.ravel(model.intercept_)[k])
-        f = sums[:, k]
-        loss, r, f, b = _loss(model, kind, y_own, costs, r[own], f[own], b)
+        loss, r, f, b = _loss(model, kind, y_own[used], costs[used], r[own], sums[own, k], b)
+        if float(r @ f) < -INDEFINITE * float(np.abs(r) @ np.abs(f)):
+            raise CertificateError("the kernel is not positive semidefinite: not convex")
         largest = float(_diagonal(model, X, own).max())
-        problem = MachineProblem(loss, f, own, kind != "OneClassSVM", name, largest)
+        problem = MachineProblem(loss, f, rows[used], kind != "OneClassSVM", name, largest)
         found.append((problem, problem.at(r, b), problem.dual_at(r)))
-    return found, [WORDS[kind], "one problem for each pair of classes"][: 2 if pairs else 1]
+    assumed = [WORDS[kind]]
+    if pairs:
+        assumed.append("one problem for each pair of classes")
+    if model.kernel == "precomputed" or callable(model.kernel):
+        assumed.append("the kernel is positive semidefinite")
+    return found, assumed
 
+
+def _check_vectors(model: Any, X: Any) -> None:
+    """Raise CertificateError where the support vectors are other rows than those of X."""
+    support = model.support_
+    if int(support.max(initial=-1)) >= X.shape[0]:
+        raise CertificateError(
+            f"X has {X.shape[0]} rows that count, and row {support.max()} is a support vector: "
+            "give all rows of the fit, in their order"
+        )
+    if model.kernel == "precomputed" or callable(model.kernel):
+        return
+    apart = abs(X[support] - model.support_vectors_)
+    if apart.shape[0] and apart.max() > 0:
+        raise CertificateError(
+            "the support vectors are not the rows of X with their numbers: give the rows of the "
+            "fit, in their order, with their sample_weight"
+        )
+
+
+INDEFINITE = 1e-9
+"""A squared norm below 0 by this share of its terms is no rounding."""
 
 WORDS = {
     "SVC": "C times the sum over the rows, plus ½‖f‖², the intercept free",
@@ -179,6 +214,8 @@ def _sums(model: Any, X: Any, support: NDArray[np.intp], A: Vector) -> Vector:
     if model.kernel == "precomputed":
         return np.asarray(X[:, support] @ A)
     kernel, n_rows = _kernel(model), X.shape[0]
+    if not len(support):
+        return np.zeros((n_rows, A.shape[1]))
     step = max(1, KERNEL_VALUES_AT_ONCE // max(1, len(support)))
     vectors = X[support]
     parts = [kernel(X[start : start + step], vectors) @ A for start in range(0, n_rows, step)]

@@ -15,17 +15,19 @@ from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.history import Round
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
+from cgboost.optimizers.interior_point.normal_equations import cholesky
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.pricing.univariate.feature_pricer import Feature, FeaturePool
 from cgboost.proofs.problem import DualPoint, LinearProblem, Point
 from cgboost.proofs.rows import BoxRows, Rows
+from cgboost.tolerances import SMALLEST
 
 SOLVED_DIRECTLY = 1500
 """Linear systems of up to so many unknowns are solved directly: 0.2 s and 18 MB."""
@@ -48,6 +50,13 @@ piecewise linear have long straight pieces, and halving steps alone would take m
 
 SHORTEST_STEP = 1e-8
 """A step cut below this cannot lower the objective in floating point."""
+
+LONGEST_STEP = 1e6
+"""Steps go this far beyond the model's minimum at most, where the loss is flatter than at its
+start."""
+
+FLAT = 1e-12
+"""An intercept whose curvature is this share of what it would be if all rows bent has none."""
 
 CG_STEPS = 100
 """Steps of conjugate gradients for one step of Newton's method, at most."""
@@ -100,7 +109,7 @@ def come_nearer(search: Search, tol: float) -> None:
     """Improve both points until they will do, or the relative gap is ``tol``."""
     if search.ended:
         return
-    if search.problem.penalty.threshold:
+    if search.problem.penalty.threshold or search.problem.positive:
         _by_columns(search, tol)
     else:
         _by_newton(search)
@@ -231,7 +240,7 @@ def _newton(problem: LinearProblem, rows: Rows, start: Point) -> Iterator[tuple[
 def _step(
     rows: Rows, output: Vector, along: Vector, w: Vector, move: Vector, promise: float
 ) -> float:
-    """How far to go along a direction: to its end, or until the slope there is nearly 0."""
+    """How far to go along a direction: until the slope there is nearly 0."""
     tilt, bend = float(np.vdot(w, move)), float(np.vdot(move, move))
 
     def slope(step: float) -> float:
@@ -239,9 +248,12 @@ def _step(
         return tilt + step * bend - pulled
 
     low, high, step = 0.0, 1.0, 1.0
+    while slope(high) < -LEVEL_ENOUGH * promise and high < LONGEST_STEP:
+        low, high = high, 4.0 * high
+        step = high
     while high - low > SHORTEST_STEP:
         here = slope(step)
-        if abs(here) <= LEVEL_ENOUGH * promise or (step == 1.0 and here < 0):
+        if abs(here) <= LEVEL_ENOUGH * promise:
             return step
         low, high = (step, high) if here < 0 else (low, step)
         step = 0.5 * (low + high)
@@ -261,9 +273,10 @@ def _direction(
     free = problem.intercept == "free"
     if output.ndim == 1:
         bent = rows.curvature(output)
-        counting = np.flatnonzero(bent > 0)
+        counting = np.flatnonzero(bent > SMALLEST)
         if min(len(counting), len(slope)) <= SOLVED_DIRECTLY:
-            return _solved(problem, bent[counting], counting, slope, float(tilt))
+            all_bent = problem.factor**2 * rows.most_bent(output)
+            return _solved(problem, bent[counting], counting, slope, float(tilt), all_bent)
     n, size = slope.size, int(np.size(tilt)) if free else 0
 
     def product(v: Vector) -> Vector:
@@ -283,11 +296,17 @@ def _direction(
 
 
 def _solved(
-    problem: LinearProblem, bent: Vector, counting: Indices, slope: Vector, tilt: float
+    problem: LinearProblem,
+    bent: Vector,
+    counting: Indices,
+    slope: Vector,
+    tilt: float,
+    all_bent: float,
 ) -> tuple[Vector, Any]:
     """By a factor of the Hessian I + BᵀDB, B = factor·X of the rows that bend, or over these rows.
 
     With M = D⁻¹ + BBᵀ the inverse is I − BᵀM⁻¹B, and the intercept's Schur complement uᵀM⁻¹u.
+    Where no row bends the intercept moves as if all did (``all_bent``).
     """
     B = problem.factor * problem.X[counting]
     if problem.charged:
@@ -300,23 +319,24 @@ def _solved(
         M = M.toarray() if sparse.issparse(M) else M
         M[np.diag_indices_from(M)] += 1.0 / bent
         if not len(counting):
-            return slope, np.asarray(0.0)
-        factors = cho_factor(M, overwrite_a=True, check_finite=False)
+            return slope, np.asarray(tilt / all_bent if free else 0.0)
+        factors = cholesky(M)[0], True
         across = np.asarray(B @ slope)
         if not free:
             return slope - B.T @ cho_solve(factors, across), np.asarray(0.0)
         solved = cho_solve(factors, np.column_stack([across, u]))
-        shift = (tilt - float(u @ solved[:, 0])) / max(float(u @ solved[:, 1]), 1e-300)
+        left = float(u @ solved[:, 1])
+        shift = (tilt - float(u @ solved[:, 0])) / (left if left > FLAT * all_bent else all_bent)
         return slope - B.T @ (solved[:, 0] + shift * solved[:, 1]), np.asarray(shift)
     weighted = B.multiply(bent[:, None]).tocsr() if sparse.issparse(B) else B * bent[:, None]
     H = B.T @ weighted
     H = H.toarray() if sparse.issparse(H) else H
     H[np.diag_indices_from(H)] += 1.0
-    factors = cho_factor(H, overwrite_a=True, check_finite=False)
+    factors = cholesky(H)[0], True
     if not free:
         return cho_solve(factors, slope), np.asarray(0.0)
     border = np.asarray(weighted.T @ u)
     solved = cho_solve(factors, np.column_stack([slope, border]))
     left = float(bent @ u**2) - float(border @ solved[:, 1])
-    shift = (tilt - float(border @ solved[:, 0])) / left if left > 0 else 0.0
+    shift = (tilt - float(border @ solved[:, 0])) / (left if left > FLAT * all_bent else all_bent)
     return solved[:, 0] - shift * solved[:, 1], np.asarray(shift)

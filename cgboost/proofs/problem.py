@@ -21,6 +21,7 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 
 from cgboost.arrays import Vector
+from cgboost.generation.rounding import allowance
 from cgboost.penalties import Penalty
 from cgboost.proofs.rows import Rows, rows_of
 
@@ -140,11 +141,13 @@ class LinearProblem:
             scores = np.append(scores, self.factor * self.scale * response.sum())
         share = self._share(response, scores)
         response, scores = share * response, share * scores
-        return DualPoint(response, scores, self.unit * self._dual_objective(response, scores))
+        bound = max(0.0, self._dual_objective(response, scores))  # no loss here is below 0
+        return DualPoint(response, scores, self.unit * bound)
 
     def _dual_objective(self, response: Vector, scores: Vector) -> float:
         """D(r), of scores that the penalty allows."""
-        own = float(self.rows.gains(response).sum())
+        gains = self.rows.gains(response)
+        own = float(gains.sum()) - allowance(self.rows.rounding(response))
         if not self.penalty.quadratic:
             return own
         return own - self.penalty.conjugate(scores.ravel(), two_sided=not self.positive)

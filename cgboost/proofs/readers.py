@@ -88,6 +88,8 @@ def data_of(X: Any, y: Any, sample_weight: Any) -> Data:
     names = np.asarray(X.columns, dtype=object) if hasattr(X, "columns") else None
     X = check_array(X, accept_sparse=("csr", "csc"), dtype=np.float64)
     y = np.zeros(X.shape[0]) if y is None else np.asarray(y)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise CertificateError("y must be finite, and has nan or inf")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y.ravel()
     check_consistent_length(X, y)
@@ -115,7 +117,13 @@ def reading_of(model: Any, data: Data) -> Reading:
     check_is_fitted(model)
     check_features(data.X, int(np.shape(model.coef_)[-1]), type(model).__name__)
     check_classes(model, data.y)
-    return read(model, data)
+    reading = read(model, data)
+    if len(reading.coef) != len(reading.problems):
+        raise CertificateError(
+            f"the {type(model).__name__} has coefficients of {len(reading.coef)} outputs, y asks "
+            f"for {len(reading.problems)}: has a class no row that counts?"
+        )
+    return reading
 
 
 def check_classes(model: Any, y: NDArray[Any]) -> None:
@@ -123,7 +131,7 @@ def check_classes(model: Any, y: NDArray[Any]) -> None:
     classes = getattr(model, "classes_", None)
     if classes is not None and not (known := np.isin(y, classes)).all():
         raise CertificateError(
-            f"y has the class {y[~known][0]!r}, the model knows {', '.join(map(str, classes))}"
+            f"y has the class {y[~known].tolist()[0]!r}, the model knows {classes.tolist()}"
         )
 
 
@@ -190,7 +198,7 @@ def _write_numbers(model: Any, coefs: list[Vector], intercepts: list[Any]) -> No
 
 def _put(model: Any, coef: Vector, intercept: Any) -> None:
     """Where the model has them: dense or sparse, of its type."""
-    kind = model.coef_.dtype
+    kind, coef = model.coef_.dtype, coef.reshape(np.shape(model.coef_))
     if sparse.issparse(model.coef_):
         model.coef_ = sparse.csr_matrix(coef.astype(kind))
     else:
@@ -198,7 +206,7 @@ def _put(model: Any, coef: Vector, intercept: Any) -> None:
     if np.ndim(model.intercept_):
         model.intercept_ = np.asarray(intercept, dtype=kind).reshape(np.shape(model.intercept_))
     elif getattr(model, "fit_intercept", True):
-        model.intercept_ = float(intercept)
+        model.intercept_ = float(np.ravel(intercept)[0])
     if hasattr(model, "sparse_coef_") and not isinstance(
         getattr(type(model), "sparse_coef_", None), property
     ):
@@ -264,12 +272,12 @@ def _linear_svr(model: Any, data: Data) -> Reading:
 
 
 def _logistic_regression(model: Any, data: Data) -> Reading:
-    C, ratio = model.C, _l1_ratio(model)
+    C, ratio = getattr(model, "C", np.nan), _l1_ratio(model)
     if hasattr(model, "C_"):  # cross-validated
-        found = np.unique(model.C_)
-        if len(found) > 1:
+        prices = np.unique(model.C_)
+        if len(prices) > 1:
             raise CertificateError("one C for each class is not known: use one for all")
-        C = found[0]
+        C = prices[0]
         found = np.ravel(np.asarray(getattr(model, "l1_ratio_", None)))
         ratios = [one for one in found if one is not None]
         ratio = float(ratios[0]) if ratios else ratio
@@ -514,8 +522,8 @@ def _huber(model: Any, data: Data) -> Reading:
     def write(model: Any, coefs: list[Vector], intercepts: list[Any]) -> None:
         _write_numbers(model, coefs, intercepts)
         model.scale_ = rows.scale(problem.at(coefs[0], intercepts[0]).output)
-        beyond = np.abs(data.y - model.predict(data.X)) > model.scale_ * model.epsilon
-        model.outliers_ = beyond
+        output = problem.at(coefs[0], intercepts[0]).output
+        model.outliers_ = np.abs(data.y - output) > model.scale_ * model.epsilon
 
     assumed = ["sum of σ + σ H((y − f)/σ), plus alpha‖w‖², with the best σ for the coefficients"]
     return Reading([problem], [np.ravel(model.coef_)], [float(model.intercept_)], assumed, write)

@@ -20,6 +20,9 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import project_on_sum
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss, as_master_loss
 
+NO_SCALE = 1e-12
+"""Scale, relative to the largest target, of residuals that are all 0 but for rounding."""
+
 
 class Rows(ABC):
     """The losses of all rows, with costs."""
@@ -53,9 +56,18 @@ class Rows(ABC):
         paired = paired if paired.ndim == 1 else paired.sum(axis=1)
         return np.maximum(self.values(output) - self.gains(response) + paired, 0.0)
 
+    def rounding(self, response: Vector) -> float:
+        """Σ of the sizes of the numbers that the gain is a difference of."""
+        return float(np.abs(self.gains(response)).sum())
+
     def bent(self, output: Vector, direction: Vector) -> Vector:
         """The Hessian times a direction, both of the shape of f."""
         return self.curvature(output) * direction
+
+    def most_bent(self, output: Vector) -> float:
+        """The curvature of a constant, if every row bent as the one that bends most."""
+        bent = self.curvature(output)
+        return float(bent.max(initial=0.0)) * len(bent) or 1.0
 
     def smoothed(self, width: float, centre: Vector) -> Rows:
         """With kinks rounded over ``width`` of the output, so that r = ``centre`` costs nothing."""
@@ -91,6 +103,15 @@ class BoxRows(Rows):
             - self.loss.epsilon * np.abs(response)
             - 0.5 * bent * (response**2)
         )
+
+    def rounding(self, response: Vector) -> float:
+        """Σ |r|·(|target| + ε)."""
+        return float(np.abs(response) @ (np.abs(self.loss.target) + self.loss.epsilon))
+
+    def most_bent(self, output: Vector) -> float:
+        """Σ 1/curvature of the dual."""
+        assert self.loss.curvature is not None
+        return float((1.0 / self.loss.curvature).sum())
 
     def parts(self, output: Vector, response: Vector) -> Vector:
         """At the level of the output, where the loss has one."""
@@ -146,6 +167,11 @@ class SmoothRows(Rows):
         gains[counts] = -w * own.loss.conjugate(y, np.clip(-response[counts] / w, low, high))
         return gains
 
+    def rounding(self, response: Vector) -> float:
+        """Σ |g| + |r y|."""
+        own: Any = self.loss.on_rows
+        return super().rounding(response) + float(np.abs(response) @ np.abs(own.target))
+
     def response(self, output: Vector) -> Vector:
         """−∂L/∂f."""
         return self.loss.pseudo_response(output)
@@ -196,12 +222,15 @@ class SoftmaxRows(Rows):
         A mixture with the shares of the classes, which are balanced, makes room for the shift.
         """
         shares = np.clip(self.labels - response / self.weights[:, None], 0.0, 1.0)
+        total = self.weights.sum()
+        classes = self.weights @ self.labels / total
+        if balanced:
+            shares[:, classes == 0] = 0.0
         shares /= shares.sum(axis=1, keepdims=True)
         if balanced:
-            total = self.weights.sum()
-            classes = self.weights @ self.labels / total
             shift = classes - self.weights @ shares / total
-            mixed = min(1.0, float(np.max(-shift / classes, initial=0.0)))
+            there = classes > 0
+            mixed = min(1.0, float(np.max(-shift[there] / classes[there], initial=0.0)))
             mixed = mixed / (1.0 + mixed)
             shares = (1.0 - mixed) * (shares + shift) + mixed * classes
             shares = np.clip(shares, 0.0, 1.0)
@@ -249,7 +278,8 @@ class ScaledHuberRows(Rows):
         beyond = np.append(e[1:], np.inf)
         fits = (squares * self.epsilon**2 >= e**2) & (squares * self.epsilon**2 <= beyond**2)
         k = int(np.argmax(fits)) if fits.any() else int(np.argmin(squares))
-        return max(float(np.sqrt(squares[k])), float(np.finfo(float).tiny))
+        smallest = NO_SCALE * float(np.abs(self.target).max(initial=0.0)) or 1.0
+        return max(float(np.sqrt(squares[k])), smallest)
 
     def values(self, output: Vector) -> Vector:
         """W (σ + σ H(e/σ)) at the best σ."""

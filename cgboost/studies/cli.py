@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
+from zipfile import is_zipfile
 
 import cgboost
 from cgboost._solvers import SolverError
@@ -290,7 +291,7 @@ def _add_certify(commands: Any) -> None:
     add = parser.add_argument
     add("model", type=Path, help="a file of skops.io.dump")
     add("data", type=Path, help="the rows of the fit: a CSV file with a header")
-    add("--target", required=True, metavar="NAME", help="column of the target")
+    add("--target", metavar="NAME", help="column of the target (a OneClassSVM has none)")
     add("--weights", metavar="NAME", help="column of the sample weights")
     add("--out", type=Path, metavar="FILE", help="picture of the violations")
 
@@ -306,15 +307,18 @@ def _certify(options: argparse.Namespace) -> int:
     from cgboost.proofs.certificate import certify
 
     with _at_work("reading"):
+        if not is_zipfile(options.model):
+            raise ValueError(f"{options.model} is no file of skops.io.dump")
         model, frame = io.load(options.model), pd.read_csv(options.data)
-    used = [options.target] + ([options.weights] if options.weights else [])
+    used = [name for name in (options.target, options.weights) if name]
     if missing := [name for name in used if name not in frame]:
         raise ValueError(f"{options.data} has no column {missing[0]!r}: {', '.join(frame)}")
     weights = frame[options.weights].to_numpy() if options.weights else None
     X = frame.drop(columns=used)
     X = X if hasattr(model, "feature_names_in_") else X.to_numpy()
     with _at_work("certifying"):
-        certificate = certify(model, X, frame[options.target].to_numpy(), weights)
+        y = frame[options.target].to_numpy() if options.target else None
+        certificate = certify(model, X, y, weights)
     print(certificate)
     if options.out is not None:
         write_picture(plot_violations(certificate), options.out, dpi=120)

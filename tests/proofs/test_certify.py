@@ -12,12 +12,14 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import (
     ElasticNet,
     HuberRegressor,
     Lasso,
     LassoCV,
     LogisticRegression,
+    LogisticRegressionCV,
     PoissonRegressor,
     QuantileRegressor,
     Ridge,
@@ -298,6 +300,58 @@ def test_rows_in_any_form() -> None:
     better = polish(line, frame, LABELS)
     assert better.certificate_.objective < certificate.objective
     assert str(certificate).count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SGDClassifier(loss="huber", alpha=1.0, tol=None, max_iter=5),
+        SGDClassifier(loss="modified_huber", alpha=0.1, tol=None, max_iter=5),
+        Ridge(positive=True),
+    ],
+)
+def test_hard_starts(model: Any) -> None:
+    """Where no row bends, and where coefficients keep a sign, polishing ends at the optimum."""
+    if isinstance(model, Ridge):
+        better = polish(fitted(model, X, NUMBERS), X, NUMBERS)
+        assert better.coef_.min() >= 0.0
+    else:
+        rare = np.r_[np.ones(2), np.zeros(N - 2)]
+        better = polish(fitted(model, X, rare), X, rare)
+    assert better.certificate_.gap <= 1e-7
+
+
+def test_rows_of_machines() -> None:
+    """Rows of weight 0 count for nothing; rows in another order, or columns, are refused."""
+    weights = np.where(np.arange(N) % 3 == 0, 0.0, 1.0)
+    kept = weights > 0
+    model = fitted(SVC(gamma=0.2), X, LABELS, sample_weight=weights)
+    alone = certify(fitted(SVC(gamma=0.2), X[kept], LABELS[kept]), X[kept], LABELS[kept])
+    whole = certify(model, X, LABELS, weights)
+    assert whole.objective == pytest.approx(alone.objective, rel=1e-9)
+    assert whole.bound == pytest.approx(alone.bound, rel=1e-9)
+    with pytest.raises(CertificateError, match="rows of the fit"):
+        certify(fitted(SVC(), X, LABELS), X[::-1], LABELS[::-1])
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    with pytest.raises(CertificateError, match="in their order"):
+        certify(fitted(LinearSVC(), frame, LABELS), frame[list("edcba")], LABELS)
+    with pytest.raises(CertificateError, match="semidefinite"):
+        certify(fitted(SVC(kernel="precomputed"), -X @ X.T, LABELS), -X @ X.T, LABELS)
+
+
+def test_attributes_keep_their_form() -> None:
+    """Shapes, names and parameters of a polished model stay; one that is far off warns."""
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    for model in (RidgeClassifier(), SVC(), Lasso(), LinearSVC(), LogisticRegressionCV(cv=3)):
+        own = fitted(model, frame, NUMBERS if isinstance(model, Lasso) else LABELS)
+        better = polish(own, frame, NUMBERS if isinstance(model, Lasso) else LABELS)
+        assert list(better.feature_names_in_) == list("abcde")
+        assert np.shape(better.intercept_) == np.shape(own.intercept_)
+        if hasattr(own, "coef_") and not isinstance(own, SVC):
+            assert np.shape(better.coef_) == np.shape(own.coef_)
+        assert better.get_params() == own.get_params()
+    with pytest.warns(ConvergenceWarning, match="polish ended"):
+        polish(fitted(LinearSVC(loss="hinge", C=100.0), 1e4 * X, LABELS), 1e4 * X, LABELS)
 
 
 def test_cross_validated() -> None:
