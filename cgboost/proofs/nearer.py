@@ -49,11 +49,18 @@ LEVEL_ENOUGH = 0.1
 piecewise linear have long straight pieces, and halving steps alone would take many."""
 
 SHORTEST_STEP = 1e-8
-"""A step cut below this cannot lower the objective in floating point."""
+"""A step cut below this share of its first trial cannot lower the objective in floating point."""
+
+MOST_MOVED = 10.0
+"""Outputs move by at most this many times the largest one, or 1, in the first trial of a step:
+where few rows bend the model's minimum may be farther by ten powers of ten."""
 
 LONGEST_STEP = 1e6
 """Steps go this far beyond the model's minimum at most, where the loss is flatter than at its
 start."""
+
+ZERO_TILT = 1e-12
+"""A sum of pseudo-responses that is this share of the sum of their sizes is 0."""
 
 FLAT = 1e-12
 """An intercept whose curvature is this share of what it would be if all rows bent has none."""
@@ -223,13 +230,15 @@ def _newton(problem: LinearProblem, rows: Rows, start: Point) -> Iterator[tuple[
         response = rows.response(output)
         slope = back(response) - w
         tilt = factor * response.sum(axis=0) if free else np.zeros_like(b)
+        rounding = ZERO_TILT * factor * float(np.abs(response).sum())
+        tilt = np.where(np.abs(tilt) > rounding, tilt, 0.0)
         move, shift = _direction(problem, rows, output, slope, tilt, out, back)
         promise = float(np.vdot(slope, move)) + float(np.vdot(tilt, shift))
         if not promise > 0:
             return
         along = out(move, shift)
         step = _step(rows, output, along, w, move, promise)
-        if step < SHORTEST_STEP:
+        if not step > 0:
             return
         w, b, output = w + step * move, b + step * shift, output + step * along
         own, at = (w[:-1], problem.scale * w[-1]) if problem.charged else (w, b)
@@ -247,11 +256,14 @@ def _step(
         pulled = float(np.vdot(rows.response(output + step * along), along))
         return tilt + step * bend - pulled
 
-    low, high, step = 0.0, 1.0, 1.0
+    farthest = float(np.abs(along).max(initial=0.0))
+    most = MOST_MOVED * (1.0 + float(np.abs(output).max(initial=0.0)))
+    low, high = 0.0, min(1.0, most / farthest) if farthest > 0 else 1.0
+    step = first = high
     while slope(high) < -LEVEL_ENOUGH * promise and high < LONGEST_STEP:
         low, high = high, 4.0 * high
         step = high
-    while high - low > SHORTEST_STEP:
+    while high - low > SHORTEST_STEP * first:
         here = slope(step)
         if abs(here) <= LEVEL_ENOUGH * promise:
             return step
@@ -306,7 +318,7 @@ def _solved(
     """By a factor of the Hessian I + BᵀDB, B = factor·X of the rows that bend, or over these rows.
 
     With M = D⁻¹ + BBᵀ the inverse is I − BᵀM⁻¹B, and the intercept's Schur complement uᵀM⁻¹u.
-    Where no row bends the intercept moves as if all did (``all_bent``).
+    Where no row bends for the intercept it moves first, alone, as if all did (``all_bent``).
     """
     B = problem.factor * problem.X[counting]
     if problem.charged:
@@ -319,14 +331,16 @@ def _solved(
         M = M.toarray() if sparse.issparse(M) else M
         M[np.diag_indices_from(M)] += 1.0 / bent
         if not len(counting):
-            return slope, np.asarray(tilt / all_bent if free else 0.0)
+            return _flat(slope, tilt, all_bent)
         factors = cholesky(M)[0], True
         across = np.asarray(B @ slope)
         if not free:
             return slope - B.T @ cho_solve(factors, across), np.asarray(0.0)
         solved = cho_solve(factors, np.column_stack([across, u]))
         left = float(u @ solved[:, 1])
-        shift = (tilt - float(u @ solved[:, 0])) / (left if left > FLAT * all_bent else all_bent)
+        if tilt and left <= FLAT * all_bent:
+            return _flat(slope, tilt, all_bent)
+        shift = (tilt - float(u @ solved[:, 0])) / left if left > 0 else 0.0
         return slope - B.T @ (solved[:, 0] + shift * solved[:, 1]), np.asarray(shift)
     weighted = B.multiply(bent[:, None]).tocsr() if sparse.issparse(B) else B * bent[:, None]
     H = B.T @ weighted
@@ -338,5 +352,14 @@ def _solved(
     border = np.asarray(weighted.T @ u)
     solved = cho_solve(factors, np.column_stack([slope, border]))
     left = float(bent @ u**2) - float(border @ solved[:, 1])
-    shift = (tilt - float(border @ solved[:, 0])) / (left if left > FLAT * all_bent else all_bent)
+    if tilt and left <= FLAT * all_bent:
+        return _flat(slope, tilt, all_bent)
+    shift = (tilt - float(border @ solved[:, 0])) / left if left > 0 else 0.0
     return solved[:, 0] - shift * solved[:, 1], np.asarray(shift)
+
+
+def _flat(slope: Vector, tilt: float, all_bent: float) -> tuple[Vector, Any]:
+    """The direction where nothing bends: of the intercept alone while it has a slope."""
+    if tilt:
+        return np.zeros_like(slope), np.asarray(tilt / all_bent)
+    return slope, np.asarray(0.0)

@@ -351,7 +351,9 @@ def test_attributes_keep_their_form() -> None:
             assert np.shape(better.coef_) == np.shape(own.coef_)
         assert better.get_params() == own.get_params()
     with pytest.warns(ConvergenceWarning, match="polish ended"):
-        polish(fitted(LinearSVC(loss="hinge", C=100.0), 1e4 * X, LABELS), 1e4 * X, LABELS)
+        polish(fitted(HuberRegressor(epsilon=1.0), X, NUMBERS), X, NUMBERS)
+    hostile = polish(fitted(LinearSVC(loss="hinge", C=100.0), 1e4 * X, LABELS), 1e4 * X, LABELS)
+    assert hostile.certificate_.gap <= 1e-7
 
 
 def test_cross_validated() -> None:
