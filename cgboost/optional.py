@@ -11,9 +11,7 @@ EXTRAS = {
     "matplotlib": "plots",
     "numba": "fast",
     "onnx": "onnx",
-    "pandas": "frames",
     "rich": "progress",
-    "skops": "skops",
     "vrplib": "routing",
     "sqlglot": "sql",
 }

@@ -89,7 +89,7 @@ def test_a_script_may_itself_be_called_solvers(tmp_path: Path) -> None:
 def test_the_name_is_shared_where_it_is_free() -> None:
     """Users who catch an error of `solvers` catch what the package raises."""
     assert _solvers is solvers
-    assert cgboost.masters.linear.linear_master.LimitError is solvers.LimitError  # type: ignore[attr-defined]
+    assert cgboost.masters.linear.linear_master.UnboundedError is solvers.UnboundedError  # type: ignore[attr-defined]
 
 
 def test_a_damaged_installation_says_so(tmp_path: Path) -> None:

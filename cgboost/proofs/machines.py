@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -23,6 +22,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from cgboost.arrays import Vector
 from cgboost.estimators.kernel.given_machines import of_pairs
 from cgboost.exceptions import CertificateError
+from cgboost.forks import cached_property
 from cgboost.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -115,7 +115,7 @@ def machine_problems(
         r[support] = A[:, k]
         b = float(np.ravel(model.intercept_)[k])
         loss, r, f, b = _loss(model, kind, y_own[used], costs[used], r[own], sums[own, k], b)
-        if float(r @ f) < -INDEFINITE * float(np.abs(r) @ np.abs(f)):
+        if float(r @ f) < -CLEARLY_NEGATIVE * float(np.abs(r) @ np.abs(f)):
             raise CertificateError("the kernel is not positive semidefinite: not convex")
         largest = float(_diagonal(model, X, own).max())
         problem = MachineProblem(loss, f, rows[used], kind != "OneClassSVM", name, largest)
@@ -146,7 +146,7 @@ def _check_vectors(model: Any, X: Any) -> None:
         )
 
 
-INDEFINITE = 1e-9
+CLEARLY_NEGATIVE = 1e-9
 """A squared norm below 0 by this share of its terms is no rounding."""
 
 WORDS = {

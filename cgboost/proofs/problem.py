@@ -12,7 +12,6 @@ are not negative, one for each row and one for each feature (Fenchel–Young):
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 
 from cgboost.arrays import Vector
+from cgboost.forks import cached_property
 from cgboost.generation.rounding import allowance
 from cgboost.penalties import Penalty
 from cgboost.proofs.rows import Rows, rows_of

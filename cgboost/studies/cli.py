@@ -299,7 +299,8 @@ def _add_certify(commands: Any) -> None:
 def _certify(options: argparse.Namespace) -> int:
     """Read a model and its rows, and print the certificate."""
     for package in ("skops", "pandas"):
-        require(package, "cgboost certify")
+        if not is_installed(package):
+            raise ImportError(f"cgboost certify needs {package}: pip install {package}")
     import pandas as pd
     from skops import io
 

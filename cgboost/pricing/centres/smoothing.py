@@ -106,7 +106,7 @@ class TwiceDifferentiable:
     """
 
     def __init__(self, loss: object) -> None:
-        self.loss: Any = getattr(loss, "bound", loss)
+        self.loss: Any = getattr(loss, "on_rows", loss)
         self.n_rows: int = self.loss.n_rows
 
     def value(self, output: Vector) -> float:
