@@ -6,7 +6,7 @@ Sixteen classes × data × three degrees of convergence (a twentieth, a fifth an
 iterations that the class needs at its defaults). For each: CPU seconds of the fit, of the
 certificate and of polishing; the model's true gap (its objective over that of the polished model);
 and the certified gap over the true one, which is 1 for a perfect bound. ``--write`` puts the table
-into ``docs/development/performance/certificates.csv``.
+into ``benchmarks/certificates.csv``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSV
 
 from cgboost import certify, polish
 
-FOLDER = Path(__file__).parents[1] / "docs" / "development" / "performance"
+FOLDER = Path(__file__).parent
 DEGREES = (0.05, 0.2, 1.0)
 LARGEST_KERNEL = 2000
 """Rows from which on kernel machines are left out: 32 MB of kernel values a thousand rows."""
@@ -138,7 +138,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default="", help="only data sets whose name has this")
-    parser.add_argument("--write", action="store_true", help="write the table of the docs")
+    parser.add_argument("--write", action="store_true", help="write the table")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     found = []
