@@ -188,8 +188,8 @@ def _by_newton(search: Search) -> None:
 def _first_width(search: Search) -> float:
     """A width at which rounding the kinks costs about a quarter of the present gap."""
     problem, sharp = search.problem, search.problem.rows
-    gap = max(search.given.objective - search.dual.bound, 0.0) / problem.unit
-    output = search.given.output
+    gap = max(search.best.objective - search.dual.bound, 0.0) / problem.unit
+    output = search.best.output
     value = float(sharp.values(output).sum())
 
     def cost(width: float) -> float:
@@ -326,12 +326,12 @@ def _solved(
         B = sparse.hstack([B, ones], format="csr") if problem.is_sparse else np.hstack([B, ones])
     u = np.full(len(counting), problem.factor)
     free = problem.intercept == "free"
+    if not len(counting):
+        return _flat(slope, tilt, all_bent)
     if len(counting) <= len(slope):
         M = B @ B.T
         M = M.toarray() if sparse.issparse(M) else M
         M[np.diag_indices_from(M)] += 1.0 / bent
-        if not len(counting):
-            return _flat(slope, tilt, all_bent)
         factors = cholesky(M)[0], True
         across = np.asarray(B @ slope)
         if not free:

@@ -368,9 +368,7 @@ def _sgd(model: Any, data: Data) -> Reading:
     classes = hasattr(model, "classes_")
     weights = data.weights
     if classes:
-        own = np.asarray(
-            compute_class_weight(model.class_weight, classes=model.classes_, y=data.y), dtype=float
-        )
+        own = _class_weights(model, data, with_samples=False)
         targets = _signs(data.y, model.classes_)
     else:
         targets = iter([("", 0, data.y.astype(float))])
@@ -470,12 +468,7 @@ def _ridge(model: Any, data: Data) -> Reading:
     classes = getattr(model, "classes_", None)
     weights = data.weights
     if classes is not None:
-        weights = (
-            weights
-            * np.asarray(compute_class_weight(model.class_weight, classes=classes, y=data.y))[
-                np.searchsorted(classes, data.y)
-            ]
-        )
+        weights = _row_weights(model, data, _class_weights(model, data, with_samples=False))
         signs = [y for _, _, y in _signs(data.y, classes)]
         data = Data(data.X, np.column_stack(signs), weights, True, data.names)
     rules: dict[str, Any] = {"intercept": _free(model)}
