@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.arrays import Vector
 from cgboost.exceptions import CertificateError
 from cgboost.generation.history import relative_gap
+from cgboost.proofs.cvxpy_problems import is_cvxpy, reading_of_cvxpy
 from cgboost.proofs.machines import MachineProblem, machine_problems
 from cgboost.proofs.nearer import Search, come_nearer
 from cgboost.proofs.problem import DualPoint, LinearProblem, Point
@@ -101,7 +102,7 @@ class Certificate:
         )
 
 
-def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
+def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None) -> Certificate:
     """How far a fitted model is from the optimum of the problem that it was fitted to.
 
     A lower bound on the objective of all models of the class comes from a dual point: at first the
@@ -110,14 +111,15 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
 
     Parameters
     ----------
-    model : estimator
-        Fitted: scikit-learn's LinearSVC, LinearSVR, SVC, NuSVC, SVR, NuSVR, OneClassSVM,
+    model : estimator or cvxpy.Problem
+        A solved problem of a loss and a penalty, which has its data; or, fitted, scikit-learn's
+        LinearSVC, LinearSVR, SVC, NuSVC, SVR, NuSVR, OneClassSVM,
         SGDClassifier, SGDRegressor, Lasso, ElasticNet, Ridge, RidgeClassifier, LogisticRegression,
         HuberRegressor, PoissonRegressor, QuantileRegressor, their CV versions, Lasso, ElasticNet,
         LinearSVC, SparseLogisticRegression of skglm, Lasso, ElasticNet and LogisticRegression of
         celer, or a pipeline that ends in one.
     X : array-like, frame or sparse matrix of shape (n_rows, n_features)
-        The rows that it was fitted to.
+        The rows that it was fitted to; not of a ``cvxpy.Problem``.
     y : array-like of shape (n_rows,)
         None for a OneClassSVM, which has no target.
     sample_weight : array-like of shape (n_rows,) or None
@@ -142,16 +144,20 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     >>> certify(model, X, y).gap > 0.1
     True
     """
-    last, data = _read(model, X, y, sample_weight)
-    if type(last).__name__ in MACHINES:
-        return _of_machine(last, data)
+    if is_cvxpy(model):
+        reading, data = reading_of_cvxpy(model)
+        last = model
+    else:
+        last, data = _read(model, X, y, sample_weight)
+        if type(last).__name__ in MACHINES:
+            return _of_machine(last, data)
+        reading = reading_of(last, data)
 
     def enough(given: Point, best: Point, dual: DualPoint) -> bool:
         gap = given.objective - dual.bound
         small = gap <= PROVEN_GAP * abs(given.objective)
         return small or gap <= TIGHT_ENOUGH * (given.objective - best.objective)
 
-    reading = reading_of(last, data)
     return _certificate(last, data, reading.assumed, _searched(reading, enough, PROVEN_GAP))
 
 
@@ -182,6 +188,8 @@ def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     ConvergenceWarning
         Where the gap ends above 1e-6.
     """
+    if is_cvxpy(model):
+        raise CertificateError("polish takes estimators: solve the problem to a smaller tolerance")
     polished = copy.deepcopy(model)
     last, data = _read(polished, X, y, sample_weight)
     if type(last).__name__ in MACHINES:
@@ -193,6 +201,7 @@ def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     reading = reading_of(last, data)
     searches = _searched(reading, enough, POLISHED_GAP)
     best = [search.best for search in searches]
+    assert reading.write is not None  # of every estimator
     reading.write(last, [point.coef for point in best], [point.intercept for point in best])
     for search in searches:
         search.given = search.best
@@ -227,6 +236,8 @@ class Answer:
 
 def _read(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Data]:
     """The model itself, and the rows as it saw them."""
+    if X is None:
+        raise CertificateError("X is missing: give the rows that the model was fitted to")
     if isinstance(model, Pipeline):
         names, last = None, model[-1]
         if len(model.steps) > 1:
