@@ -9,8 +9,7 @@ from cgboost import ColumnGeneration
 from cgboost.losses import Hinge, SquaredError
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.pricing.rules import Literals, RulePricer
-from cgboost.pricing.rules.beam import beam
-from cgboost.pricing.rules.branching import BestConjunctions, BranchAndBound
+from cgboost.pricing.rules.searches import BestConjunctions, BranchAndBound, beam
 from tests.effort import examples
 from tests.pricing.rules.cases import all_rules, enumerated, least_hinge, tables
 
