@@ -12,11 +12,11 @@ from scipy import sparse
 from cgboost.penalties.elastic_net import ElasticNetEntry
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing.scans.candidates import HeldColumns, PricingRequest
-from cgboost.pricing.univariate.earlier_scores import (
+from cgboost.pricing.univariate.feature_pricer import (
     FEWEST_REMEMBERED,
     PASSES_OF_LENGTHS,
+    FeaturePool,
 )
-from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from cgboost.pricing.univariate.matrices import BlockFeatures, FeatureStorage, matrix_of
 
 RNG = np.random.default_rng(0)
