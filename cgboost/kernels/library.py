@@ -29,9 +29,8 @@ from cgboost.kernels.kernel import (
     fitted,
     rebuilt,
 )
+from cgboost.kernels.numeric.distances import RBF, Matern
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
-from cgboost.kernels.numeric.matern import Matern
-from cgboost.kernels.numeric.rbf import RBF
 from cgboost.kernels.on_columns import Header, On, check_row_numbers, for_columns, row_numbers
 from cgboost.kernels.parameters import changed, constructor_names, grouped, with_nested
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed

@@ -17,9 +17,15 @@ from sklearn.utils.validation import column_or_1d
 
 from cgboost.arrays import Indices, Mask, Vector
 from cgboost.parallel.threads import Mapped
-from cgboost.tables.holdout_choice import chosen, counts_by_class, training_only, without_classes
+from cgboost.tables.holdout_choice import (
+    Hashes,
+    chosen,
+    content_hash,
+    counts_by_class,
+    training_only,
+    without_classes,
+)
 from cgboost.tables.row_blocks import RowBlock, SourceRows, TableRows
-from cgboost.tables.row_hashes import Hashes, content_hash
 from cgboost.tables.table_encoding import LARGEST_NUMBER, Schema, SchemaMaker
 
 FloatValues = NDArray[np.floating[Any]]

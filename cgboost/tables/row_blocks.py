@@ -3,7 +3,7 @@
 A source yields blocks (X, y) or (X, y, weights), the same ones in the same order each time. What a
 model learns does not depend on how rows are divided into blocks, nor on their order: which rows are
 held out, and which are sampled for intervals, follows from a hash of what is in them
-(:mod:`cgboost.tables.row_hashes`).
+(:mod:`cgboost.tables.holdout_choice`).
 """
 
 from __future__ import annotations

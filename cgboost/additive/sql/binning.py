@@ -29,7 +29,7 @@ from cgboost.additive.sql.session import SQLSession
 from cgboost.additive.sql.table import TARGET, WEIGHT, Copy
 from cgboost.tables import holdout_choice as choice
 from cgboost.tables.binning import Categories, FeatureGroups, Intervals
-from cgboost.tables.row_hashes import holdout_limit
+from cgboost.tables.holdout_choice import holdout_limit
 
 MADE_TOGETHER = 4
 """New columns in one table, where a store is made of several: DuckDB holds 120 000 rows of all

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
-from cgboost.additive.trees.boosted_rows import CodedRows, WorkingResponse
+from cgboost.additive.trees.boosted_trees import CodedRows, WorkingResponse
 from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode
 from cgboost.additive.trees.split_search import BinarySplit, Interactions, SplitSearch
 from cgboost.arrays import Indices, Mask, Vector

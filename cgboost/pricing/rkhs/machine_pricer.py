@@ -19,8 +19,8 @@ from cgboost.generation.packed import PackedMatrix
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
 from cgboost.kernels.kernel_space import KernelExpansion, KernelSpace
+from cgboost.kernels.numeric.distances import RBF
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
-from cgboost.kernels.numeric.rbf import RBF
 from cgboost.pricing.kernels.kernel_pool import KernelPool
 from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer, SpannedState
 from cgboost.pricing.rkhs.summed import SummedKernel
