@@ -23,7 +23,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from cgboost.additive.feature_constraints import Constraints, Numbers, choices
@@ -266,7 +265,7 @@ def monotone(term: Transformation, training: Moments, sign: int) -> Transformati
 
 
 def _nearest(
-    inside: Moments, left: Vector, right: Vector, sloped: NDArray[np.bool_], sign: int
+    inside: Moments, left: Vector, right: Vector, sloped: Mask, sign: int
 ) -> tuple[Vector, Vector]:
     """Levels at x = 0 and slopes of the leaves."""
     n_leaves = len(left)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, Vector, blocks_of
 from cgboost.exceptions import KernelError, see
 from cgboost.generation.columns import Term
 from cgboost.kernels.checked_values import kernel_values
@@ -54,7 +54,7 @@ class KernelFamily:
         centres = stacked([hypothesis.centre for hypothesis in hypotheses])
         if is_sparse(X) == is_sparse(centres):
             return kernel_values(self.name, self.kernel, X, centres)
-        blocks = [slice(i, i + ROWS_AT_ONCE) for i in range(0, X.shape[0], ROWS_AT_ONCE)]
+        blocks = blocks_of(X.shape[0], ROWS_AT_ONCE)
         return np.concatenate(
             [kernel_values(self.name, self.kernel, like(X[b], centres), centres) for b in blocks]
         )

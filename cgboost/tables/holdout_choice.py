@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Indices, Mask, Matrix, Vector
+from cgboost.arrays import Indices, Mask, Matrix, Vector, blocks_of
 
 Hashes = NDArray[np.int64]
 
@@ -192,8 +192,7 @@ def chosen(hashes: Hashes, weights: Vector, share: float) -> HoldoutChoice:
     else:
         hashes = numbered(hashes, weights)
     held, counting = np.empty(len(hashes), dtype=np.bool_), weights > 0
-    for start in range(0, len(hashes), NUMBERED_AT_ONCE):
-        rows = slice(start, start + NUMBERED_AT_ONCE)
+    for rows in blocks_of(len(hashes), NUMBERED_AT_ONCE):
         held[rows] = held_out(hashes[rows], share)
     held &= counting
     return HoldoutChoice(held, _sample(hashes, counting))
@@ -210,8 +209,7 @@ def counts_by_class(y: Values, weights: Vector, held: Mask, n_classes: int) -> C
         Classes that y numbers; 1: y are responses, and all rows are one class.
     """
     counts = np.zeros(2 * n_classes, dtype=np.intp)
-    for start in range(0, len(y), NUMBERED_AT_ONCE):
-        rows = slice(start, start + NUMBERED_AT_ONCE)
+    for rows in blocks_of(len(y), NUMBERED_AT_ONCE):
         there = weights[rows] > 0
         numbers = 2 * _numbers(y[rows], n_classes)[there] + held[rows][there]
         counts += np.bincount(numbers, minlength=2 * n_classes)
@@ -243,8 +241,7 @@ def _numbered_in_parts(hashes: Hashes, weights: Vector) -> Hashes:
     """As :func:`numbered`, which knows copies by their hash: those with the same remainder each."""
     n_parts = -(-len(hashes) // NUMBERED_AT_ONCE)
     parts, found = np.empty(len(hashes), dtype=np.int16), np.empty_like(hashes)
-    for start in range(0, len(hashes), NUMBERED_AT_ONCE):
-        rows = slice(start, start + NUMBERED_AT_ONCE)
+    for rows in blocks_of(len(hashes), NUMBERED_AT_ONCE):
         parts[rows] = hashes[rows] % n_parts
     for part in range(n_parts):
         chosen = np.flatnonzero(parts == part)

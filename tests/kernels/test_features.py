@@ -23,7 +23,7 @@ from cgboost import (
 )
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel
-from cgboost.kernels.numeric import laplacian
+from cgboost.kernels.numeric import differences
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 4))
@@ -130,7 +130,7 @@ def test_histograms(monkeypatch: pytest.MonkeyPatch) -> None:
     model = CGBoostClassifier(library, penalty="l1", C=10.0).fit(SHARES, labels)
     assert model.converged_
     assert model.score(SHARES, labels) > 0.9
-    monkeypatch.setattr(laplacian, "NUMBERS_AT_ONCE", 1)
+    monkeypatch.setattr(differences, "NUMBERS_AT_ONCE", 1)
     expected = chi2_kernel(SHARES, SHARES[:7], 2.0)
     np.testing.assert_allclose(Chi2(2.0)(SHARES, SHARES[:7]), expected, rtol=1e-12)
     with pytest.raises(KernelError, match="needs numbers of at least 0, X has -1"):

@@ -37,7 +37,7 @@ from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.statistics.products import origins
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.arrays import Vector
+from cgboost.arrays import Vector, blocks_of
 from cgboost.losses.loss import Loss
 from cgboost.losses.second_order_model import Quadratic
 from cgboost.losses.squared_error import SquaredError
@@ -245,10 +245,10 @@ class SQLOutput:
             number: np.zeros((2 * self.groups[number].n_groups, width))
             for number, *_, width in queries
         }
-        for start in range(0, len(queries), INPUTS_AT_ONCE):
+        for block in blocks_of(len(queries), INPUTS_AT_ONCE):
             text = " UNION ALL ".join(
                 query + f", {nothing}" * (widest - width) + rows
-                for _, query, rows, width in queries[start : start + INPUTS_AT_ONCE]
+                for _, query, rows, width in queries[block]
             )
             for number, code, *sums in self.session.rows(text):
                 own = new[int(number)]
@@ -474,8 +474,8 @@ class SQLOutput:
         found: dict[Pair, Vector] = {}
         read = [f"{WEIGHT} AS w", HELD, *columns]
         rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
-        for start in range(0, len(pairs), MOST_SUMS):
-            some = pairs[start : start + MOST_SUMS]
+        for block in blocks_of(len(pairs), MOST_SUMS):
+            some = pairs[block]
             texts = [self.division.product(*(f"t{k}" for k in pair)) for pair in some]
             sums = self.division.by_part(rows, texts) / self._level
             found |= {pair: sums[:, k] for k, pair in enumerate(some)}

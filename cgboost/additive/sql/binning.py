@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.export.expressions import SQL
 from cgboost.additive.sql.expressions import (
@@ -27,6 +26,7 @@ from cgboost.additive.sql.expressions import (
 )
 from cgboost.additive.sql.session import SQLSession
 from cgboost.additive.sql.table import TARGET, WEIGHT, Copy
+from cgboost.arrays import Vector, blocks_of
 from cgboost.tables import holdout_choice as choice
 from cgboost.tables.binning import Categories, FeatureGroups, Intervals
 from cgboost.tables.holdout_choice import holdout_limit
@@ -97,8 +97,8 @@ class Store:
 
     def _beside(self, coming: dict[str, tuple[str, str]]) -> None:
         names = list(coming)
-        for start in range(0, len(names), MADE_TOGETHER):
-            some = names[start : start + MADE_TOGETHER]
+        for block in blocks_of(len(names), MADE_TOGETHER):
+            some = names[block]
             texts = [_typed(name, *coming[name]) for name in some]
             query = f"SELECT {', '.join(texts)} FROM {self._joined(texts)}"
             self._tables[self.session.create(query)] = some
@@ -177,7 +177,7 @@ class Division:
 
     def by_part(
         self, rows: str, texts: Sequence[str], before: Mapping[str, str] | None = None
-    ) -> NDArray[np.float64]:
+    ) -> Vector:
         """Sums of expressions over training rows and holdout rows, shape (2, n_sums).
 
         Parameters
@@ -192,11 +192,11 @@ class Division:
         session, result = self.store.session, np.zeros((2, len(texts)))
         expressions = {**(before or {}), "terms": rows}
         steps = [session.sql.table_expression(name, text) for name, text in expressions.items()]
-        for start in range(0, len(texts), MOST_SUMS):
-            sums = ", ".join(f"SUM({text})" for text in texts[start : start + MOST_SUMS])
+        for block in blocks_of(len(texts), MOST_SUMS):
+            sums = ", ".join(f"SUM({text})" for text in texts[block])
             query = f"WITH {', '.join(steps)} SELECT {HELD}, {sums} FROM terms GROUP BY {HELD}"
             for held, *found in session.rows(query):
-                result[int(held), start : start + MOST_SUMS] = found
+                result[int(held), block] = found
         return result
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Mask, Vector
 
 Codes = NDArray[np.integer]
 
@@ -261,7 +261,7 @@ def mean_squares(moments: Moments) -> Vector:
     return np.asarray(squares[:-1] / max(float(moments.count.sum()), np.finfo(float).tiny))
 
 
-def _varying(moments: Moments, squares: Vector | None) -> NDArray[np.bool_]:
+def _varying(moments: Moments, squares: Vector | None) -> Mask:
     """Which regressors vary in each group by more than rounding errors of their means."""
     squares = mean_squares(moments) if squares is None else squares
     own = np.einsum("gkk->gk", moments.scatter)[:, :-1]
@@ -373,7 +373,7 @@ def full(training: Moments, ridge: float, squares: Vector | None = None) -> Vect
     return np.maximum(S[:, -1, -1] - np.einsum("gk,gk->g", b, solution), 0.0)
 
 
-def _sweep(S: Vector, groups: NDArray[np.intp], pivots: NDArray[np.intp]) -> None:
+def _sweep(S: Vector, groups: Indices, pivots: Indices) -> None:
     """Sweep the scatter of each group on its pivot: its column then holds coefficients."""
     part = S[groups]
     place = np.arange(len(groups))

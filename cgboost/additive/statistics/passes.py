@@ -24,9 +24,9 @@ from cgboost.additive.statistics.products import (
     weighted_means,
 )
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.arrays import Mask, Vector
+from cgboost.arrays import Indices, Mask, Matrix, Vector, blocks_of
 from cgboost.parallel.threads import Mapped
-from cgboost.tables.binning import FeatureGroups, FloatValues
+from cgboost.tables.binning import FeatureGroups
 from cgboost.tables.row_blocks import BLOCK, RowBlock, SourceRows, TableRows
 
 MOST_KEPT = 256
@@ -70,7 +70,7 @@ class SplitMoments:
             *(own.without_noise(slice(1, -1), centres) for own in vars(self).values())
         )
 
-    def beside(self, regressors: NDArray[np.intp]) -> SplitMoments:
+    def beside(self, regressors: Indices) -> SplitMoments:
         """With some of the regressors, of variables (x, regressors, response)."""
         if len(regressors) == self.training.mean.shape[1] - 2:
             return self
@@ -130,7 +130,7 @@ class Passes:
             self._kept[groups] = np.empty(self.rows.n_rows, dtype=np.uint8)
             self._known[groups] = set()
 
-    def codes(self, groups: FeatureGroups, x: FloatValues, rows: slice) -> NDArray[Any]:
+    def codes(self, groups: FeatureGroups, x: Matrix, rows: slice) -> NDArray[Any]:
         """The groups of an input on the rows of a block."""
         if groups not in self._kept:
             return groups.codes(x)
@@ -139,9 +139,7 @@ class Passes:
             self._known[groups].add(rows.start)
         return self._kept[groups][rows]
 
-    def values_of(
-        self, term: Transformation, x: FloatValues, regressors: Vector, rows: slice
-    ) -> Vector:
+    def values_of(self, term: Transformation, x: Matrix, regressors: Vector, rows: slice) -> Vector:
         """A transformation on the rows of a block."""
         if not isinstance(term, Transformation):  # a smoother, which has no groups
             return term(x, regressors)
@@ -208,8 +206,7 @@ class Passes:
             return float(weighted_means([values], self.weights)[0])
         if values not in self._means:
             total, n_rows = 0.0, len(values)
-            for start in range(0, n_rows, BLOCK):
-                rows = slice(start, min(start + BLOCK, n_rows))
+            for rows in blocks_of(n_rows, BLOCK):
                 total += float(self.weights[rows] @ values[rows])
             self._means[values] = total / (float(self.weights.sum()) or 1.0)
         return self._means[values]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.additive.trees.model_tree import ModelTree, Regressors
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, ShortIndices, Vector, blocks_of
 from cgboost.generation.columns import Term
 from cgboost.tables.binning import FeatureGroups, Intervals
 from cgboost.tables.row_blocks import BLOCK, SourceRows, TableRows
@@ -148,8 +148,7 @@ class BoostedTrees:
         nodes = [node for hypothesis in hypotheses for node in hypothesis.tree.nodes]
         features = sorted({node.feature for node in nodes if node.children})
         dtype = code_type(self.groups)
-        for start in range(0, len(X), BLOCK):
-            block = slice(start, min(start + BLOCK, len(X)))
+        for block in blocks_of(len(X), BLOCK):
             codes = {j: self.groups[j].codes(X[block, j]).astype(dtype) for j in features}
             z = np.ascontiguousarray(self.regressors(X[block]).T)
             yield block, _Rows(codes, z)
@@ -196,7 +195,7 @@ class _Rows:
         for k in np.flatnonzero(coef.any(axis=0)):
             total += coef[:, k].take(place) * self.z[k]
 
-    def _leaves(self, tree: ModelTree, number: int) -> NDArray[np.int32]:
+    def _leaves(self, tree: ModelTree, number: int) -> ShortIndices:
         """The node at or below a node whose model each row has; its number alone for a leaf."""
         node = tree.nodes[number]
         if not node.children:

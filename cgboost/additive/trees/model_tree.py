@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import (
     BETTER,
@@ -30,7 +29,7 @@ from cgboost.additive.trees.transformation import (
     transformation,
     values_in_words,
 )
-from cgboost.arrays import Indices, Matrix, Vector
+from cgboost.arrays import Indices, Mask, Matrix, Vector, blocks_of
 from cgboost.tables.binning import FeatureGroups, Intervals
 from cgboost.tables.row_blocks import BLOCK
 from cgboost.tables.table_columns import legible
@@ -193,8 +192,7 @@ class ModelTree:
         levels = np.array([node.level for node in self.nodes])
         coef = np.array([node.coef for node in self.nodes])
         values = np.empty(len(X))
-        for start in range(0, len(X), BLOCK):
-            rows = slice(start, start + BLOCK)
+        for rows in blocks_of(len(X), BLOCK):
             place, z = self.apply(X[rows]), self.regressors(X[rows])
             values[rows] = levels[place] + np.einsum("ik,ik->i", coef[place], z)
         return values
@@ -413,9 +411,7 @@ def large_branches(leaf: Indices, training: Moments, ordered: bool, smallest: fl
     return child
 
 
-def _in_sequence(
-    leaf: Indices, training: Moments, stray: NDArray[np.bool_], ordered: bool
-) -> list[list[int]]:
+def _in_sequence(leaf: Indices, training: Moments, stray: Mask, ordered: bool) -> list[list[int]]:
     """Groups of each leaf, leaves in the order in which they are neighbours."""
     found: dict[int, list[int]] = {}
     for group in np.flatnonzero(~stray).tolist():

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, Vector, blocks_of
 from cgboost.exceptions import KernelError
 from cgboost.kernels.expansions import Arithmetic, Rounding, Weights
 from cgboost.kernels.gradients import Slopes
@@ -348,8 +348,8 @@ class Matern(ProductKernel):
             return
         rows, centres = np.nonzero(values > math.exp(-NEAR_DISTANCE))
         step = max(1, int(PAIRS / entries(X)))
-        for start in range(0, len(rows), step):
-            i, j = rows[start : start + step], centres[start : start + step]
+        for block in blocks_of(len(rows), step):
+            i, j = rows[block], centres[block]
             squares = squared_norms(X[i] - Z[j])
             values[i, j] = np.exp(-np.sqrt(self._rate * squares))
 

@@ -28,10 +28,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.arrays import Matrix
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.exceptions import KernelError, see
 from cgboost.forks import Lock
 from cgboost.kernels.expansions import Weights, as_floats, items
@@ -53,7 +52,7 @@ class FeatureCounts:
 
     def __init__(self) -> None:
         self._columns: dict[Hashable, int] = {}
-        self._counts: dict[Hashable, tuple[NDArray[np.intp], NDArray[np.float64]]] = {}
+        self._counts: dict[Hashable, tuple[Indices, Vector]] = {}
         self._lock = Lock()
 
     def __reduce__(self) -> tuple[type[FeatureCounts], tuple[()]]:
@@ -81,9 +80,7 @@ class FeatureCounts:
             width = len(self._columns)
         return [_stacked(own, width) for own in rows]
 
-    def _row(
-        self, key: Hashable, item: Any, counts: CountFunction
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def _row(self, key: Hashable, item: Any, counts: CountFunction) -> tuple[Indices, Vector]:
         if key not in self._counts:
             counted = counts(item, self._number)
             places = np.fromiter(counted.keys(), dtype=np.intp, count=len(counted))
@@ -95,9 +92,7 @@ class FeatureCounts:
         return self._columns.setdefault(feature, len(self._columns))
 
 
-def _stacked(
-    rows: Sequence[tuple[NDArray[np.intp], NDArray[np.float64]]], width: int
-) -> sparse.csr_array:
+def _stacked(rows: Sequence[tuple[Indices, Vector]], width: int) -> sparse.csr_array:
     ends = np.cumsum([0, *(len(places) for places, _ in rows)])
     places = np.concatenate([places for places, _ in rows]) if rows else np.zeros(0, dtype=np.intp)
     values = np.concatenate([values for _, values in rows]) if rows else np.zeros(0)

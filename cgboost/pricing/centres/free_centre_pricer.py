@@ -20,7 +20,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.random import RandomState
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, Vector, blocks_of
 from cgboost.exceptions import KernelError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Pricer
@@ -327,7 +327,6 @@ def exact_values(name: str, kernel: Kernel, X: Matrix, centres: Matrix) -> Matri
     """Columns as rows of an array, shape (n_centres, n_rows), in float64 for centres as given."""
     values = np.empty((len(centres), len(X)))
     wide = centres.astype(np.float64)
-    for start in range(0, len(X), BLOCK_ROWS):
-        rows = slice(start, start + BLOCK_ROWS)
+    for rows in blocks_of(len(X), BLOCK_ROWS):
         values[:, rows] = kernel_values(name, kernel, X[rows].astype(np.float64), wide).T
     return values

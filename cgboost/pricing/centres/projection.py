@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.arrays import Indices, Matrix, Vector
+from cgboost.arrays import Indices, Mask, Matrix, Vector
 from cgboost.kernels import Columns, Kernel
 from cgboost.kernels.on_columns import On
 from cgboost.pricing.centres.coefficients import Coefficients, optimal_coefficients
@@ -37,7 +36,7 @@ def columns_read(kernel: Kernel) -> Iterator[Columns | None]:
         yield None
 
 
-def features_read(kernel: Kernel, n_features: int) -> NDArray[np.bool_]:
+def features_read(kernel: Kernel, n_features: int) -> Mask:
     """Whether a fitted kernel reads each feature, shape (n_features,)."""
     read = np.zeros(n_features, dtype=bool)
     for columns in columns_read(kernel):

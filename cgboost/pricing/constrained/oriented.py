@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.arrays import Indices, Vector
+from cgboost.arrays import Indices, Mask, Matrix, Vector
 from cgboost.generation.columns import Column, evaluate
 
 
@@ -68,7 +67,7 @@ class FeaturedPool(Protocol):
         """r·h."""
         ...
 
-    def values(self, stratum: int, indices: Indices) -> NDArray[np.floating[Any]]:
+    def values(self, stratum: int, indices: Indices) -> Matrix:
         """Columns on the training rows, as the rows of an array."""
         ...
 
@@ -101,7 +100,7 @@ class OrientedPool:
     ) -> None:
         self.pool, self.strata = pool, pool.strata
         self.n_budgets = len(budgets)
-        self._closed: list[NDArray[np.bool_]] = []
+        self._closed: list[Mask] = []
         self._drawn: list[Vector] = []
         for number, name in enumerate(pool.strata):
             features = pool.features(number)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, Vector, blocks_of
 from cgboost.generation.columns import PREDICTION_BLOCK, Term
 from cgboost.kernels import Kernel, kernel_values
 
@@ -242,8 +242,7 @@ class KernelFactors:
         """(K(X, centres) − e·meansᵀ)B, by blocks of rows."""
         values = np.empty((X.shape[0], *B.shape[1:]))
         step = max(1, PREDICTION_BLOCK // max(1, len(self.centres)))
-        for start in range(0, X.shape[0], step):
-            rows = slice(start, start + step)
+        for rows in blocks_of(X.shape[0], step):
             block = kernel_values(self.name, self.kernel, X[rows], self.centres)
             values[rows] = product(block, B)
         return values - self.means @ B

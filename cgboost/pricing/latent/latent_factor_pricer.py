@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, Vector, blocks_of
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import MasterState, Priced
@@ -103,8 +103,7 @@ class LinearFactorSpace:
         values, pulled = np.empty(self.X.shape[0]), np.zeros(len(w))
         w = w.astype(self.X.dtype, copy=False)
         step = max(1, ENTRIES_IN_CACHE // max(1, self.X.shape[1]))
-        for start in range(0, len(values), step):
-            rows = slice(start, start + step)
+        for rows in blocks_of(len(values), step):
             block = self.X[rows]
             values[rows] = block @ w - shift
             weighted = self.weights[rows] * values[rows]

@@ -27,9 +27,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import RememberingPricer
@@ -44,7 +43,7 @@ class FittedClassifier:
 
     estimator: Any
 
-    def predict(self, X: Matrix) -> NDArray[np.intp]:
+    def predict(self, X: Matrix) -> Indices:
         """Class numbers, shape (n_rows,)."""
         return np.asarray(self.estimator.predict(X), dtype=np.intp)
 
@@ -66,7 +65,7 @@ class ClassLearners:
     """
 
     def __init__(
-        self, estimator: Any, X: Matrix, labels: NDArray[np.intp], *, random_state: Any = None
+        self, estimator: Any, X: Matrix, labels: Indices, *, random_state: Any = None
     ) -> None:
         self.X, self.labels = X, labels
         self._learners = Seeded(estimator, random_state)
@@ -87,7 +86,7 @@ class ClassStump:
     above: int
     below: int
 
-    def predict(self, X: Matrix) -> NDArray[np.intp]:
+    def predict(self, X: Matrix) -> Indices:
         """Class numbers, shape (n_rows,)."""
         return np.where(STUMPS.outputs(X, [self.cut])[:, 0] > 0, self.above, self.below)
 
@@ -115,7 +114,7 @@ class ClassStumps:
     def __init__(
         self,
         X: Matrix,
-        labels: NDArray[np.intp],
+        labels: Indices,
         n_classes: int,
         *,
         max_bins: int = 255,
@@ -138,7 +137,7 @@ class ClassStumps:
 class ClassPredictor(Protocol):
     """What predicts class numbers."""
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> Indices:
         """Class numbers, shape (n_rows,)."""
         ...
 
@@ -161,7 +160,7 @@ class CodeFamily:
 
     def outputs(self, X: Any, hypotheses: Sequence[CodePlace]) -> Vector:
         """Values of the hypotheses, shape (len(X), n_hypotheses)."""
-        predicted: dict[int, NDArray[np.intp]] = {}
+        predicted: dict[int, Indices] = {}
         values = np.empty((len(X), len(hypotheses)))
         for j, hypothesis in enumerate(hypotheses):
             learner = hypothesis.learner
@@ -241,7 +240,7 @@ class VotePricer:
         self,
         fit: FitToWeights,
         X: Matrix,
-        labels: NDArray[np.intp],
+        labels: Indices,
         n_classes: int,
         *,
         tol: float = 1e-12,

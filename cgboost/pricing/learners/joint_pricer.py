@@ -40,7 +40,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column, FloatArray
 from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.generation.resuming import memories, recall_all
@@ -63,7 +63,7 @@ class Pairs:
         i and c of each pair.
     """
 
-    def __init__(self, labels: NDArray[np.intp], n_classes: int) -> None:
+    def __init__(self, labels: Indices, n_classes: int) -> None:
         self.labels = np.asarray(labels, dtype=np.intp)
         self.n_classes = n_classes
         if not np.all((self.labels >= 0) & (self.labels < n_classes)):
@@ -266,9 +266,7 @@ class JointPricer:
         ]
 
 
-def _combined(
-    votes: Sequence[VoteColumn], coef: Vector, places: NDArray[np.intp], n_rows: int
-) -> Vector:
+def _combined(votes: Sequence[VoteColumn], coef: Vector, places: Indices, n_rows: int) -> Vector:
     """Σ α_j h_j on the training rows, over some of the columns."""
     output = np.zeros(n_rows)
     for j in places[coef[places] != 0].tolist():

@@ -26,13 +26,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Matrix, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Pricer
 from cgboost.generation.resuming import memories, recall_all
@@ -336,6 +335,6 @@ class IndependentPricer:
         score = abs(float(column.values @ state.pseudo_response))
         return score > ORTHOGONAL * self._size * self._norm(column.values)
 
-    def _norm(self, values: NDArray[np.floating]) -> float:
+    def _norm(self, values: Matrix) -> float:
         """‖W^½v‖."""
         return float(np.sqrt(self.loss.weights @ np.square(values, dtype=np.float64)))

@@ -27,9 +27,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, Vector, blocks_of
 from cgboost.forks import cached_property
 from cgboost.generation.columns import PREDICTION_BLOCK, Column
 from cgboost.generation.protocols import MasterState, Priced
@@ -84,8 +83,7 @@ class FeedForward:
         values = np.empty((len(X), len(hypotheses)))
         n_inputs = max(hypothesis.n_inputs for hypothesis in hypotheses)
         step = max(1, PREDICTION_BLOCK // n_inputs)
-        for start in range(0, len(X), step):
-            rows = slice(start, start + step)
+        for rows in blocks_of(len(X), step):
             self._evaluate(X[rows], n_inputs - X.shape[1], hypotheses, values[rows])
         return values
 
@@ -340,7 +338,7 @@ class OrthogonalPricer:
         return [replace(column, values=values, hypothesis=hypothesis)]
 
 
-def _split(values: NDArray[np.floating[Any]], basis: Vector) -> tuple[Vector, Vector]:
+def _split(values: Matrix, basis: Vector) -> tuple[Vector, Vector]:
     """The part of a vector that is orthogonal to orthonormal ones, and its parts along these."""
     rest, parts = values.astype(np.float64), np.zeros(basis.shape[1])
     for _ in range(2):  # the second pass removes the rounding errors of the first

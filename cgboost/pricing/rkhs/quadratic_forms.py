@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cgboost.arrays import Indices, Vector
+from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.generation.packed import PackedMatrix, places
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.kernel_pool import KernelPool
@@ -67,12 +67,11 @@ class QuadraticForms:
         strata : ndarray of int
         """
         numbers = {int(stratum): place for place, stratum in enumerate(strata)}
-        for first in range(0, self.data.n_rows, FORM_TILE):
-            rows = slice(first, min(first + FORM_TILE, self.data.n_rows))
+        for rows in blocks_of(self.data.n_rows, FORM_TILE):
             before = slice(0, rows.stop)
             for stratum, values in self.data.blocks(list(numbers), rows, before, np.float64):
                 triangle = grams[numbers[stratum]]
-                for row, line in enumerate(values, start=first):
+                for row, line in enumerate(values, start=rows.start):
                     start = row * (row + 1) // 2
                     triangle[start : start + row + 1] = line[: row + 1]
 
@@ -190,7 +189,7 @@ def quadratic_forms(
     support, weights = message
     place = {int(stratum): number for number, stratum in enumerate(strata)}
     forms, squares, roots = np.zeros((3, len(strata)))
-    tiles = [slice(first, first + FORM_TILE) for first in range(0, len(support), FORM_TILE)]
+    tiles = list(blocks_of(len(support), FORM_TILE))
     for number, rows in enumerate(tiles):
         for centres in tiles[number:]:
             twice = 1.0 if rows == centres else 2.0

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Indices, Mask, Matrix, Vector
+from cgboost.arrays import Indices, Mask, Matrix, Vector, blocks_of
 from cgboost.generation.columns import Column
 from cgboost.tables.histograms import thresholds
 
@@ -70,7 +70,7 @@ class Condition:
 class ConjunctionFamily:
     """Evaluates conjunctions together: each condition once."""
 
-    def outputs(self, X: Matrix, hypotheses: Sequence[Conjunction]) -> NDArray[np.float64]:
+    def outputs(self, X: Matrix, hypotheses: Sequence[Conjunction]) -> Vector:
         """Values of conjunctions, shape (n_rows, n_hypotheses): 1/scale where one holds, else 0."""
         held: dict[Condition, Mask] = {}
         values = np.zeros((X.shape[0], len(hypotheses)))
@@ -106,7 +106,7 @@ class Conjunction:
         """All conjunctions form one family."""
         return CONJUNCTIONS
 
-    def importances(self, n_features: int) -> NDArray[np.float64]:
+    def importances(self, n_features: int) -> Vector:
         """Shares of the features: as many as conditions on them."""
         features = [condition.feature for condition in self.conditions]
         return np.bincount(features, minlength=n_features) / len(features)
@@ -124,8 +124,7 @@ ROWS_AS_NUMBERS = 2**15
 def gram(matrix: ZeroOneMatrix, weights: Vector) -> Vector:
     """MᵀDM for a diagonal D ≥ 0: a product of a matrix with itself takes half the time."""
     products = np.zeros((matrix.shape[1], matrix.shape[1]))
-    for start in range(0, len(matrix), ROWS_AS_NUMBERS):
-        rows = slice(start, start + ROWS_AS_NUMBERS)
+    for rows in blocks_of(len(matrix), ROWS_AS_NUMBERS):
         scaled = matrix[rows] * np.sqrt(weights[rows])[:, None]
         products += scaled.T @ scaled
     return products
@@ -134,8 +133,7 @@ def gram(matrix: ZeroOneMatrix, weights: Vector) -> Vector:
 def cross(covers: NDArray[Any], weights: Sequence[Vector], matrix: ZeroOneMatrix) -> list[Vector]:
     """CᵀDM for several diagonals D, in single precision: nothing is proved by it."""
     products = [np.zeros((covers.shape[1], matrix.shape[1])) for _ in weights]
-    for start in range(0, len(matrix), ROWS_AS_NUMBERS):
-        rows = slice(start, start + ROWS_AS_NUMBERS)
+    for rows in blocks_of(len(matrix), ROWS_AS_NUMBERS):
         dense, inside = matrix[rows].astype(np.float32), covers[rows]
         for product, own in zip(products, weights, strict=True):
             product += (inside * own[rows, None].astype(np.float32)).T @ dense
@@ -219,9 +217,9 @@ class Literals:
         totals: Vector = np.bincount(self._group, values, len(self.sizes)).astype(np.float64)
         return totals
 
-    def cover(self, places: Sequence[int]) -> NDArray[np.bool_]:
+    def cover(self, places: Sequence[int]) -> Mask:
         """Where conditions hold together, shape (n_rows,)."""
-        inside: NDArray[np.bool_] = np.asarray(self.matrix[:, list(places)].all(axis=1))
+        inside: Mask = np.asarray(self.matrix[:, list(places)].all(axis=1))
         return inside if self._group is None else inside[self._group]
 
     def column(self, places: Sequence[int], scale: float = 1.0) -> Column:

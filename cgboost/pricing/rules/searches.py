@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cgboost.arrays import Indices, Vector
+from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.pricing.rules.literals import Literals, ZeroOneMatrix, cross, gram
 
 LiteralPlaces = tuple[int, ...]
@@ -248,8 +248,8 @@ def beam(
     while size < largest and frontier:
         size += 1
         offers: list[tuple[float, LiteralPlaces]] = []
-        for start in range(0, len(frontier), PAIR_BLOCK):
-            block = frontier[start : start + PAIR_BLOCK]
+        for some in blocks_of(len(frontier), PAIR_BLOCK):
+            block = frontier[some]
             offers += _extend(literals, weights, block, sums[-1], score, candidates)
             evaluated += len(block) * len(every)
         best = sorted(offers, key=lambda item: (-item[0], item[1]))

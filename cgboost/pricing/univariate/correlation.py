@@ -47,7 +47,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Vector, blocks_of
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
@@ -147,8 +147,7 @@ class CentredFeatures:
         n_rows, n_features = self.X.shape
         step = max(1, ENTRIES_AT_ONCE // n_features)
         X = self.X.tocsr() if sparse.issparse(self.X) else self.X
-        for start in range(0, n_rows, step):
-            rows = slice(start, start + step)
+        for rows in blocks_of(n_rows, step):
             block = X[rows].toarray() if sparse.issparse(X) else X[rows]
             yield rows, block.astype(np.float64, copy=False)
 

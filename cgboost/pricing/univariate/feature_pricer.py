@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from cgboost.arrays import Indices, Matrix, Vector
+from cgboost.arrays import Indices, Mask, Matrix, Vector
 from cgboost.generation.columns import Column, Term, multiple
 from cgboost.pricing.scans.candidates import (
     Candidates,
@@ -124,7 +124,7 @@ class EarlierScores:
         total = float(np.abs(response).sum() + 2.0 * np.abs(coef) @ np.abs(earlier).sum(axis=1))
         rounding = UNIT_ROUNDOFF * np.sqrt(len(response)) * total
 
-        def open_(features: Indices | slice, lengths: Vector) -> NDArray[np.bool_]:
+        def open_(features: Indices | slice, lengths: Vector) -> Mask:
             scores = np.zeros(len(lengths))
             for c, (_, own) in zip(coef, passes, strict=True):
                 scores += c * own[features]
