@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from cgboost.additive.feature_constraints import Constraints, Numbers, choices
+from cgboost.additive.feature_constraints import Constraints, choices
 from cgboost.additive.places.place import OutputSums
 from cgboost.additive.stage import Stage
 from cgboost.additive.statistics.moments import BETTER, Moments, stepwise_signed
@@ -40,7 +40,7 @@ from cgboost.additive.trees.transformation import (
     transformation,
     transformations,
 )
-from cgboost.arrays import Mask, Vector
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.tables.binning import FeatureGroups, Intervals
 from cgboost.tolerances import SMALLEST
 
@@ -146,7 +146,7 @@ class StageBuilder:
         self,
         inputs: dict[int, FeatureGroups],
         found: dict[int, SplitMoments],
-        allowed: list[tuple[Numbers, Numbers]],
+        allowed: list[tuple[Indices, Indices]],
     ) -> list[Transformation]:
         """Of each input the tree that costs least among those of the sets it may belong to."""
         candidates: dict[int, list[Transformation]] = {number: [] for number in inputs}
@@ -216,11 +216,11 @@ class StageBuilder:
 
 
 def _batches(
-    inputs: Iterable[int], allowed: Sequence[tuple[Numbers, Numbers]]
-) -> Iterator[list[tuple[int, Numbers]]]:
+    inputs: Iterable[int], allowed: Sequence[tuple[Indices, Indices]]
+) -> Iterator[list[tuple[int, Indices]]]:
     """Inputs and the regressors of their trees, those with as many regressors together."""
     own = set(inputs)
-    jobs: dict[int, list[tuple[int, Numbers]]] = {}
+    jobs: dict[int, list[tuple[int, Indices]]] = {}
     for regressors, members in allowed:
         used = regressors[:MOST_REGRESSORS]
         alike = jobs.setdefault(len(used), [])

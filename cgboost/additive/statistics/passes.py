@@ -23,7 +23,6 @@ from cgboost.additive.statistics.products import (
     origins,
     weighted_means,
 )
-from cgboost.additive.trees.transformation import Transformation
 from cgboost.arrays import Indices, Mask, Matrix, Vector, blocks_of
 from cgboost.parallel.threads import Mapped
 from cgboost.tables.binning import FeatureGroups
@@ -138,12 +137,6 @@ class Passes:
             self._kept[groups][rows] = groups.codes(x)
             self._known[groups].add(rows.start)
         return self._kept[groups][rows]
-
-    def values_of(self, term: Transformation, x: Matrix, regressors: Vector, rows: slice) -> Vector:
-        """A transformation on the rows of a block."""
-        if not isinstance(term, Transformation):  # a smoother, which has no groups
-            return term(x, regressors)
-        return term.on(self.codes(term.groups, x, rows), x, regressors)
 
     def by_group(
         self,

@@ -16,8 +16,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cgboost.arrays import Indices, Mask, Matrix, Vector
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.generation.columns import Column, evaluate
+from cgboost.pricing.scans.candidates import ColumnPool
 
 
 class OppositeFamily:
@@ -54,26 +55,8 @@ class Opposite:
         return [self.hypothesis], np.full(1, -1.0), [self.stratum]
 
 
-class FeaturedPool(Protocol):
+class FeaturedPool(ColumnPool, Protocol):
     """A pool of columns, each of them of one feature."""
-
-    strata: tuple[str, ...]
-
-    def size(self, stratum: int) -> int:
-        """Number of columns in a stratum."""
-        ...
-
-    def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
-        """r·h."""
-        ...
-
-    def values(self, stratum: int, indices: Indices) -> Matrix:
-        """Columns on the training rows, as the rows of an array."""
-        ...
-
-    def column(self, stratum: int, index: int) -> Column:
-        """One column."""
-        ...
 
     def features(self, stratum: int) -> Indices:
         """The feature of every column, −1 for a constant."""

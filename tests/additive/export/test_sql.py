@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from cgboost.additive.export.dialects import DIALECTS
-from cgboost.additive.export.sql import select_statement, stage_expressions
+from cgboost.additive.export.sql import stage_expressions
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import Categories, Intervals
@@ -34,6 +34,7 @@ from tests.additive.export.sql_databases import (
     predictions,
     random_stages,
     read,
+    select_statement,
     steps,
 )
 from tests.additive.sql.sql_tables import write
