@@ -102,7 +102,7 @@ class SQLAggregates:
         write = self.sql.write
         scores = [f"{write(part.f(coef, b))} AS f{k}" for k, (part, coef, b, _) in enumerate(own)]
         read = [f"{WEIGHT} AS w", HELD, f"{self._y} AS y", *kept, *scores]
-        rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
+        rows = self.store.query(read)
         before: dict[str, str] = {}
         if len(own) == 1:
             loss = expressions_of(self.loss, SQL("y"), SQL("f0"))
@@ -290,7 +290,7 @@ class SQLOutput:
         away = self.sql.write(distance_expression(groups, SQL(total)))
         read = [f"{WEIGHT} AS w", f"{self._response} AS r", f"2 * ({code}) + {HELD} AS g"]
         read.append(f"{away} AS a")
-        rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
+        rows = self.store.query(read)
         factors = [(), ("a",), ("a", "a"), ("r",), ("a", "r"), ("r", "r")]
         products = [self.division.product(*own) for own in factors]
         sums = np.zeros((2 * groups.n_groups, len(products)))
@@ -447,7 +447,7 @@ class SQLOutput:
         if isinstance(groups, Intervals):
             read.append(f"{distance_column(name)} AS a")
         sums = ", ".join(f"SUM({text})" for text in texts)
-        rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
+        rows = self.store.query(read)
         return f"SELECT {number} AS i, g, {sums}", f" FROM ({rows}) AS q GROUP BY g"
 
     def _parts(self, number: int, n_regressors: int, new: Vector) -> SplitMoments:
@@ -473,7 +473,7 @@ class SQLOutput:
             columns.append(f"{self.sql.write(value - part.origin)} AS t{k}")
         found: dict[Pair, Vector] = {}
         read = [f"{WEIGHT} AS w", HELD, *columns]
-        rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
+        rows = self.store.query(read)
         for block in blocks_of(len(pairs), MOST_SUMS):
             some = pairs[block]
             texts = [self.division.product(*(f"t{k}" for k in pair)) for pair in some]

@@ -78,6 +78,10 @@ class Store:
         self.write()
         return self._joined(texts)
 
+    def query(self, columns: Sequence[str]) -> str:
+        """A query for some expressions in the columns."""
+        return f"SELECT {', '.join(columns)} FROM {self.source(*columns)}"
+
     def write(self) -> None:
         """Make the columns that were noted, and drop those that are needed no longer."""
         if not self._coming:
