@@ -1,7 +1,5 @@
 """Kernel expansions g(x) = Σ_j w_j k(x, z_j), and bounds of their rounding errors.
 
-How far computed kernel values may be from exact ones.
-
 A kernel value computed in floating point with unit roundoff u is off by at most
 
     relative · size(x) · size(z),      and      |k(x, z)| ≤ size(x) · size(z),
@@ -12,9 +10,7 @@ product, γ_n ‖x‖‖z‖ with γ_n = n·u/(1 − n·u) where no term goes th
 (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.1), and each kernel
 follows it through its formula (:meth:`Kernel.rounding`).
 
-Weighted sums of kernel values, g(x) = Σ_j w_j k(x, z_j), without the kernel values.
-
-A linear kernel needs one vector, a quadratic one a matrix of n_features²:
+For an expansion a linear kernel needs one vector, a quadratic one a matrix of n_features²:
 
     Σ w (γ x·z + c)  = γ x·(Σ w z) + c Σ w
     Σ w (γ x·z + c)² = γ² x'(Σ w z z')x + 2γc x·(Σ w z) + c² Σ w

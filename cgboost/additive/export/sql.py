@@ -1,6 +1,4 @@
-"""Export of an additive model to SQL.
-
-Stages of an additive model in SQL: an expression for each, and a query that predicts.
+"""Stages of an additive model in SQL: an expression for each, and a query that predicts.
 
 What is used of the language: ``CASE``, ``IN``, ``CAST``, ``WITH``, names in quotes, numbers of
 double precision; with the logistic link ``EXP``. Expressions are trees of sqlglot

@@ -1,6 +1,4 @@
-"""Moments of the data, and stepwise regression from them.
-
-Sufficient statistics of linear regression: counts, means and covariances that can be merged.
+"""Counts, means and covariances of rows, which can be merged, and stepwise regression from them.
 
 A batch has one set of statistics for each of many groups of rows. Statistics of disjoint parts of
 the data merge into those of the whole, in any order, by
@@ -10,11 +8,10 @@ the data merge into those of the whole, in any order, by
 (Chan, Golub, LeVeque, *Algorithms for computing the sample variance*, Amer. Statist. 37, 1983),
 which loses no digits to large means.
 
-Forward stepwise regression from statistics alone, for many groups of rows at once.
-
-Regressors come in the order in which each lowers the squared error of the training rows most, found
-by sweeping the scatter matrix; how many of them stay is decided by the error on holdout rows, whose
-statistics say what any model costs there:
+In forward stepwise regression, of many groups of rows at once, regressors come in the order in
+which each lowers the squared error of the training rows most, found by sweeping the scatter matrix;
+how many of them stay is decided by the error on holdout rows, whose statistics say what any model
+costs there:
 
     Σ w (r − a − bᵀx)² = S_rr − 2bᵀS_xr + bᵀS_xx b + n (r̄ − a − bᵀx̄)²
 """

@@ -153,7 +153,6 @@ def polished_stages(
     projection: CentreFunction,
     sizes: Sequence[int],
     *,
-    iterations: int = ITERATIONS,
     random: RandomState,
     stop: Callable[[], bool] | None = None,
     start: CentreSets | None = None,
@@ -166,8 +165,6 @@ def polished_stages(
     projection : CentreFunction
     sizes : sequence of int
         Centres of all kernels together, stage by stage, rising.
-    iterations : int
-        Of L-BFGS a stage.
     random : RandomState
         For k-means, and the rows of the first stages.
     stop : callable, optional
@@ -188,11 +185,11 @@ def polished_stages(
         centres = _grown(projection, centres, best, size, random)
         if rows < len(projection.X):
             part = np.sort(random.permutation(len(projection.X))[:rows])
-            polished = polish(projection.on_part(part), centres, iterations, stop)
+            polished = polish(projection.on_part(part), centres, stop)
             best = projection.best(polished.centres, _start(polished.best))
             polished = Polished(polished.centres, best, polished.evaluations)
         else:
-            polished = polish(projection, centres, iterations, stop)
+            polished = polish(projection, centres, stop)
         centres, best = polished.centres, polished.best
         yield polished
 
@@ -200,8 +197,9 @@ def polished_stages(
 def polish(
     projection: CentreFunction,
     centres: CentreSets,
-    iterations: int = ITERATIONS,
     stop: Callable[[], bool] | None = None,
+    *,
+    iterations: int = ITERATIONS,
 ) -> Polished:
     """Centres that minimise v(Z), from these on; the best that were seen."""
     from scipy.optimize import minimize

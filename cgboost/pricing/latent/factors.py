@@ -1,8 +1,4 @@
-"""Latent factors as columns, and the basis that they grow.
-
-Matrices that grow by columns, and the basis of latent factors on the training rows.
-
-Latent factors as functions of new rows, cut loose from the training data as far as they can be.
+"""Latent factors: their basis on the training rows, and factors as functions of new rows.
 
 Factors come one after another, each orthogonal to those before it on the training rows. Each was
 made in a deflated space; these formulas bring all of them back to the original one.

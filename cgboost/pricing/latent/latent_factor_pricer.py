@@ -1,6 +1,4 @@
-"""Pricer of latent factors: the spaces and their search.
-
-Search for latent factors in spaces: the centred training rows X̃, or their images under a kernel.
+"""Latent factors in spaces: the centred training rows X̃, or their images under a kernel.
 
 Deflated data (I − TTᵀΓ)X̃ are never made: they act through what is taken out of vectors ([M]
 Corollary 2 and eq. 43). Nor are centred ones:
@@ -10,15 +8,11 @@ Corollary 2 and eq. 43). Nor are centred ones:
 For a pseudo-response u and the factors T so far, the direction of steepest descent in deflated data
 is w = X̃ᵀa with a = (I − ΓTTᵀ)u; on the training rows it is X̃w without its part in T.
 
-[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
-
-Latent factors as columns: each the direction of steepest descent, orthogonal to all before it.
-
-The hypotheses are linear, t = X̃w with ‖w‖ = 1; the best one against the pseudo-response u has
+As columns the hypotheses are linear, t = X̃w with ‖w‖ = 1; the best one against the pseudo-response u has
 w ∝ X̃ᵀu. Under the constraint tᵀΓtⱼ = 0 it has w ∝ (X̃ − TTᵀΓX̃)ᵀu: the same in deflated data, in
 closed form. A search is therefore exact, and one that finds nothing proves something.
 
-Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006: Algorithm 3 with
+[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006: Algorithm 3 with
 a ``LinearFactorSpace``, Algorithm 5 with a ``KernelFactorSpace``.
 """
 

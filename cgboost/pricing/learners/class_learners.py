@@ -1,8 +1,4 @@
-"""Class learners, and columns that vote for classes (SAMME).
-
-Weak learners that predict one of several classes, fitted to weighted rows.
-
-Columns that vote for one of several classes, and all outputs of the model with it.
+"""Weak learners of several classes, fitted to weighted rows, and columns that vote (SAMME).
 
 Zhu, Zou, Rosset, Hastie (*Multi-class AdaBoost*, Statistics and Its Interface 2, 2009) give class k
 of K the code e_k with 1 at place k and −1/(K−1) elsewhere. A learner T adds c·e_{T(x)} to the K
