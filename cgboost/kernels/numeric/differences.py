@@ -91,11 +91,11 @@ class Chi2(Kernel):
         values = np.empty((len(X), len(Z)), dtype=dtype)
         centres = Z.astype(np.float64, copy=False)
         step = max(1, NUMBERS_AT_ONCE // max(1, Z.size))
-        for rows in blocks_of(len(X), step):
-            x = X[rows, None].astype(np.float64, copy=False)
+        for block in blocks_of(len(X), step):
+            x = X[block, None].astype(np.float64, copy=False)
             squares, sums = (x - centres) ** 2, x + centres
             terms = np.divide(squares, sums, out=np.zeros_like(sums), where=sums > 0)
-            values[rows] = np.exp(-self.gamma * terms.sum(axis=2))
+            values[block] = np.exp(-self.gamma * terms.sum(axis=2))
         return values
 
     def diagonal(self, X: Matrix) -> Norms:

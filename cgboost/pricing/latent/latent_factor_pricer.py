@@ -8,12 +8,12 @@ Corollary 2 and eq. 43). Nor are centred ones:
 For a pseudo-response u and the factors T so far, the direction of steepest descent in deflated data
 is w = X̃ᵀa with a = (I − ΓTTᵀ)u; on the training rows it is X̃w without its part in T.
 
-As columns the hypotheses are linear, t = X̃w with ‖w‖ = 1; the best one against the pseudo-response u has
-w ∝ X̃ᵀu. Under the constraint tᵀΓtⱼ = 0 it has w ∝ (X̃ − TTᵀΓX̃)ᵀu: the same in deflated data, in
-closed form. A search is therefore exact, and one that finds nothing proves something.
+As columns the hypotheses are linear, t = X̃w with ‖w‖ = 1; the best one against the pseudo-response
+u has w ∝ X̃ᵀu. Under the constraint tᵀΓtⱼ = 0 it has w ∝ (X̃ − TTᵀΓX̃)ᵀu: the same in deflated
+data, in closed form. A search is therefore exact, and one that finds nothing proves something.
 
-[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006: Algorithm 3 with
-a ``LinearFactorSpace``, Algorithm 5 with a ``KernelFactorSpace``.
+[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006: Algorithm
+3 with a ``LinearFactorSpace``, Algorithm 5 with a ``KernelFactorSpace``.
 """
 
 from __future__ import annotations

@@ -381,16 +381,6 @@ def test_size_of_a_large_model() -> None:
     assert len(select_statement(model, coef, 0.25, schema, "people")) < 50 * n_numbers
 
 
-def test_sums_of_thousands_of_terms() -> None:
-    """They are not nested so deeply that databases refuse them."""
-    term = steps([0.0], [1.0, -2.0, 3.0])
-    weights = np.random.default_rng(0).normal(size=1500)
-    stages = Stages([Stage(0.5, [(float(weight), term) for weight in weights])])
-    x = np.array([-1.0, 1.0, np.nan])
-    found = predictions(stages, [1.0], NUMBER, {"a": ("DOUBLE", list(x))})
-    np.testing.assert_allclose(found, expected(stages, [1.0], x[:, None]), rtol=1e-9)
-
-
 def test_what_cannot_be_written_is_refused() -> None:
     """The message says what it is and what to do."""
     term = steps([], [1.0, 2.0])
