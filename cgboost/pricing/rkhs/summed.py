@@ -19,8 +19,7 @@ import numpy as np
 
 from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.generation.columns import Column
-from cgboost.kernels.kernel_family import KernelHypothesis
-from cgboost.kernels.kernel_space import EXPANSIONS, ExpansionFamily, Terms
+from cgboost.kernels.kernel_family import EXPANSIONS, ExpansionFamily, KernelHypothesis, Terms
 from cgboost.pricing.kernels.kernel_pool import KernelPool
 
 ADDED_AT_ONCE = 2**22
