@@ -105,9 +105,6 @@ class WorkingResponse(NamedTuple):
     counts: Vector
 
 
-BinCodes = NDArray[np.unsignedinteger[Any]]
-
-
 @dataclass(eq=False)
 class BoostedTrees:
     """The family of all trees of a model.
