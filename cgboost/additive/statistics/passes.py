@@ -50,6 +50,10 @@ class SplitMoments:
         half = len(both) // 2
         return cls(both[:half], both[half:])
 
+    def each(self, change: Callable[[Moments], Moments]) -> SplitMoments:
+        """Both, changed."""
+        return SplitMoments(change(self.training), change(self.holdout))
+
     def merged(self, other: SplitMoments) -> SplitMoments:
         """Of the rows of both."""
         return SplitMoments(
@@ -65,16 +69,14 @@ class SplitMoments:
             Of the variables (x, regressors, response): x is about the middle of its group.
         """
         centres = groups.regressor(groups.centres)
-        return SplitMoments(
-            *(own.without_noise(slice(1, -1), centres) for own in vars(self).values())
-        )
+        return self.each(lambda own: own.without_noise(slice(1, -1), centres))
 
     def beside(self, regressors: Indices) -> SplitMoments:
         """With some of the regressors, of variables (x, regressors, response)."""
         if len(regressors) == self.training.mean.shape[1] - 2:
             return self
         chosen = [0, *(1 + regressors).tolist(), -1]
-        return SplitMoments(self.training.of_variables(chosen), self.holdout.of_variables(chosen))
+        return self.each(lambda own: own.of_variables(chosen))
 
 
 class Passes:

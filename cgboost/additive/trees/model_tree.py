@@ -3,14 +3,13 @@
 Natarajan, Pednault, *Segmented regression estimators for massive data sets*, SIAM Data Mining 2002;
 Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006, sections 4 and
 8. How it is grown is in :mod:`cgboost.additive.trees.model_tree_growth`.
-
-The multiway split of a node of a model tree on one feature, and the models of its branches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import numpy as np
 
@@ -362,7 +361,7 @@ def branches(node: ModelTreeNode, split: ModelTreeSplit, judge: Judge) -> list[M
     """The nodes that a split makes: the corrected model, or its own one if it judges better."""
     found = []
     for k in range(len(split.parts.training)):
-        parts = SplitMoments(split.parts.training[[k]], split.parts.holdout[[k]])
+        parts = split.parts.each(itemgetter([k]))
         own = linear_model(parts, judge, node.depth + 1)
         coef = node.coef + split.corrections.coef[k]
         level = node.level + float(split.corrections.intercept[k])
@@ -423,9 +422,7 @@ def _in_sequence(leaf: Indices, training: Moments, stray: Mask, ordered: bool) -
 
 
 def _rest(parts: SplitMoments, coef: Vector, level: float) -> SplitMoments:
-    return SplitMoments(
-        left_over(parts.training, coef, level), left_over(parts.holdout, coef, level)
-    )
+    return parts.each(lambda own: left_over(own, coef, level))
 
 
 def _merged(feature: int, groups: FeatureGroups, rest: SplitMoments) -> Indices:
@@ -433,7 +430,7 @@ def _merged(feature: int, groups: FeatureGroups, rest: SplitMoments) -> Indices:
     size = len(rest.training)
     there = (rest.training.count > 0) | (rest.holdout.count > 0)
     kept = np.append(np.flatnonzero(there[:-1]), size - 1)
-    few = _with_regressor(SplitMoments(rest.training[kept], rest.holdout[kept]))
+    few = _with_regressor(rest.each(itemgetter(kept)))
     term = transformation(feature, groups, few.training, few.holdout)
     place = np.searchsorted(kept, np.arange(size), side="right") - 1
     return term.leaf[np.maximum(place, 0)]
@@ -443,23 +440,18 @@ def _with_regressor(parts: SplitMoments) -> SplitMoments:
     """The same with a regressor that is 0 in front, if there is none: all are categories."""
     if parts.training.mean.shape[1] > 1:
         return parts
-    padded = [
-        Moments(
-            moments.count,
-            np.pad(moments.mean, ((0, 0), (1, 0))),
-            np.pad(moments.scatter, ((0, 0), (1, 0), (1, 0))),
+    return parts.each(
+        lambda own: Moments(
+            own.count,
+            np.pad(own.mean, ((0, 0), (1, 0))),
+            np.pad(own.scatter, ((0, 0), (1, 0), (1, 0))),
         )
-        for moments in (parts.training, parts.holdout)
-    ]
-    return SplitMoments(*padded)
+    )
 
 
 def _joined(parts: SplitMoments, child: Indices, count: int) -> SplitMoments:
     taken = np.flatnonzero(child >= 0)
-    own = child[taken]
-    return SplitMoments(
-        parts.training[taken].joined(own, count), parts.holdout[taken].joined(own, count)
-    )
+    return parts.each(lambda own: own[taken].joined(child[taken], count))
 
 
 def _leaf(

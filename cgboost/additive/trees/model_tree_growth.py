@@ -207,7 +207,7 @@ def grown(
         coming: list[int] = []
         for number, parts in passes.by_node(tree, place, waiting, response):
             if number == 0:
-                whole = SplitMoments(parts[0].training.together(), parts[0].holdout.together())
+                whole = parts[0].each(Moments.together)
                 tree.nodes[0] = linear_model(whole, judge, 0)
                 tree.explained = _explained(tree.nodes[0], whole.training)
                 start = float(judge.rows(whole).scatter[0, -1, -1])
