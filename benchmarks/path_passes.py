@@ -18,8 +18,7 @@ import numpy as np
 
 from cgboost import SparseLinearClassifier, SparseLinearRegressor
 from cgboost.exceptions import TrivialModelWarning
-from cgboost.pricing.univariate.earlier_scores import EarlierScores
-from cgboost.pricing.univariate.feature_pricer import FeaturePool
+from cgboost.pricing.univariate.feature_pricer import EarlierScores, FeaturePool
 
 TOL = 1e-6
 SIGNALS = 50

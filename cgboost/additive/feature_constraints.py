@@ -17,13 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.stage import Stage
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.arrays import Mask
-
-Numbers = NDArray[np.intp]
+from cgboost.arrays import Indices, Mask
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ def of_term(term: Transformation, belongings: Mask, n_features: int) -> Mask:
     return np.asarray(belongings[[term.feature, *used]].all(axis=0))
 
 
-def choices(belongings: Mask, n_features: int, n_regressors: int) -> list[tuple[Numbers, Numbers]]:
+def choices(belongings: Mask, n_features: int, n_regressors: int) -> list[tuple[Indices, Indices]]:
     """What leaves may use in the sets: (regressors, inputs that may use all of them together).
 
     Parameters

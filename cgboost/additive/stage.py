@@ -20,7 +20,7 @@ from cgboost.additive.trees.transformation import (
     input_of,
     leaves_in_words,
 )
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, Vector, blocks_of
 from cgboost.generation.columns import PREDICTION_BLOCK, Term
 from cgboost.tables.table_columns import legible
 from cgboost.tables.table_encoding import Schema
@@ -153,8 +153,7 @@ class Stages:
         total = np.zeros(len(X))
         for family, hypotheses, coef in terms:
             step = max(1, PREDICTION_BLOCK // (8 * max(1, len(hypotheses))))
-            for start in range(0, len(X), step):
-                rows = slice(start, start + step)
+            for rows in blocks_of(len(X), step):
                 total[rows] += family.outputs(X[rows], hypotheses) @ coef
         return total
 

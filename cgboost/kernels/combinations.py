@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Indices, Matrix, Vector, blocks_of
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.checked_values import finite, kernel_values
 from cgboost.kernels.expansions import (
@@ -201,7 +201,7 @@ def _picked(parts: KernelSumParts, union: Iterable[int]) -> tuple[list[Any], lis
     return picks, weights
 
 
-def _used_features(X: Matrix, centres: Matrix) -> NDArray[np.intp] | None:
+def _used_features(X: Matrix, centres: Matrix) -> Indices | None:
     """The features that are not 0 in all centres, if a product without the others is cheaper."""
     n_centres, n_features = centres.shape
     if X.shape[0] < FEWEST_BLOCK_ROWS or is_sparse(X) or is_sparse(centres):
@@ -229,7 +229,7 @@ def _from_calls(X: Matrix, part: WeightedCentres) -> Vector:
 
 def _blocks(n_rows: int, n_centres: int) -> Iterator[slice]:
     step = max(FEWEST_BLOCK_ROWS, VALUES_AT_ONCE // n_centres)
-    return (slice(start, start + step) for start in range(0, n_rows, step))
+    return blocks_of(n_rows, step)
 
 
 LARGEST_DOUBT = 0.1

@@ -17,10 +17,8 @@ from cgboost.generation.packed import PackedMatrix
 from cgboost.kernels.checked_values import kernel_values
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.kernel import Kernel, Power, Product, Sum
+from cgboost.kernels.numeric.distances import RBF, Matern, RationalQuadratic
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
-from cgboost.kernels.numeric.matern import Matern
-from cgboost.kernels.numeric.rational_quadratic import RationalQuadratic
-from cgboost.kernels.numeric.rbf import RBF
 from cgboost.kernels.on_columns import On
 from cgboost.kernels.sparse_rows import ordered
 from cgboost.tolerances import SMALLEST

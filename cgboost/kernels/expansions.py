@@ -1,7 +1,5 @@
 """Kernel expansions g(x) = Σ_j w_j k(x, z_j), and bounds of their rounding errors.
 
-How far computed kernel values may be from exact ones.
-
 A kernel value computed in floating point with unit roundoff u is off by at most
 
     relative · size(x) · size(z),      and      |k(x, z)| ≤ size(x) · size(z),
@@ -12,9 +10,7 @@ product, γ_n ‖x‖‖z‖ with γ_n = n·u/(1 − n·u) where no term goes th
 (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.1), and each kernel
 follows it through its formula (:meth:`Kernel.rounding`).
 
-Weighted sums of kernel values, g(x) = Σ_j w_j k(x, z_j), without the kernel values.
-
-A linear kernel needs one vector, a quadratic one a matrix of n_features²:
+For an expansion a linear kernel needs one vector, a quadratic one a matrix of n_features²:
 
     Σ w (γ x·z + c)  = γ x·(Σ w z) + c Σ w
     Σ w (γ x·z + c)² = γ² x'(Σ w z z')x + 2γc x·(Σ w z) + c² Σ w
@@ -34,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.arrays import Matrix as Matrix  # a public name of cgboost.kernels
-from cgboost.arrays import Vector
+from cgboost.arrays import Vector, blocks_of
 
 Weights = Vector | None
 """Positive weights of rows; None: all count the same."""
@@ -112,13 +108,12 @@ class Expansion(ABC):
     def __call__(self, X: Matrix) -> Vector:
         """Its values on the rows of X, shape (len(X),)."""
         values = np.empty(X.shape[0])
-        for start in range(0, len(values), ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
+        for rows in blocks_of(len(values), ROWS_AT_ONCE):
             values[rows] = self._of_rows(X[rows])
         return values
 
     @abstractmethod
-    def _of_rows(self, X: Matrix) -> NDArray[np.floating[Any]]:
+    def _of_rows(self, X: Matrix) -> Matrix:
         """Its values on a block of rows."""
 
 
@@ -146,7 +141,7 @@ class ScaledExpansion(Expansion):
     """scale(x)·inner(x), with one factor for every row."""
 
     inner: Expansion
-    scale: Callable[[Matrix], NDArray[np.floating[Any]]]
+    scale: Callable[[Matrix], Matrix]
 
     def _of_rows(self, X: Matrix) -> Vector:
         return self.inner(X) * self.scale(X)
@@ -166,8 +161,7 @@ def weighted_sum(centres: Matrix, weights: Vector) -> Matrix:
     """Σ_j w_j z_j, shape (n_features,), in the dtype of the centres."""
     centres = as_floats(centres)
     total = np.zeros(centres.shape[1])
-    for start in range(0, centres.shape[0], ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
+    for rows in blocks_of(centres.shape[0], ROWS_AT_ONCE):
         total += weights[rows].astype(centres.dtype) @ centres[rows]
     return total.astype(centres.dtype, copy=False)
 
@@ -183,8 +177,8 @@ def weighted_moment(centres: Matrix, weights: Vector) -> Matrix:
     roots = np.sqrt(np.abs(weights)).astype(centres.dtype)
     for add, chosen in ((np.add, weights > 0), (np.subtract, weights < 0)):
         places = np.flatnonzero(chosen)
-        for start in range(0, len(places), ROWS_AT_ONCE):
-            block = places[start : start + ROWS_AT_ONCE]
+        for rows in blocks_of(len(places), ROWS_AT_ONCE):
+            block = places[rows]
             scaled = centres[block] * roots[block, None]
             add(total, scaled.T @ scaled, out=total)
     return total.astype(centres.dtype, copy=False)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Matrix
+from cgboost.arrays import Matrix, blocks_of
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.sparse_rows import whole_power
 
@@ -126,4 +126,4 @@ def no_gradient(kernel: Any) -> KernelError:
 def row_blocks(n_rows: int, n_centres: int) -> Iterator[slice]:
     """Blocks of rows whose slopes are made at a time."""
     step = max(FEWEST_ROWS, VALUES_AT_ONCE // max(1, n_centres))
-    return (slice(start, start + step) for start in range(0, n_rows, step))
+    return blocks_of(n_rows, step)

@@ -27,7 +27,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, Vector, blocks_of
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.expansions import (
     Arithmetic,
@@ -90,8 +90,7 @@ class Kernel(Parametrized, ABC):
 
     def diagonal(self, X: Matrix) -> Norms:
         """k(x, x) of every row, shape (len(X),)."""
-        starts = range(0, X.shape[0], DIAGONAL_ROWS)
-        parts = [X[start : start + DIAGONAL_ROWS] for start in starts]
+        parts = [X[rows] for rows in blocks_of(X.shape[0], DIAGONAL_ROWS)]
         values = [np.diagonal(self(own, own)) for own in parts]
         return np.concatenate(values) if values else np.zeros(0, dtype=float_dtype(X))
 

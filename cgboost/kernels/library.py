@@ -12,11 +12,9 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from cgboost.arrays import Matrix
+from cgboost.arrays import Indices, Matrix
 from cgboost.exceptions import see
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Weights
@@ -29,9 +27,8 @@ from cgboost.kernels.kernel import (
     fitted,
     rebuilt,
 )
+from cgboost.kernels.numeric.distances import RBF, Matern
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
-from cgboost.kernels.numeric.matern import Matern
-from cgboost.kernels.numeric.rbf import RBF
 from cgboost.kernels.on_columns import Header, On, check_row_numbers, for_columns, row_numbers
 from cgboost.kernels.parameters import changed, constructor_names, grouped, with_nested
 from cgboost.kernels.precomputed import FunctionKernel, Precomputed
@@ -160,7 +157,7 @@ class KernelLibrary:
         check_row_numbers(own.kernels, header)
         return own
 
-    def of_rows(self, numbers: NDArray[np.intp]) -> KernelLibrary:
+    def of_rows(self, numbers: Indices) -> KernelLibrary:
         """The same library for a part of the training rows: matrices in X keep all columns."""
         return self.with_kernels(
             {

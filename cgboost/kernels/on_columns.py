@@ -457,9 +457,6 @@ def _given(name: str, kernel: Precomputed, header: Header) -> Kernel:
     return Precomputed(header.groups[kernel.first][0])
 
 
-"""What to do with dates."""
-
-
 def is_time(value: Any) -> bool:
     """Whether a value is a date, a time or a difference of these."""
     return isinstance(value, (date, time, timedelta, np.datetime64, np.timedelta64))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Matrix
+from cgboost.arrays import Indices, Matrix
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.checked_values import checked_values
 from cgboost.kernels.expansions import as_floats
@@ -42,7 +42,7 @@ class Precomputed(Kernel):
 
     first: int | str = 0
     matrix: Any = None
-    _numbers_of_rows: ClassVar[NDArray[np.intp] | None] = None
+    _numbers_of_rows: ClassVar[Indices | None] = None
 
     def __post_init__(self) -> None:
         where = see("precomputed-kernels")
@@ -81,7 +81,7 @@ class Precomputed(Kernel):
     def is_precomputed(self) -> bool:
         return self.matrix is None
 
-    def of_rows(self, numbers: NDArray[np.intp]) -> Precomputed:
+    def of_rows(self, numbers: Indices) -> Precomputed:
         """The kernel for a part of the training rows, whose columns all remain."""
         own = Precomputed(self.first, self.matrix)
         object.__setattr__(own, "_numbers_of_rows", numbers)
@@ -128,7 +128,7 @@ class Precomputed(Kernel):
             f"Precomputed({self.first!r}, matrix){see('precomputed-kernels')}"
         )
 
-    def _numbers(self, X: Matrix) -> NDArray[np.intp]:
+    def _numbers(self, X: Matrix) -> Indices:
         """Row numbers, checked."""
         rows = np.asarray(cast(Any, X).toarray() if is_sparse(X) else X)
         given = rows[:, 0] if rows.shape[1:] == (1,) else np.full(1, np.nan)

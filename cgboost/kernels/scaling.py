@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels.expansions import Weights
 from cgboost.kernels.on_columns import Columns, Header
@@ -62,7 +62,7 @@ class FeatureScaler:
 
     scaler: StandardScaler | SparseScaler
     columns: Columns | None = None
-    reach: NDArray[np.float64] | None = None
+    reach: Vector | None = None
 
     @classmethod
     def of(
@@ -140,8 +140,8 @@ class FeatureScaler:
         return X
 
 
-def _reach(scaler: StandardScaler, X: Any) -> NDArray[np.float64]:
+def _reach(scaler: StandardScaler, X: Any) -> Vector:
     """The largest |x − mean|/std of each column."""
     ends = scaler.transform(np.array([X.max(axis=0), X.min(axis=0)]))
-    reach: NDArray[np.float64] = np.abs(ends).max(axis=0)
+    reach: Vector = np.abs(ends).max(axis=0)
     return reach

@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.arrays import Matrix
+from cgboost.arrays import Mask, Matrix, Vector, blocks_of
 from cgboost.kernels.expansions import Weights, float_dtype
-
-Dense = NDArray[np.floating[Any]]
 
 PRODUCTS_AT_ONCE = 2**16
 """Kernel values that are made from products at a time: few enough for a processor's cache."""
@@ -60,7 +57,7 @@ def transposed(Z: Any) -> Any:
     return Z.T.tocsr() if is_sparse(Z) else Z.T
 
 
-def inner_products(X: Any, right: Any) -> Dense:
+def inner_products(X: Any, right: Any) -> Matrix:
     """A product with ``right``, dense whatever they are.
 
     A sum has the terms of the features that both rows have, one after the other.
@@ -76,14 +73,14 @@ def products_of(X: Matrix, Z: Matrix) -> Matrix:
     return X * right if one_feature else inner_products(X, right)
 
 
-def squared_norms(X: Matrix) -> Dense:
+def squared_norms(X: Matrix) -> Matrix:
     """Squared norms ‖x‖² of the rows, shape (len(X),), in the precision of X."""
     if is_sparse(X):
         return sparse_squared_norms(X, float_dtype(X))
-    return cast(Dense, np.einsum("ij,ij->i", X, X, dtype=float_dtype(X)))
+    return cast(Matrix, np.einsum("ij,ij->i", X, X, dtype=float_dtype(X)))
 
 
-def sparse_squared_norms(X: Any, dtype: Any) -> Dense:
+def sparse_squared_norms(X: Any, dtype: Any) -> Matrix:
     """‖x‖² of every sparse row, shape (n_rows,)."""
     X = _canonical(X)
     data = X.data.astype(dtype, copy=False)
@@ -122,7 +119,7 @@ def single(X: Any, place: int = 0) -> Any:
     return X[[place]] if is_sparse(X) else np.array(X[place])
 
 
-def relative_weights(weights: NDArray[np.float64]) -> Weights:
+def relative_weights(weights: Vector) -> Weights:
     """The weights divided by their mean; None where all are equal."""
     return None if np.ptp(weights) == 0 else weights / weights.mean()
 
@@ -144,14 +141,14 @@ def total_variance(X: Any, sample_weight: Weights = None) -> float:
     return squares / total
 
 
-def _weights_of_entries(X: Any, sample_weight: Weights) -> NDArray[np.float64]:
+def _weights_of_entries(X: Any, sample_weight: Weights) -> Vector:
     """The weight of the row of every number of a matrix in CSR."""
     if sample_weight is None:
         return np.ones(len(X.data))
     return np.repeat(sample_weight, np.diff(X.indptr))
 
 
-def root_mean_squares(X: Any, sample_weight: Weights = None) -> NDArray[np.float64]:
+def root_mean_squares(X: Any, sample_weight: Weights = None) -> Vector:
     """Root mean square of the numbers of every sparse feature that are not 0; 1 where all are.
 
     What sparse features are divided by to have a common scale: a mean that is taken off would make
@@ -175,12 +172,10 @@ class SparseScaler:
     scale : ndarray of shape (n_features,)
     """
 
-    scale: NDArray[np.float64]
+    scale: Vector
 
     @classmethod
-    def of(
-        cls, X: Any, scales: NDArray[np.bool_] | None = None, sample_weight: Weights = None
-    ) -> SparseScaler:
+    def of(cls, X: Any, scales: Mask | None = None, sample_weight: Weights = None) -> SparseScaler:
         """By the root mean square of the numbers of each feature that are not 0.
 
         Parameters
@@ -218,8 +213,7 @@ def _canonical(X: Any) -> Any:
 def chunks(products: Matrix) -> Iterator[slice]:
     """Blocks of rows of about PRODUCTS_AT_ONCE numbers."""
     step = max(16, PRODUCTS_AT_ONCE // max(1, products.shape[1]))
-    for start in range(0, len(products), step):
-        yield slice(start, start + step)
+    return blocks_of(len(products), step)
 
 
 def whole_power(base: Any, exponent: int) -> Any:

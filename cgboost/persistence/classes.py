@@ -43,7 +43,7 @@ RENAMED = {
     "scaling:Scaling": "UnitScaling",
 }
 """Kinds of earlier versions and what they are called today. Files of format 1 name modules too,
-``"cgboost.kernels.numeric.rbf:RBF"``: where two classes had one name, the last part of it is here.
+``"cgboost.kernels.library:KernelLibrary"``: where two classes had one name, its last part is here.
 """
 PLAIN = (
     "bool", "int", "float", "complex", "str", "bytes", "list", "tuple", "dict", "set", "object",

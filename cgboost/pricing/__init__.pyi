@@ -8,8 +8,8 @@ from .kernels.kernel_pool import KernelPricer as KernelPricer
 from .knapsack import solve_knapsack as solve_knapsack
 from .labelling import ElementaryPaths as ElementaryPaths
 from .labelling import FoundPaths as FoundPaths
-from .learners.class_by_class import ClassByClassPricer as ClassByClassPricer
 from .learners.class_learners import VotePricer as VotePricer
+from .learners.joint_pricer import ClassByClassPricer as ClassByClassPricer
 from .learners.joint_pricer import JointPricer as JointPricer
 from .learners.joint_pricer import Pairs as Pairs
 from .learners.joint_pricer import VoteColumn as VoteColumn

@@ -1,9 +1,6 @@
-"""Pricing of additive stages: transform regression and backfitting.
+"""Stages of an additive model as columns, greedy, without a certificate; and backfitting.
 
-Stages of an additive model as columns: greedy, without a certificate.
-
-Backfitting as column generation: a column is the change of one function of an additive model.
-
+In backfitting as column generation a column is the change of one function of an additive model.
 Hastie, Tibshirani, *Generalized Additive Models*, 1990; as Pednault, *Transform Regression and the
 Kolmogorov Superposition Theorem*, SDM 2006, Table 2, has it: in round-robin fashion
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Mask, Vector
 
 ROUNDING = 1e-12
 """Share of the value of a relaxation by which sums of values may be off: a few units in the last
@@ -119,7 +119,7 @@ def _certainly(values: Vector, weights: NDArray[np.int64], room: int) -> Vector:
     return result
 
 
-def _best(values: Vector, weights: list[int], room: int) -> NDArray[np.bool_]:
+def _best(values: Vector, weights: list[int], room: int) -> Mask:
     """Which parts are taken in a best choice, by dynamic programming."""
     best = np.zeros((len(weights) + 1, room + 1))
     for k, (value, weight) in enumerate(zip(values.tolist(), weights, strict=True)):

@@ -19,20 +19,19 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.compiled import compiled
 from cgboost.pricing.label_loop import (
     N_ENDS,
     N_LABELS,
+    Bits,
     first_label,
     label_paths,
     least_onward,
 )
 
-NodeBits = NDArray[np.uint64]
-Index = NDArray[np.intp]
 Subsets = Sequence[tuple[Collection[int], float]]
 
 WORD = 64
@@ -179,16 +178,16 @@ class ElementaryPaths:
 
     def _forget(self) -> None:
         """Drop what can be computed again."""
-        self._arrivals: list[tuple[Index, Index]] | None = None
-        self._onward: tuple[Vector, tuple[Vector, Index]] | None = None
+        self._arrivals: list[tuple[Indices, Indices]] | None = None
+        self._onward: tuple[Vector, tuple[Vector, Indices]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what can be computed again."""
         return {**vars(self), "_arrivals": None, "_onward": None}
 
     def onward(
-        self, cost: Vector, bounds: Callable[[], tuple[Vector, Index]]
-    ) -> tuple[Vector, Index]:
+        self, cost: Vector, bounds: Callable[[], tuple[Vector, Indices]]
+    ) -> tuple[Vector, Indices]:
         """Bounds at some costs, those of the last search where it had the same costs."""
         known = self._onward
         if known is None or not np.array_equal(known[0], cost):
@@ -196,8 +195,8 @@ class ElementaryPaths:
         return known[1]
 
     def arrivals(
-        self, n_cells: int, cell: Callable[[Vector], Index]
-    ) -> Iterable[tuple[Index, Index]]:
+        self, n_cells: int, cell: Callable[[Vector], Indices]
+    ) -> Iterable[tuple[Indices, Indices]]:
         """Cells of inner nodes, the last first, and where arcs to inner nodes and the sink end.
 
         Places are nodes times ``n_cells`` and cells, one more for what comes too late. They depend
@@ -212,8 +211,8 @@ class ElementaryPaths:
         return found
 
     def _arriving(
-        self, n_cells: int, cell: Callable[[Vector], Index]
-    ) -> Iterator[tuple[Index, Index]]:
+        self, n_cells: int, cell: Callable[[Vector], Indices]
+    ) -> Iterator[tuple[Indices, Indices]]:
         inner, lower, upper = self.inner, self.lower[0], self.upper[0]
         nexts = np.append(inner, self.sink)
         consumption = self.consumption[0][np.ix_(inner, nexts)]
@@ -229,7 +228,7 @@ class ElementaryPaths:
             place[late] = self.n_nodes * n_cells
             yield (cells[:, None] + inner * n_cells).ravel(), place
 
-    def within_reach(self) -> NDArray[np.bool_]:
+    def within_reach(self) -> Mask:
         """Nodes that a path may visit as far as each resource alone tells, shape (n_nodes,)."""
         lower, upper, sink = self.lower, self.upper, self.sink
         there = np.maximum(lower, lower[:, [self.source]] + self._nearest[:, self.source])
@@ -364,13 +363,13 @@ class _Labels:
 
     def add(
         self,
-        node: Index,
-        parent: Index,
+        node: Indices,
+        parent: Indices,
         cost: Vector,
         used: Vector,
-        closed: NodeBits,
-        odd: NodeBits,
-    ) -> Index:
+        closed: Bits,
+        odd: Bits,
+    ) -> Indices:
         """Their numbers."""
         end = self.n + len(node)
         if end > len(self.node):
@@ -395,10 +394,10 @@ class _Ends:
     def __init__(
         self,
         sink: int,
-        nodes: Index,
-        parents: Index,
+        nodes: Indices,
+        parents: Indices,
         costs: Vector,
-        ends: Index,
+        ends: Indices,
         *,
         cut_short: bool,
     ) -> None:
@@ -458,7 +457,7 @@ class _PaidSubsets:
     def __bool__(self) -> bool:
         return self.n_bytes > 0
 
-    def prices(self, bits: NodeBits) -> Vector:
+    def prices(self, bits: Bits) -> Vector:
         """The sum of the prices of some sets."""
         octets = bits.astype("<u8").view(np.uint8).reshape(-1, 8)
         total = np.zeros(len(bits))
@@ -466,7 +465,7 @@ class _PaidSubsets:
             total += self.table[place, octets[:, place]]
         return total
 
-    def visit(self, node: Index, cost: Vector, odd: NodeBits) -> tuple[Vector, NodeBits]:
+    def visit(self, node: Indices, cost: Vector, odd: Bits) -> tuple[Vector, Bits]:
         """Costs and bits after one more node."""
         if not self:
             return cost, odd
@@ -493,10 +492,10 @@ class _Labelling:
         self.near = _packed(graph._near) if remember else np.full_like(graph._bit, ~np.uint64(0))
         self._bounds_onward, self._next = graph.onward(cost, self._onward)
         self.labels = _Labels(len(graph.lower), len(self.near))
-        self.steps: dict[int, list[Index]] = {}
+        self.steps: dict[int, list[Indices]] = {}
         self.kept = np.empty((graph.n_nodes, 16), dtype=np.intp)
         self.n_kept = np.zeros(graph.n_nodes, dtype=np.intp)
-        self.ends: list[tuple[Vector, Index]] = []
+        self.ends: list[tuple[Vector, Indices]] = []
 
     def run(self) -> _Ends:
         """The paths below the limit, or those that were found in time."""
@@ -542,7 +541,7 @@ class _Labelling:
         """Whether the time is up."""
         return time.perf_counter() > self._until
 
-    def _extend(self, numbers: Index) -> None:
+    def _extend(self, numbers: Indices) -> None:
         """Extend labels of one step to all nodes."""
         graph, labels = self.graph, self.labels
         tails = labels.node[numbers]
@@ -617,13 +616,13 @@ class _Labelling:
 
     def _longer(
         self,
-        node: Index,
+        node: Indices,
         costs: Vector,
         used: Vector,
-        visited: NodeBits,
-        odd: NodeBits,
+        visited: Bits,
+        odd: Bits,
         also: Vector,
-    ) -> tuple[Index, Index, Vector, Vector, NodeBits, NodeBits]:
+    ) -> tuple[Indices, Indices, Vector, Vector, Bits, Bits]:
         """Labels with one more node: places of those before, nodes, costs, resources, sets."""
         graph = self.graph
         cost = costs[0][:, None] + self.cost[node]
@@ -640,12 +639,12 @@ class _Labelling:
         both = np.stack([total[useful], costs[1][own] + also[node[own], head]])
         return own, head, both, amounts, sets[:, useful] | graph._bit[:, head], odd[useful]
 
-    def _cell(self, amount: Vector) -> Index:
+    def _cell(self, amount: Vector) -> Indices:
         """The cell of the first resource that an amount is in."""
         low = self.graph.lower[0].min()
         return np.asarray(np.floor((amount - low) * CELLS / self.graph._step), dtype=np.intp)
 
-    def _least_onward(self, node: Index, amount: Vector, closed: NodeBits) -> Vector:
+    def _least_onward(self, node: Indices, amount: Vector, closed: Bits) -> Vector:
         """What labels at some nodes still cost at least, with the nodes that they cannot go to."""
         sink = self.graph.sink
         cell = np.where(node == sink, 0, self._cell(amount))
@@ -654,7 +653,7 @@ class _Labelling:
         is_closed = closed[word, np.arange(len(node))] >> place.astype(np.uint64) & np.uint64(1)
         return np.asarray(self._bounds_onward[is_closed.astype(np.intp), node, cell])
 
-    def _onward(self) -> tuple[Vector, Index]:
+    def _onward(self) -> tuple[Vector, Indices]:
         """Least cost of a walk from a node to the sink: see :func:`least_onward`.
 
         Dynamic programming backwards over the first resource: a bound on what a path can still
@@ -664,7 +663,7 @@ class _Labelling:
         lower, upper = graph.lower[0], graph.upper[0]
         n_cells = max(0, int(self._cell(upper.max(keepdims=True))[0])) + 1
         if (loop := compiled(least_onward)) is not None:
-            found: tuple[Vector, Index] = _interruptible(
+            found: tuple[Vector, Indices] = _interruptible(
                 loop, self.cost, graph.consumption[0], lower, upper, graph._step, float(CELLS),
                 n_cells, CELL_ROUNDING, graph.source, graph.sink,
             )  # fmt: skip
@@ -689,7 +688,7 @@ class _Labelling:
         kept = np.stack([onward[:size], onward[size + 1 : -1]])
         return kept.reshape(2, -1, n_cells), then[:size].reshape(-1, n_cells)
 
-    def _unreachable(self, node: Index, resources: Vector) -> NodeBits:
+    def _unreachable(self, node: Indices, resources: Vector) -> Bits:
         """Nodes that no path from here can reach within their upper limits."""
         graph = self.graph
         late = np.zeros((len(node), graph.n_nodes), dtype=np.bool_)
@@ -697,7 +696,7 @@ class _Labelling:
             late |= own[:, None] + nearest[node] > upper
         return _packed(late)
 
-    def _undominated(self, numbers: Index) -> Index:
+    def _undominated(self, numbers: Indices) -> Indices:
         """Those that no label of the same node makes superfluous, which are kept."""
         labels, graph = self.labels, self.graph
         order = np.lexsort(
@@ -725,7 +724,7 @@ class _Labelling:
         self.n_kept += counts
         return numbers
 
-    def _keep(self, node: Index, place: Index, numbers: Index) -> None:
+    def _keep(self, node: Indices, place: Indices, numbers: Indices) -> None:
         """Put labels at places among those of their nodes."""
         most = int(place.max(initial=-1)) + 1
         if most > self.kept.shape[1]:
@@ -733,7 +732,7 @@ class _Labelling:
             self.kept = np.concatenate([self.kept, more], axis=1)
         self.kept[node, place] = numbers
 
-    def _is_dominated(self, numbers: Index, n_before: Index) -> NDArray[np.bool_]:
+    def _is_dominated(self, numbers: Indices, n_before: Indices) -> Mask:
         """Whether a label before in its node costs, uses and closes no more."""
         labels = self.labels
         most = int(n_before.max(initial=0))
@@ -759,7 +758,7 @@ class _Labelling:
         return dominated
 
 
-def _distinct(node: Index, costs: Vector, used: Vector, visited: NodeBits) -> Index:
+def _distinct(node: Indices, costs: Vector, used: Vector, visited: Bits) -> Indices:
     """Labels without those that one with the same node and nodes makes superfluous.
 
     Each is compared with those just before it in the order of costs: some may be overlooked.
@@ -805,7 +804,7 @@ def _closure(consumption: Vector, source: int, sink: int) -> Vector:
     return nearest
 
 
-def _packed(values: NDArray[np.bool_]) -> NodeBits:
+def _packed(values: Mask) -> Bits:
     """Rows of truth values as bitsets, shape (n_words, n_rows)."""
     n_rows, n = values.shape
     n_words = -(-n // WORD)
@@ -815,7 +814,7 @@ def _packed(values: NDArray[np.bool_]) -> NodeBits:
     return np.ascontiguousarray(packed.T.astype(np.uint64))
 
 
-def _unpacked(bits: NodeBits, n: int) -> NDArray[np.bool_]:
+def _unpacked(bits: Bits, n: int) -> Mask:
     """Truth values of shape (n_rows, n) from bitsets."""
     packed = np.ascontiguousarray(bits.T).astype("<u8").view(np.uint8)
     return np.unpackbits(packed, axis=1, count=n, bitorder="little").astype(np.bool_)

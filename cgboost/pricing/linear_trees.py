@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cgboost.additive.trees.boosted_rows import WorkingResponse
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
-from cgboost.additive.trees.boosted_trees import BoostedTree, BoostedTrees
+from cgboost.additive.trees.boosted_trees import BoostedTree, BoostedTrees, WorkingResponse
 from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced

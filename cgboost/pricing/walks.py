@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Vector
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class FoundWalks:
     """
 
     length: Vector
-    _n_arcs: NDArray[np.intp]
-    _last: list[NDArray[np.intp]]
-    _tails: NDArray[np.intp]
+    _n_arcs: Indices
+    _last: list[Indices]
+    _tails: Indices
 
     def to(self, node: int) -> list[int]:
         """Numbers of the arcs of the shortest walk to a node, from the source on.

@@ -22,8 +22,8 @@ from cgboost.generation.history import StopReason
 from cgboost.generation.progress import ProgressLine
 from cgboost.kernels import Kernel
 from cgboost.kernels.library import KernelLibrary
+from cgboost.kernels.numeric.distances import RBF
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
-from cgboost.kernels.numeric.rbf import RBF
 from cgboost.persistence import write_text
 from cgboost.studies.datasets import Split
 

@@ -15,16 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from cgboost.arrays import Indices, Mask, Vector
+from cgboost.arrays import Indices, Mask, Matrix, Vector
 from cgboost.parallel.threads import Mapped
-from cgboost.tables.holdout_choice import chosen, counts_by_class, training_only, without_classes
+from cgboost.tables.holdout_choice import (
+    Hashes,
+    chosen,
+    content_hash,
+    counts_by_class,
+    training_only,
+    without_classes,
+)
 from cgboost.tables.row_blocks import RowBlock, SourceRows, TableRows
-from cgboost.tables.row_hashes import Hashes, content_hash
 from cgboost.tables.table_encoding import LARGEST_NUMBER, Schema, SchemaMaker
-
-FloatValues = NDArray[np.floating[Any]]
-
-GroupCodes = NDArray[np.intp]
 
 SAME = 1e-9
 """Computed values this close, relative to the range of all, are one value: no edge is between. Sums
@@ -75,7 +77,7 @@ class Intervals:
         bounds = np.concatenate([[self.low], self.edges, [self.high]])
         return np.append(0.5 * bounds[:-1] + 0.5 * bounds[1:], np.nan)
 
-    def codes(self, values: FloatValues) -> GroupCodes:
+    def codes(self, values: Matrix) -> Indices:
         """The group of every value."""
         codes = _places(self.edges, values)
         missing = np.isnan(values)
@@ -83,7 +85,7 @@ class Intervals:
             codes[missing] = self.n_groups - 1
         return codes
 
-    def regressor(self, values: FloatValues) -> Vector:
+    def regressor(self, values: Matrix) -> Vector:
         """The values as a regressor: in the range, less the origin; 0 where missing."""
         inside = np.clip(values, self.low, self.high, dtype=np.float64)
         if self.origin:
@@ -94,7 +96,7 @@ class Intervals:
         return inside
 
 
-def _places(edges: Vector, values: FloatValues) -> GroupCodes:
+def _places(edges: Vector, values: Matrix) -> Indices:
     """How many edges are at or below each value; nan has any number.
 
     Bisection of all values at once, step by step, which no wrong guess of a branch holds up.
@@ -133,12 +135,12 @@ class Categories:
         """0 for every group: categories are no regressors."""
         return np.zeros(self.n_groups)
 
-    def codes(self, values: FloatValues) -> GroupCodes:
+    def codes(self, values: Matrix) -> Indices:
         """The group of every value."""
         known = (values >= 0) & (values < self.count)  # false for nan
         return np.where(known, np.where(known, values, 0.0), self.count).astype(np.intp)
 
-    def regressor(self, values: FloatValues) -> Vector:
+    def regressor(self, values: Matrix) -> Vector:
         """0 for every value."""
         return np.zeros(len(values))
 
@@ -146,7 +148,7 @@ class Categories:
 FeatureGroups = Intervals | Categories
 
 
-def intervals_of(values: FloatValues, counts: Vector, most: int, *, same: float = 0.0) -> Intervals:
+def intervals_of(values: Matrix, counts: Vector, most: int, *, same: float = 0.0) -> Intervals:
     """About ``most`` intervals with as many rows each.
 
     They do not depend on the order of the rows. Edges lie between different values, half way.
@@ -342,7 +344,7 @@ def check_weight_size(name: str, weights: Vector) -> None:
 def prepared(
     rows: TableRows | SourceRows,
     schema: Schema,
-    y: FloatValues,
+    y: Matrix,
     weights: Vector,
     *,
     n_classes: int = 1,
@@ -378,9 +380,7 @@ def prepared(
     return Prepared(rows, held, groups, choice.sample)
 
 
-def row_hashes(
-    rows: TableRows | SourceRows, y: FloatValues, seed: int, mapped: Mapped = map
-) -> Hashes:
+def row_hashes(rows: TableRows | SourceRows, y: Matrix, seed: int, mapped: Mapped = map) -> Hashes:
     """The content hash of every row; those of equal rows are equal."""
     hashes = np.empty(rows.n_rows, dtype=np.int64)
 

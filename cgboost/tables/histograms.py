@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Matrix, ShortIndices, Vector, blocks_of
 
 Indices = NDArray[np.integer[Any]]
-BinNumbers = NDArray[np.int32]
 
 ROWS_SUMMED = 2**15
 """Rows summed at a time: what they have stays in the cache, and entries of a matrix are few."""
@@ -30,7 +29,7 @@ def ones_for(n_rows: int, n_features: int) -> Vector:
     return np.ones(n_rows * n_features)
 
 
-def bin_matrix(numbers: BinNumbers, n_bins: int, ones: Vector) -> csc_array:
+def bin_matrix(numbers: ShortIndices, n_bins: int, ones: Vector) -> csc_array:
     """The matrix (bin, row): its product with columns has their sums over the rows of each bin.
 
     Parameters
@@ -56,19 +55,19 @@ class RowBins:
     n_bins : int
     """
 
-    def __init__(self, numbers: BinNumbers, n_bins: int) -> None:
+    def __init__(self, numbers: ShortIndices, n_bins: int) -> None:
         self.numbers, self.n_bins = numbers, n_bins
         self._ones = ones_for(min(len(numbers), ROWS_SUMMED), numbers.shape[1])
-        parts = [numbers[block] for block in _blocks(len(numbers))]
+        parts = [numbers[block] for block in blocks_of(len(numbers), ROWS_SUMMED)]
         self._matrices = [bin_matrix(part, n_bins, self._ones) for part in parts]  # no copies
 
     def sums(self, columns: Vector) -> Vector:
         """Sums over all rows: shape (n_bins,) or, of several columns, (n_bins, n_columns)."""
-        blocks = zip(self._matrices, _blocks(len(columns)), strict=True)
+        blocks = zip(self._matrices, blocks_of(len(columns), ROWS_SUMMED), strict=True)
         return np.asarray(sum(matrix @ columns[block] for matrix, block in blocks))
 
     def sums_by_part(
-        self, rows: Indices, part: BinNumbers, n_parts: int, columns: Vector
+        self, rows: Indices, part: ShortIndices, n_parts: int, columns: Vector
     ) -> Vector:
         """Sums over parts of some rows, shape (n_parts, n_bins, n_columns).
 
@@ -80,7 +79,7 @@ class RowBins:
         columns : ndarray of shape (n_chosen, n_columns)
         """
         total = np.zeros((n_parts * self.n_bins, columns.shape[1]))
-        for block in _blocks(len(rows)):
+        for block in blocks_of(len(rows), ROWS_SUMMED):
             numbers = self.numbers.take(rows[block], axis=0)
             if n_parts > 1:
                 numbers += (part[block] * np.int32(self.n_bins))[:, None]
@@ -88,15 +87,10 @@ class RowBins:
         return total.reshape(n_parts, self.n_bins, -1)
 
 
-def _blocks(n_rows: int) -> list[slice]:
-    """Rows that are summed at a time."""
-    return [slice(start, start + ROWS_SUMMED) for start in range(0, n_rows, ROWS_SUMMED)]
-
-
 LARGEST_CODE = np.iinfo(np.int32).max
 
 
-def midpoints(below: NDArray[Any], above: NDArray[Any]) -> NDArray[np.float64]:
+def midpoints(below: NDArray[Any], above: NDArray[Any]) -> Vector:
     """Thresholds t with below ≤ t < above, in the middle unless it rounds to one of the two."""
     middle = below / 2 + above / 2
     between = (below <= middle) & (middle < above)
@@ -104,7 +98,7 @@ def midpoints(below: NDArray[Any], above: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def cut_values(
-    values: NDArray[np.floating], max_bins: int, weights: Vector | None = None
+    values: Matrix, max_bins: int, weights: Vector | None = None
 ) -> tuple[Vector, Vector]:
     """The values below and above each cut: between all values, or bins of about equal weight."""
     distinct, group = np.unique(values, return_inverse=True)
@@ -120,9 +114,7 @@ def _total(weights: Vector | None, n_rows: int) -> float:
     return float(n_rows if weights is None else weights.sum())
 
 
-def thresholds(
-    values: NDArray[np.floating], max_bins: int, weights: Vector | None = None
-) -> Vector:
+def thresholds(values: Matrix, max_bins: int, weights: Vector | None = None) -> Vector:
     """Where a feature is cut: between all its values, or into bins of about equal weight."""
     return midpoints(*cut_values(values, max_bins, weights))
 

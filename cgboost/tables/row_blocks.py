@@ -3,7 +3,7 @@
 A source yields blocks (X, y) or (X, y, weights), the same ones in the same order each time. What a
 model learns does not depend on how rows are divided into blocks, nor on their order: which rows are
 held out, and which are sampled for intervals, follows from a hash of what is in them
-(:mod:`cgboost.tables.row_hashes`).
+(:mod:`cgboost.tables.holdout_choice`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Matrix
+from cgboost.arrays import Matrix, blocks_of
 from cgboost.tables.table_encoding import Schema
 
 BLOCK = 2**15
@@ -58,8 +58,7 @@ class TableRows:
     def __iter__(self) -> Iterator[RowBlock]:
         """Blocks of at most ``BLOCK`` rows, as equal as possible: threads take them in turn."""
         size = -(-self.n_rows // max(1, -(-self.n_rows // BLOCK)))
-        for start in range(0, self.n_rows, max(1, size)):
-            rows = slice(start, min(start + size, self.n_rows))
+        for rows in blocks_of(self.n_rows, max(1, size)):
             yield RowBlock(rows, self.X[rows])
 
 

@@ -22,6 +22,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import see
 from cgboost.forks import cached_property
 from cgboost.tables.frames import (
@@ -129,7 +130,7 @@ class TableColumn:
             return values
         return [plain_time(value) if isinstance(value, DATES) else value for value in values]
 
-    def as_floats(self) -> NDArray[np.float64]:
+    def as_floats(self) -> Vector:
         """The numbers, nan where missing."""
         if self.values.dtype.kind != "O":
             return self.values.astype(np.float64)

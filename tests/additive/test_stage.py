@@ -4,7 +4,7 @@ import numpy as np
 
 from cgboost.additive.stage import Stage, StageOutput, Stages
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.tables.binning import Categories, Intervals
+from cgboost.tables.binning import Intervals
 
 
 def line(feature: int, slope: float, *, coef: list[float] | None = None) -> Transformation:
@@ -90,21 +90,3 @@ def test_importances_go_through_earlier_stages_to_the_features() -> None:
     np.testing.assert_allclose(StageOutput(stages, 2).importances(2), [0.5, 0.5])
     stages.stages.append(Stage(1.0, []))
     np.testing.assert_array_equal(StageOutput(stages, 3).importances(2), [0, 0])
-
-
-def test_missing_values_have_a_leaf() -> None:
-    """Of numbers and of categories; what is unknown is missing."""
-    number = Transformation(
-        0,
-        Intervals(np.array([0.0]), -1.0, 1.0),
-        np.array([0, 1, 2]),
-        np.array([1.0, 2.0, 9.0]),
-        np.array([0.0, 1.0, 0.0]),
-        np.zeros((3, 0)),
-    )
-    none = np.zeros((4, 0))
-    np.testing.assert_array_equal(number(np.array([-5, 0.0, 5, np.nan]), none), [1, 2, 3, 9])
-    category = Transformation(
-        0, Categories(2), np.array([0, 0, 1]), np.array([4.0, 7.0]), np.zeros(2), np.zeros((2, 0))
-    )
-    np.testing.assert_array_equal(category(np.array([0, 1, 2, np.nan]), none), [4, 4, 7, 7])

@@ -5,7 +5,7 @@ import pytest
 
 from cgboost import RBF, Linear, Polynomial, Precomputed
 from cgboost.exceptions import KernelError
-from cgboost.kernels import FunctionKernel, Kernel, Normalized, ProductKernel, squared_norms
+from cgboost.kernels import FunctionKernel, Kernel, Normalized, squared_norms
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(70, 4)), RNG.normal(size=(5, 4))
@@ -45,23 +45,6 @@ def test_kernels_without_structure_say_so(kernel: Kernel) -> None:
     ):
         with pytest.raises(KernelError, match=r"Wave.* has no (values|expansion)"):
             ask()
-
-
-def test_a_product_kernel_of_ones_own_is_its_formula() -> None:
-    """``fill`` and the diagonal are all that a new kernel of inner products needs."""
-
-    class Rational(ProductKernel):
-        def fill(self, out, products, x_norms, z_norms):
-            np.divide(1.0, 1.0 + x_norms[:, None] + z_norms - 2 * products, out=out)
-
-        def diagonal_from_norms(self, norms):
-            return np.ones_like(norms)
-
-    distances = ((X[:, None] - Z) ** 2).sum(axis=2)
-    np.testing.assert_allclose(Rational()(X, Z), 1 / (1 + distances), rtol=1e-10)
-    np.testing.assert_allclose(Rational().diagonal(X), 1.0)
-    total = (Rational() + Linear())(X, Z)
-    np.testing.assert_allclose(total, 1 / (1 + distances) + X @ Z.T, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("asked", ["diagonal_from_norms", "fill"])

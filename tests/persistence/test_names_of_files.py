@@ -23,8 +23,12 @@ from tests.persistence.make_files import FOLDER, file_name
 from tests.persistence.models import fitted
 
 SOURCES = Path(cgboost.__file__).parents[1]
-MODULES = {"kernels/numeric/rbf": "gaussian", "estimators/kernel/kernel_input": "read_rows"}
-WORDS = {r"\brbf(?= import)": "gaussian", r"\bkernel_input\b": "read_rows", r"\b_runs\b": "_ended"}
+MODULES = {"kernels/numeric/distances": "gaussian", "estimators/kernel/kernel_input": "read_rows"}
+WORDS = {
+    r"\bdistances(?= import)": "gaussian",
+    r"\bkernel_input\b": "read_rows",
+    r"\b_runs\b": "_ended",
+}
 """Two modules and a private attribute, in all sources."""
 READING = """
 import json, sys, numpy, cgboost

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from cgboost import RBF, KernelLibrary, Linear, Polynomial
+from cgboost.arrays import blocks_of
 from cgboost.generation.protocols import EntryRule, MasterState, Pricer
 from cgboost.kernels import ProductKernel
 from cgboost.parallel import ThreadExecutor
@@ -72,12 +73,13 @@ class PoolCase(Case[ColumnPool]):
 
 
 class Blocks:
-    """Rows of X, ten at a time."""
+    """Rows of a matrix, ten at a time."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.X = X
 
     def __iter__(self) -> Iterator[tuple[slice, Any]]:
-        for start in range(0, N_ROWS, 10):
-            rows = slice(start, min(start + 10, N_ROWS))
-            yield rows, X[rows]
+        yield from ((rows, self.X[rows]) for rows in blocks_of(len(self.X), 10))
 
 
 FORMS: dict[str, Callable[[np.ndarray], Any]] = {
@@ -85,7 +87,7 @@ FORMS: dict[str, Callable[[np.ndarray], Any]] = {
     "by columns": np.asfortranarray,
     "csr": sparse.csr_array,
     "csc": sparse.csc_matrix,
-    "blocks": lambda X: BlockFeatures(Blocks(), X.shape),
+    "blocks": lambda X: BlockFeatures(Blocks(X), X.shape),
 }
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cgboost.additive.trees.boosted_rows import CodedRows
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
+from cgboost.additive.trees.boosted_trees import CodedRows
 from cgboost.losses import (
     Huber,
     LogLoss,

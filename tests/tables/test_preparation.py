@@ -65,15 +65,6 @@ def test_blocks_in_any_order_give_the_same_preparation(monkeypatch: pytest.Monke
     assert found.groups[1].count == 3
 
 
-def test_about_the_share_is_held_out_and_the_seed_chooses() -> None:
-    """Of the rows that cost anything."""
-    X, y, w = data()
-    one, other = (of_blocks([(X, y, w)], seed=seed) for seed in (0, 1))
-    assert abs(one.held.sum() / np.count_nonzero(w) - 0.3) < 0.05
-    assert (one.held != other.held).any()
-    assert not of_blocks([(X, y, w)], share=0.0).held.any()
-
-
 def test_few_equal_rows_are_not_all_held_out() -> None:
     """Something is left to learn from, for every seed and share below 1."""
     for n_rows in (1, 2, 3, 5):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, chi2
 
-from cgboost.tables.row_hashes import (
+from cgboost.tables.holdout_choice import (
     COPIES,
     PRIMES,
     coefficients,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from cgboost.additive.stage import Stage
 from cgboost.additive.trees.transformation import INDENT, Transformation, leaves_in_words
-from cgboost.arrays import Vector
+from cgboost.arrays import Matrix, Vector
 from cgboost.tables.table_encoding import Schema
 
 
@@ -87,7 +87,7 @@ class StageCurve:
         about = f"{self.name!r} in stage {self.stage}, times its weight {self.weight:.4g}"
         return "\n".join([f"StageCurve of {about}:", *(INDENT + line for line in lines)])
 
-    def _regressors(self, x: NDArray[np.floating[Any]], given: ArrayLike | None) -> Vector:
+    def _regressors(self, x: Matrix, given: ArrayLike | None) -> Vector:
         shape = (len(x), self.n_regressors)
         if given is None:
             zeros = np.zeros(shape)

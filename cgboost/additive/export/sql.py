@@ -1,6 +1,4 @@
-"""Export of an additive model to SQL.
-
-Stages of an additive model in SQL: an expression for each, and a query that predicts.
+"""Stages of an additive model in SQL: an expression for each, and a query that predicts.
 
 What is used of the language: ``CASE``, ``IN``, ``CAST``, ``WITH``, names in quotes, numbers of
 double precision; with the logistic link ``EXP``. Expressions are trees of sqlglot
@@ -148,7 +146,7 @@ def _formula(t: Transformation, leaf: int, at: float | None = 0.0) -> Formula:
 Input = tuple[SQL, dict[Any, int] | None]
 """A column, and the numbers of its categories where it has any."""
 
-LINKS = ("identity", "logistic", "log")
+LINKS = ("identity", "logistic", "log", "softmax")
 
 StagedModel = tuple[Stages, Sequence[float], float]
 """Stages, coefficients of the first of them, and intercept of an output."""
@@ -202,26 +200,23 @@ def stage_expressions(
     return expressions
 
 
-def select_statement(
-    stages: Stages,
-    coef: Sequence[float],
-    intercept: float,
+def models_statement(
+    models: Sequence[StagedModel],
     schema: Schema,
     table: str | Sequence[str],
     *,
     output: str = "prediction",
     keep: str | Sequence[str] = (),
-    link: str = "identity",
+    link: str,
+    number: int = 0,
     dialect: str = "duckdb",
 ) -> str:
     """A query for f = intercept + Σ_k coef_k · stage_k, with a table expression for every stage.
 
     Parameters
     ----------
-    stages : Stages
-    coef : sequence of float
-        Of the first stages; those beyond are left out.
-    intercept : float
+    models : sequence of (stages, coef, intercept)
+        Of each output; stages beyond the coefficients are left out.
     schema : Schema
     table : str or sequence of str
         Its name, or the parts of its name, ("main", "people") say.
@@ -229,9 +224,11 @@ def select_statement(
         Name of the column that is made.
     keep : str or sequence of str
         Column or columns of the table that come before it: SQL promises no order of the rows.
-    link : {"identity", "logistic", "log"}
-        The output is f, 1/(1 + exp(−2f)) of an f brought between ∓350, or exp(f) of an f brought
-        between ∓700.
+    link : {"identity", "logistic", "log", "softmax"}
+        The output is f, 1/(1 + exp(−2f)) of an f brought between ∓350, exp(f) of an f brought
+        between ∓700, or e^{f_k} / Σ_l e^{f_l} of all outputs.
+    number : int, default=0
+        Which of the outputs, k.
     dialect : {"duckdb", "postgresql", "sqlite", "mysql", "bigquery", "snowflake"}, \
 default="duckdb"
         The database that the query is for.
@@ -245,37 +242,6 @@ default="duckdb"
     ValueError
         As :func:`stage_expressions`; if there are more coefficients than stages, the link or the
         dialect is unknown, or two columns of the result have one name.
-    """
-    model = (stages, coef, intercept)
-    columns: dict[str, Any] = {"output": output, "keep": keep, "dialect": dialect}
-    if link not in LINKS:
-        raise ValueError(f"link must be one of {LINKS}, got {link!r}")
-    return models_statement([model], schema, table, link=link, **columns)
-
-
-def models_statement(
-    models: Sequence[StagedModel],
-    schema: Schema,
-    table: str | Sequence[str],
-    *,
-    output: str = "prediction",
-    keep: str | Sequence[str] = (),
-    link: str,
-    number: int = 0,
-    dialect: str = "duckdb",
-) -> str:
-    """As :func:`select_statement`, for one of the outputs of a model.
-
-    Parameters
-    ----------
-    models : sequence of (stages, coef, intercept)
-        Of each output.
-    schema, table, output, keep, dialect
-        As of :func:`select_statement`.
-    link : {"identity", "logistic", "log", "softmax"}
-        The last is e^{f_k} / Σ_l e^{f_l} of all outputs.
-    number : int, default=0
-        Which of the outputs, k.
     """
     sql = dialect_of(dialect)
     features = feature_names(sql, schema)
@@ -314,7 +280,7 @@ def query(
     prediction : SQL
         The expression of the column that is made.
     table, output, keep
-        As in :func:`select_statement`.
+        As in :func:`models_statement`.
 
     Raises
     ------
@@ -373,6 +339,8 @@ def _read(sql: Dialect, schema: Schema, feature: int, name: str) -> SQL:
 
 def predicted(scores: Sequence[SQL], link: str, number: int) -> SQL:
     """The output of a model for its scores: of one of them, or its share of all of them."""
+    if link not in LINKS:
+        raise ValueError(f"link must be one of {LINKS}, got {link!r}")
     return share(scores, number) if link == "softmax" else linked(scores[number], link)
 
 

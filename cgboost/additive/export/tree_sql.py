@@ -22,7 +22,6 @@ from cgboost.additive.export.expressions import (
     named,
 )
 from cgboost.additive.export.sql import (
-    LINKS,
     check_one_type,
     feature_names,
     predicted,
@@ -55,10 +54,9 @@ def trees_statement(
     outputs : sequence of (intercept, [(coef, tree), …])
     schema : Schema
     table, output, keep, dialect
-        As in :func:`cgboost.additive.export.sql.select_statement`.
+        As in :func:`cgboost.additive.export.sql.models_statement`.
     link : {"identity", "logistic", "log", "softmax"}
-        As in :func:`cgboost.additive.export.sql.select_statement`, or e^{f_k} / Σ_l e^{f_l} of
-        several outputs.
+        As in :func:`cgboost.additive.export.sql.models_statement`.
     number : int, default=0
         Which of the outputs, k.
 
@@ -69,11 +67,9 @@ def trees_statement(
     Raises
     ------
     ValueError
-        As :func:`cgboost.additive.export.sql.select_statement`.
+        As :func:`cgboost.additive.export.sql.models_statement`.
     """
     sql = dialect_of(dialect)
-    if link not in (*LINKS, "softmax"):
-        raise ValueError(f"link must be one of {(*LINKS, 'softmax')}, got {link!r}")
     features = feature_names(sql, schema)
     trees = [tree for _, terms in outputs for _, tree in terms]
     columns = list(map(named, features))

@@ -14,15 +14,14 @@ from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from cgboost.additive.places import spilled
-from cgboost.additive.places.spilled import Made, Spilled, slices
+from cgboost.additive.places.spilled import Made, Spilled
 from cgboost.additive.stage import Stage, StageOutputs
 from cgboost.additive.statistics.passes import Passes, SplitMoments
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Indices, Matrix, Vector, blocks_of
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss, spread_of
 from cgboost.losses.loss import Loss, WeightedLoss
 from cgboost.losses.second_order_model import Quadratic
@@ -30,7 +29,6 @@ from cgboost.parallel.threads import Mapped, Threads
 from cgboost.tables.binning import (
     SAME,
     FeatureGroups,
-    FloatValues,
     Prepared,
     intervals_of,
     prepared,
@@ -83,7 +81,7 @@ class MemoryPlace:
 def in_memory(
     X: Matrix | SourceRows,
     schema: Schema,
-    y: FloatValues,
+    y: Matrix,
     weights: Vector,
     *,
     n_jobs: int,
@@ -148,12 +146,12 @@ class MemoryAggregates:
         target: Vector,
         weights: Vector,
         groups: Sequence[FeatureGroups],
-        sample: NDArray[np.intp],
+        sample: Indices,
         spread: float | None = None,
     ) -> None:
         loss.check_target(target)
         held, n = passes.held, loss.n_outputs
-        self._slices = slices(len(target), LOSS_ROWS if n == 1 else JOINT_ROWS)
+        self._slices = list(blocks_of(len(target), LOSS_ROWS if n == 1 else JOINT_ROWS))
         self.parts = [
             MemoryOutput(own, weights, groups, sample, self._slices)
             for own in (passes, *(passes.copy() for _ in range(1, n)))
@@ -363,7 +361,7 @@ class MemoryOutput:
         passes: Passes,
         weights: Vector,
         groups: Sequence[FeatureGroups],
-        sample: NDArray[np.intp],
+        sample: Indices,
         slices: Sequence[slice],
     ) -> None:
         self.passes, self.sample = passes, sample
@@ -471,9 +469,7 @@ class MemoryOutput:
         self.passes.fill(values, make)
         return values
 
-    def _value(
-        self, term: Transformation, x: FloatValues, regressors: Vector, rows: slice
-    ) -> Vector:
+    def _value(self, term: Transformation, x: Matrix, regressors: Vector, rows: slice) -> Vector:
         """A transformation on the rows of a block; groups are looked up once in a fit."""
         if not isinstance(term, Transformation):  # a smoother, which has no groups
             return term(x, regressors)
@@ -485,7 +481,7 @@ class MemoryOutput:
         own = self.outputs.on(block.rows)
         return own, own[:, :n_regressors]
 
-    def _input(self, term: Transformation, block: RowBlock, outputs: Vector) -> FloatValues:
+    def _input(self, term: Transformation, block: RowBlock, outputs: Vector) -> Matrix:
         k = term.feature - self.n_features
         return block.X[:, term.feature] if k < 0 else outputs[:, k]
 
@@ -530,4 +526,4 @@ class LossOfRows(NamedTuple):
 
     training: WeightedLoss
     outside: WeightedLoss
-    held: NDArray[np.intp]
+    held: Indices

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.forks import Lock
 from cgboost.tables.row_blocks import BLOCK
 
@@ -41,7 +40,7 @@ class Spilled:
     def __len__(self) -> int:
         return self.n_rows
 
-    def __getitem__(self, rows: slice | NDArray[np.intp]) -> Vector:
+    def __getitem__(self, rows: slice | Indices) -> Vector:
         """Some of the values."""
         if isinstance(rows, slice):
             start, stop, _ = rows.indices(self.n_rows)
@@ -81,18 +80,13 @@ class Made:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Vector:
         """All of them, for those who need that."""
-        return np.concatenate([self.make(rows) for rows in slices(self.n_rows, BLOCK)])
+        return np.concatenate([self.make(rows) for rows in blocks_of(self.n_rows, BLOCK)])
 
 
-def slices(n_rows: int, size: int) -> list[slice]:
-    """Slices of at most so many rows, in order."""
-    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
-
-
-def by_blocks(values: Spilled, rows: NDArray[np.intp]) -> Vector:
+def by_blocks(values: Spilled, rows: Indices) -> Vector:
     """Values of some rows, which are in ascending order."""
     chosen = np.empty(len(rows))
-    for block in slices(values.n_rows, BLOCK):
+    for block in blocks_of(values.n_rows, BLOCK):
         first, last = np.searchsorted(rows, [block.start, block.stop])
         if last > first:
             chosen[first:last] = values[block][rows[first:last] - block.start]

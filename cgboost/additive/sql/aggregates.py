@@ -37,7 +37,7 @@ from cgboost.additive.statistics.moments import Moments
 from cgboost.additive.statistics.passes import SplitMoments
 from cgboost.additive.statistics.products import origins
 from cgboost.additive.trees.transformation import Transformation
-from cgboost.arrays import Vector
+from cgboost.arrays import Vector, blocks_of
 from cgboost.losses.loss import Loss
 from cgboost.losses.second_order_model import Quadratic
 from cgboost.losses.squared_error import SquaredError
@@ -102,7 +102,7 @@ class SQLAggregates:
         write = self.sql.write
         scores = [f"{write(part.f(coef, b))} AS f{k}" for k, (part, coef, b, _) in enumerate(own)]
         read = [f"{WEIGHT} AS w", HELD, f"{self._y} AS y", *kept, *scores]
-        rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
+        rows = self.store.query(read)
         before: dict[str, str] = {}
         if len(own) == 1:
             loss = expressions_of(self.loss, SQL("y"), SQL("f0"))
@@ -245,10 +245,10 @@ class SQLOutput:
             number: np.zeros((2 * self.groups[number].n_groups, width))
             for number, *_, width in queries
         }
-        for start in range(0, len(queries), INPUTS_AT_ONCE):
+        for block in blocks_of(len(queries), INPUTS_AT_ONCE):
             text = " UNION ALL ".join(
                 query + f", {nothing}" * (widest - width) + rows
-                for _, query, rows, width in queries[start : start + INPUTS_AT_ONCE]
+                for _, query, rows, width in queries[block]
             )
             for number, code, *sums in self.session.rows(text):
                 own = new[int(number)]
@@ -290,7 +290,7 @@ class SQLOutput:
         away = self.sql.write(distance_expression(groups, SQL(total)))
         read = [f"{WEIGHT} AS w", f"{self._response} AS r", f"2 * ({code}) + {HELD} AS g"]
         read.append(f"{away} AS a")
-        rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
+        rows = self.store.query(read)
         factors = [(), ("a",), ("a", "a"), ("r",), ("a", "r"), ("r", "r")]
         products = [self.division.product(*own) for own in factors]
         sums = np.zeros((2 * groups.n_groups, len(products)))
@@ -447,7 +447,7 @@ class SQLOutput:
         if isinstance(groups, Intervals):
             read.append(f"{distance_column(name)} AS a")
         sums = ", ".join(f"SUM({text})" for text in texts)
-        rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
+        rows = self.store.query(read)
         return f"SELECT {number} AS i, g, {sums}", f" FROM ({rows}) AS q GROUP BY g"
 
     def _parts(self, number: int, n_regressors: int, new: Vector) -> SplitMoments:
@@ -473,9 +473,9 @@ class SQLOutput:
             columns.append(f"{self.sql.write(value - part.origin)} AS t{k}")
         found: dict[Pair, Vector] = {}
         read = [f"{WEIGHT} AS w", HELD, *columns]
-        rows = f"SELECT {', '.join(read)} FROM {self.store.source(*read)}"
-        for start in range(0, len(pairs), MOST_SUMS):
-            some = pairs[start : start + MOST_SUMS]
+        rows = self.store.query(read)
+        for block in blocks_of(len(pairs), MOST_SUMS):
+            some = pairs[block]
             texts = [self.division.product(*(f"t{k}" for k in pair)) for pair in some]
             sums = self.division.by_part(rows, texts) / self._level
             found |= {pair: sums[:, k] for k, pair in enumerate(some)}

@@ -13,7 +13,7 @@ from cgboost.additive.export.expressions import SQL, Operand, added, case, linea
 from cgboost.additive.sql.engines import DatabaseEngine
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import SAME, Intervals
-from cgboost.tables.row_hashes import (
+from cgboost.tables.holdout_choice import (
     COPIES,
     LOW_BITS,
     NO_NUMBER,
@@ -31,7 +31,7 @@ HIGH = 2**LOW_BITS
 
 
 def hash_expression(engine: DatabaseEngine, columns: Sequence[str], seed: int) -> str:
-    """The linear hashes of a row, as :func:`cgboost.tables.row_hashes.content_hash`.
+    """The linear hashes of a row, as :func:`cgboost.tables.holdout_choice.content_hash`.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def numbered_query(
 ) -> str:
     """Some columns of a table and the mixed hashes of the rows, ``mixed``: copies numbered.
 
-    As :func:`cgboost.tables.row_hashes.numbered`. The window is over the copies alone: of
+    As :func:`cgboost.tables.holdout_choice.numbered`. The window is over the copies alone: of
     all rows it would need the memory of all.
 
     Parameters

@@ -16,6 +16,7 @@ from cgboost.additive.export.dialects import kind
 from cgboost.additive.export.expressions import SQL
 from cgboost.additive.sql.engines import kind_of
 from cgboost.additive.sql.session import SQLSession
+from cgboost.arrays import blocks_of
 from cgboost.tables.table_columns import plain_time, some
 from cgboost.tables.table_encoding import LARGEST_NUMBER, Schema
 
@@ -348,5 +349,4 @@ def _classes(session: SQLSession, table: str, target: str) -> list[Any]:
 
 
 def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(items), MOST_AT_ONCE):
-        yield items[start : start + MOST_AT_ONCE]
+    return (items[some] for some in blocks_of(len(items), MOST_AT_ONCE))

@@ -1,6 +1,4 @@
-"""Moments of the data, and stepwise regression from them.
-
-Sufficient statistics of linear regression: counts, means and covariances that can be merged.
+"""Counts, means and covariances of rows, which can be merged, and stepwise regression from them.
 
 A batch has one set of statistics for each of many groups of rows. Statistics of disjoint parts of
 the data merge into those of the whole, in any order, by
@@ -10,11 +8,10 @@ the data merge into those of the whole, in any order, by
 (Chan, Golub, LeVeque, *Algorithms for computing the sample variance*, Amer. Statist. 37, 1983),
 which loses no digits to large means.
 
-Forward stepwise regression from statistics alone, for many groups of rows at once.
-
-Regressors come in the order in which each lowers the squared error of the training rows most, found
-by sweeping the scatter matrix; how many of them stay is decided by the error on holdout rows, whose
-statistics say what any model costs there:
+In forward stepwise regression, of many groups of rows at once, regressors come in the order in
+which each lowers the squared error of the training rows most, found by sweeping the scatter matrix;
+how many of them stay is decided by the error on holdout rows, whose statistics say what any model
+costs there:
 
     Σ w (r − a − bᵀx)² = S_rr − 2bᵀS_xr + bᵀS_xx b + n (r̄ − a − bᵀx̄)²
 """
@@ -29,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Mask, Vector
 
 Codes = NDArray[np.integer]
 
@@ -261,7 +258,7 @@ def mean_squares(moments: Moments) -> Vector:
     return np.asarray(squares[:-1] / max(float(moments.count.sum()), np.finfo(float).tiny))
 
 
-def _varying(moments: Moments, squares: Vector | None) -> NDArray[np.bool_]:
+def _varying(moments: Moments, squares: Vector | None) -> Mask:
     """Which regressors vary in each group by more than rounding errors of their means."""
     squares = mean_squares(moments) if squares is None else squares
     own = np.einsum("gkk->gk", moments.scatter)[:, :-1]
@@ -373,7 +370,7 @@ def full(training: Moments, ridge: float, squares: Vector | None = None) -> Vect
     return np.maximum(S[:, -1, -1] - np.einsum("gk,gk->g", b, solution), 0.0)
 
 
-def _sweep(S: Vector, groups: NDArray[np.intp], pivots: NDArray[np.intp]) -> None:
+def _sweep(S: Vector, groups: Indices, pivots: Indices) -> None:
     """Sweep the scatter of each group on its pivot: its column then holds coefficients."""
     part = S[groups]
     place = np.arange(len(groups))

@@ -23,10 +23,9 @@ from cgboost.additive.statistics.products import (
     origins,
     weighted_means,
 )
-from cgboost.additive.trees.transformation import Transformation
-from cgboost.arrays import Mask, Vector
+from cgboost.arrays import Indices, Mask, Matrix, Vector, blocks_of
 from cgboost.parallel.threads import Mapped
-from cgboost.tables.binning import FeatureGroups, FloatValues
+from cgboost.tables.binning import FeatureGroups
 from cgboost.tables.row_blocks import BLOCK, RowBlock, SourceRows, TableRows
 
 MOST_KEPT = 256
@@ -51,6 +50,10 @@ class SplitMoments:
         half = len(both) // 2
         return cls(both[:half], both[half:])
 
+    def each(self, change: Callable[[Moments], Moments]) -> SplitMoments:
+        """Both, changed."""
+        return SplitMoments(change(self.training), change(self.holdout))
+
     def merged(self, other: SplitMoments) -> SplitMoments:
         """Of the rows of both."""
         return SplitMoments(
@@ -66,16 +69,14 @@ class SplitMoments:
             Of the variables (x, regressors, response): x is about the middle of its group.
         """
         centres = groups.regressor(groups.centres)
-        return SplitMoments(
-            *(own.without_noise(slice(1, -1), centres) for own in vars(self).values())
-        )
+        return self.each(lambda own: own.without_noise(slice(1, -1), centres))
 
-    def beside(self, regressors: NDArray[np.intp]) -> SplitMoments:
+    def beside(self, regressors: Indices) -> SplitMoments:
         """With some of the regressors, of variables (x, regressors, response)."""
         if len(regressors) == self.training.mean.shape[1] - 2:
             return self
         chosen = [0, *(1 + regressors).tolist(), -1]
-        return SplitMoments(self.training.of_variables(chosen), self.holdout.of_variables(chosen))
+        return self.each(lambda own: own.of_variables(chosen))
 
 
 class Passes:
@@ -130,7 +131,7 @@ class Passes:
             self._kept[groups] = np.empty(self.rows.n_rows, dtype=np.uint8)
             self._known[groups] = set()
 
-    def codes(self, groups: FeatureGroups, x: FloatValues, rows: slice) -> NDArray[Any]:
+    def codes(self, groups: FeatureGroups, x: Matrix, rows: slice) -> NDArray[Any]:
         """The groups of an input on the rows of a block."""
         if groups not in self._kept:
             return groups.codes(x)
@@ -138,14 +139,6 @@ class Passes:
             self._kept[groups][rows] = groups.codes(x)
             self._known[groups].add(rows.start)
         return self._kept[groups][rows]
-
-    def values_of(
-        self, term: Transformation, x: FloatValues, regressors: Vector, rows: slice
-    ) -> Vector:
-        """A transformation on the rows of a block."""
-        if not isinstance(term, Transformation):  # a smoother, which has no groups
-            return term(x, regressors)
-        return term.on(self.codes(term.groups, x, rows), x, regressors)
 
     def by_group(
         self,
@@ -208,8 +201,7 @@ class Passes:
             return float(weighted_means([values], self.weights)[0])
         if values not in self._means:
             total, n_rows = 0.0, len(values)
-            for start in range(0, n_rows, BLOCK):
-                rows = slice(start, min(start + BLOCK, n_rows))
+            for rows in blocks_of(n_rows, BLOCK):
                 total += float(self.weights[rows] @ values[rows])
             self._means[values] = total / (float(self.weights.sum()) or 1.0)
         return self._means[values]

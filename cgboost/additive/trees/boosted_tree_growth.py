@@ -16,19 +16,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
-from cgboost.additive.trees.boosted_rows import CodedRows, WorkingResponse
+from cgboost.additive.trees.boosted_trees import CodedRows, WorkingResponse
 from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode
 from cgboost.additive.trees.split_search import BinarySplit, Interactions, SplitSearch
-from cgboost.arrays import Indices, Mask, Vector
+from cgboost.arrays import Indices, Mask, ShortIndices, Vector, blocks_of
 from cgboost.parallel.threads import Mapped
 from cgboost.tables.histograms import bin_matrix, ones_for
 from cgboost.tables.row_blocks import BLOCK
 from cgboost.tolerances import RESIDUE, SMALLEST
-
-NodeOfRow = NDArray[np.int32]
 
 SINGULAR = 1e-12
 """Directions of the regressors that vary by less than this, relative to the one that varies most,
@@ -82,7 +79,7 @@ class GrownTree:
     """
 
     tree: ModelTree
-    place: NodeOfRow
+    place: ShortIndices
     gains: Vector
 
     def values(self, z: Vector) -> Vector:
@@ -134,9 +131,7 @@ class TreeGrower:
         n_features, features = len(rows.groups), rows.regressors.features
         self.interactions = interactions or Interactions(np.ones((1, n_features), dtype=bool))
         self._starts = np.cumsum([0, *(own.n_groups for own in rows.groups)])
-        self._blocks = [
-            slice(start, min(start + BLOCK, rows.n_rows)) for start in range(0, rows.n_rows, BLOCK)
-        ]
+        self._blocks = list(blocks_of(rows.n_rows, BLOCK))
         self._ones = ones_for(min(rows.n_rows, BLOCK), n_features)
         self._sums_of_z = _SumsOfRegressors(rows.z)
         weights = training / max(float(training.sum()), SMALLEST)
@@ -190,7 +185,11 @@ class TreeGrower:
         return np.sort(np.argsort(-rounded, kind="stable")[: self.most])
 
     def _fit(
-        self, nodes: list[GrowingNode], new: list[int], place: NodeOfRow, working: WorkingResponse
+        self,
+        nodes: list[GrowingNode],
+        new: list[int],
+        place: ShortIndices,
+        working: WorkingResponse,
     ) -> None:
         """Give new nodes their models."""
 
@@ -244,7 +243,7 @@ class TreeGrower:
         return lost
 
     def _finished(
-        self, nodes: list[GrowingNode], place: NodeOfRow, working: WorkingResponse
+        self, nodes: list[GrowingNode], place: ShortIndices, working: WorkingResponse
     ) -> GrownTree:
         counts = np.bincount(place, weights=working.counts, minlength=len(nodes))
         gains = np.zeros(len(self.rows.groups))
@@ -293,7 +292,7 @@ class TreeGrower:
         nodes: list[GrowingNode],
         open_nodes: list[int],
         best: Indices,
-        place: NodeOfRow,
+        place: ShortIndices,
         working: WorkingResponse,
     ) -> Vector:
         """Sums of (counts, h, hr, h r z…) by node and group of values, z of unit variance.
@@ -336,7 +335,7 @@ class TreeGrower:
         return total.reshape(n_open, n_groups, -1).transpose(0, 2, 1)
 
     def _divide(
-        self, nodes: list[GrowingNode], number: int, split: BinarySplit, place: NodeOfRow
+        self, nodes: list[GrowingNode], number: int, split: BinarySplit, place: ShortIndices
     ) -> list[int]:
         """Give a node two children and move its rows on; the numbers of the children."""
         node, first = nodes[number], len(nodes)

@@ -3,17 +3,15 @@
 Natarajan, Pednault, *Segmented regression estimators for massive data sets*, SIAM Data Mining 2002;
 Pednault, *Transform Regression and the Kolmogorov Superposition Theorem*, SDM 2006, sections 4 and
 8. How it is grown is in :mod:`cgboost.additive.trees.model_tree_growth`.
-
-The multiway split of a node of a model tree on one feature, and the models of its branches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import (
     BETTER,
@@ -30,7 +28,7 @@ from cgboost.additive.trees.transformation import (
     transformation,
     values_in_words,
 )
-from cgboost.arrays import Indices, Matrix, Vector
+from cgboost.arrays import Indices, Mask, Matrix, Vector, blocks_of
 from cgboost.tables.binning import FeatureGroups, Intervals
 from cgboost.tables.row_blocks import BLOCK
 from cgboost.tables.table_columns import legible
@@ -193,8 +191,7 @@ class ModelTree:
         levels = np.array([node.level for node in self.nodes])
         coef = np.array([node.coef for node in self.nodes])
         values = np.empty(len(X))
-        for start in range(0, len(X), BLOCK):
-            rows = slice(start, start + BLOCK)
+        for rows in blocks_of(len(X), BLOCK):
             place, z = self.apply(X[rows]), self.regressors(X[rows])
             values[rows] = levels[place] + np.einsum("ik,ik->i", coef[place], z)
         return values
@@ -364,7 +361,7 @@ def branches(node: ModelTreeNode, split: ModelTreeSplit, judge: Judge) -> list[M
     """The nodes that a split makes: the corrected model, or its own one if it judges better."""
     found = []
     for k in range(len(split.parts.training)):
-        parts = SplitMoments(split.parts.training[[k]], split.parts.holdout[[k]])
+        parts = split.parts.each(itemgetter([k]))
         own = linear_model(parts, judge, node.depth + 1)
         coef = node.coef + split.corrections.coef[k]
         level = node.level + float(split.corrections.intercept[k])
@@ -413,9 +410,7 @@ def large_branches(leaf: Indices, training: Moments, ordered: bool, smallest: fl
     return child
 
 
-def _in_sequence(
-    leaf: Indices, training: Moments, stray: NDArray[np.bool_], ordered: bool
-) -> list[list[int]]:
+def _in_sequence(leaf: Indices, training: Moments, stray: Mask, ordered: bool) -> list[list[int]]:
     """Groups of each leaf, leaves in the order in which they are neighbours."""
     found: dict[int, list[int]] = {}
     for group in np.flatnonzero(~stray).tolist():
@@ -427,9 +422,7 @@ def _in_sequence(
 
 
 def _rest(parts: SplitMoments, coef: Vector, level: float) -> SplitMoments:
-    return SplitMoments(
-        left_over(parts.training, coef, level), left_over(parts.holdout, coef, level)
-    )
+    return parts.each(lambda own: left_over(own, coef, level))
 
 
 def _merged(feature: int, groups: FeatureGroups, rest: SplitMoments) -> Indices:
@@ -437,7 +430,7 @@ def _merged(feature: int, groups: FeatureGroups, rest: SplitMoments) -> Indices:
     size = len(rest.training)
     there = (rest.training.count > 0) | (rest.holdout.count > 0)
     kept = np.append(np.flatnonzero(there[:-1]), size - 1)
-    few = _with_regressor(SplitMoments(rest.training[kept], rest.holdout[kept]))
+    few = _with_regressor(rest.each(itemgetter(kept)))
     term = transformation(feature, groups, few.training, few.holdout)
     place = np.searchsorted(kept, np.arange(size), side="right") - 1
     return term.leaf[np.maximum(place, 0)]
@@ -447,23 +440,18 @@ def _with_regressor(parts: SplitMoments) -> SplitMoments:
     """The same with a regressor that is 0 in front, if there is none: all are categories."""
     if parts.training.mean.shape[1] > 1:
         return parts
-    padded = [
-        Moments(
-            moments.count,
-            np.pad(moments.mean, ((0, 0), (1, 0))),
-            np.pad(moments.scatter, ((0, 0), (1, 0), (1, 0))),
+    return parts.each(
+        lambda own: Moments(
+            own.count,
+            np.pad(own.mean, ((0, 0), (1, 0))),
+            np.pad(own.scatter, ((0, 0), (1, 0), (1, 0))),
         )
-        for moments in (parts.training, parts.holdout)
-    ]
-    return SplitMoments(*padded)
+    )
 
 
 def _joined(parts: SplitMoments, child: Indices, count: int) -> SplitMoments:
     taken = np.flatnonzero(child >= 0)
-    own = child[taken]
-    return SplitMoments(
-        parts.training[taken].joined(own, count), parts.holdout[taken].joined(own, count)
-    )
+    return parts.each(lambda own: own[taken].joined(child[taken], count))
 
 
 def _leaf(

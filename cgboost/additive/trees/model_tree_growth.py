@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.stage import StageOutputs
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
@@ -31,11 +30,9 @@ from cgboost.additive.trees.model_tree import (
     split_of,
 )
 from cgboost.additive.trees.transformation import transformation
-from cgboost.arrays import Indices, Matrix, Vector
+from cgboost.arrays import Indices, Matrix, ShortIndices, Vector, blocks_of
 from cgboost.tables.binning import FeatureGroups, Intervals
 from cgboost.tables.row_blocks import RowBlock
-
-NodeOfRow = NDArray[np.int32]
 
 PRODUCTS = 2**23
 """Products of variables that are held for rows at once (64 MB)."""
@@ -70,7 +67,7 @@ class NodePasses(Passes):
     """Passes that make statistics in the nodes of a tree."""
 
     def by_node(
-        self, tree: ModelTree, place: NodeOfRow, nodes: list[int], response: Vector
+        self, tree: ModelTree, place: ShortIndices, nodes: list[int], response: Vector
     ) -> Iterator[tuple[int, list[SplitMoments]]]:
         """Statistics of (regressors, response) in each group of each feature, node by node.
 
@@ -85,14 +82,14 @@ class NodePasses(Passes):
         width = len(tree.regressors) + 1
         size = 2 * width**2 * sum(groups.n_groups for groups in tree.groups)
         step = max(1, STATISTICS // size)
-        for first in range(0, len(nodes), step):
-            chosen = nodes[first : first + step]
+        for block in blocks_of(len(nodes), step):
+            chosen = nodes[block]
             found = self._of_nodes(tree, place, chosen, response)
             for slot, number in enumerate(chosen):
                 yield number, [_part(both, slot, len(chosen)) for both in found]
 
     def _of_nodes(
-        self, tree: ModelTree, place: NodeOfRow, nodes: list[int], response: Vector
+        self, tree: ModelTree, place: ShortIndices, nodes: list[int], response: Vector
     ) -> list[Moments]:
         """For each feature, statistics of groups that are numbered by node, part and value."""
         slots = np.full(len(tree.nodes), -1)
@@ -121,7 +118,7 @@ class NodePasses(Passes):
         return totals
 
 
-def _move_on(tree: ModelTree, where: NodeOfRow, X: Matrix) -> None:
+def _move_on(tree: ModelTree, where: ShortIndices, X: Matrix) -> None:
     """Bring rows to the children of nodes that have been split since."""
     for number in np.unique(where).tolist():
         node = tree.nodes[number]
@@ -210,7 +207,7 @@ def grown(
         coming: list[int] = []
         for number, parts in passes.by_node(tree, place, waiting, response):
             if number == 0:
-                whole = SplitMoments(parts[0].training.together(), parts[0].holdout.together())
+                whole = parts[0].each(Moments.together)
                 tree.nodes[0] = linear_model(whole, judge, 0)
                 tree.explained = _explained(tree.nodes[0], whole.training)
                 start = float(judge.rows(whole).scatter[0, -1, -1])

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cgboost.additive.statistics.moments import BETTER
 from cgboost.arrays import Indices, Mask, Vector
@@ -231,7 +230,7 @@ class _Layout:
     features: Indices
     groups: Indices
     missing: Indices
-    is_ordered: NDArray[np.bool_]
+    is_ordered: Mask
 
     @classmethod
     def of_all(cls, groups: list[FeatureGroups], starts: Indices) -> list[_Layout]:

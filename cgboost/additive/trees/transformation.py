@@ -27,9 +27,9 @@ from cgboost.additive.statistics.moments import (
     stepwise,
 )
 from cgboost.additive.trees.merging import ANY_PAIR, MergeablePairs, Merging, any_two, chain
-from cgboost.arrays import Indices, Vector
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.forks import cached_property
-from cgboost.tables.binning import FeatureGroups, FloatValues, Intervals
+from cgboost.tables.binning import FeatureGroups, Intervals
 from cgboost.tables.table_columns import legible
 from cgboost.tables.table_encoding import Schema
 from cgboost.tolerances import RESIDUE, SMALLEST
@@ -75,11 +75,11 @@ class Transformation:
         """Number of leaves."""
         return len(self.intercept)
 
-    def __call__(self, x: FloatValues, regressors: Vector) -> Vector:
+    def __call__(self, x: Matrix, regressors: Vector) -> Vector:
         """Values for the feature x, shape (n_rows,), and regressors, (n_rows, n_regressors)."""
         return self.on(self.groups.codes(x), x, regressors)
 
-    def on(self, codes: NDArray[np.integer], x: FloatValues, regressors: Vector) -> Vector:
+    def on(self, codes: NDArray[np.integer], x: Matrix, regressors: Vector) -> Vector:
         """The same where the groups of the values are known."""
         codes = codes.astype(np.intp, copy=False)
         level, slope, beside = self._of_groups

@@ -44,7 +44,6 @@ from cgboost.losses.registry import (
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.learners.feed_forward import FeedForwardPricer
 from cgboost.pricing.learners.learners import (
     IndependentPricer,
     LearnerPricer,
@@ -53,6 +52,7 @@ from cgboost.pricing.learners.learners import (
     newton_response,
     residuals,
 )
+from cgboost.pricing.learners.stage_learners import FeedForwardPricer
 
 
 @dataclass(eq=False, repr=False)
@@ -155,7 +155,7 @@ class BaseAnyBoost(BaseLearnerBoost):
             loss = loss_on_rows(self.loss, target, rows.weights)
             pricer: Pricer = pool
             if self.orthogonalize:
-                from cgboost.pricing.learners.orthogonal_learners import OrthogonalPricer
+                from cgboost.pricing.learners.stage_learners import OrthogonalPricer
 
                 constant = self.start == "constant"
                 pricer = OrthogonalPricer(pool, len(rows.weights), constant=constant)

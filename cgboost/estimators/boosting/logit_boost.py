@@ -29,7 +29,7 @@ from cgboost.losses.log_loss import LogLoss
 from cgboost.losses.loss import WeightedLoss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.learners.class_by_class import ClassByClassPricer
+from cgboost.pricing.learners.joint_pricer import ClassByClassPricer
 from cgboost.pricing.learners.learners import LearnerPricer, newton_response
 from cgboost.pricing.univariate.lines import LinePool, LinePricer
 

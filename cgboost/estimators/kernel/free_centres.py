@@ -19,8 +19,8 @@ from cgboost.masters.rkhs.staged import StagedMaster
 from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.penalties import RKHS, get_penalty
 from cgboost.pricing import KernelPool
-from cgboost.pricing.centres.features_read import columns_read, features_read
 from cgboost.pricing.centres.free_centre_pricer import FreeCentrePricer
+from cgboost.pricing.centres.projection import columns_read, features_read
 from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 
 DEFAULT_CENTRES = 200

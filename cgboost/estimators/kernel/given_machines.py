@@ -22,10 +22,8 @@ from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel
 from cgboost.kernels.combinations import Cosine
 from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
+from cgboost.kernels.numeric.distances import RBF, Matern, RationalQuadratic
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
-from cgboost.kernels.numeric.matern import Matern
-from cgboost.kernels.numeric.rational_quadratic import RationalQuadratic
-from cgboost.kernels.numeric.rbf import RBF
 from cgboost.kernels.sparse_rows import stacked
 from cgboost.tolerances import UNIT_ROUNDOFF
 

@@ -13,8 +13,11 @@ from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.penalties import GroupNorm, get_penalty
-from cgboost.pricing.rkhs.quadratic_forms import gram_megabytes
-from cgboost.pricing.rkhs.whole_kernel_pricer import WholeKernelPool, WholeKernelPricer
+from cgboost.pricing.rkhs.whole_kernel_pricer import (
+    WholeKernelPool,
+    WholeKernelPricer,
+    gram_megabytes,
+)
 
 KERNELS_PER_ROUND = 30
 """Kernels a round: a master with a few too many costs less than another pass over all …"""

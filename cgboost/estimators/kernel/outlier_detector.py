@@ -20,7 +20,7 @@ from cgboost.estimators.common.training_rows import EvalSets, TrainingRows
 from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.generation.callbacks import Score, error_rate
 from cgboost.kernels.library import KernelLibrary
-from cgboost.kernels.numeric.rbf import RBF
+from cgboost.kernels.numeric.distances import RBF
 from cgboost.losses import SupportVectorLoss, one_class
 from cgboost.penalties import Penalty, get_penalty
 

@@ -64,8 +64,7 @@ from cgboost.optimizers.refits.refits import refit_of
 from cgboost.optimizers.refits.ridged import RidgedLoss
 from cgboost.optimizers.solver_options import checked_options
 from cgboost.pricing.latent import GrowingMatrix, KernelFactorSpace, LinearFactorSpace
-from cgboost.pricing.latent.latent_factor_pricer import LatentFactorPricer
-from cgboost.pricing.latent.shared_factors import SharedFactorPricer
+from cgboost.pricing.latent.latent_factor_pricer import LatentFactorPricer, SharedFactorPricer
 
 Errors = Callable[[Indices, Indices], list[float]]
 """errors(train, test): the summed errors on test rows of models with 1, 2, … factors."""

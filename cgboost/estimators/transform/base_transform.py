@@ -265,7 +265,7 @@ default="duckdb"
             If the dialect is unknown; if there are more than two classes and ``label`` is not one
             of them, or two and it is not the second, or it is given to a regressor; if the loss is
             your own and has a link: only the link of the Poisson loss is available in SQL; as
-            :func:`cgboost.additive.export.sql.select_statement`.
+            :func:`cgboost.additive.export.sql.models_statement`.
 
         Notes
         -----

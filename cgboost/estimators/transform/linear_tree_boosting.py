@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from cgboost.additive.export.tree_sql import trees_statement
 from cgboost.additive.holdout import HoldoutLoss, mean_loss
 from cgboost.additive.places.memory import in_memory
-from cgboost.additive.trees.boosted_rows import CodedRows
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
+from cgboost.additive.trees.boosted_trees import CodedRows
 from cgboost.additive.trees.split_search import Interactions
 from cgboost.additive.trees.transformation import formula_in_words
 from cgboost.arrays import Vector

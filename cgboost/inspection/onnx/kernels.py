@@ -15,12 +15,9 @@ from cgboost.inspection.onnx.graph import Name, OperatorGraph
 from cgboost.kernels import Normalized
 from cgboost.kernels.combinations import Cosine
 from cgboost.kernels.kernel import Kernel, Product, Sum
+from cgboost.kernels.numeric.differences import Chi2, Laplacian, Periodic
+from cgboost.kernels.numeric.distances import RBF, Matern, RationalQuadratic
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
-from cgboost.kernels.numeric.laplacian import Chi2, Laplacian
-from cgboost.kernels.numeric.matern import Matern
-from cgboost.kernels.numeric.periodic import Periodic
-from cgboost.kernels.numeric.rational_quadratic import RationalQuadratic
-from cgboost.kernels.numeric.rbf import RBF
 from cgboost.kernels.on_columns import On
 
 Centres = NDArray[np.float64]

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.arrays import Matrix
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.kernels.expansions import Weights, items
 from cgboost.kernels.kernel import Kernel, Norms
 
@@ -114,7 +113,7 @@ class PairMemory:
         function: Callable[[Any, Any], float],
         *,
         symmetric: bool,
-    ) -> NDArray[np.float64]:
+    ) -> Vector:
         """Values of all rows with all centres, those that are missing evaluated now."""
         mine, its = self._numbers(rows), self._numbers(centres)
         objects, others = list(self._objects.values()), np.unique(its)
@@ -129,7 +128,7 @@ class PairMemory:
                 self._known[missing, first] = True
         return self._values[np.ix_(mine, its)]
 
-    def _numbers(self, objects: Iterable[Any]) -> NDArray[np.intp]:
+    def _numbers(self, objects: Iterable[Any]) -> Indices:
         return np.array([self._number[identity(item)] for item in objects], dtype=np.intp)
 
 

@@ -10,11 +10,8 @@ optimises α and b at every Z, and has the gradient in Z by the envelope theorem
 ::
 
     smoothing.py           losses with two derivatives: Moreau–Yosida smoothing of those with kinks
-    features_read.py       the features that a kernel reads
     coefficients.py        the best α and b of given columns: Newton's method
     projection.py          min J and its gradient as a function of the centres
-    starts.py              where centres start: weighted k-means
-    polishing.py           L-BFGS over all centres at once, growing in stages
-    dual_ascent.py         better dual points for the bound
-    free_centre_pricer.py  stages as rounds of the loop
+    polishing.py           where centres start; L-BFGS over all at once, growing in stages
+    free_centre_pricer.py  stages as rounds of the loop; better dual points for the bound
 """

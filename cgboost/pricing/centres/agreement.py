@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.arrays import Indices, Vector
+from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, Matrix
 from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic
@@ -121,8 +121,7 @@ def squared_lengths(kernel: Kernel, Z: Matrix, coef: Matrix) -> Vector:
     """
     Z = Z.astype(np.float64)
     total = np.zeros(coef.shape[1])
-    for start in range(0, len(Z), ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
+    for rows in blocks_of(len(Z), ROWS_AT_ONCE):
         total += np.sum(coef[rows] * (kernel(Z[rows], Z) @ coef), axis=0)
     norms: Vector = np.asarray(squared_norms(Z), dtype=np.float64)
     rounding = kernel.rounding(Arithmetic(norms, Z.shape[1], UNIT_ROUNDOFF))

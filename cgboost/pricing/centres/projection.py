@@ -4,23 +4,45 @@
 
     ∂v/∂z_pj = α_pj (w_p Σ_i α_pi ∂k_p(z_i, z_j)/∂z_j − Σ_i r_i ∂k_p(x_i, z_j)/∂z_j)
 
-at the optimal α (envelope theorem): rows with r_i = 0 do not count.
+at the optimal α (envelope theorem): rows with r_i = 0 do not count. Centres have coordinates in
+the features that their kernel reads alone.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from cgboost.arrays import Indices, Matrix, Vector
-from cgboost.kernels import Kernel
+from cgboost.arrays import Indices, Mask, Matrix, Vector
+from cgboost.kernels import Columns, Kernel
+from cgboost.kernels.on_columns import On
 from cgboost.pricing.centres.coefficients import Coefficients, optimal_coefficients
-from cgboost.pricing.centres.features_read import features_read
 from cgboost.pricing.centres.smoothing import CurvedLoss
+
+
+def columns_read(kernel: Kernel) -> Iterator[Columns | None]:
+    """The columns that each part of a fitted kernel reads; None: all of them."""
+    if isinstance(kernel, On):
+        yield kernel.columns
+        return
+    parts = list(kernel.parts())
+    for part in parts:
+        yield from columns_read(part)
+    if not parts:
+        yield None
+
+
+def features_read(kernel: Kernel, n_features: int) -> Mask:
+    """Whether a fitted kernel reads each feature, shape (n_features,)."""
+    read = np.zeros(n_features, dtype=bool)
+    for columns in columns_read(kernel):
+        read[slice(None) if columns is None else list(columns.places)] = True
+    return read
+
 
 CentreSets = Sequence[Matrix]
 """The centres of every kernel, each of shape (n_centres of the kernel, n_features)."""

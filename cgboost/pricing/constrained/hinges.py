@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.generation.columns import Column
+from cgboost.pricing.constrained.oriented import FeaturedPool
 from cgboost.pricing.scans.candidates import NO_NUMBERS, NO_PLACES
 from cgboost.pricing.univariate.stumps import StumpPool
 
@@ -140,12 +140,12 @@ class ShapePool:
     strata: tuple[str, ...] = ("stump", RISING, FALLING)
 
     def __init__(self, stumps: StumpPool, hinges: HingePool) -> None:
-        self._places: list[tuple[Any, int]] = [(stumps, 0), (hinges, 0), (hinges, 1)]
+        self._places: list[tuple[FeaturedPool, int]] = [(stumps, 0), (hinges, 0), (hinges, 1)]
 
     def size(self, stratum: int) -> int:
         """Number of columns of a kind."""
         pool, own = self._places[stratum]
-        return int(pool.size(own))
+        return pool.size(own)
 
     def rows(self, stratum: int) -> Indices | None:
         """These columns belong to no training row."""
@@ -154,23 +154,19 @@ class ShapePool:
     def features(self, stratum: int) -> Indices:
         """The feature of every column, −1 for the constant."""
         pool, own = self._places[stratum]
-        features: Indices = pool.features(own)
-        return features
+        return pool.features(own)
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
         """r·h of columns of a kind."""
         pool, own = self._places[stratum]
-        scores: Vector = pool.scores(own, indices, response)
-        return scores
+        return pool.scores(own, indices, response)
 
-    def values(self, stratum: int, indices: Indices) -> Vector:
+    def values(self, stratum: int, indices: Indices) -> Matrix:
         """Columns of a kind on the training rows, as the rows of an array."""
         pool, own = self._places[stratum]
-        values: Vector = pool.values(own, indices)
-        return values
+        return pool.values(own, indices)
 
     def column(self, stratum: int, index: int) -> Column:
         """One column of a kind."""
         pool, own = self._places[stratum]
-        column: Column = pool.column(own, index)
-        return column
+        return pool.column(own, index)

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.arrays import Indices, Vector
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.generation.columns import Column, evaluate
+from cgboost.pricing.scans.candidates import ColumnPool
 
 
 class OppositeFamily:
@@ -55,26 +55,8 @@ class Opposite:
         return [self.hypothesis], np.full(1, -1.0), [self.stratum]
 
 
-class FeaturedPool(Protocol):
+class FeaturedPool(ColumnPool, Protocol):
     """A pool of columns, each of them of one feature."""
-
-    strata: tuple[str, ...]
-
-    def size(self, stratum: int) -> int:
-        """Number of columns in a stratum."""
-        ...
-
-    def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
-        """r·h."""
-        ...
-
-    def values(self, stratum: int, indices: Indices) -> NDArray[np.floating[Any]]:
-        """Columns on the training rows, as the rows of an array."""
-        ...
-
-    def column(self, stratum: int, index: int) -> Column:
-        """One column."""
-        ...
 
     def features(self, stratum: int) -> Indices:
         """The feature of every column, −1 for a constant."""
@@ -101,7 +83,7 @@ class OrientedPool:
     ) -> None:
         self.pool, self.strata = pool, pool.strata
         self.n_budgets = len(budgets)
-        self._closed: list[NDArray[np.bool_]] = []
+        self._closed: list[Mask] = []
         self._drawn: list[Vector] = []
         for number, name in enumerate(pool.strata):
             features = pool.features(number)

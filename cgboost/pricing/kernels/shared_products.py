@@ -12,7 +12,7 @@ import numpy as np
 from cgboost.arrays import Indices, Matrix
 from cgboost.forks import cached_property
 from cgboost.kernels import Kernel, squared_norms
-from cgboost.kernels.numeric.rbf import fill_squared_distances
+from cgboost.kernels.numeric.distances import fill_squared_distances
 from cgboost.kernels.sparse_rows import chunks, products_of
 
 EVERYTHING = slice(None)

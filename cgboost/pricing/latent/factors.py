@@ -1,8 +1,4 @@
-"""Latent factors as columns, and the basis that they grow.
-
-Matrices that grow by columns, and the basis of latent factors on the training rows.
-
-Latent factors as functions of new rows, cut loose from the training data as far as they can be.
+"""Latent factors: their basis on the training rows, and factors as functions of new rows.
 
 Factors come one after another, each orthogonal to those before it on the training rows. Each was
 made in a deflated space; these formulas bring all of them back to the original one.
@@ -12,13 +8,14 @@ made in a deflated space; these formulas bring all of them back to the original 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, Vector, blocks_of
 from cgboost.generation.columns import PREDICTION_BLOCK, Term
 from cgboost.kernels import Kernel, kernel_values
 
@@ -114,7 +111,7 @@ class FactorBasis:
 class FactorHypothesis:
     """The factor of this number in a family."""
 
-    family: LinearFactors | KernelFactors
+    family: Factors
     number: int
 
 
@@ -128,8 +125,40 @@ class Nested(GrowingMatrix):
         self.put(number, column / length)
 
 
+class Factors(ABC):
+    """Factors T(x) = φ(x)ᵀR, of what a kind of them makes of x.
+
+    Attributes
+    ----------
+    rotations : Nested
+        R.
+    """
+
+    rotations: Nested
+
+    @abstractmethod
+    def combined(self, X: Any, B: Vector) -> Vector:
+        """φ(X)B on the rows of X, for some coefficients B."""
+
+    def coef(self, numbers: Sequence[int], coef: Vector) -> Vector:
+        """Rc: of the features G = W(PᵀW)⁻¹c, of the kernel at the training rows β (eq. 44)."""
+        return self.rotations.values[:, list(numbers)] @ coef
+
+    def outputs(self, X: Any, hypotheses: Sequence[FactorHypothesis]) -> Vector:
+        """Values of some factors, shape (n_rows, n_hypotheses)."""
+        return self.combined(X, self.rotations.values[:, [own.number for own in hypotheses]])
+
+    @staticmethod
+    def weighted_sum(X: Any, terms: Sequence[Term]) -> Vector:
+        """Σ coef·factor through the coefficients of features or of the kernel ([M] eq. 47)."""
+        total = np.zeros(X.shape[0])
+        for family, hypotheses, coef in terms:
+            total += family.combined(X, family.coef([own.number for own in hypotheses], coef))
+        return total
+
+
 @dataclass(eq=False)
-class LinearFactors:
+class LinearFactors(Factors):
     """Factors T(x) = (x − μ)ᵀR with R = W(PᵀW)⁻¹ ([M] eq. 4); without deflation R = W/lengths.
 
     Attributes
@@ -159,27 +188,13 @@ class LinearFactors:
         self.weights.put(number, weights)
         self.rotations.solve(number, weights, along, length)
 
-    def coef(self, numbers: Sequence[int], coef: Vector) -> Vector:
-        """G = W(PᵀW)⁻¹c, the coefficients of the features, shape (n_features,)."""
-        return self.rotations.values[:, list(numbers)] @ coef
-
-    def outputs(self, X: Any, hypotheses: Sequence[FactorHypothesis]) -> Vector:
-        """Values of some factors, shape (n_rows, n_hypotheses)."""
-        R = self.rotations.values[:, [hypothesis.number for hypothesis in hypotheses]]
-        return product(X, R) - self.means @ R
-
-    @staticmethod
-    def weighted_sum(X: Any, terms: Sequence[Term]) -> Vector:
-        """Σ coef·factor through the coefficients of the features."""
-        total = np.zeros(X.shape[0])
-        for family, hypotheses, coef in terms:
-            g = family.coef([hypothesis.number for hypothesis in hypotheses], coef)
-            total += product(X, g) - family.means @ g
-        return total
+    def combined(self, X: Any, B: Vector) -> Vector:
+        """(X − e·μᵀ)B."""
+        return product(X, B) - self.means @ B
 
 
 @dataclass(eq=False)
-class KernelFactors:
+class KernelFactors(Factors):
     """Factors T(x) = k̃(x)ᵀA(TᵀΓK̃A)⁻¹ ([M] Alg. 5, line 11); without deflation k̃(x)ᵀA/lengths.
 
     They are evaluated as (k(x) − means)ᵀR, by the kernel that is not centred.
@@ -220,30 +235,11 @@ class KernelFactors:
         centred = dual_weights - self.shares * dual_weights.sum()
         self.rotations.solve(number, centred, triangle if self.deflated else np.zeros(0), length)
 
-    def coef(self, numbers: Sequence[int], coef: Vector) -> Vector:
-        """β, the coefficients of the kernel at the training rows ([M] eq. 44), shape (n_rows,)."""
-        return self.rotations.values[:, list(numbers)] @ coef
-
-    def outputs(self, X: Any, hypotheses: Sequence[FactorHypothesis]) -> Vector:
-        """Values of some factors, shape (n_rows, n_hypotheses)."""
-        R = self.rotations.values[:, [hypothesis.number for hypothesis in hypotheses]]
-        return self._combined(X, R)
-
-    @staticmethod
-    def weighted_sum(X: Any, terms: Sequence[Term]) -> Vector:
-        """Σ coef·factor through the coefficients of the kernel ([M] eq. 47)."""
-        total = np.zeros(X.shape[0])
-        for family, hypotheses, coef in terms:
-            beta = family.coef([hypothesis.number for hypothesis in hypotheses], coef)
-            total += family._combined(X, beta)
-        return total
-
-    def _combined(self, X: Any, B: Vector) -> Vector:
+    def combined(self, X: Any, B: Vector) -> Vector:
         """(K(X, centres) − e·meansᵀ)B, by blocks of rows."""
         values = np.empty((X.shape[0], *B.shape[1:]))
         step = max(1, PREDICTION_BLOCK // max(1, len(self.centres)))
-        for start in range(0, X.shape[0], step):
-            rows = slice(start, start + step)
+        for rows in blocks_of(X.shape[0], step):
             block = kernel_values(self.name, self.kernel, X[rows], self.centres)
             values[rows] = product(block, B)
         return values - self.means @ B

@@ -1,6 +1,4 @@
-"""Pricer of latent factors: the spaces and their search.
-
-Search for latent factors in spaces: the centred training rows X̃, or their images under a kernel.
+"""Latent factors in spaces: the centred training rows X̃, or their images under a kernel.
 
 Deflated data (I − TTᵀΓ)X̃ are never made: they act through what is taken out of vectors ([M]
 Corollary 2 and eq. 43). Nor are centred ones:
@@ -10,27 +8,28 @@ Corollary 2 and eq. 43). Nor are centred ones:
 For a pseudo-response u and the factors T so far, the direction of steepest descent in deflated data
 is w = X̃ᵀa with a = (I − ΓTTᵀ)u; on the training rows it is X̃w without its part in T.
 
-[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006.
+As columns the hypotheses are linear, t = X̃w with ‖w‖ = 1; the best one against the pseudo-response
+u has w ∝ X̃ᵀu. Under the constraint tᵀΓtⱼ = 0 it has w ∝ (X̃ − TTᵀΓX̃)ᵀu: the same in deflated
+data, in closed form. A search is therefore exact, and one that finds nothing proves something.
 
-Latent factors as columns: each the direction of steepest descent, orthogonal to all before it.
+[M] is Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006: Algorithm
+3 with a ``LinearFactorSpace``, Algorithm 5 with a ``KernelFactorSpace``.
 
-The hypotheses are linear, t = X̃w with ‖w‖ = 1; the best one against the pseudo-response u has
-w ∝ X̃ᵀu. Under the constraint tᵀΓtⱼ = 0 it has w ∝ (X̃ − TTᵀΓX̃)ᵀu: the same in deflated data, in
-closed form. A search is therefore exact, and one that finds nothing proves something.
-
-Momma, Bennett, *Constructing Orthogonal Latent Features for Arbitrary Loss*, 2006: Algorithm 3 with
-a ``LinearFactorSpace``, Algorithm 5 with a ``KernelFactorSpace``.
+Several outputs may share their factors: for the pseudo-responses U, shape (n_rows, n_outputs), w is
+the left and v the right singular vector of X̃ᵀU with the largest singular value: the direction along
+which the outputs together fall most steeply, max Σ_k (tᵀu_k)² over t = X̃w. It is the factor of the
+one pseudo-response Uv. With squared errors that is PLS with several responses.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, Vector, blocks_of
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.generation.protocols import MasterState, Priced
@@ -103,8 +102,7 @@ class LinearFactorSpace:
         values, pulled = np.empty(self.X.shape[0]), np.zeros(len(w))
         w = w.astype(self.X.dtype, copy=False)
         step = max(1, ENTRIES_IN_CACHE // max(1, self.X.shape[1]))
-        for start in range(0, len(values), step):
-            rows = slice(start, start + step)
+        for rows in blocks_of(len(values), step):
             block = self.X[rows]
             values[rows] = block @ w - shift
             weighted = self.weights[rows] * values[rows]
@@ -436,3 +434,64 @@ class LatentFactorPricer:
 def _size_of_output(state: MasterState) -> float:
     """That of the output, in units of the response: how far rounding may move the latter."""
     return 0.0 if state.curvature is None else float(np.linalg.norm(state.curvature * state.output))
+
+
+class SharedFactorPricer(LatentFactorPricer):
+    """Prices out the next latent factor of several outputs.
+
+    Parameters
+    ----------
+    space : LinearFactorSpace or KernelFactorSpace
+    n_outputs : int
+    deflate : bool, default=True
+        As in :class:`LatentFactorPricer`.
+    """
+
+    def __init__(self, space: FactorSpace, n_outputs: int, *, deflate: bool = True) -> None:
+        super().__init__(space, deflate=deflate)
+        self._space, self._n_outputs = space, n_outputs
+        self._first_sizes = np.zeros(n_outputs)
+
+    def memory(self) -> dict[str, Any]:
+        """Also how large the pseudo-response of each output was."""
+        return {**super().memory(), "first_sizes": self._first_sizes}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on from these factors."""
+        super().recall(memory)
+        self._first_sizes = memory.get("first_sizes", self._first_sizes)  # 0.2.0 had none
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """The next factor, once for every output."""
+        self._follow(state)
+        mixture = self._mixture(state.pseudo_response)
+        single = replace(
+            state,
+            columns=[column for column in state.columns if column.output == 0],
+            pseudo_response=state.pseudo_response @ mixture,
+            curvature=None,
+        )
+        sizes = np.linalg.norm(state.pseudo_response, axis=0)
+        self._first_sizes = np.maximum(self._first_sizes, sizes)
+        priced = super().price(single, limit)
+        if priced is OPTIMAL and not self._are_settled(state.pseudo_response, sizes):
+            return NO_FURTHER
+        columns = [
+            replace(column, key=(column.key, k), output=k)
+            for column in priced.columns
+            for k in range(self._n_outputs)
+        ]
+        return replace(priced, columns=columns)
+
+    def _are_settled(self, responses: Vector, sizes: Vector) -> bool:
+        """Whether every output is: where one has longer slopes, rounding hides the others'."""
+        gone = sizes <= ROUNDING_UNITS * self._search.precision * self._first_sizes
+        outputs = zip(responses.T, sizes, gone, strict=True)
+        return all(nothing or self._is_settled(u, float(size)) for u, size, nothing in outputs)
+
+    def _mixture(self, responses: Vector) -> Vector:
+        """v, with a positive entry of largest size."""
+        left = np.column_stack([self.basis.deflated(u) for u in responses.T])
+        _, vectors = np.linalg.eigh(self._space.products(left if self.deflate else responses))
+        v = vectors[:, -1]
+        return np.asarray(v * np.sign(v[np.argmax(np.abs(v))]), dtype=np.float64)

@@ -1,8 +1,4 @@
-"""Class learners, and columns that vote for classes (SAMME).
-
-Weak learners that predict one of several classes, fitted to weighted rows.
-
-Columns that vote for one of several classes, and all outputs of the model with it.
+"""Weak learners of several classes, fitted to weighted rows, and columns that vote (SAMME).
 
 Zhu, Zou, Rosset, Hastie (*Multi-class AdaBoost*, Statistics and Its Interface 2, 2009) give class k
 of K the code e_k with 1 at place k and −1/(K−1) elsewhere. A learner T adds c·e_{T(x)} to the K
@@ -27,9 +23,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Indices, Matrix, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import RememberingPricer
@@ -44,7 +39,7 @@ class FittedClassifier:
 
     estimator: Any
 
-    def predict(self, X: Matrix) -> NDArray[np.intp]:
+    def predict(self, X: Matrix) -> Indices:
         """Class numbers, shape (n_rows,)."""
         return np.asarray(self.estimator.predict(X), dtype=np.intp)
 
@@ -66,7 +61,7 @@ class ClassLearners:
     """
 
     def __init__(
-        self, estimator: Any, X: Matrix, labels: NDArray[np.intp], *, random_state: Any = None
+        self, estimator: Any, X: Matrix, labels: Indices, *, random_state: Any = None
     ) -> None:
         self.X, self.labels = X, labels
         self._learners = Seeded(estimator, random_state)
@@ -87,7 +82,7 @@ class ClassStump:
     above: int
     below: int
 
-    def predict(self, X: Matrix) -> NDArray[np.intp]:
+    def predict(self, X: Matrix) -> Indices:
         """Class numbers, shape (n_rows,)."""
         return np.where(STUMPS.outputs(X, [self.cut])[:, 0] > 0, self.above, self.below)
 
@@ -115,7 +110,7 @@ class ClassStumps:
     def __init__(
         self,
         X: Matrix,
-        labels: NDArray[np.intp],
+        labels: Indices,
         n_classes: int,
         *,
         max_bins: int = 255,
@@ -138,7 +133,7 @@ class ClassStumps:
 class ClassPredictor(Protocol):
     """What predicts class numbers."""
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> Indices:
         """Class numbers, shape (n_rows,)."""
         ...
 
@@ -161,7 +156,7 @@ class CodeFamily:
 
     def outputs(self, X: Any, hypotheses: Sequence[CodePlace]) -> Vector:
         """Values of the hypotheses, shape (len(X), n_hypotheses)."""
-        predicted: dict[int, NDArray[np.intp]] = {}
+        predicted: dict[int, Indices] = {}
         values = np.empty((len(X), len(hypotheses)))
         for j, hypothesis in enumerate(hypotheses):
             learner = hypothesis.learner
@@ -241,7 +236,7 @@ class VotePricer:
         self,
         fit: FitToWeights,
         X: Matrix,
-        labels: NDArray[np.intp],
+        labels: Indices,
         n_classes: int,
         *,
         tol: float = 1e-12,

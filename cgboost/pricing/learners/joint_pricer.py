@@ -1,4 +1,6 @@
-"""Columns for several classes at once: a weak learner and the class it votes for.
+"""Pricers for several classes, made of a pricer for each.
+
+:class:`JointPricer` makes columns for all at once: a weak learner and the class it votes for.
 
 The joint loss of Weston and Watkins (*Support Vector Machines for Multi-Class Pattern Recognition*,
 ESANN 1999) with outputs f_c(x) = Σ_j α_jc h_j(x),
@@ -16,21 +18,34 @@ on the training rows, one for each class:
     Σ_ic u_ic h(x_i)([y_i = k] − [c = k]) = r_k·h,     r_k = Σ_c u_ic ([y_i = k] − [c = k]).
 
 Masters and losses need not know of this, and any pricer finds the best h for a class.
+
+:class:`ClassByClassPricer` makes a column for each class a round, from its two-class problem.
+Along the output of one class the multinomial deviance of the scores f is a two-class log loss,
+
+    log Σ_l e^{f_l} − f_y = log(1 + e^{−y_k u_k}) + constant,   u_k = f_k − log Σ_{l≠k} e^{f_l},
+
+with y_k = 1 in the rows of class k and −1 in the others. Its output is u_k/2, half the log-odds;
+in terms of f_k its Newton weights are p_k(1 − p_k), and its working response is
+([y = k] − p_k)/(p_k(1 − p_k)): that of LogitBoost for J classes (Friedman, Hastie, Tibshirani,
+*Additive Logistic Regression*, Annals of Statistics 28, 2000, Algorithm 6). So any pricer for two
+classes makes the columns for K; h added to u_k/2 is 2h added to f_k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column, FloatArray
 from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.generation.resuming import memories, recall_all
+from cgboost.losses.loss import WeightedLoss
+from cgboost.losses.multinomial import log_odds
 
 
 class Pairs:
@@ -48,7 +63,7 @@ class Pairs:
         i and c of each pair.
     """
 
-    def __init__(self, labels: NDArray[np.intp], n_classes: int) -> None:
+    def __init__(self, labels: Indices, n_classes: int) -> None:
         self.labels = np.asarray(labels, dtype=np.intp)
         self.n_classes = n_classes
         if not np.all((self.labels >= 0) & (self.labels < n_classes)):
@@ -251,11 +266,67 @@ class JointPricer:
         ]
 
 
-def _combined(
-    votes: Sequence[VoteColumn], coef: Vector, places: NDArray[np.intp], n_rows: int
-) -> Vector:
+def _combined(votes: Sequence[VoteColumn], coef: Vector, places: Indices, n_rows: int) -> Vector:
     """Σ α_j h_j on the training rows, over some of the columns."""
     output = np.zeros(n_rows)
     for j in places[coef[places] != 0].tolist():
         output += coef[j] * votes[j].learner.values
     return output
+
+
+class ClassByClassPricer:
+    """Asks a pricer for each class, which sees the class against the rest at the present scores.
+
+    For stagewise masters of a multinomial deviance with a constant step. Finding nothing proves
+    nothing.
+
+    Parameters
+    ----------
+    pricers : sequence of Pricer
+        One for each class.
+    losses : sequence of WeightedLoss
+        The log loss of each class against the rest, labels ±1.
+    """
+
+    def __init__(self, pricers: Sequence[Pricer], losses: Sequence[WeightedLoss]) -> None:
+        if len(pricers) != len(losses):
+            raise ValueError(f"{len(losses)} classes need as many pricers, got {len(pricers)}")
+        self.pricers, self.losses = list(pricers), list(losses)
+
+    def memory(self) -> list[Any]:
+        """What the pricers of the classes remember."""
+        return memories(self.pricers)
+
+    def recall(self, memory: list[Any]) -> None:
+        """Each goes on from its own."""
+        recall_all(self.pricers, memory)
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """One column for each class, or for the first ``limit`` of them."""
+        answers = [
+            pricer.price(seen, 1)
+            for pricer, seen in zip(self.pricers[:limit], self._states(state), strict=False)
+        ]
+        columns: list[Column] = [
+            replace(column, key=(k, column.key), output=k)
+            for k, answer in enumerate(answers)
+            for column in answer.columns
+        ]
+        return Priced(
+            columns=columns,
+            n_evaluated=sum(answer.n_evaluated for answer in answers),
+            stratum=columns[0].stratum if columns else "",
+        )
+
+    def _states(self, state: MasterState) -> Iterator[MasterState]:
+        """The state as the pricer of each class sees it: two classes."""
+        for loss, odds in zip(self.losses, log_odds(state.output).T, strict=True):
+            output = 0.5 * odds
+            response = loss.pseudo_response(output)
+            yield replace(
+                state,
+                output=output,
+                pseudo_response=response,
+                curvature=loss.curvature(output),
+                objective=loss.value(output),
+            )

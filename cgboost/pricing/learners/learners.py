@@ -1,6 +1,4 @@
-"""Weak learners as columns.
-
-Any scikit-learn classifier or regressor as a greedy weak learner.
+"""Any scikit-learn classifier or regressor as a greedy weak learner.
 
 A classifier is fitted to the signs of the pseudo-response r with the weights |r|, which is how
 boosting has always called its weak learner: among ±1 columns the one with the fewest weighted
@@ -10,12 +8,11 @@ nothing proves nothing, and there is no bound.
 Demiriz, Bennett, Shawe-Taylor, *Linear Programming Boosting via Column Generation*, Machine
 Learning 46, 2002.
 
-Only columns that least squares over the columns so far leaves room for.
-
-Once all coefficients are refitted, u = W^½(y − Hα) is orthogonal to every column of the master, but
-for rounding: a combination h of them has r·h = u·(W^½h) = 0 up to about ε‖W^½y‖‖W^½h‖. What scores
-no more than that is either such a combination or has nothing to add, and a fit to a residual that
-is nothing but rounding errors scores no more either.
+:class:`IndependentPricer` lets columns through that least squares over those so far leaves room
+for. Once all coefficients are refitted, u = W^½(y − Hα) is orthogonal to every column of the
+master, but for rounding: a combination h of them has r·h = u·(W^½h) = 0 up to about ε‖W^½y‖‖W^½h‖.
+What scores no more than that is either such a combination or has nothing to add, and a fit to a
+residual that is nothing but rounding errors scores no more either.
 """
 
 from __future__ import annotations
@@ -26,13 +23,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Matrix, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import EntryRule, MasterState, Priced, Pricer
 from cgboost.generation.resuming import memories, recall_all
@@ -336,6 +332,6 @@ class IndependentPricer:
         score = abs(float(column.values @ state.pseudo_response))
         return score > ORTHOGONAL * self._size * self._norm(column.values)
 
-    def _norm(self, values: NDArray[np.floating]) -> float:
+    def _norm(self, values: Matrix) -> float:
         """‖W^½v‖."""
         return float(np.sqrt(self.loss.weights @ np.square(values, dtype=np.float64)))

@@ -21,9 +21,8 @@ from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cgboost.arrays import Indices, Vector
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.tables.histograms import BinnedFeatures, midpoints
 from cgboost.tolerances import RESIDUE
 
@@ -367,7 +366,7 @@ class BinnedTreeGrower:
                 nodes[number].threshold = cut
         return found
 
-    def _looked_at(self, varies: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _looked_at(self, varies: Mask) -> Mask:
         """Of each node a random choice of features, of those that can split it."""
         order = np.where(varies, self._random.random_sample(varies.shape), 2.0).argsort(axis=1)
         chosen = np.zeros_like(varies)

@@ -4,7 +4,5 @@
 
     rkhs_pricer.py          expansions: the rows that are good centres
     summed.py               the sum of all kernels as one, whose columns are those of ½Σ_p w_p‖f_p‖²
-    selection.py            rows that are good centres together
-    quadratic_forms.py      rᵀK_p r of all kernels p
     whole_kernel_pricer.py  the kernels whose ball scores best, and the certificate over all of them
 """

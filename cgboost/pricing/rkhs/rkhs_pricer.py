@@ -5,7 +5,18 @@ norm, and K_p r/w_p is the direction of the largest. One pass K_p r over all row
 every function of every kernel, those with centres that are no rows too: the bound follows from Σσ².
 
 New columns K_p(·, x_j) are those that help most to make what K_p r/w_p has beyond the span of the
-columns in the master (:mod:`cgboost.pricing.rkhs.selection`).
+columns in the master. They are chosen by orthogonal matching pursuit in the RKHS of each kernel:
+the new part of kernel p is g = (K_p r − its projection)/w_p, and the column of a centre z lowers
+the objective by at most
+
+    g(z)²/2d(z),      d(z) = (K_p(z, z) − squared length within the span)/w_p.
+
+Once z is taken, g and d of all other centres of the kernel lose their part along it, so that
+columns that are nearly equal do not come together.
+
+For the solver of a support vector machine all functions of the RKHS of S = Σ_p K_p/w_p are priced
+by one pass S r, without a matrix in memory: σ² = rᵀS r. Where the master goes on with columns
+S(·, x_j), they come from an :class:`RKHSPricer`.
 """
 
 from __future__ import annotations
@@ -23,13 +34,85 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.kernels.scores import likely_share
-from cgboost.pricing.rkhs.selection import CentresOfKernel, select_centres
 from cgboost.pricing.scans.candidates import BLUR, NEAR_END, largest
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
     from cgboost.pricing.kernels.kernel_pool import KernelPool
     from cgboost.pricing.rkhs.summed import SummedKernel
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cgboost.generation.packed import PackedMatrix
+from cgboost.kernels.kernel_family import KernelExpansion, KernelSpace
+from cgboost.kernels.numeric.distances import RBF
+from cgboost.kernels.numeric.inner_products import Linear, Polynomial
+from cgboost.pricing.kernels.kernel_pool import KernelPool
+from cgboost.pricing.rkhs.summed import SummedKernel
+
+SAME_CENTRE = 1e-6
+"""A centre of which the others leave this share of its squared length is not taken next to them."""
+
+
+@dataclass
+class CentresOfKernel:
+    """Candidates of one kernel; the arrays change as centres are chosen.
+
+    Parameters
+    ----------
+    residual : ndarray of shape (n_candidates,)
+        g.
+    lengths : ndarray of shape (n_candidates,)
+        d, positive.
+    products : callable
+        ``products(place)`` for one of them, shape (n_candidates,): K_p(z, z')/w_p less the products
+        within the span, d(z) for itself.
+    """
+
+    residual: Vector
+    lengths: Vector
+    products: Callable[[int], Vector]
+
+    def __post_init__(self) -> None:
+        self.residual, self.lengths = self.residual.copy(), self.lengths.copy()
+        self._least = SAME_CENTRE * self.lengths
+        self._directions = np.empty((8, len(self.lengths)))
+        self._taken = 0
+        self.gains = self.residual**2 / self.lengths
+
+    def take(self, place: int) -> None:
+        """Take a centre: the others keep what is orthogonal to it."""
+        earlier = self._directions[: self._taken]
+        length = np.sqrt(self.lengths[place])
+        along = (self.products(place) - earlier[:, place] @ earlier) / length
+        along[place] = length  # which values in float32 would miss
+        if self._taken == len(self._directions):
+            self._directions = np.vstack([self._directions, np.empty_like(self._directions)])
+        self._directions[self._taken] = along
+        self._taken += 1
+        self.residual -= along * (self.residual[place] / along[place])
+        self.lengths -= along**2
+        open_ = self.lengths > self._least
+        open_[place] = False
+        self.gains = np.where(
+            open_ & (self.gains > 0),
+            self.residual**2 / np.where(open_, self.lengths, 1.0),
+            0.0,
+        )
+
+
+def select_centres(kernels: Sequence[CentresOfKernel], limit: int) -> list[tuple[int, int]]:
+    """At most ``limit`` pairs (kernel, candidate), greedily by what is gained after the others."""
+    best = np.array([own.gains.max(initial=0.0) for own in kernels])
+    chosen: list[tuple[int, int]] = []
+    while len(chosen) < limit and best.max(initial=0.0) > 0:
+        kernel = int(np.argmax(best))
+        place = int(np.argmax(kernels[kernel].gains))
+        chosen.append((kernel, place))
+        kernels[kernel].take(place)
+        best[kernel] = kernels[kernel].gains.max(initial=0.0)
+    return chosen
 
 
 NEW_SHARE = 1e-10
@@ -259,3 +342,104 @@ class RKHSPricer(Memoryless):
             products -= span @ span[place]
         products /= self.weights[stratum]
         return products
+
+
+class SummedKernelOfMachine:
+    """S = Σ_p K_p/w_p over the training rows of a pool.
+
+    Parameters
+    ----------
+    pool : KernelPool
+    weight : callable
+        The weight w_p of a kernel by its name.
+    """
+
+    def __init__(self, pool: KernelPool, weight: Callable[[str], float]) -> None:
+        self.pool = pool.without_memory()
+        self._sum = SummedKernel(self.pool, weight)
+        self._known_for: Vector | None = None  # the last r
+        self._scores = np.zeros(0), np.zeros(0)
+        self._spaces = [
+            KernelSpace(own, partial(self._gram, number), pool.X)
+            for number, own in enumerate(pool.families)
+        ]
+
+    def _gram(self, kernel: int) -> PackedMatrix:
+        """The values of a kernel on all pairs of training rows; its sums do not need them."""
+        rows = np.arange(self.pool.data.n_rows)
+        return PackedMatrix.of(np.asarray(self.pool.values(kernel, rows), dtype=np.float64))
+
+    def fits(self, megabytes: float) -> bool:
+        """Whether libsvm knows the kernel, or memory holds two copies of its matrix."""
+        return self._known is not None or 16.0 * self.pool.data.n_rows**2 <= megabytes * 2**20
+
+    @property
+    def _known(self) -> Mapping[str, Any] | None:
+        """Parameters of libsvm for a kernel that it has."""
+        kernel: Any = self.pool.data.kernels[0]
+        if len(self.pool.strata) > 1:
+            return None
+        if type(kernel) is RBF:
+            return {"kernel": "rbf", "gamma": kernel.gamma}
+        if type(kernel) is Polynomial:
+            own = {"degree": kernel.degree, "gamma": kernel.gamma, "coef0": kernel.coef0}
+            return {"kernel": "poly", **own}
+        return {"kernel": "linear"} if type(kernel) is Linear else None
+
+    @property
+    def machine(self) -> tuple[Mapping[str, Any], Any, float]:
+        """Parameters of libsvm, the rows that it takes, and S relative to its kernel."""
+        if (known := self._known) is not None:
+            return known, self.pool.X, float(self._sum.shares[0])
+        rows = np.arange(self.pool.data.n_rows)
+        return {"kernel": "precomputed"}, self._sum.values_on(0 * rows, rows, rows), 1.0
+
+    def scores(self, response: Vector) -> tuple[Vector, Vector]:
+        """S r on all rows, and bounds on the errors: one pass for the solver and for the proof."""
+        if self._known_for is None or not np.array_equal(response, self._known_for):
+            scores, errors = self._sum.all_scores(response)
+            self._known_for, self._scores = response.copy(), (scores[0], errors[0])
+        return self._scores
+
+    def sums(self, response: Vector) -> Vector:
+        """S r on all rows."""
+        return self.scores(response)[0]
+
+    def function(self, response: Vector, values: Vector, key: Hashable) -> Column:
+        """S r, of the norm √(rᵀS r), as a column of the norm 1; 0 where it is 0."""
+        size = float(np.sqrt(max(0.0, float(response @ values))))
+        factor = 1.0 / size if size > 0 else 0.0
+        expansion = KernelExpansion(self._spaces, factor * self._sum.shares[:, None] * response)
+        (name,) = self._sum.strata
+        return Column(factor * values, key, hypothesis=expansion, stratum=name)
+
+
+class MachinePricer(Memoryless):
+    """The pricer of a :class:`~cgboost.masters.rkhs.machine_master.MachineMaster`.
+
+    Parameters
+    ----------
+    kernel : SummedKernelOfMachine
+    columns : RKHSPricer
+        Where there are columns.
+    """
+
+    def __init__(self, kernel: SummedKernelOfMachine, columns: RKHSPricer) -> None:
+        self.kernel, self._columns = kernel, columns
+
+    def price(self, state: MasterState, limit: int) -> Priced:
+        """σ of the whole RKHS; the best columns too, where the master has columns."""
+        if isinstance(state, SpannedState):
+            return self._columns.price(state, limit)
+        response = state.pseudo_response
+        scores, errors = self.kernel.scores(response)
+        rounding = (len(response) + 4) * UNIT_ROUNDOFF * np.abs(scores)
+        square = float(response @ scores + np.abs(response) @ (errors + rounding))
+        excess = state.rule.excess(np.sqrt([max(0.0, square)]))
+        return Priced(
+            columns=(),
+            exact=True,
+            max_excess=float(excess.max()),
+            total_excess=float(excess.sum()),
+            n_evaluated=len(response),
+        )

@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from cgboost.arrays import Indices, Vector
+from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.generation.columns import Column
-from cgboost.kernels.kernel_family import KernelHypothesis
-from cgboost.kernels.kernel_space import EXPANSIONS, ExpansionFamily, Terms
+from cgboost.kernels.kernel_family import EXPANSIONS, ExpansionFamily, KernelHypothesis, Terms
 from cgboost.pricing.kernels.kernel_pool import KernelPool
 
 ADDED_AT_ONCE = 2**22
@@ -106,8 +105,8 @@ class SummedKernel:
         dtype = np.float32 if self.is_narrow(0) else np.float64
         everything = list(range(count))
         step = max(1, ADDED_AT_ONCE // (count * self.pool.X.shape[0]))
-        for start in range(0, len(indices), step):
-            own = list(indices[start : start + step])
+        for some in blocks_of(len(indices), step):
+            own = list(indices[some])
             kernels = [p for _ in own for p in everything]
             parts = self.pool.columns(kernels, np.repeat(own, count).tolist(), wide=wide)
             for place, row in enumerate(own):

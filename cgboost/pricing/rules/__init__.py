@@ -2,13 +2,9 @@
 
 ::
 
-    conditions.py       a condition, a conjunction, and their values on rows
-    literals.py         all conditions that differ on the training rows, as a 0/1 matrix
-    branching.py        branch and bound over conjunctions
-    beam.py             searches that look at the most promising conjunctions
-    rule_pricer.py      the pricer of a 1-norm master, exact or greedy
-    budget_pricer.py    the pricer that chooses one rule after another within a budget
-    listing.py          all rules, where they are few
+    literals.py         conditions, conjunctions, and all that differ on the rows as a 0/1 matrix
+    searches.py         branch and bound over conjunctions, and the most promising of them alone
+    rule_pricer.py      the pricers of a 1-norm master, of all rules, of rules within a budget
     error_selection.py  the pricer of few rules, chosen together by their training errors
 """
 

@@ -1,9 +1,9 @@
-from .budget_pricer import RuleSelection as RuleSelection
-from .conditions import Condition as Condition
-from .conditions import Conjunction as Conjunction
-from .conditions import Relation as Relation
 from .error_selection import ErrorSelection as ErrorSelection
-from .listing import RuleList as RuleList
-from .listing import all_rules as all_rules
+from .literals import Condition as Condition
+from .literals import Conjunction as Conjunction
 from .literals import Literals as Literals
+from .literals import Relation as Relation
+from .rule_pricer import RuleList as RuleList
 from .rule_pricer import RulePricer as RulePricer
+from .rule_pricer import RuleSelection as RuleSelection
+from .rule_pricer import all_rules as all_rules

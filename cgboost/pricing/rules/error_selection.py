@@ -27,9 +27,9 @@ from cgboost.arrays import Vector
 from cgboost.forks import cached_property
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
-from cgboost.pricing.rules.branching import LiteralPlaces
 from cgboost.pricing.rules.literals import Literals, cross
 from cgboost.pricing.rules.rule_pricer import cover_mark
+from cgboost.pricing.rules.searches import LiteralPlaces
 
 BIASES = (-0.5, 0.5, -1.5, 1.5, -2.5, 2.5)
 VOTES = (1.0, -1.0)

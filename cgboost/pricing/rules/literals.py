@@ -1,20 +1,116 @@
-"""All conditions that differ on the training rows, as a matrix of zeros and ones.
+"""Conditions on features, and conjunctions of them as basis functions.
 
-Rows that no condition tells apart are one row of the matrix: their pseudo-responses are added up.
+A conjunction is h(x) = 1 where all of its conditions hold, else 0. Features are numbers; categories
+are their numbers 0, 1, …, and −1 for one that was not among the training rows. nan is a missing
+value: no comparison holds for it, and whether it is missing is its own condition.
+
+All conditions that differ on the training rows are a matrix of zeros and ones. Rows that no
+condition tells apart are one row of it: their pseudo-responses are added up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Indices, Matrix, Vector
+from cgboost.arrays import Indices, Mask, Matrix, Vector, blocks_of
 from cgboost.generation.columns import Column
-from cgboost.pricing.rules.conditions import Condition, Conjunction, Relation
 from cgboost.tables.histograms import thresholds
+
+
+class Relation(StrEnum):
+    """What a condition asks of its feature."""
+
+    AT_MOST = "<="
+    ABOVE = ">"
+    IS = "=="
+    IS_NOT = "!="
+    MISSING = "missing"
+    PRESENT = "present"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A comparison of a feature with a value, or whether it is there.
+
+    Attributes
+    ----------
+    feature : int
+    relation : Relation
+    value : float
+        A threshold, or the number of a category; 0 where nothing is compared.
+    """
+
+    feature: int
+    relation: Relation
+    value: float = 0.0
+
+    def holds(self, X: Matrix) -> Mask:
+        """Where the condition holds, shape (n_rows,)."""
+        values = X[:, self.feature]
+        match self.relation:
+            case Relation.AT_MOST:
+                return np.asarray(values <= self.value)
+            case Relation.ABOVE:
+                return np.asarray(values > self.value)
+            case Relation.IS:
+                return np.asarray(values == self.value)
+            case Relation.IS_NOT:
+                return np.asarray((values != self.value) & ~np.isnan(values))
+            case Relation.MISSING:
+                return np.asarray(np.isnan(values))
+        return np.asarray(~np.isnan(values))
+
+
+class ConjunctionFamily:
+    """Evaluates conjunctions together: each condition once."""
+
+    def outputs(self, X: Matrix, hypotheses: Sequence[Conjunction]) -> Vector:
+        """Values of conjunctions, shape (n_rows, n_hypotheses): 1/scale where one holds, else 0."""
+        held: dict[Condition, Mask] = {}
+        values = np.zeros((X.shape[0], len(hypotheses)))
+        for j, hypothesis in enumerate(hypotheses):
+            inside = np.ones(X.shape[0], dtype=bool)
+            for condition in hypothesis.conditions:
+                if condition not in held:
+                    held[condition] = condition.holds(X)
+                inside &= held[condition]
+            values[inside, j] = 1.0 / hypothesis.scale
+        return values
+
+
+CONJUNCTIONS = ConjunctionFamily()
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """h(x) = 1/scale where all conditions hold, else 0.
+
+    Attributes
+    ----------
+    conditions : tuple of Condition
+    scale : float
+        What one unit of weight costs, for columns of a master that charges all alike.
+    """
+
+    conditions: tuple[Condition, ...]
+    scale: float = 1.0
+
+    @property
+    def family(self) -> ConjunctionFamily:
+        """All conjunctions form one family."""
+        return CONJUNCTIONS
+
+    def importances(self, n_features: int) -> Vector:
+        """Shares of the features: as many as conditions on them."""
+        features = [condition.feature for condition in self.conditions]
+        return np.bincount(features, minlength=n_features) / len(features)
+
 
 ZeroOneMatrix = NDArray[np.uint8]
 
@@ -28,8 +124,7 @@ ROWS_AS_NUMBERS = 2**15
 def gram(matrix: ZeroOneMatrix, weights: Vector) -> Vector:
     """MᵀDM for a diagonal D ≥ 0: a product of a matrix with itself takes half the time."""
     products = np.zeros((matrix.shape[1], matrix.shape[1]))
-    for start in range(0, len(matrix), ROWS_AS_NUMBERS):
-        rows = slice(start, start + ROWS_AS_NUMBERS)
+    for rows in blocks_of(len(matrix), ROWS_AS_NUMBERS):
         scaled = matrix[rows] * np.sqrt(weights[rows])[:, None]
         products += scaled.T @ scaled
     return products
@@ -38,8 +133,7 @@ def gram(matrix: ZeroOneMatrix, weights: Vector) -> Vector:
 def cross(covers: NDArray[Any], weights: Sequence[Vector], matrix: ZeroOneMatrix) -> list[Vector]:
     """CᵀDM for several diagonals D, in single precision: nothing is proved by it."""
     products = [np.zeros((covers.shape[1], matrix.shape[1])) for _ in weights]
-    for start in range(0, len(matrix), ROWS_AS_NUMBERS):
-        rows = slice(start, start + ROWS_AS_NUMBERS)
+    for rows in blocks_of(len(matrix), ROWS_AS_NUMBERS):
         dense, inside = matrix[rows].astype(np.float32), covers[rows]
         for product, own in zip(products, weights, strict=True):
             product += (inside * own[rows, None].astype(np.float32)).T @ dense
@@ -123,9 +217,9 @@ class Literals:
         totals: Vector = np.bincount(self._group, values, len(self.sizes)).astype(np.float64)
         return totals
 
-    def cover(self, places: Sequence[int]) -> NDArray[np.bool_]:
+    def cover(self, places: Sequence[int]) -> Mask:
         """Where conditions hold together, shape (n_rows,)."""
-        inside: NDArray[np.bool_] = np.asarray(self.matrix[:, list(places)].all(axis=1))
+        inside: Mask = np.asarray(self.matrix[:, list(places)].all(axis=1))
         return inside if self._group is None else inside[self._group]
 
     def column(self, places: Sequence[int], scale: float = 1.0) -> Column:

@@ -1,6 +1,4 @@
-"""Correlation pricing of centred features: full, by Gram rows, screened.
-
-The features x_j − m_j of a matrix with their lengths, without a centred copy of the matrix.
+"""Correlation pricing of centred features, without a centred copy: full, by Gram rows, screened.
 
 With an intercept in the model a feature acts through x_j − m_j alone, where m_j is its weighted
 mean. Scores and Gram rows follow from the raw matrix,
@@ -9,18 +7,15 @@ mean. Scores and Gram rows follow from the raw matrix,
 
 so that the matrix may be sparse, or too large to copy.
 
-The feature most correlated with the residual.
+Squared error falls most along the feature most correlated with the residual,
 
     j = arg max |h_j·r| / |h_j|        h_j = x_j − m_j
 
-This is the column along which squared error falls most. :class:`CorrelationPricer` scans the matrix
-for it; :class:`~cgboost.pricing.univariate.correlation.GramPricer` and
-:class:`~cgboost.pricing.univariate.correlation.ScreenedPricer` find the same with less work.
+:class:`CorrelationPricer` scans the matrix for it; two others find the same with less work.
 
-Correlations kept up to date by Gram rows, for methods that visit the same features again.
-
-For squared error r = W(y − Hα − b) is linear in the coefficients, so that the scores follow from
-those of the call before and the coefficients that have changed since:
+:class:`GramPricer` is for methods that visit the same features again. For squared error r = W(y −
+Hα − b) is linear in the coefficients, so that the scores follow from those of the call before and
+the coefficients that have changed since:
 
     s ← s − Σ_k Δα_k (h_k·W h_j)_j
 
@@ -30,12 +25,11 @@ than with one. The score of the winner is recomputed from r itself, and rounding
 bounded by √n·eps·Σ |Δα_k||h_k|; where either is off, or the loss is another one, all scores are
 recomputed.
 
-Correlations screened in single precision, for methods that take each feature once.
-
-A scan is as slow as memory is. A copy of the normalised features in single precision halves what
-has to be read, and its rounding error is bounded: with n rows and unit vectors it is at most
-(n + 2)·eps. Features whose coarse correlation comes within twice that of the largest are the
-only ones that can be the best, and are decided in double precision.
+:class:`ScreenedPricer` is for methods that take each feature once. A scan is as slow as memory is.
+A copy of the normalised features in single precision halves what has to be read, and its rounding
+error is bounded: with n rows and unit vectors it is at most (n + 2)·eps. Features whose coarse
+correlation comes within twice that of the largest are the only ones that can be the best, and are
+decided in double precision.
 """
 
 from __future__ import annotations
@@ -47,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Vector, blocks_of
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
@@ -147,8 +141,7 @@ class CentredFeatures:
         n_rows, n_features = self.X.shape
         step = max(1, ENTRIES_AT_ONCE // n_features)
         X = self.X.tocsr() if sparse.issparse(self.X) else self.X
-        for start in range(0, n_rows, step):
-            rows = slice(start, start + step)
+        for rows in blocks_of(n_rows, step):
             block = X[rows].toarray() if sparse.issparse(X) else X[rows]
             yield rows, block.astype(np.float64, copy=False)
 

@@ -22,13 +22,13 @@ bound follows Bach, *Self-Concordant Analysis for Logistic Regression*, EJS 4, 2
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cgboost.arrays import Matrix, Vector
+from cgboost.arrays import Matrix, Vector, blocks_of
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
@@ -123,7 +123,7 @@ class LinePool:
     def moments(self, weights: Vector, response: Vector) -> tuple[Vector, Vector, Vector]:
         """Σ w x, Σ w x² and Σ rx of all centred features, in one pass over X."""
         first, second, product = np.zeros((3, self.X.shape[1]))
-        for columns in _parts(self.X.shape[1], FEATURES_IN_BLOCK):
+        for columns in blocks_of(self.X.shape[1], FEATURES_IN_BLOCK):
             sums = self._moments_of(columns, weights, response)
             first[columns], second[columns], product[columns] = sums
         return first, second, product
@@ -135,7 +135,7 @@ class LinePool:
         first, second, product = np.zeros((3, len(centre)))
         step = max(1, SQUARES_AT_ONCE // len(centre))
         scratch = np.empty((min(step, len(self.X)), len(centre)))
-        for rows in _parts(len(self.X), step):
+        for rows in blocks_of(len(self.X), step):
             block = scratch[: rows.stop - rows.start]
             np.subtract(self.X[rows, columns], centre, out=block)
             first += weights[rows] @ block
@@ -220,7 +220,3 @@ def _bend(S: Vector) -> Vector:
     """(e^{−S} + S − 1)/S², or slightly less: ½ at 0, and falling."""
     safe = np.maximum(S, SERIES_BELOW)
     return np.where(S < SERIES_BELOW, 0.5 - S / 6.0, (np.expm1(-safe) + safe) / safe**2)
-
-
-def _parts(count: int, size: int) -> Iterator[slice]:
-    return (slice(start, min(start + size, count)) for start in range(0, count, size))

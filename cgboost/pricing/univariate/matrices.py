@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from cgboost.arrays import Indices, Vector
+from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.forks import cached_property
 from cgboost.tolerances import UNIT_ROUNDOFF
 
@@ -148,8 +148,8 @@ class DenseFeatures(_ReadByRows):
             return super().product(response, indices)
         step = max(1, CONVERTED_AT_ONCE // max(1, self.shape[0]))
         parts = [
-            self.X.T[indices[start : start + step]].astype(np.float64, copy=False) @ response
-            for start in range(0, len(indices), step)
+            self.X.T[indices[some]].astype(np.float64, copy=False) @ response
+            for some in blocks_of(len(indices), step)
         ]
         return np.concatenate(parts)
 
@@ -159,9 +159,9 @@ class DenseFeatures(_ReadByRows):
             return super().lengths(centres)
         step = max(1, CONVERTED_AT_ONCE // max(1, self.shape[0]))
         parts = []
-        for start in range(0, self.shape[1], step):
-            moved = self.X.T[start : start + step].astype(np.float64, copy=False)
-            moved = moved - centres[start : start + step, None] if centres.any() else moved
+        for some in blocks_of(self.shape[1], step):
+            moved = self.X.T[some].astype(np.float64, copy=False)
+            moved = moved - centres[some, None] if centres.any() else moved
             parts.append(np.einsum("ij,ij->i", moved, moved))
         return np.sqrt(np.concatenate(parts))
 
@@ -172,8 +172,7 @@ class DenseFeatures(_ReadByRows):
 
     def __iter__(self) -> Iterator[tuple[slice, NDArray[Any]]]:
         step = max(1, CONVERTED_AT_ONCE // max(1, self.shape[1]))
-        for start in range(0, self.shape[0], step):
-            rows = slice(start, start + step)
+        for rows in blocks_of(self.shape[0], step):
             yield rows, self.X[rows]
 
 

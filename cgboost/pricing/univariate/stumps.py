@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from cgboost.arrays import Indices, Matrix, Vector
@@ -38,7 +37,7 @@ CONSTANT_STUMP = -1
 class StumpFamily:
     """Evaluates stumps together."""
 
-    def outputs(self, X: Matrix, hypotheses: Sequence[Stump]) -> NDArray[np.float64]:
+    def outputs(self, X: Matrix, hypotheses: Sequence[Stump]) -> Vector:
         """±1 for every row and stump, shape (len(X), n_hypotheses); the constant is 1."""
         features = np.array([stump.feature for stump in hypotheses], dtype=np.intp)
         thresholds = np.array([stump.threshold for stump in hypotheses])
@@ -63,7 +62,7 @@ class Stump:
         """All stumps form one family."""
         return STUMPS
 
-    def importances(self, n_features: int) -> NDArray[np.float64]:
+    def importances(self, n_features: int) -> Vector:
         """1 for the feature; the constant has none."""
         shares = np.zeros(n_features)
         if self.feature != CONSTANT_STUMP:
@@ -138,7 +137,7 @@ class StumpPool:
         scores = np.append(np.append(of_binary, of_sorted)[self._by_feature], total)
         return scores if indices is None else scores[indices]
 
-    def values(self, stratum: int, indices: Indices) -> NDArray[np.float64]:
+    def values(self, stratum: int, indices: Indices) -> Vector:
         """Stumps on the training rows, as the rows of an array."""
         return STUMPS.outputs(self.X, [self.stump(int(index)) for index in indices]).T
 

@@ -31,7 +31,7 @@ from cgboost.additive.statistics.moments import Moments, stepwise
 from cgboost.additive.trees.transformation import judges
 from cgboost.inspection.metrics import gini_coefficient
 from cgboost.studies.scripts import timed
-from cgboost.tables.row_hashes import content_hash, held_out, numbered
+from cgboost.tables.holdout_choice import content_hash, held_out, numbered
 
 Vector = NDArray[np.float64]
 

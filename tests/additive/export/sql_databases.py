@@ -12,7 +12,7 @@ import numpy as np
 import sqlglot
 from sqlglot import exp
 
-from cgboost.additive.export.sql import select_statement
+from cgboost.additive.export.sql import models_statement
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import Intervals
@@ -129,6 +129,20 @@ def ask(dialect: str, statement: str, table: str, columns: Columns, server: str)
     if dialect in DATABASES:
         return asked(dialect, statement, table, columns, server)
     return asked("duckdb", for_duckdb(statement, dialect), table, columns)
+
+
+def select_statement(
+    stages: Stages,
+    coef: Sequence[float],
+    intercept: float,
+    schema: Schema,
+    table: Any,
+    *,
+    link: str = "identity",
+    **options: Any,
+) -> str:
+    """A query for a model of one output."""
+    return models_statement([(stages, coef, intercept)], schema, table, link=link, **options)
 
 
 def predictions(

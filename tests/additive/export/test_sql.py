@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from cgboost.additive.export.dialects import DIALECTS
-from cgboost.additive.export.sql import select_statement, stage_expressions
+from cgboost.additive.export.sql import stage_expressions
 from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import Categories, Intervals
@@ -34,6 +34,7 @@ from tests.additive.export.sql_databases import (
     predictions,
     random_stages,
     read,
+    select_statement,
     steps,
 )
 from tests.additive.sql.sql_tables import write
@@ -378,16 +379,6 @@ def test_size_of_a_large_model() -> None:
     schema = Schema(None, (None,) * n_features)
     n_numbers = sum(3 * 17 + np.count_nonzero(t.coef) for s in stages for _, t in s.terms)
     assert len(select_statement(model, coef, 0.25, schema, "people")) < 50 * n_numbers
-
-
-def test_sums_of_thousands_of_terms() -> None:
-    """They are not nested so deeply that databases refuse them."""
-    term = steps([0.0], [1.0, -2.0, 3.0])
-    weights = np.random.default_rng(0).normal(size=1500)
-    stages = Stages([Stage(0.5, [(float(weight), term) for weight in weights])])
-    x = np.array([-1.0, 1.0, np.nan])
-    found = predictions(stages, [1.0], NUMBER, {"a": ("DOUBLE", list(x))})
-    np.testing.assert_allclose(found, expected(stages, [1.0], x[:, None]), rtol=1e-9)
 
 
 def test_what_cannot_be_written_is_refused() -> None:

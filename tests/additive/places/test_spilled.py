@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cgboost import TransformRegressor
 from cgboost.additive.places import memory, spilled
-from cgboost.additive.places.spilled import Made, Spilled, slices
+from cgboost.additive.places.spilled import Made, Spilled
+from cgboost.arrays import blocks_of
 from cgboost.tables import holdout_choice as choice
 from tests.estimators.transform.transform_data import blocks, mixed
 
@@ -27,7 +28,7 @@ def test_values_are_read_as_they_were_written(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(spilled, "BLOCK", 300)
     values = np.random.default_rng(0).normal(size=1000)
     there = Spilled(1000)
-    for rows in slices(1000, 300)[::-1]:
+    for rows in list(blocks_of(1000, 300))[::-1]:
         there[rows] = values[rows]
     assert len(there) == 1000
     np.testing.assert_array_equal(there[slice(0, 1000)], values)

@@ -28,7 +28,7 @@ from cgboost.additive.sql.session import SQLSession
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.losses import Huber, LogLoss, Loss, Poisson, SquaredError
 from cgboost.tables.binning import SAME, Categories, Intervals, intervals_of
-from cgboost.tables.row_hashes import content_hash, numbered
+from cgboost.tables.holdout_choice import content_hash, numbered
 from tests.additive.sql.sql_tables import DATABASES, connection_to, write
 from tests.effort import examples
 

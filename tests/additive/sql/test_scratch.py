@@ -10,8 +10,7 @@ import pytest
 
 from cgboost import TransformRegressor
 from cgboost.additive.sql.engines import engine_of
-from cgboost.additive.sql.scratch import bytes_of
-from cgboost.additive.sql.session import SQLSession
+from cgboost.additive.sql.session import SQLSession, bytes_of
 from cgboost.exceptions import DatabaseError
 from cgboost.sources import SQLSource
 

@@ -11,9 +11,9 @@ import duckdb
 import psycopg
 import pytest
 
+from cgboost.additive.sql.binning import Store
 from cgboost.additive.sql.engines import engine_of
 from cgboost.additive.sql.session import SQLSession
-from cgboost.additive.sql.store import Store
 from cgboost.exceptions import DatabaseError
 from tests.additive.sql.sql_tables import DATABASES, connected, left_of_fits, tables_of
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost.additive.trees import boosted_tree_growth
-from cgboost.additive.trees.boosted_rows import CodedRows, WorkingResponse, without_far_values
 from cgboost.additive.trees.boosted_tree_growth import GrownTree, TreeGrower
+from cgboost.additive.trees.boosted_trees import CodedRows, WorkingResponse, without_far_values
 from cgboost.additive.trees.split_search import CATEGORY_PRIOR
 from cgboost.parallel.threads import Threads
 from cgboost.tables.binning import Categories, FeatureGroups, Intervals, intervals_of

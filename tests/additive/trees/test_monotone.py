@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cgboost.additive.trees.monotone import monotone
+from cgboost.additive.builder import monotone
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import intervals_of
 from tests.additive.trees.test_transformation import statistics, tree

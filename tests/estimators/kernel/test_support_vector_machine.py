@@ -10,7 +10,7 @@ from cgboost import RBF, CGBoostClassifier, CGBoostRegressor, KernelLibrary, Lin
 from cgboost.optimizers.rkhs import support_vector_machine
 from cgboost.penalties import RKHS
 from cgboost.pricing.kernels.kernel_pool import KernelPool
-from cgboost.pricing.rkhs.machine_pricer import SummedKernelOfMachine
+from cgboost.pricing.rkhs.rkhs_pricer import SummedKernelOfMachine
 
 X, y = make_classification(200, 6, n_informative=4, flip_y=0.2, random_state=0)
 WEIGHTS = np.random.default_rng(0).uniform(0.0, 2.0, len(y)) * (np.arange(len(y)) > 9)

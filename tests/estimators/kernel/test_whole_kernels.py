@@ -29,7 +29,7 @@ from cgboost.estimators.kernel.multiple_kernel_learning import WORKING_MATRICES
 from cgboost.exceptions import KernelError, TrivialModelWarning
 from cgboost.generation.packed import PackedMatrix
 from cgboost.penalties import GroupNorm, SquaredGroupNorm
-from cgboost.pricing.rkhs.quadratic_forms import QuadraticForms, gram_megabytes
+from cgboost.pricing.rkhs.whole_kernel_pricer import QuadraticForms, gram_megabytes
 from tests.function_norms import optimum, roots
 from tests.problems import least
 

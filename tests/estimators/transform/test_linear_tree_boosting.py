@@ -14,8 +14,8 @@ from cgboost import (
     LinearTreeRegressor,
     StagewiseRegressor,
 )
-from cgboost.additive.trees.boosted_rows import CodedRows, WorkingResponse
 from cgboost.additive.trees.boosted_tree_growth import TreeGrower
+from cgboost.additive.trees.boosted_trees import CodedRows, WorkingResponse
 from cgboost.tables.binning import intervals_of
 from cgboost.tables.row_blocks import TableRows
 

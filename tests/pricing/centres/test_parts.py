@@ -21,11 +21,10 @@ from cgboost.losses import (
     nu_hinge,
 )
 from cgboost.pricing.centres.coefficients import optimal_coefficients
-from cgboost.pricing.centres.dual_ascent import ascended
-from cgboost.pricing.centres.features_read import features_read
-from cgboost.pricing.centres.projection import Projection
+from cgboost.pricing.centres.free_centre_pricer import ascended
+from cgboost.pricing.centres.polishing import means, within_reach
+from cgboost.pricing.centres.projection import Projection, features_read
 from cgboost.pricing.centres.smoothing import smoothed
-from cgboost.pricing.centres.starts import means, within_reach
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(80, 3)), RNG.normal(size=(6, 3))

@@ -10,14 +10,14 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
-import cgboost.pricing.learners.feed_forward as module
+import cgboost.pricing.learners.stage_learners as module
 from cgboost import ColumnGeneration
 from cgboost.generation.columns import Column, evaluate, weighted_sum
 from cgboost.losses import SquaredError
 from cgboost.masters.stagewise.orthogonal import OrthogonalMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.learners.feed_forward import FeedForwardFeatures, FeedForwardPricer
 from cgboost.pricing.learners.learners import LearnerPricer
+from cgboost.pricing.learners.stage_learners import FeedForwardFeatures, FeedForwardPricer
 from tests.estimators.data import curve
 
 X, Y = curve(90)

@@ -18,7 +18,7 @@ from cgboost.losses.multinomial import Multinomial, log_odds
 from cgboost.masters import BudgetMaster, OneNormMaster, TwoNormMaster
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
 from cgboost.pricing import JointPricer, Pairs, StrataPricer, StumpPool
-from cgboost.pricing.learners.class_by_class import ClassByClassPricer
+from cgboost.pricing.learners.joint_pricer import ClassByClassPricer
 from cgboost.pricing.univariate.lines import LinePool, LinePricer
 from tests.effort import examples
 

@@ -17,11 +17,13 @@ from cgboost.parallel import ThreadExecutor
 from cgboost.penalties import L2, RKHS, GroupNorm
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs import summed
-from cgboost.pricing.rkhs.quadratic_forms import QuadraticForms
-from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
-from cgboost.pricing.rkhs.selection import CentresOfKernel, select_centres
+from cgboost.pricing.rkhs.rkhs_pricer import CentresOfKernel, RKHSPricer, select_centres
 from cgboost.pricing.rkhs.summed import SummedKernel
-from cgboost.pricing.rkhs.whole_kernel_pricer import WholeKernelPool, WholeKernelPricer
+from cgboost.pricing.rkhs.whole_kernel_pricer import (
+    QuadraticForms,
+    WholeKernelPool,
+    WholeKernelPricer,
+)
 from tests.pricing.cases import state_of
 
 RNG = np.random.default_rng(0)

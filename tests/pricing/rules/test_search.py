@@ -6,13 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cgboost import ColumnGeneration
-from cgboost.losses import Hinge, SquaredError
+from cgboost.losses import SquaredError
 from cgboost.masters import OneNormMaster, TwoNormMaster
 from cgboost.pricing.rules import Literals, RulePricer
-from cgboost.pricing.rules.beam import beam
-from cgboost.pricing.rules.branching import BestConjunctions, BranchAndBound
+from cgboost.pricing.rules.searches import BestConjunctions, BranchAndBound, beam
 from tests.effort import examples
-from tests.pricing.rules.cases import all_rules, enumerated, least_hinge, tables
+from tests.pricing.rules.cases import enumerated, tables
 
 COSTS = st.sampled_from([(1.0, 1.0, 1.0), (1.0, 2.0, 3.0), (1.0, 2.0**0.5, 3.0**0.5), (1.5, 2, 2)])
 
@@ -97,27 +96,6 @@ def test_beams_extend_and_rules_for_the_same_rows_come_once():
     priced = RulePricer(literals, np.array([0.0, 1.0, 2.0])).price(master.solve(), 10)
     marks = {min(tuple(c.values > 0), tuple(c.values == 0)) for c in priced.columns}
     assert len(marks) == len(priced.columns) > 1
-
-
-@given(tables(), st.sampled_from([0.3, 1.0, 5.0]), st.sampled_from([1, 2]), st.booleans())
-@settings(max_examples=examples(25), deadline=None)
-def test_column_generation_solves_the_program_of_all_rules(case, C, least, by_root):
-    """Its optimum is that of the linear program over every conjunction, to 1e-6, with its bound."""
-    X, kinds, response = case
-    literals = Literals(X, kinds, max_bins=4, min_support=least)
-    if not len(literals):
-        return
-    cost = np.array([0.0, 1.0, 1.5, 2.0])
-    cost = np.sqrt(cost) if by_root else cost
-    y = np.where(response > 0, 1.0, -1.0)
-    price = np.full(len(y), C)
-    master = OneNormMaster(Hinge().on(y, price), solver="highs")
-    pricer = RulePricer(literals, cost, tol=1e-9)
-    result = ColumnGeneration(master, pricer, tol=1e-9, columns_per_round=5).run()
-    optimum = least_hinge(all_rules(literals, cost), y, price)
-    assert result.objective == pytest.approx(optimum, abs=1e-6 * max(1.0, optimum))
-    assert result.bound <= optimum + 1e-6 * max(1.0, optimum)
-    assert result.gap <= 1e-6
 
 
 def small():

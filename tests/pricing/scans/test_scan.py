@@ -26,7 +26,6 @@ from cgboost.pricing.scans.candidates import (
     ScoredPool,
     SearchablePool,
 )
-from cgboost.pricing.scans.order import StratumOrder
 from cgboost.pricing.scans.scan import Priority, select_unlike
 from cgboost.pricing.scans.shortlist import Shortlist
 from tests.pricing import cases
@@ -249,20 +248,6 @@ def test_near_columns_come_along_only_with_others() -> None:
     assert near.max_excess == plain.max_excess
     inside = cases.state_of(np.full(40, 0.95 / scale), OneNormEntry(two_sided=True))
     assert not StrataPricer(FeaturePricer(H).pool, reach=0.5).price(inside, 10).columns
-
-
-def test_round_robin_goes_on_where_something_was_found() -> None:
-    """Every stratum once, the last one that had something first; by priority always as they are."""
-    fixed = StratumOrder(3, round_robin=False)
-    fixed.found_in(2)
-    assert list(fixed) == [0, 1, 2]
-    order = StratumOrder(3, round_robin=True)
-    assert list(order) == [0, 1, 2]
-    order.found_in(2)
-    assert list(order) == [2, 0, 1]
-    assert list(order) == [2, 0, 1]
-    order.found_in(1)
-    assert list(order) == [1, 2, 0]
 
 
 # ---------------------------------------------------------------------------- any pool

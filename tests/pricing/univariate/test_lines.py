@@ -6,7 +6,7 @@ import pytest
 from cgboost.generation.protocols import MasterState
 from cgboost.losses import LogLoss, WeightedLoss
 from cgboost.masters.stagewise.stagewise import StagewiseMaster
-from cgboost.pricing.univariate.lines import Line, LinePool, LinePricer
+from cgboost.pricing.univariate.lines import LinePool, LinePricer
 
 RNG = np.random.default_rng(0)
 N_ROWS, N_FEATURES = 70, 12
@@ -148,13 +148,3 @@ def test_bad_features(X: np.ndarray, message: str) -> None:
     """The error says what X is; it is of the same rows as the loss."""
     with pytest.raises(ValueError, match=message):
         LinePricer(LinePool(X), problem()[1])
-
-
-def test_lines_on_new_rows() -> None:
-    """The family evaluates lines together, in float64."""
-    X = RNG.normal(size=(5, 3)).astype(np.float32)
-    lines = [Line(2, 1.0, 0.5), Line(0, 0.0, -2.0)]
-    values = lines[0].family.outputs(X, lines)
-    assert values.dtype == np.float64
-    third, first = X[:, 2].astype(float), X[:, 0].astype(float)
-    np.testing.assert_array_equal(values, np.column_stack([1 + 0.5 * third, -2.0 * first]))

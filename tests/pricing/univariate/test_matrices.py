@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,13 @@ from scipy import sparse
 from cgboost.penalties.elastic_net import ElasticNetEntry
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing.scans.candidates import HeldColumns, PricingRequest
-from cgboost.pricing.univariate.earlier_scores import (
+from cgboost.pricing.univariate.feature_pricer import (
     FEWEST_REMEMBERED,
     PASSES_OF_LENGTHS,
+    FeaturePool,
 )
-from cgboost.pricing.univariate.feature_pricer import FeaturePool
-from cgboost.pricing.univariate.matrices import BlockFeatures, FeatureStorage, matrix_of
+from cgboost.pricing.univariate.matrices import FeatureStorage, matrix_of
+from tests.pricing.cases import FORMS
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(57, 9)) * np.exp(RNG.normal(size=9))
@@ -25,29 +25,10 @@ X[RNG.random(X.shape) < 0.5] = 0.0
 X[:, 4] = 7.0
 
 
-class Blocks:
-    """Rows of X, ten at a time."""
-
-    def __iter__(self) -> Iterator[tuple[slice, Any]]:
-        for start in range(0, len(X), 10):
-            rows = slice(start, min(start + 10, len(X)))
-            yield rows, X[rows]
-
-
-FORMS: dict[str, Any] = {
-    "dense": matrix_of(X),
-    "by columns": matrix_of(np.asfortranarray(X)),
-    "csr": matrix_of(sparse.csr_array(X)),
-    "csc": matrix_of(sparse.csc_matrix(X)),
-    "blocks": BlockFeatures(Blocks(), X.shape),
-}
-
-
 @pytest.fixture(params=list(FORMS))
 def matrix(request: pytest.FixtureRequest) -> FeatureStorage:
     """X in one of its forms."""
-    form: FeatureStorage = FORMS[request.param]
-    return form
+    return matrix_of(FORMS[request.param](X))
 
 
 def test_every_form_is_the_same_matrix(matrix: FeatureStorage) -> None:
