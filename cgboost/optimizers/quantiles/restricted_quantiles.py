@@ -213,8 +213,8 @@ class RestrictedQuantiles(RestrictedDual):
         if columns is None:
             columns = JointColumns(loss.n_outputs, loss.variables.n_rows)
         opens = partial(JointSimplexSession, solver=solver, options=options)
-        session = JointSession if solver == "auto" else opens
-        super().__init__(loss, form, session, solver, columns)
+        open_session = JointSession if solver == "auto" else opens
+        super().__init__(loss, form, open_session, solver, columns)
         if solver != "auto":
             crossing = loss.variables.crossing
             self.session.fix(crossing, np.zeros(len(crossing), dtype=bool))
