@@ -18,8 +18,7 @@ import numpy as np
 
 from cgboost.arrays import Indices, Vector
 from cgboost.losses.dual.noncrossing import NoncrossingLoss, NoncrossingVariables
-from cgboost.optimizers.interior_point.interior_point_steps import Iterate, inside_limits
-from cgboost.optimizers.interior_point.interior_session import START, InteriorSession, multipliers
+from cgboost.optimizers.interior_point.interior_session import START, InteriorSession
 from cgboost.optimizers.interior_point.normal_equations import FactoredEquations, cholesky
 from cgboost.optimizers.live_dual import BoxedDual
 from cgboost.optimizers.quantiles.joint_columns import JointColumns
@@ -244,23 +243,13 @@ class JointSession(InteriorSession):
         own = np.where(positive, sums[0][output], sums[1][output])
         u[boxes] *= np.minimum(sums[0], sums[1])[output] / own
         u[data.crossing] = self._first_multiplier
-        low, high = multipliers(data.gain, float(np.abs(data.gain).mean()))
-        nothing = np.zeros(len(self.constraints))
-        s = inside_limits(data, data.scores(u))
-        self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
-        if not self.at_upper.any():
-            self._at.shrink(data)
+        self._begin_at(u, float(np.abs(data.gain).mean()))
 
     def _solution(self, kept: Vector, coefs: Vector) -> JointSolution:  # type: ignore[override]
-        u = np.where(self.at_upper, self.variables.costs, 0.0)
-        u[self.kept] = np.clip(kept, 0.0, self.variables.costs[self.kept])
-        held = self.constraints >= 0
-        coef = np.zeros(self.columns.count)
-        coef[self.constraints[held]] = coefs[held] / self.columns.scales[self.constraints[held]]
-        if not self.form.two_sided:
-            np.maximum(coef, 0.0, out=coef)
+        u, coef, _, _ = super()._solution(kept, coefs)
+        offsets = self.constraints < 0
         intercept = np.zeros(self.columns.n_outputs)
-        intercept[FIRST_OFFSET - self.constraints[~held]] = coefs[~held]
+        intercept[FIRST_OFFSET - self.constraints[offsets]] = coefs[offsets]
         return JointSolution(u, coef, intercept)
 
     def _rate(self, variables: Indices) -> Vector:
@@ -289,23 +278,9 @@ class JointSession(InteriorSession):
         constant = np.zeros(len(constraints))
         constant[real] = columns.scores(constraints[real], fixed) / scales[real]
         constant[~real] = columns.split(fixed).sum(axis=1)[owner[~real]]
-        gain = variables.gain()
-        self._data = JointDual(
-            block=self._blocks(pairs, owner),
-            place=place[: len(kept)],
-            sign=variables.sign[kept],
-            gain=gain[kept],
-            upper=variables.costs[kept],
-            curvature=variables.curvature[kept],
-            constant=constant,
-            limit=np.where(real, self.form.threshold / scales, 0.0),
-            softness=np.zeros(len(constraints)),
-            two_sided=~real | self.form.two_sided,
-            fixed_gain=self._base_gain + float((gain * variables.costs)[self.at_upper].sum()),
-            neutral=self._neutral[kept],
-            crossing=crossing,
-            added=place[len(kept) :],
-        )
+        block, (own, added) = self._blocks(pairs, owner), np.split(place, [len(kept)])
+        multiplier = {"crossing": crossing, "added": added}
+        self._data = self._data_of(JointDual, block, own, constant, scales, **multiplier)
         return self._data
 
     def _blocks(self, pairs: Indices, owner: Indices) -> OutputBlocks:
