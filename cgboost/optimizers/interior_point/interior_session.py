@@ -450,7 +450,7 @@ class InteriorSession(LiveDual):
         place: Indices,
         constant: Vector,
         scales: Vector,
-        **own: Indices,
+        **own: Any,
     ) -> Data:
         """The variables and columns in the session, on the rows of a block."""
         variables, form, kept, constraints = self.variables, self.form, self.kept, self.constraints
