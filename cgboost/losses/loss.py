@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -189,7 +189,7 @@ class DifferentiableLoss(ABC):
             return 0.0
         least = max(UNBENT * abs(first), rounding)
         sign = float(np.sign(first))
-        low, high = 0.0, self._beyond(slope, sign, first)
+        low, high = 0.0, _beyond(slope, sign)
         step, before = sign * self.newton_step(output, direction), np.inf
         for _ in range(LINE_SEARCH_STEPS):
             if not low < step < high:
@@ -204,16 +204,15 @@ class DifferentiableLoss(ABC):
             before = abs(here)
         return sign * step
 
-    def _beyond(self, slope: object, sign: float, first: float) -> float:
-        """A step at which the loss no longer falls."""
-        assert callable(slope)
-        step = 1.0
-        for _ in range(LONGEST_DOUBLING):
-            here = sign * slope(sign * step)
-            if here <= 0.0:
-                return step
-            step *= 2.0
-        raise UnboundedStepError("the loss falls without end along this column")
+
+def _beyond(slope: Callable[[float], float], sign: float) -> float:
+    """A step at which the loss no longer falls."""
+    step = 1.0
+    for _ in range(LONGEST_DOUBLING):
+        if sign * slope(sign * step) <= 0.0:
+            return step
+        step *= 2.0
+    raise UnboundedStepError("the loss falls without end along this column")
 
 
 class UnboundedStepError(ValueError):

@@ -1,4 +1,4 @@
-"""Restricted dual: its form over a box, and the protocol of its solvers.
+"""Restricted problems: the protocol of optimizers; of the dual over a box its form and sessions.
 
 The data of a restricted dual over some variables of a loss and some columns, as arrays.
 
@@ -12,14 +12,16 @@ variables outside the session add to the scores is the constant.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.arrays import Indices, Vector
 from cgboost.forks import cached_property
+from cgboost.generation.columns import FloatArray
 from cgboost.optimizers.interior_point import normal_equations
 
 
@@ -64,6 +66,41 @@ class RestrictedPoint:
     response: Vector
     rate: Vector = field(default_factory=lambda: np.zeros(0))
     solved: bool = True
+
+
+class LiveProblem(Protocol):
+    """A restricted problem, solved again and again while columns come to it.
+
+    Attributes
+    ----------
+    largest_entry : float
+        The largest |h| of all columns; 0 without any.
+    """
+
+    @property
+    def largest_entry(self) -> float: ...  # noqa: D102
+
+    def add(self, values: Sequence[FloatArray] | FloatArray) -> None:
+        """Take in new columns, each of shape (n_rows,)."""
+        ...
+
+    def expect(self, coef: Vector, intercept: float) -> None:
+        """Take coefficients of all columns for near the optimum; the answer stays the same."""
+        ...
+
+    def scores(self, response: Vector) -> Vector:
+        """h·r of all columns, shape (n_columns,)."""
+        ...
+
+    def solve(self, time_limit: float | None, accuracy: float = 0.0) -> RestrictedPoint:
+        """The optimum over all columns, or a point at a relative gap of ``accuracy`` that will do.
+
+        Raises
+        ------
+        SolverError
+            If there is no answer.
+        """
+        ...
 
 
 class Basis(NamedTuple):

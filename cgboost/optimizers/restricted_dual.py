@@ -108,8 +108,8 @@ class RestrictedDual:
     ----------
     loss : SupportVectorLoss
     form : DualForm
-    session : callable
-        ``session(loss, columns, form)`` opens the one that is solved again and again.
+    open_session : callable
+        ``open_session(loss, columns, form)``: the session that is solved again and again.
     solver : str
         Of the backend where that one can go no further.
     columns : ColumnStore, optional
@@ -133,15 +133,15 @@ class RestrictedDual:
         self,
         loss: SupportVectorLoss,
         form: DualForm,
-        session: OpenSession,
+        open_session: OpenSession,
         solver: str = "auto",
         columns: Any = None,
         free_columns: FreeColumns | None = None,
     ) -> None:
         self.form = form
-        self._opens, self._solver = session, solver
+        self._open_session, self._solver = open_session, solver
         if columns is None:
-            has_backend = session not in (InteriorSession, ActiveSetSession)
+            has_backend = open_session not in (InteriorSession, ActiveSetSession)
             large = _least_large(loss, form) if not has_backend else np.inf
             centred = form.offset == "free"
             columns = ColumnStore(
@@ -153,7 +153,7 @@ class RestrictedDual:
     def _begin(self, loss: SupportVectorLoss) -> None:
         """A session of a loss, without columns."""
         self.loss, self.variables = loss, loss.variables
-        self.session: LiveDual = self._opens(loss, self.columns, self.form)
+        self.session: LiveDual = self._open_session(loss, self.columns, self.form)
         self.ends_inside = isinstance(self.session, InteriorSession)
         self.rate = self.variables.gain()  # at f = 0
         self._slack_for: Indices = np.zeros(self.columns.count, dtype=np.intp)
@@ -215,8 +215,8 @@ class RestrictedDual:
         fixed.
         """
         self._expected = True
-        level = intercept + self.columns.shift(coef)
-        self.rate = self.variables.rate(self.columns.combine(coef) + level)
+        output = self.columns.combine(coef) + (intercept + self.columns.shift(coef))
+        self.rate = self.variables.rate(output)
         size = np.abs(self.rate)
         far = size > max(LEAST_RATE, float(np.quantile(size, share)))
         far &= (self.rate < 0) | np.isfinite(self.variables.costs)

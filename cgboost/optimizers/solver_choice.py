@@ -1,6 +1,7 @@
 """Which reductions a restricted problem has, and which optimizer solves it.
 
-Both are tables, read from above. Other problems have one optimizer each::
+Both are tables, read from above; what they open is a
+:class:`~cgboost.optimizers.live_dual.LiveProblem`. Other problems have one optimizer each::
 
     a path over C of a piecewise linear loss        simplex/primal_simplex.py, at any size
     a support vector machine over a whole RKHS      rkhs/support_vector_machine.py
@@ -23,6 +24,7 @@ from cgboost.losses import EntropicLoss
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
+from cgboost.optimizers.live_dual import LiveProblem
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
@@ -33,9 +35,6 @@ from cgboost.optimizers.reductions.reduction import Choice, Problem
 from cgboost.optimizers.restricted_dual import OpenSession, RestrictedDual
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex
-
-LiveProblem = RestrictedDual | SmoothPrimal | PrimalSimplex
-"""A restricted problem that columns come to, solved again and again."""
 
 FEW_NUMBERS = 22_500
 """Rows times columns up to which a problem is solved at once: all columns of a family that is as
@@ -134,9 +133,9 @@ def _over_working_sets(
     return kind(loss, form, opener_for(solver, options), solver, free_columns=free_columns)
 
 
-def _without_backend(session: OpenSession) -> Callable[..., LiveProblem]:
+def _without_backend(open_session: OpenSession) -> Callable[..., LiveProblem]:
     """A restricted dual in a session without a solver behind it."""
-    return partial(_over_working_sets, lambda solver, options: session)
+    return partial(_over_working_sets, lambda solver, options: open_session)
 
 
 def _backend(solver: str, options: Mapping[str, Any] | None) -> OpenSession:

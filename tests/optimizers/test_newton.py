@@ -18,7 +18,7 @@ from cgboost.arrays import Vector
 from cgboost.losses import Exponential, LogLoss, Loss, Poisson, SquaredError
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.newton import quadratic_model, smooth_primal
+from cgboost.optimizers.newton import descent_loop, quadratic_model, smooth_primal
 from cgboost.optimizers.newton.descent_loop import descend
 from cgboost.optimizers.newton.homotopy import ActiveInverse, follow
 from cgboost.optimizers.newton.quadratic_model import LITTLE, WeightedProducts, minimise
@@ -339,7 +339,7 @@ def test_columns_of_few_entries_have_the_optimum_of_all_entries(
     answers = []
     monkeypatch.setattr(smooth_primal, "MANY_COLUMNS", 10)
     for way in (lambda function: function, lambda function: None):
-        monkeypatch.setattr(smooth_primal, "compiled", way)
+        monkeypatch.setattr(descent_loop, "compiled", way)
         master = SupportVectorMaster(loss, penalty, offset=offset)
         result = ColumnGeneration(master, FeaturePricer(H), columns_per_round=80, tol=1e-7).run()
         assert result.gap <= 1e-7

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cgboost.generation.columns import Column
 from cgboost.losses import Huber, Quantile, epsilon_insensitive, hinge, nu_hinge
-from cgboost.losses.dual.constraint_rows import with_constraint_rows
+from cgboost.masters.constrained.constrained_master import with_constraint_rows
 from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
 from cgboost.optimizers.reductions.cost_units import CostUnits

@@ -320,7 +320,7 @@ class KernelColumns(ColumnFamily):
             master.expected = pool.X.shape[0]
         if not (isinstance(penalty, RKHS) and self.at_once == TO_THE_END):
             return master, pricer
-        from cgboost.masters.rkhs.machine_master import MachineMaster, WholeRKHSMaster
+        from cgboost.masters.rkhs.rkhs_master import MachineMaster, WholeRKHSMaster
         from cgboost.pricing.rkhs.rkhs_pricer import MachinePricer, SummedKernelOfMachine
 
         if pricer.tol < LEAST_GAP_OF_MACHINE or not master.is_of_machine:

@@ -363,7 +363,7 @@ class SupportVectorLoss:
             curvature=None if self.curvature is None else self.curvature[rows] * share,
         )
 
-    @property
+    @cached_property
     def shrinks(self) -> bool:
         """Whether t·r is feasible for every feasible r and 0 ≤ t ≤ 1."""
         contains_0 = bool(((self.lower <= 0) & (self.upper >= 0)).all())

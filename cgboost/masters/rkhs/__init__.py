@@ -2,6 +2,6 @@
 
 ::
 
-    rkhs_master.py        masters over orthonormal columns: expansions over some centres
+    rkhs_master.py        masters over orthonormal columns, and of libsvm over all functions
     group_norm_master.py  the group norm over whole kernels: multiple kernel learning
 """

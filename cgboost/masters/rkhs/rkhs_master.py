@@ -1,19 +1,28 @@
-"""The master of a loss and the norms of functions, over columns K_p(·, z).
+"""Masters of a loss and the squared norms of functions: over columns K_p(·, z), or without any.
 
 Primal   min F(Σ_p f_p + b) + ½Σ_p w_p‖f_p‖²       f_p = K_p(·, Z_p)α_p
 Dual     max gain(r) − ½Σ_p rᵀP_p r/w_p            P_p: K_p projected on the span of its columns
 
 Inside, columns are orthonormal in the RKHS of their kernel, so that it is the 2-norm's restricted
 problem, whatever the loss; outside, coefficients are those of the columns K_p(·, z) themselves.
+
+A support vector machine has two stages. The first is the problem over the whole RKHS, of which
+libsvm finds the optimum; its model is one function, and no column can improve it. If it is not near
+enough to the optimum, a second stage has the columns K(·, x_j) of its support vectors, and takes in
+others round by round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from cgboost.exceptions import MasterError
+from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
+from cgboost.masters.rkhs.staged import StagedMaster
 from cgboost.masters.support_vector.support_vector_master import (
     Offset,
     SignRule,
@@ -23,8 +32,13 @@ from cgboost.masters.support_vector.support_vector_master import (
 from cgboost.optimizers.reductions.orthonormal_columns import OrthonormalColumns
 from cgboost.optimizers.reductions.reduction import Chain
 from cgboost.optimizers.rkhs.orthonormal_basis import OrthonormalBasis
-from cgboost.optimizers.rkhs.support_vector_machine import is_of_machine
+from cgboost.optimizers.rkhs.support_vector_machine import (
+    KernelSums,
+    SupportVectorMachine,
+    is_of_machine,
+)
 from cgboost.penalties.function_norm import NO_SIGN_RULE
+from cgboost.penalties.penalty import Penalty
 from cgboost.penalties.rkhs import RKHS
 
 
@@ -91,3 +105,63 @@ class RKHSMaster(SupportVectorMaster):
         state = super().solve(time_limit=time_limit)
         known = {each.name: getattr(state, each.name) for each in fields(state)}
         return RKHSState(**known | {"bases": self._orthonormal.bases})
+
+
+logger = logging.getLogger(__name__)
+
+
+class WholeRKHSMaster(SupportVectorMaster):
+    """Master of a support vector machine over a whole RKHS, without columns.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+    penalty : RKHS
+    kernel : KernelSums
+        The sum of the kernels, each divided by its weight.
+    tol : float
+        The relative gap that is wanted.
+    """
+
+    def __init__(self, loss: Any, penalty: Penalty, kernel: KernelSums, tol: float) -> None:
+        self._kernel, self._tol = kernel, tol
+        super().__init__(loss, penalty)
+
+    def _open_live(self, loss: Any) -> Any:
+        return SupportVectorMachine(loss, self.form, self.columns, self._kernel, self._tol)
+
+
+class MachineMaster(StagedMaster):
+    """A support vector machine in two stages.
+
+    Parameters
+    ----------
+    make : callable
+        ``make()`` is an RKHSMaster without columns.
+    machine : WholeRKHSMaster
+    """
+
+    def __init__(self, make: Callable[[], SupportVectorMaster], machine: WholeRKHSMaster) -> None:
+        super().__init__(make, machine)
+        self._answered = False
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Re-optimise: over all functions at first, then over columns."""
+        if not self._answered:
+            self._answered = True
+            try:
+                return super().solve(time_limit=time_limit)
+            except MasterError as failure:
+                logger.info("going on with columns: %s", failure)
+        if isinstance(self._stage, WholeRKHSMaster):
+            self.replace([])
+        return super().solve(time_limit=time_limit)
+
+    def start_from(self, start: WarmStart) -> None:
+        """Nothing: no columns are needed to begin with."""
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the second stage."""
+        if isinstance(self._stage, WholeRKHSMaster):
+            self.replace([])
+        super().add(columns)

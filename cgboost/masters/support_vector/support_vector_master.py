@@ -426,6 +426,7 @@ class SupportVectorMaster:
 
     def _state(self, point: RestrictedPoint, objective: float) -> MasterState:
         """What the loop sees of a point: its pseudo-response is one of the dual."""
+        scale = self._scale(objective)
         response = self._objective_loss.feasible(point.response, balanced=self.offset == "free")
         level = (
             self._objective_loss.level(point.output)
@@ -441,8 +442,8 @@ class SupportVectorMaster:
             pseudo_response=response,
             objective=objective,
             slack=self._objective_loss.slack(point.output),
-            entry=self._entry(objective, response),
-            scale=self._scale(objective),
+            entry=self._entry(scale, response),
+            scale=scale,
             magnitude=self._objective_loss.magnitude(point.output, response),
             solved=point.solved,
         )
@@ -544,14 +545,15 @@ class SupportVectorMaster:
         outer = self._before_values.invert(point)
         return Vertex(outer.coef, outer.intercept, self._objective(point))
 
-    def _entry(self, objective: float, response: Vector) -> EntryRule:
+    def _entry(self, scale: float, response: Vector) -> EntryRule:
+        """The rule by which pricers compare scores, gaps relative to ``scale``."""
         largest = noise = 0.0
         if self.penalty.compares_scores:
             scores = self._live.scores(response)
             largest = float(self.form.sizes(scores, self._total(response)).max(initial=0.0))
             noise = SCORE_NOISE * float(np.abs(response).sum()) * self._live.largest_entry
         return self.penalty.entry(
-            two_sided=self.two_sided, scale=self._scale(objective), largest=largest, noise=noise
+            two_sided=self.two_sided, scale=scale, largest=largest, noise=noise
         )
 
     def _scale(self, objective: float) -> float:

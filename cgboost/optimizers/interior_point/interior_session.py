@@ -9,7 +9,7 @@ start: a restricted problem need not be solved better than its columns are good.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ from cgboost.optimizers.simplex.dual_session import OFFSET
 from cgboost.optimizers.solver_options import check_time, deadline_of
 from cgboost.parallel.blas import blas_threads
 from cgboost.penalties.penalty import DualForm
+
+Data = TypeVar("Data", bound=BoxedDual)
 
 DIRECTION = -3
 """Stands for the first free direction in the list of constraints; the others are below it."""
@@ -360,8 +362,12 @@ class InteriorSession(LiveDual):
             of_rows *= self._balance(
                 of_rows, float(data.constant[self.constraints == OFFSET].sum())
             )
-        low, high = multipliers(data.gain, float(np.abs(gain).mean()) if len(gain) else 1.0)
-        nothing = np.zeros(len(self.constraints))
+        self._begin_at(u, float(np.abs(gain).mean()) if len(gain) else 1.0)
+
+    def _begin_at(self, u: Vector, least: float) -> None:
+        """Coefficients of 0 and these u, with multipliers of at least ``least``."""
+        data, nothing = self._problem(), np.zeros(len(self.constraints))
+        low, high = multipliers(data.gain, least)
         s = inside_limits(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
         if self._shrinks and not self.at_upper.any():
@@ -432,27 +438,39 @@ class InteriorSession(LiveDual):
         scales = np.ones(len(constraints))
         scales[real] = columns.scales[constraints[real]]
         constant[real] = columns.scores(constraints[real], fixed) / scales[real]
-        charged = (constraints >= self.form.n_free) | (
-            self.form.charges_offset & (constraints == OFFSET)
-        )
+        data = self._data_of(BoxedDual, block.values, place, constant, scales)
+        data.in_order = self._one_a_row
+        self._data = self._with_pivots(data, fixed, scales)
+        return self._data
+
+    def _data_of(
+        self,
+        kind: type[Data],
+        block: Any,
+        place: Indices,
+        constant: Vector,
+        scales: Vector,
+        **own: Any,
+    ) -> Data:
+        """The variables and columns in the session, on the rows of a block."""
+        variables, form, kept, constraints = self.variables, self.form, self.kept, self.constraints
+        charged = (constraints >= form.n_free) | (form.charges_offset & (constraints == OFFSET))
         gain = variables.gain()
-        data = BoxedDual(
-            block=block.values,
+        return kind(
+            block=block,
             place=place,
             sign=variables.sign[kept],
             gain=gain[kept],
             upper=variables.costs[kept],
             curvature=variables.curvature[kept],
             constant=constant,
-            limit=np.where(charged, self.form.threshold / scales, 0.0),
-            softness=np.where(charged, self.form.quadratic / scales**2, 0.0),
-            two_sided=(constraints < self.form.n_free) | self.form.two_sided,
+            limit=np.where(charged, form.threshold / scales, 0.0),
+            softness=np.where(charged, form.quadratic / scales**2, 0.0),
+            two_sided=(constraints < form.n_free) | form.two_sided,
             fixed_gain=self._base_gain + float((gain * variables.costs)[self.at_upper].sum()),
             neutral=self._neutral[kept],
-            in_order=self._one_a_row,
+            **own,
         )
-        self._data = self._with_pivots(data, fixed, scales)
-        return self._data
 
     def _with_pivots(self, data: BoxedDual, fixed: Vector, scales: Vector) -> BoxedDual:
         """The data with what the free directions of large columns say of their pivots' scores w.

@@ -32,7 +32,7 @@ from cgboost.compiled import compiled
 from cgboost.losses import SquaredError
 from cgboost.losses.loss import WeightedLoss
 from cgboost.optimizers.column_store import ColumnStore
-from cgboost.optimizers.newton.descent_loop import descend
+from cgboost.optimizers.newton.descent_loop import descend, descended
 from cgboost.optimizers.newton.homotopy import follow_prices
 from cgboost.optimizers.newton.quadratic_model import (
     EXCESS,
@@ -42,8 +42,6 @@ from cgboost.optimizers.newton.quadratic_model import (
 )
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import (
-    DESCENT_SHARE,
-    DESCENT_SWEEPS,
     NEAR_SCORE,
     NEWTON_RIDGE,
     SHORTEST,
@@ -301,17 +299,6 @@ class _Sparse:
         """Hα."""
         return np.asarray(self.entries @ coef)
 
-    def descended(self, places: Indices, *model: Any) -> tuple[Vector, float, bool]:
-        """Coefficients and move of the offset near the minimum of a model of a Newton step.
-
-        And whether they are.
-        """
-        loop, entries = compiled(descend), self.entries
-        own = entries.data, entries.indices, entries.indptr, places
-        assert loop is not None
-        there, shift, done = loop(*own, *model, DESCENT_SHARE, DESCENT_SWEEPS)
-        return there, shift, done
-
 
 def _parts(products: Vector) -> tuple[Vector, Vector, float]:
     return products[:-1, :-1], products[:-1, -1], float(products[-1, -1])
@@ -455,10 +442,12 @@ class _Path:
         start, k = self.at.coef[places], len(places)
         if isinstance(self.family, _Sparse):
             charges, ridges = np.full(k, charge), np.full(k, ridge)
-            signs = not self.form.two_sided, self.free_offset
-            model = weights, response, start, charges, ridges, *signs
-            there, shift, done = self.family.descended(places, *model)
-            return self._moved(places, there, shift) if done else None
+            model = weights, response, start, charges, ridges
+            positive, entries = not self.form.two_sided, self.family.entries
+            near = descended(
+                entries, places, *model, positive=positive, free_offset=self.free_offset
+            )
+            return None if near is None else self._moved(places, *near)
         found = self._model(places, weights, response, gradient)
         rank = int(np.count_nonzero(weights)) if ridge == 0.0 else None
         there = _minimiser(found, charge, ridge, start, self.positive[places], rank)

@@ -25,7 +25,6 @@ from scipy.linalg import LinAlgError
 
 from cgboost._solvers import SolverError
 from cgboost.arrays import Indices, Vector
-from cgboost.compiled import compiled
 from cgboost.generation.columns import FloatArray, multiple
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
@@ -100,19 +99,12 @@ FARTHER = 10.0
 """The offset moves by at most this many times the largest output, or 1, and what Newton's method
 for it alone would move it."""
 
-
-DESCENT_SHARE = 1e-3
-"""Coordinate descent ends with a sweep that gains at most this share of what was gained before."""
-
-DESCENT_SWEEPS = 200
-"""Sweeps at most: columns so much alike are for the active set."""
-
 MANY_COLUMNS = 200
 """Of fewer, products and factors take less time than numba to be loaded."""
 
 
 class SmoothPrimal:
-    """Live restricted problem of a smooth loss; the interface is that of ``RestrictedDual``.
+    """The :class:`~cgboost.optimizers.live_dual.LiveProblem` of a smooth loss.
 
     Parameters
     ----------
@@ -426,32 +418,31 @@ class SmoothPrimal:
             return None
         if form.radius is not None or form.charges_offset or self._solver != "auto":
             return None
-        from cgboost.optimizers.newton.descent_loop import descend
+        from cgboost.optimizers.newton.descent_loop import descended  # for few problems
 
         weights = loss.weights(output, softened=softened)
-        if (loop := compiled(descend)) is None or not (mass := float(weights.sum())) > 0:
+        if not (mass := float(weights.sum())) > 0:
             return None
         scales = self.columns.scales[places]
-        scaled, offset, done = loop(
-            entries.data,
-            entries.indices,
-            entries.indptr,
+        found = descended(
+            entries,
             places,
             weights,
             response,
             scales * start[:-1],
             form.threshold / scales,
             form.quadratic / scales**2,
-            not form.two_sided,
-            form.offset == "free",
-            DESCENT_SHARE,
-            DESCENT_SWEEPS,
+            positive=not form.two_sided,
+            free_offset=form.offset == "free",
         )
+        if found is None:
+            return None
+        scaled, offset = found
         move = np.zeros(self.columns.count)
         move[places] = scaled / scales - start[:-1]
         intercept = self._intercept + offset + self.columns.shift(move)  # of centred columns
         limit = self._offset_limit(float(response.sum()), mass, mass)
-        if not done or abs(intercept) > limit > 0.0:
+        if abs(intercept) > limit > 0.0:
             return None
         return np.append(scaled / scales, intercept)
 

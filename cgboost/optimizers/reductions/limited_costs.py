@@ -141,7 +141,7 @@ class GrowingCosts(RestrictedDual):
     ----------
     loss : SupportVectorLoss
         See :func:`may_be_limited`.
-    form, session, solver, columns, free_columns
+    form, open_session, solver, columns, free_columns
         As for :class:`RestrictedDual`.
 
     Attributes
@@ -154,7 +154,7 @@ class GrowingCosts(RestrictedDual):
         self,
         loss: SupportVectorLoss,
         form: DualForm,
-        session: OpenSession,
+        open_session: OpenSession,
         solver: str = "auto",
         columns: ColumnStore | None = None,
         free_columns: FreeColumns | None = None,
@@ -165,7 +165,7 @@ class GrowingCosts(RestrictedDual):
         self._stuck_with = -1  # columns at an answer that stood at the limit
         self.costs = LimitedCosts(loss, form, self._factor * balance(loss, form, columns))
         limited = self.costs.apply(Problem(loss, form)).loss
-        super().__init__(limited, form, session, solver, columns, free_columns)
+        super().__init__(limited, form, open_session, solver, columns, free_columns)
 
     @property
     def is_limited(self) -> bool:

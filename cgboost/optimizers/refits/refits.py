@@ -167,21 +167,21 @@ class LeastDeviations:
         variables = self.loss.box.variables
         first = 0 if self._session is None else self._session.n_rows
         matrix = (H[variables.row, first:] * variables.sign[:, None]).T
-        level = -(variables.base @ H[:, first:]) / self._cost
+        right = -(variables.base @ H[:, first:]) / self._cost
         if self._session is None:
             rates = variables.rate(H @ coef)
             self._start, self._unit = coef, _usual_size(rates)
             program = Program(
                 cost=-rates / self._unit,
                 matrix=matrix,
-                row_lower=level,
-                row_upper=level,
+                row_lower=right,
+                row_upper=right,
                 lower=np.zeros(len(variables)),
                 upper=variables.costs / self._cost,
             )
             self._session = open_session(program, self._solver, options=self._options)
         elif len(matrix):
-            self._session.add_rows(matrix, level, level)
+            self._session.add_rows(matrix, right, right)
         return self._session
 
 
@@ -232,13 +232,13 @@ class RidgedDeviations:
         covariance = self.loss.bend(H)
         scaled = covariance * (unit / self._cost)
         n, varies = len(variables), np.diag(scaled) > 0.0
-        level = (covariance @ coef - variables.base @ H) / self._cost
+        right = (covariance @ coef - variables.base @ H) / self._cost
         return Program(
             cost=np.append(-rates / unit, np.zeros(len(coef))),
             quadratic=block_diag([csc_array((n, n)), csc_array(scaled)], format="csc"),
             matrix=np.hstack([(H[variables.row] * variables.sign[:, None]).T, -scaled]),
-            row_lower=level,
-            row_upper=level,
+            row_lower=right,
+            row_upper=right,
             lower=np.append(np.zeros(n), np.where(varies, -np.inf, 0.0)),
             upper=np.append(variables.costs / self._cost, np.where(varies, np.inf, 0.0)),
         )
@@ -253,8 +253,8 @@ def _usual_size(values: Vector) -> float:
 def damped(hessian: Vector, damping: float) -> Vector:
     """(1 − λ)H + λ trace(H)/n I ([M] eq. 42), and a ridge for columns that depend on each other."""
     diagonal = np.diag(hessian)
-    level = damping * float(diagonal.mean()) + RIDGE * max(float(diagonal.max()), SMALLEST)
-    return np.asarray((1.0 - damping) * hessian + level * np.eye(len(hessian)), dtype=np.float64)
+    added = damping * float(diagonal.mean()) + RIDGE * max(float(diagonal.max()), SMALLEST)
+    return np.asarray((1.0 - damping) * hessian + added * np.eye(len(hessian)), dtype=np.float64)
 
 
 class NewtonRefit:

@@ -86,7 +86,7 @@ leave of a kernel that is not in use any more."""
 
 
 class WholeKernelProblem(ABC):
-    """Live restricted problem over whole kernels; the interface is that of ``RestrictedDual``.
+    """A :class:`~cgboost.optimizers.live_dual.LiveProblem` over whole kernels.
 
     Parameters
     ----------

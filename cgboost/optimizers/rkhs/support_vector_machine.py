@@ -92,7 +92,7 @@ def _margin(loss: SupportVectorLoss) -> float:
 
 
 class SupportVectorMachine:
-    """The problem over a whole RKHS; the interface is that of ``RestrictedDual``.
+    """The problem over a whole RKHS; it has all of its columns, which is one function.
 
     Parameters
     ----------

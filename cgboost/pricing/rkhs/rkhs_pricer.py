@@ -415,7 +415,7 @@ class SummedKernelOfMachine:
 
 
 class MachinePricer(Memoryless):
-    """The pricer of a :class:`~cgboost.masters.rkhs.machine_master.MachineMaster`.
+    """The pricer of a :class:`~cgboost.masters.rkhs.rkhs_master.MachineMaster`.
 
     Parameters
     ----------

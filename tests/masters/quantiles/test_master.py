@@ -16,7 +16,7 @@ from cgboost.losses import Quantile
 from cgboost.masters import OneNormMaster
 from cgboost.masters.quantiles.noncrossing_master import NoncrossingMaster
 from cgboost.optimizers.quantiles.joint_session import JointSession
-from cgboost.optimizers.quantiles.joint_simplex import JointSimplexSession
+from cgboost.optimizers.quantiles.restricted_quantiles import JointSimplexSession
 from cgboost.pricing import FeaturePricer, JointPricer
 from cgboost.pricing.learners.joint_pricer import OutputRowPairs
 from tests.effort import examples

@@ -21,6 +21,7 @@ from cgboost.losses import (
 )
 from cgboost.masters import FreeColumns, MatrixColumns, SupportVectorMaster
 from cgboost.masters.support_vector.support_vector_master import WarmStart
+from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.penalties import L1, L2, Penalty
 from cgboost.pricing import FeaturePricer
 from tests.effort import examples
@@ -60,13 +61,14 @@ def fitted(
 def data(loss: Loss, seed: int, n_rows: int = 40) -> tuple[np.ndarray, np.ndarray]:
     """Features, of which the second repeats the first and the third is constant; targets.
 
-    Those that may be free are of very different scale.
+    Those that may be free are of very different scale, and what one of them adds is negative.
     """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 9))
     X[:, :5] *= 10.0 ** rng.integers(-6, 7, 5)
     X[:, 1], X[:, 2] = 3.0 * X[:, 0], 5.0
-    y = X[:, [3, 5]] @ (1.0 / np.abs(X[:, [3, 5]]).max(axis=0)) + 0.5 * rng.normal(size=n_rows)
+    effects = np.array([-1.0, 1.0]) / np.abs(X[:, [3, 5]]).max(axis=0)
+    y = X[:, [3, 5]] @ effects + 0.5 * rng.normal(size=n_rows)
     if loss.classification:
         y = np.where(y + rng.normal(size=n_rows) > 0, 1.0, -1.0)
     return X, y
@@ -79,15 +81,30 @@ def best(loss: Loss, X: np.ndarray, y: np.ndarray, penalty: str, coef: str, offs
     return optimum(X / scale, cost, charge, coef=coef, offset=offset, n_free=5)
 
 
-@pytest.mark.parametrize("offset", ["none", "penalized", "free"])
-@pytest.mark.parametrize("coef", ["free", "nonneg"])
-@pytest.mark.parametrize("penalty", ["l1", "l2", "elasticnet"])
+FORMS = [(coef, offset) for offset in ("none", "penalized", "free") for coef in ("free", "nonneg")]
+"""Sign rules and offsets."""
+
+
+@pytest.mark.parametrize(("place", "penalty"), list(enumerate(["l1", "l2", "elasticnet"])))
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_optimum_beside_penalised_columns(loss: Loss, penalty: str, coef: str, offset: str) -> None:
-    """Under every penalty, sign rule and offset, of columns that depend on each other, too."""
+def test_optimum_beside_penalised_columns(loss: Loss, place: int, penalty: str) -> None:
+    """Of columns that depend on each other, too; each loss and penalty with all forms in turn."""
     X, y = data(loss, seed=0)
-    result = fitted(loss, X, y, 5, penalty=PENALTIES[penalty][0], coef=coef, offset=offset)
-    assert_certified(result, best(loss, X, y, penalty, coef, offset))
+    first = LOSSES.index(loss) + place
+    for coef, offset in (FORMS[first % 6], FORMS[(first + 3) % 6]):
+        result = fitted(loss, X, y, 5, penalty=PENALTIES[penalty][0], coef=coef, offset=offset)
+        assert_certified(result, best(loss, X, y, penalty, coef, offset))
+
+
+@pytest.mark.parametrize("penalty", ["l1", "elasticnet"])
+def test_no_backend_is_needed_where_free_coefficients_are_negative(penalty: str) -> None:
+    """The interior point method gets to the end, though all others must be at least 0."""
+    X, y = data(Quantile(0.3), seed=0)
+    loss, own = Quantile(0.3).on(y, np.ones(len(y))), PENALTIES[penalty][0]
+    master = SupportVectorMaster(loss, own, free_columns=columns_of(X)[:5], coef="nonneg")
+    result = ColumnGeneration(master, FeaturePricer(X), tol=1e-7).run()
+    assert isinstance(master._live.session, InteriorSession)
+    assert result.coef[:5].min() < 0
 
 
 @pytest.mark.parametrize("solver", ["highs", "clarabel"])
