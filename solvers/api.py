@@ -1,9 +1,4 @@
-"""Entry points: solve a program, open a session, list the backends.
-
-The backends by name, and which of them work on this machine.
-
-The two ways in: solve once, or open a live session.
-"""
+"""The two ways in, solve once or open a live session; the backends by name."""
 
 from __future__ import annotations
 
@@ -46,32 +41,11 @@ BACKENDS.update(
 )
 
 
-THROUGH_CVXPY = frozenset(
-    [
-        "CBC",
-        "COPT",
-        "CPLEX",
-        "CUCLARABEL",
-        "CUOPT",
-        "CVXOPT",
-        "ECOS",
-        "GLOP",
-        "GLPK",
-        "GLPK_MI",
-        "GUROBI",
-        "KNITRO",
-        "MOSEK",
-        "MPAX",
-        "NAG",
-        "PDLP",
-        "PROXQP",
-        "QOCO",
-        "SCIP",
-        "SCS",
-        "SDPA",
-        "XPRESS",
-    ]
-)
+THROUGH_CVXPY = {
+    "CBC", "COPT", "CPLEX", "CUCLARABEL", "CUOPT", "CVXOPT", "ECOS", "GLOP", "GLPK", "GLPK_MI",
+    "GUROBI", "KNITRO", "MOSEK", "MPAX", "NAG", "PDLP", "PROXQP", "QOCO", "SCIP", "SCS", "SDPA",
+    "XPRESS",
+}  # fmt: skip
 """Solvers that CVXPY calls and this package has no file for; whether they are installed is another
 question."""
 

@@ -17,7 +17,7 @@ from ..program.arrays import Float64Array
 from ..program.errors import Status
 from ..program.program import Program, Sides, upper_triangle
 from ..program.solution import Point
-from ..sessions.engine import Answer, Request, apply_options
+from ..sessions.engine import POINTLESS, Answer, Request, apply_options
 from ..sessions.rebuilding import RebuildingBackend
 
 _STATUS = {
@@ -31,7 +31,6 @@ _STATUS = {
     "MaxIterations": Status.ITERATION_LIMIT,
     "MaxTime": Status.TIME_LIMIT,
 }
-_POINTLESS = {Status.INFEASIBLE, Status.UNBOUNDED, Status.FAILED}
 
 
 def solve_with_clarabel(program: Program, request: Request) -> Answer:
@@ -56,7 +55,7 @@ def solve_with_clarabel(program: Program, request: Request) -> Answer:
     words = str(result.status)
     status = _STATUS.get(words, Status.FAILED)
     point = None
-    if status not in _POINTLESS:
+    if status not in POINTLESS:
         point = Point(np.array(result.x), form.row_duals(np.array(result.z)))
     return Answer(status, words, point, int(result.iterations))
 

@@ -17,7 +17,7 @@ from ..program.arrays import Float64Array, is_sparse
 from ..program.errors import OptionError, Status
 from ..program.program import Program, full_dense
 from ..program.solution import Point
-from ..sessions.engine import Answer, Request
+from ..sessions.engine import POINTLESS, Answer, Request
 from ..sessions.rebuilding import RebuildingBackend
 
 logger = logging.getLogger(__name__)
@@ -45,7 +45,6 @@ _FLAGS = {
     DEPENDENT_EQUATIONS: (Status.FAILED, "dependent equations"),
     -7: (Status.TIME_LIMIT, "time limit"),
 }
-_POINTLESS = {Status.INFEASIBLE, Status.UNBOUNDED, Status.FAILED}
 
 
 def solve_with_daqp(program: Program, request: Request) -> Answer:
@@ -74,7 +73,7 @@ def solve_with_daqp(program: Program, request: Request) -> Answer:
     if status is Status.FAILED and request.guess is not None:
         return solve_with_daqp(program, replace(request, guess=None))
     point = None
-    if status not in _POINTLESS:
+    if status not in POINTLESS:
         point = Point(np.array(x), -np.array(info["lam"])[program.n_columns :])
     return Answer(status, f"{words} ({flag})", point, int(info["iterations"]))
 

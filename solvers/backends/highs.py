@@ -323,6 +323,13 @@ _STATUS = {
     "kHighsInterrupt": Status.INTERRUPTED,
 }
 
+CHANGES = {
+    ("cost",): "changeColsCost",
+    ("lower", "upper"): "changeColsBounds",
+    ("row_lower", "row_upper"): "changeRowsBounds",
+}
+"""What HiGHS calls the change of these vectors of a program."""
+
 _FAILURES = {"kSolveError", "kUnknown", "kNotset", "kPresolveError", "kPostsolveError"}
 
 
@@ -499,20 +506,9 @@ class HighsSession(CheckedSession):
         self._model.change("deleteRows", np.sort(indices))
         self._is_primal_feasible = False
 
-    def _native_change_cost(self, indices: IntArray, cost: Float64Array) -> None:
-        self._model.change("changeColsCost", indices, cost)
-
-    def _native_change_column_bounds(
-        self, indices: IntArray, lower: Float64Array, upper: Float64Array
-    ) -> None:
-        self._model.change("changeColsBounds", indices, lower, upper)
-        self._is_primal_feasible = False
-
-    def _native_change_row_bounds(
-        self, indices: IntArray, lower: Float64Array, upper: Float64Array
-    ) -> None:
-        self._model.change("changeRowsBounds", indices, lower, upper)
-        self._is_primal_feasible = False
+    def _native_change(self, indices: IntArray, **values: Float64Array) -> None:
+        self._model.change(CHANGES[tuple(values)], indices, *values.values())
+        self._is_primal_feasible &= "cost" in values
 
 
 def _iterations(info: Any) -> int:

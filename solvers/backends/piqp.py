@@ -20,7 +20,7 @@ from ..program.arrays import is_sparse
 from ..program.errors import SolverFailure, Status
 from ..program.program import Program, fill, full_dense, full_sparse
 from ..program.solution import Point
-from ..sessions.engine import Answer, Request, apply_options
+from ..sessions.engine import POINTLESS, Answer, Request, apply_options
 from ..sessions.rebuilding import RebuildingBackend
 from ..tolerances import DENSE_FILL
 
@@ -36,7 +36,6 @@ _STATUS = {
     "PIQP_DUAL_INFEASIBLE": Status.UNBOUNDED,
     "PIQP_NUMERICS": Status.INACCURATE,
 }
-_POINTLESS = {Status.INFEASIBLE, Status.UNBOUNDED, Status.FAILED}
 
 
 LARGE_PROGRAM = 3000
@@ -99,7 +98,7 @@ def solve_here(program: Program, request: Request) -> Answer:
     words = solver.solve().name
     status = _STATUS.get(words, Status.FAILED)
     result, point = solver.result, None
-    if status not in _POINTLESS:
+    if status not in POINTLESS:
         duals = np.zeros(program.n_rows)
         duals[is_equation] = -result.y
         duals[is_bounded] = result.z_l - result.z_u

@@ -1,6 +1,4 @@
-"""Errors of solvers, and the verdict on a backend's claim.
-
-The status of a solve, and the tree of exceptions.
+"""Errors of solvers, and the verdict on a backend's claim: a `Solution` or an exception.
 
 ::
 
@@ -21,8 +19,6 @@ The status of a solve, and the tree of exceptions.
 
 Every exception carries the `status`, the `backend` and the backend's own `words`. Ctrl-C stays a
 KeyboardInterrupt, so that no ``except SolverError`` mistakes it for a failure of the solver.
-
-From a backend's claim to a `Solution` or an exception.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Programs out of CVXPY and back into it; CVXPY is imported when a function is called.
+"""Answers to programs that CVXPY has written, and how they come back into it.
 
 A CVXPY problem with a linear or convex quadratic objective and polyhedral constraints is a
 `Program` after CVXPY's own rewriting (auxiliary variables for norms, maxima, …)::
 
-    program = program_from_cvxpy(problem)     # always a minimisation
+    program = Program.from_cvxpy(problem)     # always a minimisation
     solution = solve(program)
     put_back(problem, solution)               # values, duals and problem.value, in CVXPY's signs
 """
@@ -13,36 +13,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from .program import Program, standard_form
+from .program import standard_form
 from .solution import Solution
 from .status import ProgramError
 
 SOLVED = 1  # OSQP's number for it
-
-
-def program_from_cvxpy(problem: Any) -> Program:
-    """Return the program that a CVXPY problem amounts to.
-
-    Parameters
-    ----------
-    problem : cvxpy.Problem
-        With a linear or convex quadratic objective and polyhedral constraints. A maximisation
-        becomes the minimisation of the negative, constants included.
-
-    Returns
-    -------
-    Program
-        Its first rows are the equations, the others ``<=``; its columns are CVXPY's, auxiliary
-        ones included. Use `put_back` to read them.
-
-    Raises
-    ------
-    ProgramError
-        For anything else: cones, integer variables, not convex, parameters without a value.
-    MissingBackendError
-        Without CVXPY.
-    """
-    return Program.from_cvxpy(problem)
 
 
 def put_back(problem: Any, solution: Solution) -> float:
@@ -51,7 +26,7 @@ def put_back(problem: Any, solution: Solution) -> float:
     Parameters
     ----------
     problem : cvxpy.Problem
-        The one that `program_from_cvxpy` translated, unchanged since.
+        The one that `Program.from_cvxpy` translated, unchanged since.
     solution : Solution
         Of that program.
 
@@ -82,17 +57,3 @@ def put_back(problem: Any, solution: Solution) -> float:
     answer = SimpleNamespace(info=info, x=solution.x, y=-solution.row_duals, prim_inf_cert=None)
     problem.unpack_results(answer, chain, inverse)
     return float(problem.value)
-
-
-def program_to_cvxpy(program: Program) -> Any:
-    """Return a program as a `cvxpy.Problem` in one variable called ``x``.
-
-    Its constraints, in this order, where there are any: the equations, the rows with a lower and
-    those with an upper bound, the lower and the upper bounds of x.
-
-    Raises
-    ------
-    MissingBackendError
-        Without CVXPY.
-    """
-    return program.to_cvxpy()

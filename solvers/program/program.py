@@ -1,12 +1,8 @@
-"""Linear, quadratic and mixed-integer programs, and their form in CVXPY.
+"""Linear, convex quadratic and mixed-integer programs, and the forms of their data for solvers.
 
-What CVXPY's problems and the data of a program have to do with each other.
-
-`solvers.program.modelling` says how to use it. CVXPY is imported when a function is called. CVXPY's
-form of a quadratic program is asked for by the name of a solver that CVXPY always brings along
-(OSQP); it is not run.
-
-Linear, convex quadratic and mixed-integer programs, and the forms of their data for solvers.
+`solvers.program.modelling` says how to use those of CVXPY, which is imported when a function is
+called. Its form of a quadratic program is asked for by the name of a solver that CVXPY always
+brings along (OSQP); it is not run.
 """
 
 from __future__ import annotations
@@ -31,54 +27,6 @@ from .arrays import (
 from .status import MissingBackendError, ProgramError
 
 FORM = "OSQP"
-
-
-def arguments_of(problem: Any) -> dict[str, Any]:
-    """Return the arguments of `Program` that a CVXPY problem amounts to; raises `ProgramError`."""
-    data, _, inverse = standard_form(problem)
-    equations, inequalities = sp.csr_array(data["A"]), sp.csr_array(data["F"])
-    right, limits = np.asarray(data["b"], dtype=np.float64), np.asarray(data["G"], dtype=np.float64)
-    lower, upper = data.get("lower_bounds"), data.get("upper_bounds")
-    return {
-        "cost": np.asarray(data["q"], dtype=np.float64),
-        "matrix": sp.vstack([equations, inequalities], format="csr"),
-        "row_lower": np.concatenate([right, np.full(limits.size, -np.inf)]),
-        "row_upper": np.concatenate([right, limits]),
-        "lower": -np.inf if lower is None else lower,
-        "upper": np.inf if upper is None else upper,
-        "quadratic": data["P"],
-        "constant": float(inverse[-1]["offset"]),
-    }
-
-
-def problem_of(
-    *,
-    cost: Float64Array,
-    quadratic: sp.csc_matrix | None,
-    constant: float,
-    matrix: DenseOrSparse,
-    row_lower: Float64Array,
-    row_upper: Float64Array,
-    lower: Float64Array,
-    upper: Float64Array,
-    integrality: BoolArray | None,
-) -> Any:
-    """Return the `cvxpy.Problem` with these data, as `Program` has them; P is a whole matrix."""
-    cvxpy = load_cvxpy()
-    x = variable(cvxpy, cost.size, integrality)
-    rows = sp.csr_array(matrix)
-    equal = row_lower == row_upper
-    below, above = np.isfinite(row_lower) & ~equal, np.isfinite(row_upper) & ~equal
-    is_low, is_high = np.isfinite(lower), np.isfinite(upper)
-    constraints = [
-        rows[equal] @ x == row_upper[equal],
-        rows[below] @ x >= row_lower[below],
-        rows[above] @ x <= row_upper[above],
-        x[is_low] >= lower[is_low],
-        x[is_high] <= upper[is_high],
-    ]
-    used = [constraint for constraint in constraints if constraint.size]
-    return cvxpy.Problem(cvxpy.Minimize(objective(cvxpy, x, cost, quadratic) + constant), used)
 
 
 def variable(cvxpy: Any, n: int, integrality: BoolArray | None) -> Any:
@@ -219,22 +167,68 @@ class Program:
 
     @classmethod
     def from_cvxpy(cls, problem: Any) -> Program:
-        """Take an LP or QP out of CVXPY; see `solvers.program.modelling.program_from_cvxpy`."""
-        return cls(**arguments_of(problem))
+        """Return the program that a CVXPY problem amounts to.
+
+        Parameters
+        ----------
+        problem : cvxpy.Problem
+            With a linear or convex quadratic objective and polyhedral constraints. A maximisation
+            becomes the minimisation of the negative, constants included.
+
+        Returns
+        -------
+        Program
+            Its first rows are the equations, the others ``<=``; its columns are CVXPY's, auxiliary
+            ones included. `solvers.program.modelling.put_back` reads them.
+
+        Raises
+        ------
+        ProgramError
+            For anything else: cones, integer variables, not convex, parameters without a value.
+        MissingBackendError
+            Without CVXPY.
+        """
+        data, _, inverse = standard_form(problem)
+        equations, inequalities = sp.csr_array(data["A"]), sp.csr_array(data["F"])
+        right, limits = (np.asarray(data[name], dtype=np.float64) for name in ("b", "G"))
+        lower, upper = data.get("lower_bounds"), data.get("upper_bounds")
+        return cls(
+            cost=np.asarray(data["q"], dtype=np.float64),
+            matrix=sp.vstack([equations, inequalities], format="csr"),
+            row_lower=np.concatenate([right, np.full(limits.size, -np.inf)]),
+            row_upper=np.concatenate([right, limits]),
+            lower=-np.inf if lower is None else lower,
+            upper=np.inf if upper is None else upper,
+            quadratic=data["P"],
+            constant=float(inverse[-1]["offset"]),
+        )
 
     def to_cvxpy(self) -> Any:
-        """Return this as a `cvxpy.Problem`; see `solvers.program.modelling.program_to_cvxpy`."""
-        return problem_of(
-            cost=self.cost,
-            quadratic=None if self.quadratic is None else full_sparse(self),
-            constant=self.constant,
-            matrix=self.matrix,
-            row_lower=self.row_lower,
-            row_upper=self.row_upper,
-            lower=self.lower,
-            upper=self.upper,
-            integrality=self.integrality,
-        )
+        """Return this as a `cvxpy.Problem` in one variable called ``x``.
+
+        Its constraints, in this order, where there are any: the equations, the rows with a lower
+        and those with an upper bound, the lower and the upper bounds of x.
+
+        Raises
+        ------
+        MissingBackendError
+            Without CVXPY.
+        """
+        cvxpy = load_cvxpy()
+        x, rows = variable(cvxpy, self.n_columns, self.integrality), sp.csr_array(self.matrix)
+        sides = Sides(self.row_lower, self.row_upper)
+        is_low, is_high = np.isfinite(self.lower), np.isfinite(self.upper)
+        constraints = [
+            rows[sides.equal] @ x == self.row_upper[sides.equal],
+            rows[sides.below] @ x >= self.row_lower[sides.below],
+            rows[sides.above] @ x <= self.row_upper[sides.above],
+            x[is_low] >= self.lower[is_low],
+            x[is_high] <= self.upper[is_high],
+        ]
+        used = [constraint for constraint in constraints if constraint.size]
+        quadratic = None if self.quadratic is None else full_sparse(self)
+        cost = objective(cvxpy, x, self.cost, quadratic) + self.constant
+        return cvxpy.Problem(cvxpy.Minimize(cost), used)
 
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
@@ -342,14 +336,7 @@ def _row_count(matrix: Any) -> int:
 
 def upper_triangle(program: Program) -> sp.csc_matrix:
     """Return the upper triangle of P in CSC form (what Clarabel and OSQP read)."""
-    n, quadratic = program.n_columns, program.quadratic
-    if quadratic is None:
-        return sp.csc_matrix((n, n))
-    if quadratic.ndim == 1:
-        return sp.csc_matrix(sp.diags_array(quadratic, format="csc"))
-    if is_sparse(quadratic):
-        return sp.csc_matrix(sp.triu(quadratic, format="csc"))
-    return sp.csc_matrix(np.triu(quadratic))
+    return sp.csc_matrix(sp.triu(full_sparse(program), format="csc"))
 
 
 def full_sparse(program: Program) -> sp.csc_matrix:

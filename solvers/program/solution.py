@@ -1,12 +1,8 @@
-"""Solutions of programs and their optimality residuals.
-
-How far a point is from satisfying the optimality conditions of a program.
+"""Solutions, and how far a point is from the optimality conditions of a program.
 
 With ``d = Px + c - A'y`` the reduced costs, a point is optimal when it is feasible, `y` and `d`
 have the right sign where a bound is missing, and the dual objective equals the primal one. All
 three numbers are relative, as documented with each function.
-
-Primal and dual points, and solutions that measure their residuals in the program.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ import scipy.sparse.linalg as spla
 from ..program.arrays import Float64Array, IntArray, is_sparse
 from ..program.program import Program
 from ..program.solution import Point, worst_residual
-from .presolve import Elimination, find_elimination
+from .presolve import Elimination, find_elimination, part_of, quadratic_part
 
 Solver = Callable[[Float64Array], Float64Array]
 
@@ -236,7 +236,7 @@ class ActiveBounds:
         """
         program = self.program
         free, held = np.flatnonzero(self.columns == FREE), np.flatnonzero(self.rows != FREE)
-        system = saddle_system(_block(program.quadratic, free), _part(program.matrix, held, free))
+        system = saddle_system(quadratic_part(program, free), part_of(program.matrix, held, free))
         if system is None:
             return None
         x = _held(self.columns, program.lower, program.upper, start.x)
@@ -262,16 +262,6 @@ def _held(
     sides: IntArray, lower: Float64Array, upper: Float64Array, otherwise: Float64Array
 ) -> Float64Array:
     return np.where(sides == LOWER, lower, np.where(sides == UPPER, upper, otherwise))
-
-
-def _part(matrix: Any, rows: IntArray, columns: IntArray) -> Any:
-    return matrix[rows][:, columns] if is_sparse(matrix) else matrix[np.ix_(rows, columns)]
-
-
-def _block(quadratic: Any, columns: IntArray) -> Any:
-    if quadratic is None:
-        return None
-    return quadratic[columns] if quadratic.ndim == 1 else _part(quadratic, columns, columns)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a wrong face is refused, quietly

@@ -84,7 +84,7 @@ class Elimination:
         self.kept_rows = np.delete(np.arange(program.n_rows), rows)
         self.pivot = np.asarray(program.matrix[rows, columns]).ravel()
         self.curvature = _diagonal(program)[columns]
-        self.block: Any = _take(program.matrix, rows, self.kept_columns)
+        self.block: Any = part_of(program.matrix, rows, self.kept_columns)
         self._weight = self.curvature / self.pivot**2
         self._gram: Gram | None = None
         self._reduced: Program | None = None
@@ -113,12 +113,12 @@ class Elimination:
         linear = weight * right + whole.cost[self.columns] / self.pivot
         return Program.from_valid(
             cost=whole.cost[kept] - np.asarray(self.block.T @ linear),
-            matrix=_take(whole.matrix, self.kept_rows, kept),
+            matrix=part_of(whole.matrix, self.kept_rows, kept),
             row_lower=whole.row_lower[self.kept_rows],
             row_upper=whole.row_upper[self.kept_rows],
             lower=whole.lower[kept],
             upper=whole.upper[kept],
-            quadratic=_plus(_quadratic_part(whole, kept), self.gram.value),
+            quadratic=_plus(quadratic_part(whole, kept), self.gram.value),
             integrality=None,
             constant=whole.constant
             + float(
@@ -190,7 +190,8 @@ def _has_own_cost_only(program: Program) -> Any:
     return np.asarray((quadratic != 0).sum(axis=0)).ravel() <= (quadratic.diagonal() != 0)
 
 
-def _take(matrix: Any, rows: IntArray, columns: IntArray) -> Any:
+def part_of(matrix: Any, rows: IntArray, columns: IntArray) -> Any:
+    """Return some rows and columns of a matrix, dense or sparse."""
     if not is_sparse(matrix):
         return matrix[np.ix_(rows, columns)]
     return matrix[rows][:, columns]
@@ -210,11 +211,12 @@ def _gram(block: Any, weight: Float64Array) -> Any:
     return upper + np.triu(upper, 1).T
 
 
-def _quadratic_part(program: Program, kept: IntArray) -> Any:
+def quadratic_part(program: Program, kept: IntArray) -> Any:
+    """Return P for some of the columns, in its own form."""
     quadratic: Any = program.quadratic
     if quadratic is None:
         return None
-    return quadratic[kept] if quadratic.ndim == 1 else quadratic[kept][:, kept]
+    return quadratic[kept] if quadratic.ndim == 1 else part_of(quadratic, kept, kept)
 
 
 def _plus(present: Any, added: Any) -> Any:

@@ -1,8 +1,6 @@
-"""Engines, solvers that take a whole program at a time; programs without variables.
+"""What an engine, a solver that takes a whole program at a time, is asked and answers.
 
-What an engine, a solver that takes a whole program at a time, is asked and answers.
-
-Programs without variables, which most solvers refuse.
+And programs without variables, which most solvers refuse.
 """
 
 from __future__ import annotations
@@ -60,6 +58,9 @@ class Answer:
 
 
 Engine = Callable[[Program, Request], Answer]
+
+POINTLESS = {Status.INFEASIBLE, Status.UNBOUNDED, Status.FAILED}
+"""Where a solver has no point, or a filler instead of one."""
 
 
 def ask(engine: Engine, program: Program, request: Request, name: str) -> Answer:

@@ -1,8 +1,4 @@
-"""Protocols of backends and live sessions, and the catalogue of backends.
-
-What a backend and a live session look like from outside.
-
-The backends that can be asked for by name, and the classes of problems that they solve.
+"""What backends and live sessions look like from outside, and the catalogue of backends.
 
 `solvers.api` enters the backends; a session only looks them up, to say who can do what it
 cannot.

@@ -1,12 +1,8 @@
-"""Live sessions: the checked updates, and sessions that rebuild the program.
+"""Live sessions: every update is checked, and recorded in the growing program.
 
-What all live sessions share: every update is checked, and recorded in the growing program.
-
-Sessions for solvers that take a whole program at a time.
-
-Such a backend is one function, its engine (`solvers.sessions.engine`). Everything else happens
-here: the growing, the substitution of columns, the warm start, the polish, and the check of every
-answer.
+A solver that takes a whole program at a time is one function, its engine
+(`solvers.sessions.engine`). Everything else happens here: the growing, the substitution of columns,
+the warm start, the polish, and the check of every answer.
 """
 
 from __future__ import annotations
@@ -110,9 +106,7 @@ class CheckedSession:
     def change_cost(self, indices: npt.ArrayLike, cost: npt.ArrayLike) -> None:
         """Replace the linear cost of some variables."""
         at = as_indices(indices, self.n_columns, "indices")
-        costs = as_finite_vector(cost, at.size, "cost")
-        self._native_change_cost(at, costs)
-        self._growing.replace("cost", at, costs)
+        self._change(at, cost=as_finite_vector(cost, at.size, "cost"))
 
     def change_column_bounds(
         self, indices: npt.ArrayLike, lower: npt.ArrayLike, upper: npt.ArrayLike
@@ -120,9 +114,7 @@ class CheckedSession:
         """Replace the bounds of some variables."""
         at = as_indices(indices, self.n_columns, "indices")
         low, high = as_bounds(lower, upper, at.size)
-        self._native_change_column_bounds(at, low, high)
-        self._growing.replace("lower", at, low)
-        self._growing.replace("upper", at, high)
+        self._change(at, lower=low, upper=high)
 
     def change_row_bounds(
         self, indices: npt.ArrayLike, lower: npt.ArrayLike, upper: npt.ArrayLike
@@ -130,9 +122,13 @@ class CheckedSession:
         """Replace the bounds of some rows."""
         at = as_indices(indices, self.n_rows, "indices")
         low, high = as_bounds(lower, upper, at.size)
-        self._native_change_row_bounds(at, low, high)
-        self._growing.replace("row_lower", at, low)
-        self._growing.replace("row_upper", at, high)
+        self._change(at, row_lower=low, row_upper=high)
+
+    def _change(self, at: IntArray, **values: Float64Array) -> None:
+        """Replace some entries of vectors of the program, by their names."""
+        self._native_change(at, **values)
+        for name, own in values.items():
+            self._growing.replace(name, at, own)
 
     def suggest_basis(self, columns: npt.ArrayLike, rows: npt.ArrayLike) -> None:
         """Suggest where the next solve should begin; see `Session.suggest_basis`."""
@@ -155,18 +151,8 @@ class CheckedSession:
     def _native_remove_rows(self, indices: IntArray) -> None:
         """Delete rows of the native model."""
 
-    def _native_change_cost(self, indices: IntArray, cost: Float64Array) -> None:
-        """Replace costs in the native model."""
-
-    def _native_change_column_bounds(
-        self, indices: IntArray, lower: Float64Array, upper: Float64Array
-    ) -> None:
-        """Replace column bounds in the native model."""
-
-    def _native_change_row_bounds(
-        self, indices: IntArray, lower: Float64Array, upper: Float64Array
-    ) -> None:
-        """Replace row bounds in the native model."""
+    def _native_change(self, indices: IntArray, **values: Float64Array) -> None:
+        """Replace costs, or both bounds of columns or of rows, in the native model."""
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,7 @@
 
     model.py            a mixed-integer model with names; files, HiGHS, CVXPY
     model_parts.py      what readers fill in
-    modelling/          readers of modelling tools: PuLP, Pyomo, linopy, python-mip, OR-Tools, …
-    model_text.py       what readers of files have besides
+    modelling_tools.py  readers of modelling tools: PuLP, Pyomo, linopy, python-mip, OR-Tools, …
     lp_text.py          LP files
     mps_text.py         MPS files
     structure_files.py  GCG's .dec and .blk files
@@ -15,7 +14,6 @@
     reformulation.py    master, pricers and branching rules of a structure
     branch_and_cut.py   branch and cut in HiGHS, alone or in turns with a tree search
     decomposition.py    branch-and-price on a model, and the way back
-    own_sense.py        callbacks that see values of the model
 """
 
 import lazy_loader

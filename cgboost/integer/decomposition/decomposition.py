@@ -37,7 +37,6 @@ from cgboost.integer.decomposition.branch_and_cut import (
 )
 from cgboost.integer.decomposition.detection import detect
 from cgboost.integer.decomposition.model import Model, as_model
-from cgboost.integer.decomposition.own_sense import in_own_sense
 from cgboost.integer.decomposition.reformulation import (
     NotDecomposableError,
     Reformulation,
@@ -47,6 +46,7 @@ from cgboost.integer.decomposition.reformulation import (
 )
 from cgboost.integer.decomposition.row_names import BlockName
 from cgboost.integer.decomposition.structure_files import read_structure
+from cgboost.integer.reporting.callbacks import in_own_sense
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.search_state import MOST_SOLUTIONS

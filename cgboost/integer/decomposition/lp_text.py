@@ -14,8 +14,7 @@ import math
 import re
 from typing import NoReturn
 
-from cgboost.integer.decomposition.model_parts import ModelError
-from cgboost.integer.decomposition.model_text import INFINITY, ModelText
+from cgboost.integer.decomposition.model_parts import INFINITY, ModelError, ModelText
 
 TOKEN = re.compile(
     r"""(?P<blank>[ \t\r]+|\\[^\n]*)|(?P<line>\n)

@@ -4,7 +4,7 @@
                                      x_j whole for some j
 
 Sources are MPS and LP files, a :class:`solvers.Program`, and objects of HiGHS, CVXPY and of the
-modelling tools of ``modelling/``.
+modelling tools of ``modelling_tools.py``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,24 +26,13 @@ from cgboost.forks import cached_property
 from cgboost.generation.resuming import fingerprint
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.lp_text import LP_COMMENT, read_lp
-from cgboost.integer.decomposition.model_parts import ModelError, ModelParts
-from cgboost.integer.decomposition.model_text import ModelText, text_of
+from cgboost.integer.decomposition.model_parts import ModelError, ModelParts, ModelText, text_of
+from cgboost.integer.decomposition.modelling_tools import READERS
 from cgboost.integer.decomposition.mps_text import MPS_COMMENT, read_mps
 from cgboost.tolerances import LP_FEASIBILITY
 
 if TYPE_CHECKING:
     import highspy
-
-TOOLS = {
-    "pulp": "pulp_model",
-    "pyomo": "pyomo_model",
-    "linopy": "linopy_model",
-    "mip": "mip_model",
-    "ortools": "ortools_model",
-    "pyscipopt": "scip_model",
-    "gurobipy": "gurobi_model",
-}
-"""Modelling tools, and the module of ``modelling/`` that reads what is theirs."""
 
 SPECK = 1e-9
 """A coefficient up to this is left out by HiGHS."""
@@ -178,11 +166,11 @@ def _read(source: Any) -> Model:
             return from_highs(source)
         if origin == "cvxpy":
             return from_cvxpy(source)
-        if origin in TOOLS:
+        if origin in READERS:
             return _of_tool(origin, source)
     raise TypeError(
         "a model must be the path of an MPS or LP file, a solvers.Program, or a model of highspy, "
-        f"cvxpy, {', '.join(TOOLS)}; got {type(source).__name__}"
+        f"cvxpy, {', '.join(READERS)}; got {type(source).__name__}"
     )
 
 
@@ -207,9 +195,8 @@ def _without_specks(model: Model) -> Model:
 
 def _of_tool(tool: str, source: Any) -> Model:
     """What the reader of a modelling tool makes of its object."""
-    reader = import_module(f"cgboost.integer.decomposition.modelling.{TOOLS[tool]}")
     try:
-        return model_of(reader.read(source))
+        return model_of(READERS[tool](source))
     except ProgramError as error:
         raise ModelError(f"the model of {tool}: {without_hint(error)}") from error
 

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from cgboost.exceptions import without_hint
-from cgboost.integer.decomposition.model_parts import ModelError
-from cgboost.integer.decomposition.model_text import INFINITY, ModelText
+from cgboost.integer.decomposition.model_parts import INFINITY, ModelError, ModelText
 
 NumberedLines = list[tuple[int, list[str]]]
 

@@ -115,26 +115,20 @@ def test_native_calls_that_warn_or_are_refused(monkeypatch):
     assert session.n_rows == 1
 
 
-def test_the_time_limit_counts_from_now():
-    """HiGHS counts over the life of the object, so the time already used is added."""
-    session, _ = grow_rows()
-    session.solve(time_limit=5.0)
-    native = session._model.native
-    limit = native.getOptionValue("time_limit")[1]
-    assert 4.0 <= limit <= 5.0 + native.getRunTime()
-    session.solve()
-    assert native.getOptionValue("time_limit")[1] == np.inf
-
-
 @pytest.mark.parametrize(("integrality", "used"), [(None, 100.0), ([True], 0.0)])
 def test_the_clock_of_an_integer_program_starts_anew(integrality, used, monkeypatch):
-    """That of a linear program has the seconds of earlier solves, which are added to the limit."""
+    """That of a linear program has the seconds of earlier solves, which are added to the limit.
+
+    Without a limit there is none again.
+    """
     session = open_session(Program([-1.0], upper=1.5, integrality=integrality), "highs")
     native = session._model.native
     monkeypatch.setattr(native, "getRunTime", lambda: 100.0, raising=False)
     for _ in range(2):
         session.solve(time_limit=5.0)
         assert used + 4.0 <= native.getOptionValue("time_limit")[1] <= used + 5.0
+    session.solve()
+    assert native.getOptionValue("time_limit")[1] == np.inf
 
 
 @pytest.mark.parametrize("failures", [1, 2])
@@ -181,14 +175,16 @@ def test_options_win_over_the_choices_made_here():
     assert session._model.native.getInfo().ipm_iteration_count > 0
 
 
+def hopeless():
+    """A session of a market split."""
+    weights = np.random.default_rng(0).integers(0, 100, size=(5, 40)).astype(float)
+    half = np.floor(weights.sum(axis=1) / 2)
+    return open_session(Program(np.zeros(40), weights, half, half, 0, 1, None, True), "highs")
+
+
 def test_ctrl_c_stops_a_long_solve_and_the_session_survives():
     """Ctrl-C arrives as a KeyboardInterrupt with a status; then life goes on."""
-    rng = np.random.default_rng(0)
-    weights = rng.integers(0, 100, size=(5, 40)).astype(float)  # market split: hopelessly hard
-    half = np.floor(weights.sum(axis=1) / 2)
-    session = open_session(
-        Program(np.zeros(40), weights, half, half, 0, 1, integrality=True), "highs"
-    )
+    session = hopeless()
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(InterruptedSolveError) as caught:
@@ -250,10 +246,7 @@ def test_ctrl_c_at_any_line_leaves_nothing_behind():
 
 def test_what_a_handler_of_signals_raises_ends_a_solve():
     """Not Ctrl-C alone: a limit on time by an alarm is raised as it is, and handlers are back."""
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 100, size=(5, 40)).astype(float)
-    half = np.floor(rows.sum(axis=1) / 2)
-    session = open_session(Program(np.zeros(40), rows, half, half, 0, 1, integrality=True), "highs")
+    session = hopeless()
 
     def late(*_):
         raise TimeoutError("too long")

@@ -137,14 +137,6 @@ def test_an_optimum_of_another_problem_is_found_out(monkeypatch, name):
     assert found.status is Status.INACCURATE
 
 
-@pytest.mark.parametrize("name", ["CLARABEL", "OSQP", "PIQP"])
-def test_an_iteration_limit_is_passed_on(name):
-    """The common option is translated to each solver's own."""
-    session = open_session(master(15, 5), f"cvxpy:{name}", max_iterations=2)
-    with pytest.raises(LimitError):
-        session.solve()
-
-
 def test_a_limit_that_cannot_be_set_is_refused():
     """Rather than silently ignored."""
     with pytest.raises(OptionError, match="SCIPY"):
@@ -191,13 +183,6 @@ def test_equations_of_daqp_may_depend_on_each_other(quadratic: list[float] | Non
     against = Program([1, 0], [[1, 1], [1, 1]], [1, 2], [1, 2], -5, 5, quadratic)
     with pytest.raises(InfeasibleError):
         solve(against, "daqp")
-
-
-def test_options_are_its_own() -> None:
-    """They reach it."""
-    program = dense(40, 60)
-    with pytest.raises(LimitError):
-        open_session(program, "daqp", iter_limit=2).solve()
 
 
 def test_a_long_solve_keeps_to_its_time() -> None:
@@ -275,7 +260,7 @@ def test_an_iteration_limit_that_was_asked_for_holds(option):
         assert caught.value.solution.iterations == 30
 
 
-# ---------------------------------------------------------------------- Clarabel and PIQP
+# ---------------------------------------------------------------------- options
 
 
 @pytest.mark.parametrize("solver", ["clarabel", "piqp", "osqp", "daqp"])
@@ -287,11 +272,17 @@ def test_unknown_options_are_errors(solver):
             open_session(PROGRAM, solver, **{name: value}).solve()
 
 
-@pytest.mark.parametrize("solver", ["clarabel", "piqp"])
-def test_own_options_reach_the_solver(solver):
-    """An iteration limit under the solver's own name works like the common one."""
+@pytest.mark.parametrize(
+    ("solver", "option"),
+    [
+        *(("clarabel", "max_iter"), ("piqp", "max_iter"), ("daqp", "iter_limit")),
+        *((f"cvxpy:{name}", "max_iterations") for name in ("CLARABEL", "OSQP", "PIQP")),
+    ],
+)
+def test_own_options_reach_the_solver(solver, option):
+    """An iteration limit under the solver's own name, and CVXPY's under the common one."""
     with pytest.raises(LimitError):
-        open_session(PROGRAM, solver, max_iter=1).solve()
+        open_session(dense(40, 60), solver, **{option: 2}).solve()
 
 
 @pytest.mark.parametrize("sparse", [False, True])

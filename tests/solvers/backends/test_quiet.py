@@ -33,6 +33,7 @@ NOTHING_LEFT = {
     "sparse": Program([1, 2], sp.csr_array(np.diag([1.0, -2.0])), 3, 3, -FREE, FREE, [1, 4]),
     "empty rows": Program([1], [[0.0], [2.0]], [-1, 3], [1, 3], -FREE, FREE, [1]),
 }
+"""Programs of which substitution leaves no column."""
 EMPTY_DIMENSIONS = {
     "no rows": Program([-1.0, 1.0], np.zeros((0, 2)), lower=-1, upper=1, quadratic=[2.0, 0.0]),
     "no rows, free": Program([-1.0], np.zeros((0, 1)), lower=-FREE, quadratic=[2.0]),
@@ -40,6 +41,7 @@ EMPTY_DIMENSIONS = {
     "all fixed": Program([1.0, 1.0], [[1, 1]], 2, 2, 1, 1, [1, 1]),
     "no columns": Program([], np.zeros((2, 0)), -1, 1),
 }
+PROGRAMS = NOTHING_LEFT | EMPTY_DIMENSIONS
 
 
 def test_an_inaccurate_answer_is_not_announced():
@@ -50,35 +52,29 @@ def test_an_inaccurate_answer_is_not_announced():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("solver", BY_CLASS["qp"])
-@pytest.mark.parametrize("name", NOTHING_LEFT)
-@pytest.mark.parametrize("eliminate", [None, False])
-def test_a_program_of_nothing_but_abbreviations(solver, name, eliminate, capfd):
-    """Where substitution leaves no column, the answer is right and nothing is printed."""
-    program = NOTHING_LEFT[name]
-    assert find_elimination(program).reduced.n_columns == 0
-    found = open_session(program, solver, eliminate=eliminate).solve()
-    assert found.is_optimal(1e-6)
-    printed = capfd.readouterr()
-    assert (printed.out, printed.err) == ("", "")
-    excluded = Program([1], [[0.0], [2.0]], [1, 3], [2, 3], -FREE, FREE, [1])
-    with pytest.raises(InfeasibleError):  # a row that is empty then can still be violated
-        open_session(excluded, solver).solve()
-
-
 @pytest.mark.parametrize(
     ("name", "solver"),
     [
         (name, solver)
-        for name, program in EMPTY_DIMENSIONS.items()
+        for name, program in PROGRAMS.items()
         for solver in BY_CLASS["qp" if program.is_qp else "lp"]
     ],
 )
-@pytest.mark.parametrize("eliminate", [True, False])
-def test_empty_dimensions_are_not_commented_on(name, solver, eliminate, capfd):
-    """No rows, no free variable, no columns: solved without a word."""
+@pytest.mark.parametrize("eliminate", [None, True, False])
+def test_programs_with_nothing_in_them_are_solved_without_a_word(name, solver, eliminate, capfd):
+    """No rows, no free variable, no columns, from the beginning or after substitution."""
     options = {} if can(solver, "add-columns") else {"eliminate": eliminate}
-    found = open_session(EMPTY_DIMENSIONS[name], solver, **options).solve()
+    found = open_session(PROGRAMS[name], solver, **options).solve()
     assert found.is_optimal(1e-6)
     printed = capfd.readouterr()
     assert (printed.out, printed.err) == ("", "")
+
+
+@pytest.mark.parametrize("solver", BY_CLASS["qp"])
+def test_a_row_that_substitution_empties_can_still_be_violated(solver):
+    """Where no column is left, too."""
+    for program in NOTHING_LEFT.values():
+        assert find_elimination(program).reduced.n_columns == 0
+    excluded = Program([1], [[0.0], [2.0]], [1, 3], [2, 3], -FREE, FREE, [1])
+    with pytest.raises(InfeasibleError):
+        open_session(excluded, solver).solve()

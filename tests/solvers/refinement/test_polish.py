@@ -121,15 +121,10 @@ def test_a_bound_that_a_singular_cost_needs_is_found():
     assert polished(program, start).x == pytest.approx([-1.0, 0.0], abs=1e-14)
 
 
-def test_a_point_of_nan_is_left_alone():
-    """There is nothing to start from."""
-    program = master(4, 2)
+def test_points_that_are_left_alone(monkeypatch):
+    """Those of NaN, from which nothing can start, and beyond a number of unknowns."""
     start = Point(np.full(6, np.nan), np.zeros(3))
-    assert polished(program, start) is start
-
-
-def test_too_large_a_system_is_not_tried(monkeypatch):
-    """Beyond a number of unknowns the answer stays as it is."""
+    assert polished(master(4, 2), start) is start
     monkeypatch.setattr("solvers.refinement.polish.LARGEST_SYSTEM", 3)
     program = master(20, 5)
     start = optimum(program)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from solvers import Program, ProgramError, UnsupportedProblemError, open_session, solve
 from tests.effort import examples
-from tests.solvers.problems import ALL, BY_CLASS, NATIVE, can, continuous, master
+from tests.solvers.problems import ALL, BY_CLASS, NATIVE, can, continuous
 
 BOX = 3.0
 MOVES = (
@@ -132,26 +132,6 @@ def test_all_updates_in_turn_equal_starting_over(kind, solver):
     """Every kind of update once in each of two orders, with every solver there is."""
     for seed, order in enumerate((MOVES, MOVES[::-1])):
         check_updates(Mirror(seed, kind == "qp"), solver, [(move, True) for move in order])
-
-
-@pytest.mark.parametrize("solver", [name for name in BY_CLASS["qp"] if can(name, "lp")])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_quadratic_columns_and_their_rows_arrive_together(solver, sparse):
-    """The master of the 2-norm problem, grown a few columns at a time, equals the whole."""
-    whole = master(12, 6, sparse=sparse)
-    n, matrix = 12, sp.csr_array(whole.matrix).toarray()
-    first = Program(whole.cost[:n], matrix[:1, :n], 0, 0, whole.lower[:n], whole.upper[:n])
-    session = open_session(first, solver)
-    for w in (0, 2, 4):
-        session.add_columns(
-            np.zeros(2), sp.csr_array((1 + w, 2)), lower=-np.inf, quadratic=np.ones(2)
-        )
-        rows = matrix[1 + w : 3 + w, : n + w + 2]
-        session.add_rows(sp.csr_array(rows) if sparse else rows, 0.0, 0.0)
-        session.solve()
-    assert_same_program(session.program, master(12, 6))
-    assert session.program.quadratic.tolist() == [0.0] * 12 + [1.0] * 6
-    assert session.solve().objective == pytest.approx(solve(whole, "clarabel").objective, abs=1e-6)
 
 
 BAD_UPDATES = [

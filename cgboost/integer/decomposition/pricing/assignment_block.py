@@ -12,7 +12,7 @@ from cgboost.arrays import Mask, Vector
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Positions
 from cgboost.integer.decomposition.pricing.block import NO_POINT, Block, BlockRequest, Found
-from cgboost.integer.decomposition.pricing.two_colouring import two_colouring
+from cgboost.integer.decomposition.pricing.network import two_colouring
 
 MOST_ASSIGNED = 2000
 """Rows of a block, at most: with twice as many the dense matrix of costs has 128 MB."""

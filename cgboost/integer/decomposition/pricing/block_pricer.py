@@ -5,6 +5,9 @@
 with the duals r of the linking rows, those of the convexity row r_k, and what the decisions of a
 node add: prices p of variables and a constant s per column. Where that has no end, the block
 answers with a ray, along which it falls, and has no bound.
+
+A block has a special algorithm where one fits, HiGHS otherwise. Where it has directions without
+end, they are asked for first; where costs fall in none of them, some point is the best.
 """
 
 from __future__ import annotations
@@ -12,9 +15,10 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent import futures
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -33,13 +37,89 @@ from cgboost.integer.branching.decisions import (
     VariableRow,
 )
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.pricing.block import Block, BlockRequest, BlockTimeError, Found
-from cgboost.integer.decomposition.pricing.block_problem import BlockProblem
+from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
+from cgboost.integer.decomposition.pricing.block import (
+    NO_POINT,
+    Block,
+    BlockRequest,
+    BlockSolver,
+    BlockTimeError,
+    Found,
+)
+from cgboost.integer.decomposition.pricing.conflict_block import ConflictBlock
+from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
+from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
+from cgboost.integer.decomposition.pricing.path_block import PathBlock
+from cgboost.integer.decomposition.pricing.ray_problem import RayProblem
 from cgboost.parallel.executors import Executor
 from cgboost.parallel.item_tasks import ItemTasks
 from cgboost.pricing.blockwise import PricingQuery, sendable_state
 
 logger = logging.getLogger(__name__)
+
+
+SPECIAL: tuple[type[BlockSolver], ...] = (
+    KnapsackBlock,
+    PathBlock,
+    AssignmentBlock,
+    ConflictBlock,
+)
+"""Special algorithms; the first that fits a block is taken."""
+
+
+class BlockProblem:
+    """The pricing problem of a block.
+
+    Parameters
+    ----------
+    block : Block
+    rows : sequence of hashable
+        Names of the rows of the master.
+    afresh : bool, default=False
+        Whether answers do not depend on what was asked before.
+
+    Attributes
+    ----------
+    special : BlockSolver or None
+        The special algorithm for the block. HiGHS is asked where decisions are no bounds of
+        variables, and where the algorithm gives no answer.
+    waiting : callable or None
+        See :class:`HighsBlock`.
+    """
+
+    def __init__(self, block: Block, rows: Sequence[Hashable], *, afresh: bool = False) -> None:
+        self.block, self._rows, self._afresh = block, rows, afresh
+        kind = next((kind for kind in SPECIAL if kind.fits(block)), None)
+        self.special = None if kind is None else kind(block)
+        self._rays = RayProblem.of(block) if block.has_rays else None
+        self._general: HighsBlock | None = None
+        self.waiting: Callable[[], bool] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Other processes wait for nothing here."""
+        return {**vars(self), "waiting": None}
+
+    def solve(self, request: BlockRequest) -> Found:
+        """The least cost over the integer points that a node allows."""
+        if (request.lower > request.upper).any():
+            return NO_POINT
+        started = time.perf_counter()
+        if self._rays is not None:
+            direction, cost = self._rays.solve(request)
+            if direction is not None:
+                return Found(-math.inf, [], [direction])
+            request = replace(request, cost=cost)
+        if self.special is not None and request.only_bounds:
+            found = self.special.solve(request)
+            if found is not None:
+                return found
+        if self._general is None:
+            self._general = HighsBlock(self.block, self._rows, afresh=self._afresh)
+        self._general.waiting = self.waiting
+        if request.seconds is not None:
+            left = max(0.0, request.seconds - (time.perf_counter() - started))
+            request = replace(request, seconds=left)
+        return self._general.solve(request)
 
 
 class BlockPricer:

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together, VariableBound
-from cgboost.integer.decomposition.pricing import block_problem
+from cgboost.integer.decomposition.pricing import block_pricer
 from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlock
 from cgboost.integer.decomposition.pricing.block import (
     NO_POINT,
@@ -19,7 +19,7 @@ from cgboost.integer.decomposition.pricing.block import (
     BlockRequest,
     Found,
 )
-from cgboost.integer.decomposition.pricing.block_problem import BlockProblem
+from cgboost.integer.decomposition.pricing.block_pricer import BlockProblem
 from cgboost.integer.decomposition.pricing.conflict_block import ConflictBlock
 from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
@@ -206,7 +206,7 @@ def test_points_have_the_time_that_rays_leave(monkeypatch: pytest.MonkeyPatch) -
     own = replace(block(0), has_rays=True)
     problem = BlockProblem(own, ROWS)
     clock = [0.0]
-    monkeypatch.setattr(block_problem.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(block_pricer.time, "perf_counter", lambda: clock[0])
 
     def no_ray(self: RayProblem, asked: BlockRequest) -> tuple[None, Any]:
         clock[0] += 3.0

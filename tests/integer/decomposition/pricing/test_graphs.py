@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cgboost.integer.decomposition.pricing.network import network_of
-from cgboost.integer.decomposition.pricing.paths import NegativeCycleError, Paths
-from cgboost.integer.decomposition.pricing.two_colouring import two_colouring
+from cgboost.integer.decomposition.pricing.network import network_of, two_colouring
+from cgboost.integer.decomposition.pricing.path_block import NegativeCycleError, Paths
 
 from .blocks import flow
 
