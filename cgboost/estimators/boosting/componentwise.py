@@ -9,7 +9,7 @@ models*, Statistica Sinica 21, 2011.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -146,11 +146,11 @@ class BaseComponentwise(Regression, BaseStagewise):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(self, hypotheses: Any, strata: NDArray[np.str_], rows: TrainingRows) -> Table:
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
         return {"feature": np.array([h.index for h in hypotheses], dtype=np.intp)}
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         used, stages = self._stages()
         self.coef_ = np.zeros(self.n_features_in_)
         self.coef_[used] = stages[:, -1]

@@ -200,8 +200,8 @@ class BaseEnsemble(SharesExecutor, RowReader):
             rows, held = self._prepare(X, y, sample_weight, eval_set)
             watch, plan = self._watch(held, started), self._plan(rows)
             with resumed(self, (X, y, sample_weight, eval_set), resume) as records:
-                self._keep(self._solve(plan, watch, records), rows)
-                self._warn()
+                self._keep(plan, self._solve(plan, watch, records), rows)
+                self._warn(plan)
                 self._complete(plan, rows)
                 self._calibrate(rows, held, started)
             self._fit_seconds = time.perf_counter() - started
@@ -316,14 +316,8 @@ class BaseEnsemble(SharesExecutor, RowReader):
         return solve(plan, watch, records)
 
     @abstractmethod
-    def _warn(self) -> None:
+    def _warn(self, plan: Plan) -> None:
         """Warn of a fit that ended before it was meant to."""
-
-    @abstractmethod
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
-        """What the table says of active basis functions, besides coefficient and round."""
 
     @property
     def _share_of_time(self) -> float:
@@ -393,7 +387,7 @@ class BaseEnsemble(SharesExecutor, RowReader):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         self._runs = runs
         self.objective_, self.n_iter_ = 0.0, 0
         outputs, histories, best_rounds, reasons = [], [], [], []
@@ -406,9 +400,9 @@ class BaseEnsemble(SharesExecutor, RowReader):
             reasons.append(str(run.stop_reason))
         tables, intercepts = [], []
         for output in outputs:
-            tables.append(self._table(output, rows))
+            tables.append(self._table(plan, output, rows))
             intercepts.append(output.intercept)
-        kind = self._target_kind
+        kind = plan.target_kind
         labels, run_labels = kind.names, kind.run_names
         self.columns_ = stacked(tables, labels, kind.noun)
         self.history_ = stacked(histories, run_labels, kind.noun)
@@ -424,11 +418,13 @@ class BaseEnsemble(SharesExecutor, RowReader):
         weights: Vector = self.columns_["coefficient"]
         return weights
 
-    def _table(self, output: FittedOutput, rows: TrainingRows) -> Table:
+    def _table(self, plan: Plan, output: FittedOutput, rows: TrainingRows) -> Table:
         """The columns of an output with a nonzero coefficient."""
-        active = np.flatnonzero(output.coef)
-        described = self._described(output.active, output.strata[active], rows)
-        return described | {"coefficient": output.coef[active], "round": output.rounds[active]}
+        return self._described(output.active) | output.active_numbers
+
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
+        """What the table says of active basis functions, besides coefficient and round."""
+        return {}
 
     # ------------------------------------------------------------------ predictions
 

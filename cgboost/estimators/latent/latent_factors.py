@@ -388,13 +388,11 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
         return {"factor": np.array([h.number for h in hypotheses], dtype=np.intp)}
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         several = self._target_kind.names is not None
         outputs = [output for run in runs for output in run.outputs]
         sizes = [len(run.outputs[0].coef) for run in runs]
@@ -441,7 +439,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
             if name in vars(self):
                 delattr(self, name)
 
-    def _warn(self) -> None:
+    def _warn(self, plan: Plan) -> None:
         warn_cut_short(self, self._runs, f"n_components={self.n_components!r}")
 
     @property

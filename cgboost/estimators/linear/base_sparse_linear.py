@@ -406,11 +406,11 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
     # ------------------------------------------------------------------ what is fitted
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         """Fitted attributes, in the units of the user's problem."""
         scaling, unit = self._scaling, self._objective_unit
-        runs = self._target_kind.leaning(runs, rows)
-        super()._keep([run_in_unit(run, unit) for run in runs], rows)
+        runs = plan.target_kind.leaning(runs, rows)
+        super()._keep(plan, [run_in_unit(run, unit) for run in runs], rows)
         del self._free_columns  # with the matrix that they are read from
         outputs = [output for run in runs for output in run.outputs]
         coef, intercept = np.zeros((len(outputs), self.n_features_in_)), np.zeros(len(outputs))
@@ -459,8 +459,8 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
     def _is_unpenalized(self) -> bool:
         return bool(self.alpha == 0)
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         self.alpha_ = self._penalty_price
         self.alpha_max_ = np.nan if len(self._free) else self._strongest
 

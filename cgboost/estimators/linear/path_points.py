@@ -129,7 +129,7 @@ class PricedPath:
             _fitted(points, number, self.features.__getitem__, self.seconds, scores[number])
             for points, scores in zip(self.runs, self.scores, strict=True)
         ]
-        model._keep(runs, self.rows)
+        model._keep(model._certified(None, self.rows), runs, self.rows)
         model._calibrate(self.rows, None, 0.0)
         return model
 

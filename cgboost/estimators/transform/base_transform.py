@@ -526,9 +526,7 @@ class BaseTransform(BaseTableStages):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
         return {"stage": np.array([h.number for h in hypotheses], dtype=np.intp)}
 
     @property
@@ -567,6 +565,7 @@ class BaseTransform(BaseTableStages):
             own: Any = copy.copy(self)
             del own._bags
             own.n_holdouts = 1
-            own._keep(list(runs), None)
+            nothing = Rounds(own._target_kind, own._stop_rule(), None, lambda: iter(()))
+            own._keep(nothing, list(runs), None)
             found.append(own)
         return found
