@@ -466,7 +466,8 @@ class ColumnGeneration:
                 break
             if any(state.prices_out(column) for column in trace.fresh(priced.columns)):
                 break
-        return replace(priced, n_evaluated=evaluated), best
+        same = evaluated == priced.n_evaluated
+        return priced if same else replace(priced, n_evaluated=evaluated), best
 
     def _seconds_left(self, trace: Trace) -> float | None:
         """What is left of the time limit."""
