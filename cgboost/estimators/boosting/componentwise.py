@@ -38,9 +38,8 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem, Watch
 from cgboost.estimators.common.predictors import Regression
-from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import Pricer

@@ -1,7 +1,7 @@
 """What all estimators share: the fit around the common loop, the tables, the staged outputs.
 
-A fit is four steps: rows are read and y is encoded; the parameters become a plan (plan.py); its
-runs are solved, with those who watch them (solve.py); what they found is kept as attributes. An
+A fit is four steps: rows are read and y is encoded; the parameters become a plan, whose
+runs are solved, with those who watch them (plan.py); what they found is kept as attributes. An
 estimator says what y is (targets.py) and makes the plan: of a loss, a penalty and a family of
 columns where an optimum is certified (objective.py, certified.py), else of master and pricer.
 
@@ -72,9 +72,8 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     check_verbose,
 )
-from cgboost.estimators.common.plan import Plan
+from cgboost.estimators.common.plan import Plan, Watch, resumed, solve
 from cgboost.estimators.common.reading import RowReader
-from cgboost.estimators.common.resuming import resumed
 from cgboost.estimators.common.scoring import (
     RoundScore,
     bare,
@@ -83,7 +82,6 @@ from cgboost.estimators.common.scoring import (
     warn_of_few,
     watched,
 )
-from cgboost.estimators.common.solve import Watch, solve
 from cgboost.estimators.common.targets import TargetKind
 from cgboost.estimators.common.training_rows import (
     EvalSets,
@@ -96,7 +94,7 @@ from cgboost.estimators.common.training_rows import (
 from cgboost.generation.callbacks import EarlyStopping, ValidationMonitor
 from cgboost.generation.history import Round
 from cgboost.generation.resuming import RunRecord
-from cgboost.parallel.sharing import SharesExecutor
+from cgboost.parallel.executors import SharesExecutor
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,8 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
+from cgboost.estimators.common.plan import Plan, StopRule, Subproblem, Watch
 from cgboost.estimators.common.predictors import Classification
-from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.targets import ClassWeight, Labels
 from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows
 from cgboost.estimators.constrained import report

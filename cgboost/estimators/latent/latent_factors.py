@@ -36,12 +36,11 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem, Watch
 from cgboost.estimators.common.sklearn_bases import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import CUT_SHORT, warn_cut_short
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.kernel.kernel_parameters import HasKernels

@@ -33,10 +33,9 @@ from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.input_checks import check_response
 from cgboost.estimators.common.objective import LARGER, Objective, penalized, program_of
 from cgboost.estimators.common.parameters import TradeOff, check_bool, check_nu
-from cgboost.estimators.common.plan import Plan
+from cgboost.estimators.common.plan import Plan, Watch
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.reading import RowReader
-from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.training_rows import (
     EvalSets,
     HeldSets,

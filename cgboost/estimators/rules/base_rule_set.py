@@ -17,8 +17,7 @@ from cgboost.estimators.common.certified import BaseBoost, Certified
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_count, check_number
-from cgboost.estimators.common.plan import Plan, Subproblem
-from cgboost.estimators.common.solve import Watch
+from cgboost.estimators.common.plan import Plan, Subproblem, Watch
 from cgboost.estimators.common.training_rows import (
     HeldSets,
     TrainingRows,

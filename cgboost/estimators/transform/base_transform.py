@@ -44,9 +44,8 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, Subproblem, Watch
 from cgboost.estimators.common.predictors import Classification
-from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise, importances_of
 from cgboost.estimators.common.training_rows import (
     EvalSets,

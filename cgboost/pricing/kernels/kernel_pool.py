@@ -37,7 +37,6 @@ from cgboost.kernels.sparse_rows import relative_weights, single
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.blas import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, Precision
-from cgboost.pricing.kernels.extended_precision import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.partition import (
     CentrePartition,
     Order,
@@ -46,12 +45,13 @@ from cgboost.pricing.kernels.partition import (
     advance,
     combined,
 )
-from cgboost.pricing.kernels.plan import PassPlan
-from cgboost.pricing.kernels.sample import KernelSample
+from cgboost.pricing.kernels.plan import KernelSample, PassPlan
 from cgboost.pricing.kernels.scores import (
+    EXTENDED_UNIT,
     Reference,
     ResponseChange,
     change,
+    extended_scores,
     likely_share,
     undecided,
 )
