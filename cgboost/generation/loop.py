@@ -262,7 +262,7 @@ class ColumnGeneration:
             else:
                 trace, stop = self._resumed(resume, trace)
                 ended_before = stop is not None
-            if hasattr(self.pricer, "recall"):
+            if self._saving:
                 self._remembered = remembered(self.pricer, self.smoothing)
             while stop is None:
                 stop = self._round(trace)
