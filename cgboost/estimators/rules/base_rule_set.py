@@ -304,6 +304,7 @@ default="duckdb"
         runs = super()._solve(plan, watch, records)
         if not isinstance(plan, WithinBudget):
             return runs
+        assert isinstance(plan.family, RuleColumns)
         runs = [plan.budget.ended(run) for run in runs]
         interrupted = any(run.stop_reason is StopReason.INTERRUPTED for run in runs)
         if self.pricing != "exact" or interrupted:
