@@ -40,8 +40,7 @@ from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.targets import ClassWeight, Labels
 from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows
 from cgboost.estimators.constrained import report
-from cgboost.estimators.constrained.constraints.constraint import Constraint
-from cgboost.estimators.constrained.constraints.own import Own
+from cgboost.estimators.constrained.constraints.constraint import Constraint, Own
 from cgboost.estimators.constrained.data import Features, Grouping, Groupings, MeasuredModel
 from cgboost.estimators.constrained.inputs import (
     ConstraintInputs,
