@@ -1,6 +1,6 @@
 """Constraints for ``ConstrainedBoostClassifier`` and ``ConstrainedBoostRegressor``."""
 
-from cgboost.estimators.constrained.constraints.constraint import Constraint
+from cgboost.estimators.constrained.constraints.constraint import AlsoLoss, Constraint, Own
 from cgboost.estimators.constrained.constraints.groups import (
     EqualOpportunity,
     GroupLoss,
@@ -8,8 +8,6 @@ from cgboost.estimators.constrained.constraints.groups import (
     MinimaxLoss,
     ParityGap,
 )
-from cgboost.estimators.constrained.constraints.objective import AlsoLoss
-from cgboost.estimators.constrained.constraints.own import Own
 from cgboost.estimators.constrained.constraints.shape import (
     Concave,
     Convex,

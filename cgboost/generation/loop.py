@@ -262,7 +262,7 @@ class ColumnGeneration:
             else:
                 trace, stop = self._resumed(resume, trace)
                 ended_before = stop is not None
-            if hasattr(self.pricer, "recall"):
+            if self._saving:
                 self._remembered = remembered(self.pricer, self.smoothing)
             while stop is None:
                 stop = self._round(trace)
@@ -466,7 +466,8 @@ class ColumnGeneration:
                 break
             if any(state.prices_out(column) for column in trace.fresh(priced.columns)):
                 break
-        return replace(priced, n_evaluated=evaluated), best
+        same = evaluated == priced.n_evaluated
+        return priced if same else replace(priced, n_evaluated=evaluated), best
 
     def _seconds_left(self, trace: Trace) -> float | None:
         """What is left of the time limit."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cgboost.inspection.drawing import INK, PALETTE, panel
+from cgboost.inspection.drawing import INK, PALETTE, on_ax, panel
 from cgboost.inspection.drawing import label as named_axes
 from cgboost.integer.decomposition.blocks import MASTER, Structure
 from cgboost.integer.decomposition.decomposition import Decomposition, DecompositionResult
@@ -19,8 +19,9 @@ LARGE_MATRIX = 5_000
 """Matrices with more entries are drawn with small markers."""
 
 
+@on_ax
 def plot_blocks(
-    model: Decomposition | DecompositionResult | Structure, *, axes: Axes | None = None
+    model: Decomposition | DecompositionResult | Structure, *, ax: Axes | None = None
 ) -> Figure:
     """Draw the nonzero entries of the matrix of a model: linking rows above, the blocks below.
 
@@ -28,7 +29,7 @@ def plot_blocks(
     ----------
     model : Decomposition, DecompositionResult or Structure
         The result of ``decompose`` or of its ``solve``.
-    axes : Axes or None
+    ax : Axes or None
         Axes to draw on; None creates a new figure.
 
     Returns
@@ -44,7 +45,7 @@ def plot_blocks(
     if structure is None:
         why = model.why if isinstance(model, Decomposition) else getattr(model, "message", "")
         raise ValueError(f"the model has no blocks ({why}): nothing to draw")
-    figure, axis = panel(axes)
+    figure, axis = panel(ax)
     rows, columns = structure.block_of_row, structure.block_of_variable
     row_order = np.argsort(rows, kind="stable")  # the linking rows, MASTER, come first
     column_order = np.argsort(np.where(columns == MASTER, len(columns), columns), kind="stable")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, time
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost.exceptions import warn_caller
 from cgboost.optional import require
 from cgboost.tables.table_columns import legible
 
@@ -27,8 +29,26 @@ LONGEST_NAME = 32  # characters of a name that are drawn: some three inches in s
 MANY_POINTS = 60  # a curve with more points than this is drawn without markers
 
 
+P = ParamSpec("P")
+
+
+def on_ax(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """A picture that is drawn on ``ax``, which may also be given by its earlier name ``axes``."""
+
+    @wraps(draw)
+    def drawn(*args: Any, **options: Any) -> Figure:
+        if "axes" in options:
+            warn_caller(
+                "the parameter axes is now called ax; the old name will be removed", FutureWarning
+            )
+            options["ax"] = options.pop("axes")
+        return draw(*args, **options)
+
+    return drawn
+
+
 def panels(
-    axes: Iterable[Axes] | None, count: int, *, vertical: bool, width: float = 8.0
+    ax: Iterable[Axes] | None, count: int, *, vertical: bool, width: float = 8.0
 ) -> tuple[Figure, list[Axes]]:
     """Return the figure and panels to draw on: the given ones, or those of a new figure.
 
@@ -39,16 +59,16 @@ def panels(
     ValueError
         If the number of given axes is not ``count``, they are no axes, or belong to no figure.
     """
-    if axes is not None:
-        several = list(axes) if isinstance(axes, Iterable) else [axes]
+    if ax is not None:
+        several = list(ax) if isinstance(ax, Iterable) else [ax]
         given = list(np.ravel(np.asarray(several, dtype=object)))  # also what plt.subplots returns
         if strange := [each for each in given if not hasattr(each, "get_figure")]:
-            raise ValueError(f"axes must be axes of matplotlib, got {strange[0]!r}")
+            raise ValueError(f"ax must be axes of matplotlib, got {strange[0]!r}")
         if len(given) != count:
-            raise ValueError(f"axes must hold {count} axes, one for each panel, got {len(given)}")
+            raise ValueError(f"ax must hold {count} axes, one for each panel, got {len(given)}")
         figure = given[0].get_figure(root=True)
         if figure is None:
-            raise ValueError("axes must belong to a figure")
+            raise ValueError("ax must belong to a figure")
         return figure, given
     require("matplotlib", "a picture")
     from matplotlib.figure import Figure
@@ -61,16 +81,16 @@ def panels(
     return figure, list(figure.subplots(1, count, width_ratios=[3] + [2] * (count - 1)))
 
 
-def panel(axes: Axes | None) -> tuple[Figure, Axes]:
+def panel(ax: Axes | None) -> tuple[Figure, Axes]:
     """Return the figure and the one panel to draw on: the given one, or that of a new figure."""
-    figure, [axis] = panels(None if axes is None else [axes], 1, vertical=True)
+    figure, [axis] = panels(None if ax is None else [ax], 1, vertical=True)
     return figure, axis
 
 
-def grid(axes: Iterable[Axes] | None, count: int) -> tuple[Figure, list[Axes]]:
+def grid(ax: Iterable[Axes] | None, count: int) -> tuple[Figure, list[Axes]]:
     """Return the given axes, or panels in rows of three."""
-    if axes is not None:
-        return panels(axes, count, vertical=True)
+    if ax is not None:
+        return panels(ax, count, vertical=True)
     require("matplotlib", "a picture")
     from matplotlib.figure import Figure
 

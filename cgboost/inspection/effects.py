@@ -156,6 +156,7 @@ def _values(column: Any) -> NDArray[Any]:
     return np.array(sorted(found, key=str), dtype=object)
 
 
+@drawing.on_ax
 def plot_effects(
     model: Any,
     X: Any,
@@ -163,7 +164,7 @@ def plot_effects(
     *,
     output: Any = None,
     top: int = 6,
-    axes: Iterable[Axes] | None = None,
+    ax: Iterable[Axes] | None = None,
 ) -> Figure:
     """Draw partial dependence: a line, or dots, and one standard deviation on either side.
 
@@ -173,7 +174,7 @@ def plot_effects(
     ----------
     model, X, features, output, top
         As in :func:`effects`.
-    axes : iterable of matplotlib Axes, optional
+    ax : iterable of matplotlib Axes, optional
         One for each feature.
 
     Returns
@@ -189,7 +190,7 @@ def plot_effects(
     found = effects(model, X, features, output=output, top=top)
     if not found:
         raise ValueError("the model uses no feature: there is nothing to draw")
-    figure, places = drawing.grid(axes, len(found))
+    figure, places = drawing.grid(ax, len(found))
     kind = "probability" if hasattr(model, "predict_proba") else "score"
     for effect, axis in zip(found, places, strict=True):
         drawing.label(axis, drawing.named(effect.feature), "", "")

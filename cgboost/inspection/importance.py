@@ -21,8 +21,9 @@ REST = "#bbbbbb"
 """Colour of the bar that stands for many kernels: none of those that stand for a class."""
 
 
+@drawing.on_ax
 def plot_importance(
-    model: Any, *, top: int = 20, per_class: bool = False, axes: Axes | None = None
+    model: Any, *, top: int = 20, per_class: bool = False, ax: Axes | None = None
 ) -> Figure:
     """Draw the importances of the most important features, in per cent.
 
@@ -34,7 +35,7 @@ def plot_importance(
         Maximum number of features; features with importance 0 are left out.
     per_class : bool, default=False
         Divide the bars by class: feature l and class k have I²_lk / (K·Σ_l I²_l).
-    axes : matplotlib Axes, optional
+    ax : matplotlib Axes, optional
 
     Returns
     -------
@@ -59,7 +60,7 @@ def plot_importance(
     overall = np.asarray(model.feature_importances_)
     order = np.argsort(-overall, kind="stable")[: min(top, int(np.count_nonzero(overall)))]
     parts = [(name, 100.0 * part[order]) for name, part in _parts(model, overall, per_class)]
-    figure, axis = drawing.panel(axes)
+    figure, axis = drawing.panel(ax)
     drawing.bars(axis, parts, 0.8)
     names = getattr(model, "feature_names_in_", np.arange(len(overall)))
     axis.set_yticks(range(len(order)), [drawing.named(names[j]) for j in order])
@@ -79,7 +80,8 @@ def _parts(model: Any, overall: Vector, per_class: bool) -> list[tuple[str | Non
     return [(f"class {label}", part) for label, part in zip(model.classes_, parts, strict=True)]
 
 
-def plot_kernel_weights(model: Any, *, top: int = 20, axes: Axes | None = None) -> Figure:
+@drawing.on_ax
+def plot_kernel_weights(model: Any, *, top: int = 20, ax: Axes | None = None) -> Figure:
     """Draw the weights η of the kernels of a model as bars, the largest on top.
 
     The model is f = Σ_p η_p K_p r + b, η ≥ 0: a support vector machine with the kernel Σ_p η_p K_p.
@@ -95,7 +97,7 @@ def plot_kernel_weights(model: Any, *, top: int = 20, axes: Axes | None = None) 
         With ``kernel_weights_``, that is, with ``penalty="group"``.
     top : int, default=20
         Maximum number of kernels with a separate bar.
-    axes : matplotlib Axes, optional
+    ax : matplotlib Axes, optional
 
     Returns
     -------
@@ -115,8 +117,8 @@ def plot_kernel_weights(model: Any, *, top: int = 20, axes: Axes | None = None) 
     totals = shares.sum(axis=1)
     order = np.argsort(-totals, kind="stable")[: int(np.sum(totals > 0))]
     shown, rest = order[:top], order[top:]
-    figure, axis = drawing.panel(axes)
-    if axes is None:
+    figure, axis = drawing.panel(ax)
+    if ax is None:
         figure.set_size_inches(8.0, 1.4 + 0.26 * (len(shown) + bool(len(rest))))
     classes = getattr(model, "classes_", None) if shares.shape[1] > 1 else None
     labels_of = [None] * shares.shape[1] if classes is None else [f"class {c}" for c in classes]
@@ -133,7 +135,8 @@ def plot_kernel_weights(model: Any, *, top: int = 20, axes: Axes | None = None) 
     return figure
 
 
-def plot_violations(certificate: Certificate, *, top: int = 20, axes: Axes | None = None) -> Figure:
+@drawing.on_ax
+def plot_violations(certificate: Certificate, *, top: int = 20, ax: Axes | None = None) -> Figure:
     """Draw where a model falls short of its optimum: the parts of the gap by feature, as bars.
 
     Parameters
@@ -142,7 +145,7 @@ def plot_violations(certificate: Certificate, *, top: int = 20, axes: Axes | Non
         Of :func:`cgboost.certify`.
     top : int, default=20
         Maximum number of features; the last bar is what rows contribute.
-    axes : matplotlib Axes, optional
+    ax : matplotlib Axes, optional
 
     Returns
     -------
@@ -159,9 +162,9 @@ def plot_violations(certificate: Certificate, *, top: int = 20, axes: Axes | Non
     whole = float(features.sum()) + rows or 1.0
     order = np.argsort(-features, kind="stable")[: min(top, int(np.count_nonzero(features)))]
     names = [drawing.named(certificate.names[j]) for j in order]
-    figure, axis = drawing.panel(axes)
+    figure, axis = drawing.panel(ax)
     shares = 100.0 * np.append(features[order], rows) / whole
-    if axes is None:
+    if ax is None:
         figure.set_size_inches(8.0, 1.4 + 0.26 * len(shares))
     drawing.bars(axis, [(None, shares)], 0.8)
     axis.set_yticks(range(len(shares)), [*names, f"{len(certificate.of_rows)} rows"])

@@ -100,7 +100,8 @@ class FittedModel(Protocol):
         """One entry per column."""
 
 
-def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> Figure:
+@drawing.on_ax
+def plot_history(model: FittedModel, *, ax: Iterable[Axes] | None = None) -> Figure:
     """Draw objective and bound, validation scores and columns in use against generated columns.
 
     The restricted objective and the best bound so far enclose the optimum; the shaded area between
@@ -118,7 +119,7 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     ----------
     model : fitted estimator
         With ``history_`` and ``columns_``.
-    axes : iterable of matplotlib Axes, optional
+    ax : iterable of matplotlib Axes, optional
         One per panel: two, and between them one for each score of the history.
 
     Returns
@@ -138,8 +139,8 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     scores = _scores_of(model, history)
     several, runs = output_kind(history), runs_of(history)
     groups = _Groups.of(model, columns)
-    figure, panels = drawing.panels(axes, 2 + len(scores), vertical=True, width=9.5)
-    if axes is None:
+    figure, panels = drawing.panels(ax, 2 + len(scores), vertical=True, width=9.5)
+    if ax is None:
         for panel in panels[1 : -1 if several else None]:
             panel.sharex(panels[0])
     _draw_objective(panels[0], history)
@@ -156,7 +157,8 @@ def plot_history(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     return figure
 
 
-def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> Figure:
+@drawing.on_ax
+def plot_columns(model: FittedModel, *, ax: Iterable[Axes] | None = None) -> Figure:
     """Draw the sizes of the coefficients, largest first, and the number of columns per kernel.
 
     Columns without kernels are counted per class or quantile, if there are several. Columns with a
@@ -166,7 +168,7 @@ def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     ----------
     model : fitted estimator
         With ``columns_``.
-    axes : iterable of two matplotlib Axes, optional
+    ax : iterable of two matplotlib Axes, optional
 
     Returns
     -------
@@ -181,7 +183,7 @@ def plot_columns(model: FittedModel, *, axes: Iterable[Axes] | None = None) -> F
     """
     columns = _table(model, "columns_")
     groups = _Groups.of(model, columns)
-    figure, (left, right) = drawing.panels(axes, 2, vertical=False)
+    figure, (left, right) = drawing.panels(ax, 2, vertical=False)
     size = np.abs(columns["coefficient"])
     order = np.argsort(-size, kind="stable")[: np.count_nonzero(size)]
     size, owner, edges = size[order], groups.owner[order], np.arange(len(order) + 1) + 0.5
@@ -416,12 +418,13 @@ def error_table(model: Any, sets: Sets, rounds: Sequence[int] = ROUNDS) -> Table
     return {"round": kept} | {name: values[kept - 1] for name, values in errors.items()}
 
 
+@drawing.on_ax
 def plot_stages(
     model: Any,
     sets: Sets | None = None,
     rounds: Sequence[int] | None = None,
     *,
-    axes: Iterable[Axes] | None = None,
+    ax: Iterable[Axes] | None = None,
 ) -> Figure:
     """Draw the loss after every round, and the errors of :func:`error_table`.
 
@@ -439,7 +442,7 @@ def plot_stages(
     rounds : sequence of int, optional
         As in :func:`error_table`; by default (10, 30, 100, 300), or all rounds if there are at most
         30.
-    axes : iterable of matplotlib Axes, optional
+    ax : iterable of matplotlib Axes, optional
         One for the loss, and one for the errors.
 
     Returns
@@ -452,14 +455,14 @@ def plot_stages(
         As :func:`error_table`.
     """
     if sets is None:
-        figure, [left] = drawing.panels(axes, 1, vertical=True)
+        figure, [left] = drawing.panels(ax, 1, vertical=True)
         _draw_losses(left, model)
         return figure
     if rounds is None:
         count = int(model.n_iter_)
         rounds = range(1, count + 1) if 1 <= count <= EVERY_ROUND else ROUNDS
     table = error_table(model, sets, rounds)
-    figure, (left, right) = drawing.panels(axes, 2, vertical=False)
+    figure, (left, right) = drawing.panels(ax, 2, vertical=False)
     _draw_losses(left, model)
     for k, name in enumerate(sets):
         right.plot(table["round"], table[name], "o-", color=drawing.colour(k), label=name)

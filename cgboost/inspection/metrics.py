@@ -90,12 +90,13 @@ def gains_chart(
     return _chart(*_checked(y, score, sample_weight))
 
 
+@drawing.on_ax
 def plot_gains(
     y: ArrayLike,
     scores: Mapping[str, ArrayLike],
     sample_weight: ArrayLike | None = None,
     *,
-    axes: Axes | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the gains charts of some models, with a perfect predictor and the diagonal.
 
@@ -105,7 +106,7 @@ def plot_gains(
         As in :func:`gini_coefficient`.
     scores : mapping of str to array-like of shape (n_rows,)
         Scores of each model; the legend gives their Gini coefficients.
-    axes : matplotlib Axes, optional
+    ax : matplotlib Axes, optional
 
     Returns
     -------
@@ -125,7 +126,7 @@ def plot_gains(
         )
         for name, score in scores.items()
     ]
-    figure, axis = drawing.panel(axes)
+    figure, axis = drawing.panel(ax)
     for k, (name, chart) in enumerate(curves):
         axis.plot(*chart, label=name, **drawing.thin_line(k))
     plain: dict[str, Any] = {"color": drawing.INK, "linewidth": 1.0}

@@ -103,6 +103,7 @@ def segments(function: Transformation, regressor: int | None = None) -> tuple[Ve
     return values, x
 
 
+@drawing.on_ax
 def plot_transformations(
     model: Any,
     stage: int = 0,
@@ -110,7 +111,7 @@ def plot_transformations(
     *,
     output: Any = None,
     top: int = 12,
-    axes: Iterable[Axes] | None = None,
+    ax: Iterable[Axes] | None = None,
 ) -> Figure:
     """Draw the functions whose sum is a stage: λ h(x).
 
@@ -133,7 +134,7 @@ def plot_transformations(
         default the first. Two classes have one output, the f of the second class: its label, or 0.
     top : int, default=12
         Maximum number of functions; those with the widest range are drawn.
-    axes : iterable of matplotlib Axes, optional
+    ax : iterable of matplotlib Axes, optional
         One per function.
 
     Returns
@@ -160,15 +161,15 @@ def plot_transformations(
     panels = _panels(model, stages[number], rows, earlier)
     widest = sorted(range(len(panels)), key=lambda k: -panels[k].range())[:top]
     panels = [panels[k] for k in sorted(widest)]
-    figure, places = drawing.grid(axes, len(panels))
+    figure, places = drawing.grid(ax, len(panels))
     for panel, axis in zip(panels, places, strict=True):
         if panel.labels is None:
             _draw_line(axis, panel, earlier)
         else:
             _draw_bars(axis, panel)
-        title = drawing.named(panel.name) + ("" if axes is None else own)
+        title = drawing.named(panel.name) + ("" if ax is None else own)
         drawing.label(axis, title, "", "")
-    if axes is None:
+    if ax is None:
         figure.suptitle(f"Stage {number} of {len(stages)}, counted from 0{own}", x=0.01, ha="left")
     return figure
 
@@ -234,7 +235,8 @@ MARKERS = ("o", "^", "s", "D", "v", "P")
 DASHES = ("-", "--", ":", "-.")
 
 
-def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, axes: Axes | None = None) -> Figure:
+@drawing.on_ax
+def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, ax: Axes | None = None) -> Figure:
     """Draw rows by their first two factors, coloured by class or, for numbers, by a colour scale.
 
     Parameters
@@ -245,7 +247,7 @@ def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, axes: Axes | None = 
     X : array-like of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
         Classes or numbers. For a regressor they are always treated as numbers.
-    axes : matplotlib Axes, optional
+    ax : matplotlib Axes, optional
 
     Returns
     -------
@@ -266,7 +268,7 @@ def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, axes: Axes | None = 
         raise ValueError(
             f"y must have shape ({len(factors)},), one entry for each row of X, got {target.shape}"
         )
-    figure, axis = drawing.panel(axes)
+    figure, axis = drawing.panel(ax)
     first, second = factors[:, 0], factors[:, 1]
     numbers = is_regressor(model) or type_of_target(target).startswith("continuous")
     if numbers:
@@ -317,7 +319,8 @@ def component_errors(model: Any, sets: Sets) -> Table:
     return {"components": counts} | errors
 
 
-def plot_components(models: Mapping[str, Any], sets: Sets, *, axes: Axes | None = None) -> Figure:
+@drawing.on_ax
+def plot_components(models: Mapping[str, Any], sets: Sets, *, ax: Axes | None = None) -> Figure:
     """Draw the error of some models against the number of factors.
 
     Parameters
@@ -326,7 +329,7 @@ def plot_components(models: Mapping[str, Any], sets: Sets, *, axes: Axes | None 
         Either classifiers or regressors, as in :func:`component_errors`; one colour each.
     sets : mapping of str to (X, y)
         As in :func:`component_errors`; one line style each.
-    axes : matplotlib Axes, optional
+    ax : matplotlib Axes, optional
 
     Returns
     -------
@@ -341,7 +344,7 @@ def plot_components(models: Mapping[str, Any], sets: Sets, *, axes: Axes | None 
     if len(kinds) != 1:
         found = ", ".join(type(model).__name__ for model in models.values()) or "none"
         raise ValueError(f"models must be all classifiers or all regressors, got {found}")
-    figure, axis = drawing.panel(axes)
+    figure, axis = drawing.panel(ax)
     for k, (name, model) in enumerate(models.items()):
         table = component_errors(model, sets)
         counts = table.pop("components")
@@ -356,14 +359,15 @@ def plot_components(models: Mapping[str, Any], sets: Sets, *, axes: Axes | None 
     return figure
 
 
-def plot_objectives(models: Mapping[str, Any], *, axes: Axes | None = None) -> Figure:
+@drawing.on_ax
+def plot_objectives(models: Mapping[str, Any], *, ax: Axes | None = None) -> Figure:
     """Draw the training loss of some models, round by round.
 
     Parameters
     ----------
     models : mapping of str to fitted estimator
         With ``history_`` of one run; each round adds one factor to a latent factor model.
-    axes : matplotlib Axes, optional
+    ax : matplotlib Axes, optional
 
     Returns
     -------
@@ -378,7 +382,7 @@ def plot_objectives(models: Mapping[str, Any], *, axes: Axes | None = None) -> F
     """
     if not models:
         raise ValueError("models must name at least one fitted model, got none")
-    figure, axis = drawing.panel(axes)
+    figure, axis = drawing.panel(ax)
     curves = [_curve(name, model) for name, model in models.items()]
     for k, (name, (rounds, objective)) in enumerate(zip(models, curves, strict=True)):
         axis.plot(rounds, objective, label=name, **drawing.thin_line(k) | {"linewidth": 1.6})
@@ -405,8 +409,9 @@ def _curve(name: str, model: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.asarray(history["round"]), np.asarray(history["objective"])
 
 
+@drawing.on_ax
 def plot_kernel_importance(
-    importance: Mapping[str, Any], *, top: int = 20, axes: Iterable[Axes] | None = None
+    importance: Mapping[str, Any], *, top: int = 20, ax: Iterable[Axes] | None = None
 ) -> Figure:
     """Draw the decrease of a score without each kernel, and the kernels' shares of the output.
 
@@ -417,7 +422,7 @@ def plot_kernel_importance(
         score are means over its repetitions, with one standard deviation on either side.
     top : int, default=20
         Maximum number of kernels; those with the largest decrease are shown.
-    axes : two matplotlib Axes, optional
+    ax : two matplotlib Axes, optional
 
     Returns
     -------
@@ -432,7 +437,7 @@ def plot_kernel_importance(
         raise ValueError(f"top must be at least 1, got {top!r}")
     means = np.asarray(importance["importances_mean"])
     order = np.argsort(-means, kind="stable")[:top]
-    figure, (left, right) = drawing.panels(axes, 2, vertical=False)
+    figure, (left, right) = drawing.panels(ax, 2, vertical=False)
     places = np.arange(len(order))
     left.barh(
         places,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.arrays import Vector
-from cgboost.inspection.drawing import INK, PALETTE, counted, panels
+from cgboost.inspection.drawing import INK, PALETTE, counted, on_ax, panels
 from cgboost.inspection.drawing import label as named_axes
 from cgboost.integer.decomposition.decomposition import DecompositionResult
 from cgboost.integer.result import BranchAndPriceResult
@@ -38,8 +38,9 @@ LEAST_SPAN = 1e-6
 """Bounds and costs that differ by less than this, relative to their size, are drawn as equal."""
 
 
+@on_ax
 def plot_search(
-    result: BranchAndPriceResult | DecompositionResult, *, axes: Iterable[Axes] | None = None
+    result: BranchAndPriceResult | DecompositionResult, *, ax: Iterable[Axes] | None = None
 ) -> Figure:
     """Draw the convergence of bound and best solution, and the tree below.
 
@@ -47,7 +48,7 @@ def plot_search(
     ----------
     result : BranchAndPriceResult or DecompositionResult
         A ``DecompositionResult`` is drawn in the sense (minimise or maximise) of the model.
-    axes : two Axes or None
+    ax : two Axes or None
         Axes to draw on; None creates a new figure.
 
     Returns
@@ -61,7 +62,7 @@ def plot_search(
         If there was no tree search, or there are not two axes.
     """
     tree = _table(result)
-    figure, (above, below) = panels(axes, 2, vertical=True)
+    figure, (above, below) = panels(ax, 2, vertical=True)
     named_axes(above, "Bound and best solution", "nodes done", "objective")
     if len(tree["node"]):
         _draw_values(above, tree)

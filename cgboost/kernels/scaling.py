@@ -142,6 +142,6 @@ class FeatureScaler:
 
 def _reach(scaler: StandardScaler, X: Any) -> Vector:
     """The largest |x − mean|/std of each column."""
-    ends = scaler.transform(np.array([X.max(axis=0), X.min(axis=0)]))
-    reach: Vector = np.abs(ends).max(axis=0)
+    ends = np.array([X.max(axis=0), X.min(axis=0)])
+    reach: Vector = np.abs((ends - scaler.mean_) / scaler.scale_).max(axis=0)
     return reach

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol, TypeVar
 
+from cgboost.forks import cached_property
 from cgboost.parallel.blas import blas_threads
 
 A = TypeVar("A")
@@ -36,7 +37,11 @@ class Threads:
     """
 
     def __init__(self, count: int) -> None:
-        self.count, self._pool = count, ThreadPoolExecutor(count)
+        self.count = count
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.count)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Threads, (self.count,)

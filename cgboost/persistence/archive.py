@@ -3,7 +3,7 @@
 ::
 
     manifest.json    format, version of the format and of cgboost, kind
-    graph.json       objects, see :mod:`cgboost.persistence.encoding`
+    graph.json       objects, see :mod:`cgboost.persistence.codec`
     arrays.bin       numbers, see :mod:`cgboost.persistence.arrays`
     (comment)        SHA-256 of every byte before it
 

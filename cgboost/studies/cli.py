@@ -443,3 +443,7 @@ def _write(folder: Path, model: CGBoostClassifier, row: Row) -> None:
     write_picture(plot_history(model), picture, dpi=120)
     write_picture(draw_bound(model), bound, dpi=120)
     model.report(report)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

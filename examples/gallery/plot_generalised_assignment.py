@@ -82,4 +82,4 @@ axis.invert_yaxis()
 # The bound rises until no cheaper assignment can be left.
 
 figure, axes = plt.subplots(2, 1, figsize=(8, 7), layout="constrained")
-plot_search(result, axes=axes)
+plot_search(result, ax=axes)

@@ -82,4 +82,4 @@ draw(mycielski, {v: (z.real, z.imag) for v, z in star.items()}, results[1], axes
 # Without heuristics, the search has to find the colouring itself.
 
 figure, axes = plt.subplots(2, 1, figsize=(8, 7), layout="constrained")
-plot_search(colour(mycielski, heuristics=[]), axes=axes)
+plot_search(colour(mycielski, heuristics=[]), ax=axes)

@@ -31,7 +31,7 @@ print(f"test accuracy {model.score(X_test, y_test):.3f}, columns {model.columns_
 # held-out rows; and the columns in use, by kernel.
 
 figure, axes = plt.subplots(3, 1, figsize=(8, 9), sharex=True, layout="constrained")
-plot_history(model, axes=axes)
+plot_history(model, ax=axes)
 
 # %%
 # Which digits are the centres

@@ -88,4 +88,4 @@ figure.legend(loc="outside lower center", ncols=p, frameon=False)
 # ---------
 
 figure, axes = plt.subplots(2, 1, figsize=(8, 7), layout="constrained")
-plot_search(result, axes=axes)
+plot_search(result, ax=axes)

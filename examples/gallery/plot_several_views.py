@@ -55,7 +55,7 @@ print(f"test accuracy {model.score(X_test, y_test):.3f}, certified gap {model.ga
 for name, weight in model.kernel_weights_.items():
     print(f"{name:9} {weight:.2f}")
 figure = plt.figure(figsize=(8, 2.6), layout="constrained")
-plot_kernel_weights(model, axes=figure.add_subplot())
+plot_kernel_weights(model, ax=figure.add_subplot())
 
 # %%
 # Which weights for which C

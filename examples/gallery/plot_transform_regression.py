@@ -27,7 +27,7 @@ print(f"{model.n_iter_} stages, test R2 {model.score(X[1500:], y[1500:]):.3f}")
 # the shape of the three functions in a few straight pieces, and leaves the last two features out.
 
 figure = plt.figure(figsize=(10, 3.4), layout="constrained")
-plot_transformations(model, X=X[:300], axes=figure.subplots(1, 3))
+plot_transformations(model, X=X[:300], ax=figure.subplots(1, 3))
 
 # %%
 # Stage after stage

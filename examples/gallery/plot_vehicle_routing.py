@@ -68,4 +68,4 @@ right.set(
 # ---------
 
 figure, axes = plt.subplots(2, 1, figsize=(8, 7), layout="constrained")
-plot_search(result, axes=axes)
+plot_search(result, ax=axes)

@@ -119,7 +119,7 @@ def transform_classes() -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture(Case[Figure]):
-    """One function that draws: ``make(axes=…)``."""
+    """One function that draws: ``make(ax=…)``."""
 
     panels: int = 1
 
@@ -149,9 +149,9 @@ PICTURES: list[Picture] = [
     Picture(name="blocks", make=lambda **a: plot_blocks(decompose(*assignment(0)), **a)),
     Picture(
         name="path",
-        make=lambda axes=None: plot_path(linear_path(scored=axes is not None), ax=axes),
+        make=lambda ax=None: plot_path(linear_path(scored=ax is not None), ax=ax),
     ),
-    Picture(name="path of sizes", make=lambda axes=None: plot_path(sizes(), ax=axes)),
+    Picture(name="path of sizes", make=lambda ax=None: plot_path(sizes(), ax=ax)),
     Picture(name="violations", make=lambda **a: plot_violations(violations(), **a)),
     Picture(name="kernel weights", make=lambda **a: plot_kernel_weights(weighted({"a": 1.0}), **a)),
     Picture(
@@ -186,7 +186,7 @@ def test_pictures_are_drawn_on_given_axes(case: Picture, tmp_path: Path) -> None
     assert (tmp_path / "own.png").stat().st_size > 5_000
     figure = Figure()
     axes = figure.subplots(1, case.panels, squeeze=False)[0]
-    assert case.make(axes=axes[0] if case.panels == 1 else axes) is figure
+    assert case.make(ax=axes[0] if case.panels == 1 else axes) is figure
     assert list(figure.axes) == list(axes)
     assert all(axis.has_data() for axis in axes)
 
@@ -196,11 +196,18 @@ def test_a_wrong_number_of_axes_is_refused(case: Picture) -> None:
     """So is what is no axes at all."""
     axes = Figure().subplots(1, 4)
     for given, count in ((axes, 4), (axes[0], 1)):
-        words = f"axes must hold {case.panels} axes, one for each panel, got {count}"
+        words = f"ax must hold {case.panels} axes, one for each panel, got {count}"
         with pytest.raises(ValueError, match=words):
-            case.make(axes=given)
-    with pytest.raises(ValueError, match="axes must be axes of matplotlib, got 3"):
-        case.make(axes=3)
+            case.make(ax=given)
+    with pytest.raises(ValueError, match="ax must be axes of matplotlib, got 3"):
+        case.make(ax=3)
+
+
+def test_the_earlier_name_of_ax_warns() -> None:
+    """The picture is drawn on what is given by it."""
+    axis = Figure().subplots()
+    with pytest.warns(FutureWarning, match="axes is now called ax"):
+        assert plot_kernel_weights(weighted({"a": 1.0}), axes=axis) is axis.figure
 
 
 @pytest.mark.parametrize("module", ["cgboost.inspection", "cgboost.inspection.model_pictures"])

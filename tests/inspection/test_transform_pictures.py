@@ -161,7 +161,7 @@ def test_the_class_is_named() -> None:
         assert title.startswith("Stage 0 of ")
         assert title.endswith(f", class {label}")
     axes = Figure().subplots(1, len(figure.axes))
-    own = plot_transformations(model, output="top", axes=np.atleast_1d(axes))
+    own = plot_transformations(model, output="top", ax=np.atleast_1d(axes))
     assert titles(own) == [f"{name}, class top" for name in titles(figure)]
     two = TransformClassifier(n_estimators=1, early_stopping=False).fit(X, y > 0)
     assert plot_transformations(two).get_suptitle().endswith(", class True")

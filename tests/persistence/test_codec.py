@@ -25,7 +25,7 @@ from cgboost import RBF, KernelLibrary, Linear
 from cgboost.exceptions import CorruptFileError, PersistenceError, UnknownContentError
 from cgboost.generation.history import StopReason
 from cgboost.persistence import read, read_manifest, write
-from cgboost.persistence.values import make_value
+from cgboost.persistence.foreign import make_value
 from tests.effort import examples
 
 

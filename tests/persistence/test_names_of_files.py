@@ -17,8 +17,8 @@ from cgboost import RBF, LPBoostClassifier
 from cgboost.generation.history import StopReason
 from cgboost.generation.resuming import RunRecord
 from cgboost.persistence import attributes, classes
+from cgboost.persistence.codec import encoded
 from cgboost.persistence.decoding import decoded
-from cgboost.persistence.encoding import encoded
 from tests.persistence.make_files import FOLDER, file_name
 from tests.persistence.models import fitted
 

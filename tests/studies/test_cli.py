@@ -180,10 +180,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["odd-even", "--help"]], ids=" ".join)
 def test_help_shows_examples_and_pages(arguments: list[str]) -> None:
     """Each help, also that of the bare command, ends with commands to copy and pages to read."""
-    code = "import sys; from cgboost.studies.cli import main; sys.exit(main())"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-m", "cgboost.studies.cli", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     examples = re.findall(r"^  (cgboost odd-even.*?)(?:   .*)?$", done.stdout, re.M)
     assert len(examples) >= 3
     pages = re.findall(r"docs/[\w/]+\.md", done.stdout)

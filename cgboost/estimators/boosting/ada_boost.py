@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
 from cgboost.arrays import Vector
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_bins, check_learning_rate
-from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.plan import Plan, Subproblem
 from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.training_rows import TrainingRows
@@ -152,11 +152,9 @@ n_iter_, n_features_in_, feature_names_in_
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
         if self.estimator is not None:
-            return super()._described(hypotheses, strata, rows)
+            return super()._described(hypotheses)
         if self._many:
             return _table_of_places(hypotheses)
         return {
@@ -164,8 +162,9 @@ n_iter_, n_features_in_, feature_names_in_
             "threshold": np.array([stump.threshold for stump in hypotheses], dtype=float),
         }
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        BaseStagewise._keep(self, runs, rows)  # learners of several classes stand in each output
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        # learners of several classes stand in each output
+        BaseStagewise._keep(self, plan, runs, rows)
         [run] = runs
         n_classes = len(self.classes_)
         self.estimator_weights_ = run.outputs[0].coef * (n_classes / (n_classes - 1) ** 2)

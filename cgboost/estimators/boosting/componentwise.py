@@ -9,7 +9,7 @@ models*, Statistica Sinica 21, 2011.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -38,9 +38,8 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem, Watch
 from cgboost.estimators.common.predictors import Regression
-from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import Pricer
@@ -146,11 +145,11 @@ class BaseComponentwise(Regression, BaseStagewise):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(self, hypotheses: Any, strata: NDArray[np.str_], rows: TrainingRows) -> Table:
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
         return {"feature": np.array([h.index for h in hypotheses], dtype=np.intp)}
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         used, stages = self._stages()
         self.coef_ = np.zeros(self.n_features_in_)
         self.coef_[used] = stages[:, -1]

@@ -33,7 +33,7 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.plan import Plan, Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
 from cgboost.estimators.common.stagewise import BaseLearnerStages
 from cgboost.estimators.common.targets import centred_outputs
@@ -138,8 +138,8 @@ class BaseGradientBoosting(BaseLearnerStages):
         master = StagewiseMaster(loss, step=float(self.learning_rate), start=self.start)
         yield Subproblem(master, pricer, n_outputs=loss.n_outputs, columns_per_round=loss.n_outputs)
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         trees = [[h.estimator for h in output.active] for output in runs[0].outputs]
         self._importances = np.stack([importances(part, self.n_features_in_) for part in trees])
 

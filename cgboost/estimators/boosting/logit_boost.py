@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
@@ -19,7 +18,7 @@ from cgboost.arrays import Vector
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_learning_rate
-from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.plan import Plan, Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.targets import ClassWeight, centred_outputs
@@ -169,24 +168,22 @@ class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
         stages = super()._staged_outputs(X)
         return map(centred_outputs, stages) if self._is_joint else stages
 
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
         if not self._is_linear:
-            return super()._described(hypotheses, strata, rows)
+            return super()._described(hypotheses)
         return {
             "feature": np.array([line.feature for line in hypotheses], dtype=np.intp),
             "offset": np.array([line.offset for line in hypotheses], dtype=float),
             "slope": np.array([line.slope for line in hypotheses], dtype=float),
         }
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         self.__dict__.pop("estimators_", None)
         if self._is_linear:
-            BaseStagewise._keep(self, runs, rows)
+            BaseStagewise._keep(self, plan, runs, rows)
             self._collapse(self.columns_)
         else:
-            super()._keep(runs, rows)
+            super()._keep(plan, runs, rows)
 
     def _collapse(self, lines: Table) -> None:
         """Add all lines up to one linear model, or one for each class."""

@@ -1,7 +1,7 @@
 """What all estimators share: the fit around the common loop, the tables, the staged outputs.
 
-A fit is four steps: rows are read and y is encoded; the parameters become a plan (plan.py); its
-runs are solved, with those who watch them (solve.py); what they found is kept as attributes. An
+A fit is four steps: rows are read and y is encoded; the parameters become a plan, whose
+runs are solved, with those who watch them (plan.py); what they found is kept as attributes. An
 estimator says what y is (targets.py) and makes the plan: of a loss, a penalty and a family of
 columns where an optimum is certified (objective.py, certified.py), else of master and pricer.
 
@@ -72,9 +72,8 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     check_verbose,
 )
-from cgboost.estimators.common.plan import Plan
+from cgboost.estimators.common.plan import Plan, Watch, resumed, solve
 from cgboost.estimators.common.reading import RowReader
-from cgboost.estimators.common.resuming import resumed
 from cgboost.estimators.common.scoring import (
     RoundScore,
     bare,
@@ -83,7 +82,6 @@ from cgboost.estimators.common.scoring import (
     warn_of_few,
     watched,
 )
-from cgboost.estimators.common.solve import Watch, solve
 from cgboost.estimators.common.targets import TargetKind
 from cgboost.estimators.common.training_rows import (
     EvalSets,
@@ -96,7 +94,7 @@ from cgboost.estimators.common.training_rows import (
 from cgboost.generation.callbacks import EarlyStopping, ValidationMonitor
 from cgboost.generation.history import Round
 from cgboost.generation.resuming import RunRecord
-from cgboost.parallel.sharing import SharesExecutor
+from cgboost.parallel.executors import SharesExecutor
 
 
 @dataclass(frozen=True)
@@ -200,8 +198,8 @@ class BaseEnsemble(SharesExecutor, RowReader):
             rows, held = self._prepare(X, y, sample_weight, eval_set)
             watch, plan = self._watch(held, started), self._plan(rows)
             with resumed(self, (X, y, sample_weight, eval_set), resume) as records:
-                self._keep(self._solve(plan, watch, records), rows)
-                self._warn()
+                self._keep(plan, self._solve(plan, watch, records), rows)
+                self._warn(plan)
                 self._complete(plan, rows)
                 self._calibrate(rows, held, started)
             self._fit_seconds = time.perf_counter() - started
@@ -316,14 +314,8 @@ class BaseEnsemble(SharesExecutor, RowReader):
         return solve(plan, watch, records)
 
     @abstractmethod
-    def _warn(self) -> None:
+    def _warn(self, plan: Plan) -> None:
         """Warn of a fit that ended before it was meant to."""
-
-    @abstractmethod
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
-        """What the table says of active basis functions, besides coefficient and round."""
 
     @property
     def _share_of_time(self) -> float:
@@ -393,7 +385,7 @@ class BaseEnsemble(SharesExecutor, RowReader):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         self._runs = runs
         self.objective_, self.n_iter_ = 0.0, 0
         outputs, histories, best_rounds, reasons = [], [], [], []
@@ -406,9 +398,9 @@ class BaseEnsemble(SharesExecutor, RowReader):
             reasons.append(str(run.stop_reason))
         tables, intercepts = [], []
         for output in outputs:
-            tables.append(self._table(output, rows))
+            tables.append(self._table(plan, output, rows))
             intercepts.append(output.intercept)
-        kind = self._target_kind
+        kind = plan.target_kind
         labels, run_labels = kind.names, kind.run_names
         self.columns_ = stacked(tables, labels, kind.noun)
         self.history_ = stacked(histories, run_labels, kind.noun)
@@ -424,11 +416,13 @@ class BaseEnsemble(SharesExecutor, RowReader):
         weights: Vector = self.columns_["coefficient"]
         return weights
 
-    def _table(self, output: FittedOutput, rows: TrainingRows) -> Table:
+    def _table(self, plan: Plan, output: FittedOutput, rows: TrainingRows) -> Table:
         """The columns of an output with a nonzero coefficient."""
-        active = np.flatnonzero(output.coef)
-        described = self._described(output.active, output.strata[active], rows)
-        return described | {"coefficient": output.coef[active], "round": output.rounds[active]}
+        return self._described(output.active) | output.active_numbers
+
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
+        """What the table says of active basis functions, besides coefficient and round."""
+        return {}
 
     # ------------------------------------------------------------------ predictions
 

@@ -21,10 +21,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.arrays import Vector
 from cgboost.estimators.common.certified import BaseBoost
+from cgboost.estimators.common.plan import Watch
 from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.scoring import watched
 from cgboost.estimators.common.sklearn_bases import BaseEstimator, ClassifierMixin
-from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.targets import Link, log_odds_of
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.exceptions import see, warn_caller

@@ -160,29 +160,28 @@ class BaseBoost(BaseEnsemble):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
-        return self._family.described(hypotheses, strata, rows)
+    def _table(self, plan: Plan, output: FittedOutput, rows: TrainingRows) -> Table:
+        assert isinstance(plan, Proven)
+        strata = output.strata[np.flatnonzero(output.coef)]
+        described = plan.family.described(output.active, strata, rows)
+        return plan.family.completed(described | output.active_numbers)
 
-    def _table(self, output: FittedOutput, rows: TrainingRows) -> Table:
-        return self._family.completed(super()._table(output, rows))
-
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        runs = self._target_kind.leaning(runs, rows)
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        assert isinstance(plan, Proven)
+        kind, family, objective = plan.target_kind, plan.family, plan.objectives[0]
+        runs = kind.leaning(runs, rows)
+        super()._keep(plan, runs, rows)
         self.dual_bound_, self.gap_ = 0.0, 0.0
         for run in runs:
             self.dual_bound_ += run.bound
             self.gap_ = max(self.gap_, run.gap)
-        self.converged_ = bool(self.gap_ <= self._tol)
-        objective = self._objective
+        self.converged_ = bool(self.gap_ <= plan.stop.tol)
         self._warn_of_scale(runs, rows, objective.tube)
         if objective.trade_off.name == "C":
             warn_of_weights(self._called, rows.weights, f"{objective.trade_off} multiplies each")
-        family, one = self._family, self._target_kind.run_names is None
         for name in vars(self).get("_optional", ()):  # of an earlier fit
             vars(self).pop(name, None)
+        one = kind.run_names is None
         own = objective.attributes(runs, one=one) | family.attributes(self.columns_, runs)
         self._optional = [name for name, value in own.items() if value is not None]
         for name in self._optional:
@@ -202,14 +201,16 @@ class BaseBoost(BaseEnsemble):
                 DataWarning,
             )
 
-    def _warn(self, *, on_path: bool = False) -> None:
+    def _warn(self, plan: Plan, *, on_path: bool = False) -> None:
         """Say once which runs ended before ``tol`` and why, and which models have no column."""
+        assert isinstance(plan, Proven)
+        family, objective = plan.family, plan.objectives[0]
         cut_short, trivial, kept, proved = [], [], [], True
-        expected = on_path and self._family.paths_begin_trivial
+        expected = on_path and family.paths_begin_trivial
         for k, run in enumerate(self._runs):
             label = self._label(k)
-            if run.gap > self._tol:
-                words, limited = run.message, self._family.limited_by
+            if run.gap > plan.stop.tol:
+                words, limited = run.message, family.limited_by
                 if run.stop_reason is StopReason.COLUMN_LIMIT:
                     words = limited
                 if run.stop_reason in UNPLANNED_STOPS or words == limited != "":
@@ -224,8 +225,8 @@ class BaseBoost(BaseEnsemble):
             elif run.is_trivial and not expected:
                 trivial.append(f"{label}no column is worth its price")
                 proved &= run.stop_reason is not StopReason.GAP
-        predicted = self._target_kind.of_constants(self._runs, self.intercept_)
-        name, objective, called = self._called, self._objective, "time_limit"
+        predicted = plan.target_kind.of_constants(self._runs, self.intercept_)
+        name, called = self._called, "time_limit"
         if (wording := self._wording) is not None:
             trade_off = wording.trade_off or objective.trade_off
             remedy = wording.remedy or objective.remedy
@@ -297,8 +298,8 @@ class BaseBoost(BaseEnsemble):
                 model = copy.copy(prepared)
                 setattr(model, parameter, float(values[place]))  # set_params reads signatures again
                 plan = replace(model._certified(pool, rows), carried=carried)
-                model._keep(model._solve(plan, model._watch(held, started)), rows)
-                model._warn(on_path=True)
+                model._keep(plan, model._solve(plan, model._watch(held, started)), rows)
+                model._warn(plan, on_path=True)
                 model._calibrate(rows, held, started)
                 seconds[place] = time.perf_counter() - started
                 found[place] = model
@@ -361,8 +362,8 @@ class CostByRows(BaseBoost):
         self._usual_cost = self._cost_by_rows(rows)
         return rows, held
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         self.C_ = self._chosen_cost
 
 
@@ -410,19 +411,36 @@ class BoostOverCosts(BaseBoost):
 
 
 @dataclass(frozen=True)
-class Certified(Plan):
+class Proven(Plan):
+    """What has a proof: objectives minimised over a family of columns.
+
+    Attributes
+    ----------
+    y_of_runs : list of ndarray
+        What each run fits its outputs to; ±1 for each class where a run is a joint problem.
+    objectives : sequence of Objective
+        One for each run, or one for all.
+    family : ColumnFamily
+    """
+
+    y_of_runs: list[Vector] = field(repr=False)
+    objectives: Sequence[Objective]
+    family: ColumnFamily
+
+    def shared(self, functions: list[Any]) -> list[Any]:
+        """The basis functions of all runs, with what they have in common kept once."""
+        return self.family.shared(functions)
+
+
+@dataclass(frozen=True)
+class Certified(Proven):
     """A loss, a penalty and a family of columns, over the rows that are read.
 
     Attributes
     ----------
-    target_kind, stop, pool
-        As of every :class:`Plan`.
-    y_of_runs : list of ndarray
-        What each run fits its outputs to; ±1 for each class where a run is a joint problem.
+    target_kind, stop, pool, y_of_runs, objectives, family
+        As of every :class:`Proven`.
     weights : ndarray of shape (n_rows,)
-    objectives : sequence of Objective
-        One for each run, or one for all.
-    family : ColumnFamily
     options : mapping
         Of the masters: sign rule, offset, solver.
     columns_per_round : int, "all" or None
@@ -433,10 +451,7 @@ class Certified(Plan):
         By number of the run, where it starts from; written anew when the run has ended. For paths.
     """
 
-    y_of_runs: list[Vector] = field(repr=False)
     weights: Vector = field(repr=False)
-    objectives: Sequence[Objective]
-    family: ColumnFamily
     options: Mapping[str, Any]
     columns_per_round: int | Literal["all"] | None = None
     neighbours: bool = False
@@ -446,10 +461,6 @@ class Certified(Plan):
     def like(cls, plan: Certified, **own: Any) -> Self:
         """A plan of this kind for the same problem, with what such a plan has of its kind."""
         return cls(**{known.name: getattr(plan, known.name) for known in fields(plan)}, **own)
-
-    def shared(self, functions: list[Any]) -> list[Any]:
-        """The basis functions of all runs, with what they have in common kept once."""
-        return self.family.shared(functions)
 
     def subproblems(self) -> Iterator[Subproblem]:
         """Master and pricer of each run, one after the other."""

@@ -126,6 +126,12 @@ class FittedOutput:
         """The basis functions with a nonzero coefficient."""
         return [self.hypotheses[j] for j in np.flatnonzero(self.coef)]
 
+    @property
+    def active_numbers(self) -> Table:
+        """Coefficient and round of these."""
+        active = np.flatnonzero(self.coef)
+        return {"coefficient": self.coef[active], "round": self.rounds[active]}
+
     def values(self, X: Any) -> Vector:
         """The output on the rows of X, shape (n_rows,)."""
         return Ensemble(self.hypotheses, self.coef, self.intercept).decision_function(X)

@@ -210,6 +210,8 @@ class Objective:
         … and the same for a model without loss.
     tube : float
         Half width of the tube around y in which errors are free.
+    unit : float
+        One unit of the objective, in that of the user.
     """
 
     make_loss: MasterLossMaker
@@ -222,6 +224,7 @@ class Objective:
     remedy: str = LARGER
     remedy_at_zero: str = LARGER
     tube: float = 0.0
+    unit: float = 1.0
 
     def attributes(self, runs: Sequence[FittedRun], *, one: bool) -> dict[str, Any]:
         """The fitted attribute of the level: a number, or one for each class; None: not there."""

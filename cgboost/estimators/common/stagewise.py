@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,9 +39,9 @@ class BaseStagewise(BaseEnsemble):
     def _stop_rule(self) -> StopRule:
         return StopRule(max_rounds=self.n_estimators + 1)  # the first has no column yet
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         """Fitted attributes; ``n_iter_`` counts the rounds in the model."""
-        super()._keep(runs, rows)
+        super()._keep(plan, runs, rows)
         self.n_iter_ = max(run.best_round for run in runs)
 
     def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
@@ -50,7 +50,7 @@ class BaseStagewise(BaseEnsemble):
         stages = super()._staged_outputs(X)
         return islice(stages, 1, None) if self.n_iter_ else stages
 
-    def _warn(self) -> None:
+    def _warn(self, plan: Plan) -> None:
         warn_cut_short(self, self._runs, f"n_estimators={self.n_estimators}")
 
     @property
@@ -74,13 +74,11 @@ class BaseLearnerStages(BaseStagewise):
     def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
         """Master and pricer of each run."""
 
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
         return {"estimator": np.arange(len(hypotheses))}
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         outputs = [output for run in runs for output in run.outputs]
         self.estimators_ = [h.estimator for output in outputs for h in output.active]
         self.columns_["estimator"] = np.arange(len(self.estimators_))

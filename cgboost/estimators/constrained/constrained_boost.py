@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.arrays import Vector
-from cgboost.estimators.common.certified import CostByRows, TubeRegression
+from cgboost.estimators.common.certified import CostByRows, Proven, TubeRegression
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.objective import (
@@ -35,14 +35,12 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
+from cgboost.estimators.common.plan import Plan, StopRule, Subproblem, Watch
 from cgboost.estimators.common.predictors import Classification
-from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.targets import ClassWeight, Labels
 from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows
 from cgboost.estimators.constrained import report
-from cgboost.estimators.constrained.constraints.constraint import Constraint
-from cgboost.estimators.constrained.constraints.own import Own
+from cgboost.estimators.constrained.constraints.constraint import Constraint, Own
 from cgboost.estimators.constrained.data import Features, Grouping, Groupings, MeasuredModel
 from cgboost.estimators.constrained.inputs import (
     ConstraintInputs,
@@ -322,7 +320,9 @@ class BaseConstrainedBoost(CostByRows):
             if self.max_columns is not None:
                 at_once = max(at_once, self.max_columns // ROUNDS_TO_THE_LIMIT)
         stop = StopRule(self._tol, self.max_columns)
-        return Obeying(self._target_kind, stop, pool, self._target_kind.of_runs(rows.y), at_once)
+        kind = self._target_kind
+        targets, objectives = kind.of_runs(rows.y), [pool.objective]
+        return Obeying(kind, stop, pool, targets, objectives, pool.family, at_once)
 
     def _solve(
         self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
@@ -376,27 +376,19 @@ class BaseConstrainedBoost(CostByRows):
 
 
 @dataclass(frozen=True)
-class Obeying(Plan):
+class Obeying(Proven):
     """Runs whose masters keep to linear limits, one after another from the same columns.
 
     Attributes
     ----------
     pool : ConstrainedProblem
-    y_of_runs : list of ndarray
-        Of each run.
     columns_per_round : int
     starts : dict of int to WarmStart
         Where an earlier attempt at a run has ended.
     """
 
-    y_of_runs: list[Vector] = field(repr=False)
     columns_per_round: int
     starts: dict[int, WarmStart] = field(default_factory=dict, repr=False)
-
-    def shared(self, functions: list[Any]) -> list[Any]:
-        """The basis functions of all runs, with what they have in common kept once."""
-        shared: list[Any] = self.pool.family.shared(functions)
-        return shared
 
     def subproblems(self) -> Iterator[Subproblem]:
         """Master and pricer of every output, from the columns of an earlier attempt."""

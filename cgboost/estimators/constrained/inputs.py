@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.estimators.constrained.constraints.constraint import Constraint
-from cgboost.estimators.constrained.constraints.own import Own
+from cgboost.estimators.constrained.constraints.constraint import Constraint, Own
 from cgboost.estimators.constrained.data import Features, Grouping
 from cgboost.exceptions import DataWarning, see, warn_caller, without_hint
 from cgboost.tables.frames import frame_of, is_frame, some_columns

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cgboost.arrays import Matrix
 from cgboost.estimators.common.certified import BoostOverCosts
 from cgboost.estimators.common.fitted_runs import FittedRun
+from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.kernel.kernel_columns import KernelColumns, Priority
 from cgboost.estimators.kernel.kernel_input import read_new, read_training
@@ -102,6 +103,6 @@ class BaseKernelBoost(HasKernels, BoostOverCosts):
     def _master_options(self) -> dict[str, Any]:
         return {"coef": self._family.sign, "solver": self.solver}
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         self.columns_per_kernel_ = self._family.counts(self.columns_)

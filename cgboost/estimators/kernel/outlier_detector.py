@@ -14,6 +14,7 @@ from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, penalized
 from cgboost.estimators.common.parameters import TradeOff, check_nu
+from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.sklearn_bases import OutlierMixin
 from cgboost.estimators.common.targets import TargetKind
 from cgboost.estimators.common.training_rows import EvalSets, TrainingRows
@@ -186,8 +187,8 @@ n_features_in_, feature_names_in_
             "early_stopping=True needs an eval_set with outliers: the training rows have no labels"
         )
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         self.offset_ = -runs[0].outputs[0].intercept
 
 

@@ -36,12 +36,11 @@ from cgboost.estimators.common.parameters import (
     check_number,
     check_solver,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem, Watch
 from cgboost.estimators.common.sklearn_bases import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import CUT_SHORT, warn_cut_short
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.kernel.kernel_parameters import HasKernels
@@ -387,13 +386,11 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
         return {"factor": np.array([h.number for h in hypotheses], dtype=np.intp)}
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         several = self._target_kind.names is not None
         outputs = [output for run in runs for output in run.outputs]
         sizes = [len(run.outputs[0].coef) for run in runs]
@@ -440,7 +437,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
             if name in vars(self):
                 delattr(self, name)
 
-    def _warn(self) -> None:
+    def _warn(self, plan: Plan) -> None:
         warn_cut_short(self, self._runs, f"n_components={self.n_components!r}")
 
     @property

@@ -26,6 +26,7 @@ from cgboost.estimators.common.certified import (
     BaseBoost,
     Certified,
     PathParameter,
+    Proven,
     RegularizationPath,
     simplest_first,
 )
@@ -33,10 +34,9 @@ from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.input_checks import check_response
 from cgboost.estimators.common.objective import LARGER, Objective, penalized, program_of
 from cgboost.estimators.common.parameters import TradeOff, check_bool, check_nu
-from cgboost.estimators.common.plan import Plan
+from cgboost.estimators.common.plan import Plan, Watch
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.reading import RowReader
-from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.training_rows import (
     EvalSets,
     HeldSets,
@@ -160,11 +160,6 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     @abstractmethod
     def _loss(self) -> Loss:
         """The loss of the parameters."""
-
-    @property
-    def _penalty_price(self) -> float:
-        """Of one unit of the penalty."""
-        return 1.0
 
     @property
     def _is_unpenalized(self) -> bool:
@@ -314,7 +309,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         return self._scaling.scaled(pool)
 
     def _objective_in_units(
-        self, loss: Loss, *, per_row: bool, price: float, trade_off: TradeOff
+        self, loss: Loss, *, per_row: bool, price: float, trade_off: TradeOff, alpha: float = 1.0
     ) -> Objective:
         """The objective of the master.
 
@@ -327,30 +322,29 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             Of one unit of the loss.
         trade_off : TradeOff
             What weighs loss and penalty, for messages.
+        alpha : float
+            The price of one unit of the penalty.
         """
-        scaled, factor = in_units(loss, self._scaling.unit)
+        scaling, penalty = self._scaling, self._penalty
+        scaled, factor = in_units(loss, scaling.unit)
+        unit = scaling.objective(penalty) * alpha
+        if not alpha:
+            unit = scaling.constant / LOSS_OF_CONSTANT if scaling.constant > 0 else 1.0
 
         def make_loss(target: Vector, weights: Vector) -> Any:
             total = float(weights.sum()) if per_row else 1.0
             # the objective is divided by alpha: it is in the costs, the penalty has the factor 1
-            return scaled.on(target, weights * (factor * price / (total * self._objective_unit)))
+            return scaled.on(target, weights * (factor * price / (total * unit)))
 
         return Objective(
             make_loss,
-            penalized(self._scaling.penalty(self._penalty)),
-            program_of(scaled, self._penalty),
+            penalized(scaling.penalty(penalty)),
+            program_of(scaled, penalty),
             trade_off,
-            remedy=NOTHING_HELPS if self._is_unpenalized else SMALLER if per_row else LARGER,
+            remedy=NOTHING_HELPS if not alpha else SMALLER if per_row else LARGER,
             remedy_at_zero="every y is met by a constant",
+            unit=unit,
         )
-
-    @property
-    def _objective_unit(self) -> float:
-        """One unit of the master's objective, in that of the user."""
-        scaling = self._scaling
-        if self._is_unpenalized:
-            return scaling.constant / LOSS_OF_CONSTANT if scaling.constant > 0 else 1.0
-        return scaling.objective(self._penalty) * self._penalty_price
 
     @property
     def _strongest(self) -> float:
@@ -406,11 +400,12 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
     # ------------------------------------------------------------------ what is fitted
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         """Fitted attributes, in the units of the user's problem."""
-        scaling, unit = self._scaling, self._objective_unit
-        runs = self._target_kind.leaning(runs, rows)
-        super()._keep([run_in_unit(run, unit) for run in runs], rows)
+        assert isinstance(plan, Proven)
+        scaling, unit = self._scaling, plan.objectives[0].unit
+        runs = plan.target_kind.leaning(runs, rows)
+        super()._keep(plan, [run_in_unit(run, unit) for run in runs], rows)
         del self._free_columns  # with the matrix that they are read from
         outputs = [output for run in runs for output in run.outputs]
         coef, intercept = np.zeros((len(outputs), self.n_features_in_)), np.zeros(len(outputs))
@@ -444,14 +439,15 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
 
     def _objective_of_mean(self, loss: Loss) -> Objective:
         """The objective of the master: the mean of this loss, and α times the penalty."""
-        trade_off = TradeOff("alpha", self._penalty_price)
-        return self._objective_in_units(loss, per_row=True, price=1.0, trade_off=trade_off)
+        alpha = self._chosen_alpha
+        own = TradeOff("alpha", alpha)
+        return self._objective_in_units(loss, per_row=True, price=1.0, trade_off=own, alpha=alpha)
 
     @property
-    def _penalty_price(self) -> float:
+    def _chosen_alpha(self) -> float:
         """α, or what None stands for."""
-        if self.alpha is not None:
-            return float(self.alpha)
+        if (alpha := self.alpha) is not None:
+            return float(alpha)
         level = min(self._scaling.noise, self._scaling.strongest) / self._penalty.threshold
         return SHARE_OF_NOISE * level if level > 0 else 1.0
 
@@ -459,9 +455,10 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
     def _is_unpenalized(self) -> bool:
         return bool(self.alpha == 0)
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
-        self.alpha_ = self._penalty_price
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
+        assert isinstance(plan, Proven)
+        self.alpha_ = plan.objectives[0].trade_off.value
         self.alpha_max_ = np.nan if len(self._free) else self._strongest
 
     def path(

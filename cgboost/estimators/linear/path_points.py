@@ -129,7 +129,7 @@ class PricedPath:
             _fitted(points, number, self.features.__getitem__, self.seconds, scores[number])
             for points, scores in zip(self.runs, self.scores, strict=True)
         ]
-        model._keep(runs, self.rows)
+        model._keep(model._certified(None, self.rows), runs, self.rows)
         model._calibrate(self.rows, None, 0.0)
         return model
 
@@ -162,11 +162,13 @@ def priced_path(
     first = copy.copy(prepared)
     setattr(first, parameter, float(values[0]))
     prices = values[0] / values if parameter == "alpha" else values / values[0]
-    runs = _solved_runs(first._certified(pool, rows), prices)
+    plan = first._certified(pool, rows)
+    runs = _solved_runs(plan, prices)
     if runs is None:
         return None
     scaling = prepared._scaling
-    units = first._objective_unit * (values / values[0] if parameter == "alpha" else 1.0)
+    relative = values / values[0] if parameter == "alpha" else 1.0
+    units = plan.objectives[0].unit * relative
     objectives = units * np.sum([run.objective for run in runs], axis=0)
     coef = np.stack([run.coef / pool.scales for run in runs], axis=1)
     intercept = np.stack([run.intercept for run in runs], axis=1) - coef @ pool.centres

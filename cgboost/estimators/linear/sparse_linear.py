@@ -15,6 +15,7 @@ from cgboost.estimators.common.certified import RegularizationPath
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, check_own, check_task_and_loss, loss_of
 from cgboost.estimators.common.parameters import TradeOff, check_number
+from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.targets import (
     ClassWeight,
     Numbers,
@@ -286,8 +287,8 @@ stop_reason_, n_features_in_, feature_names_in_
             self._loss, per_row=False, price=float(self.C), trade_off=TradeOff("C", self.C)
         )
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         strongest = self._strongest * float(rows.weights.sum())
         self.C_min_ = 1.0 / strongest if strongest > 0 else np.inf
         if len(self._free):

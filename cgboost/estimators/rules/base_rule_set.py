@@ -17,8 +17,7 @@ from cgboost.estimators.common.certified import BaseBoost, Certified
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_count, check_number
-from cgboost.estimators.common.plan import Plan, Subproblem
-from cgboost.estimators.common.solve import Watch
+from cgboost.estimators.common.plan import Plan, Subproblem, Watch
 from cgboost.estimators.common.training_rows import (
     HeldSets,
     TrainingRows,
@@ -252,14 +251,15 @@ default="duckdb"
 
     @property
     def _objective(self) -> Objective:
-        objective = self._objective_with(L2() if self._budget else L1(), self._chosen_cost)
+        budget = self._budget
+        objective = self._objective_with(L2() if budget else L1(), self._chosen_cost)
         if vars(self).get("_n_literals") == 0:
             advice = (
                 f"no condition holds for some rows and not for others, with min_support="
                 f"{self.min_support}: are all features constant?"
             )
             return replace(objective, remedy=advice, remedy_at_zero=advice)
-        return objective if self._budget else replace(objective, remedy=FEWER_COSTS)
+        return objective if budget else replace(objective, remedy=FEWER_COSTS)
 
     @property
     def _chosen_cost(self) -> float:
@@ -288,27 +288,30 @@ default="duckdb"
 
     def _certified(self, pool: Literals, rows: TrainingRows) -> Certified:
         self._n_literals = len(pool)
-        plan = super()._certified(pool, rows)
-        if not self._budget:
+        plan, budget = super()._certified(pool, rows), self._budget
+        if not budget:
             return plan
         return WithinBudget.like(
-            plan, selection=lambda master, y: self._selection(pool, master, replace(rows, y=y))
+            plan,
+            budget=budget,
+            selection=lambda master, y: self._selection(pool, master, replace(rows, y=y)),
         )
 
     def _solve(
-        self, plan: Any, watch: Watch, records: Iterator[RunRecord] | None = None
+        self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
     ) -> list[FittedRun]:
         """The runs; within a budget with the bounds on their problems, and with why they ended."""
         runs = super()._solve(plan, watch, records)
-        if not self._budget:
+        if not isinstance(plan, WithinBudget):
             return runs
-        runs = [self._budget.ended(run) for run in runs]
+        assert isinstance(plan.family, RuleColumns)
+        runs = [plan.budget.ended(run) for run in runs]
         interrupted = any(run.stop_reason is StopReason.INTERRUPTED for run in runs)
         if self.pricing != "exact" or interrupted:
             return runs
         for k, target in enumerate(plan.y_of_runs[: len(runs)]):
             relaxation = BudgetRelaxation(
-                self._budget,
+                plan.budget,
                 plan.family,
                 plan.pool,
                 partial(self._master, target, plan.weights),
@@ -339,10 +342,12 @@ class WithinBudget(Certified):
 
     Attributes
     ----------
+    budget : Budget
     selection : callable
         ``selection(master, target)``, the pricer of a run.
     """
 
+    budget: Budget = field(kw_only=True)
     selection: Callable[[Any, Vector], Pricer] = field(kw_only=True, repr=False)
 
     def subproblems(self) -> Iterator[Subproblem]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,8 +73,6 @@ LEARNT = 0.3
 """Leaves get new values by themselves where the ensemble has at most this share of the errors of
 the most frequent class alone. Where it has more, labels are noisy, and so many values would learn
 the noise: on Adult (0.6) new values cost up to 0.9 points."""
-
-WeightsOption = Literal["auto", "program", "refit", "equal"]
 
 
 @dataclass(frozen=True, eq=False)

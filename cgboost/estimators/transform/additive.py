@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -191,8 +191,8 @@ feature_names_in_
     def _stop_rule(self) -> StopRule:
         return super()._stop_rule() if self.method == "one-pass" else StopRule()
 
-    def _warn(self) -> None:
-        super()._warn()
+    def _warn(self, plan: Plan) -> None:
+        super()._warn(plan)
         (run,) = self._runs
         if self.method == "backfitting" and run.stop_reason is StopReason.MAX_ROUNDS:
             warn_caller(
@@ -239,16 +239,14 @@ feature_names_in_
         used = {j: function for j, function in found.items() if function.term is not None}
         return used, constant
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         if self.method == "backfitting":
             self.n_iter_ = int(self.columns_["turn"].max(initial=0))
 
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
         if self.method == "one-pass":
-            return super()._described(hypotheses, strata, rows)
+            return super()._described(hypotheses)
         return {
             "feature": np.array([h.feature for h in hypotheses], dtype=np.intp),
             "turn": np.array([h.turn for h in hypotheses], dtype=np.intp),

@@ -44,9 +44,8 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, Subproblem, Watch
 from cgboost.estimators.common.predictors import Classification
-from cgboost.estimators.common.solve import Watch
 from cgboost.estimators.common.stagewise import BaseStagewise, importances_of
 from cgboost.estimators.common.training_rows import (
     EvalSets,
@@ -526,9 +525,7 @@ class BaseTransform(BaseTableStages):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
         return {"stage": np.array([h.number for h in hypotheses], dtype=np.intp)}
 
     @property
@@ -567,6 +564,7 @@ class BaseTransform(BaseTableStages):
             own: Any = copy.copy(self)
             del own._bags
             own.n_holdouts = 1
-            own._keep(list(runs), None)
+            nothing = Rounds(own._target_kind, own._stop_rule(), None, lambda: iter(()))
+            own._keep(nothing, list(runs), None)
             found.append(own)
         return found

@@ -141,13 +141,11 @@ class BaseLinearTreeBoosting(BaseQueriedStages):
 
     # ------------------------------------------------------------------ fitted attributes
 
-    def _described(
-        self, hypotheses: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
-    ) -> Table:
+    def _described(self, hypotheses: Sequence[Any]) -> Table:
         return {"tree": np.array([h.number for h in hypotheses], dtype=np.intp)}
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         (run,) = runs
         trees = [[h.tree for h in output.active] for output in run.outputs]
         self.trees_ = trees[0] if len(trees) == 1 else trees

@@ -19,6 +19,7 @@ from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import INDENT, formula_in_words, input_of, names_of
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.parameters import check_choice
+from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
 from cgboost.estimators.common.targets import mean_log_loss
 from cgboost.estimators.common.training_rows import TrainingRows
@@ -127,8 +128,8 @@ class BaseTransformRegression(BaseTransform, BaseQueriedStages):
         coef = self._output_of(output).coef.tolist()
         return _stage_graph(stages, coef, names_of(self._schema))
 
-    def _keep(self, runs: list[FittedRun], rows: TrainingRows) -> None:
-        super()._keep(runs, rows)
+    def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
+        super()._keep(plan, runs, rows)
         outputs = outputs_of(runs)
         for output in outputs:  # stages that were found and not kept
             del stages_of(output)[len(output.coef) :]

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 
 from cgboost._solvers import SolverFailure
@@ -171,7 +172,8 @@ class SupportVectorMachine:
             spread = float(np.abs(targets - np.median(targets)).mean())
             machine = SVR(C=1.0, tol=tol * (spread or 1.0), epsilon=loss.epsilon, **own)
         costs = np.maximum(loss.upper, -loss.lower) * (share / unit)
-        with warnings.catch_warnings():
+        own_data = config_context(assume_finite=True, skip_parameter_validation=True)
+        with warnings.catch_warnings(), own_data:
             warnings.simplefilter("error", ConvergenceWarning)
             try:
                 machine.fit(rows, targets, sample_weight=costs)

@@ -37,7 +37,6 @@ from cgboost.kernels.sparse_rows import relative_weights, single
 from cgboost.parallel import Executor, as_executor
 from cgboost.parallel.blas import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, Precision
-from cgboost.pricing.kernels.extended_precision import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.partition import (
     CentrePartition,
     Order,
@@ -46,12 +45,13 @@ from cgboost.pricing.kernels.partition import (
     advance,
     combined,
 )
-from cgboost.pricing.kernels.plan import PassPlan
-from cgboost.pricing.kernels.sample import KernelSample
+from cgboost.pricing.kernels.plan import KernelSample, PassPlan
 from cgboost.pricing.kernels.scores import (
+    EXTENDED_UNIT,
     Reference,
     ResponseChange,
     change,
+    extended_scores,
     likely_share,
     undecided,
 )
@@ -68,6 +68,8 @@ from cgboost.pricing.scans.scan import Priority, StrataPricer
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 DOUBLE = Precision.of(np.float64)
+
+NO_RESPONSE: Vector = np.zeros(0)
 
 LARGEST_NARROW = 1e3
 """With larger kernel values float32 rows are taken in float64: seven digits of such a value are not
@@ -316,8 +318,10 @@ class KernelPool:
         alone = len(self._states) == 1 and self._executor.here
         threads = available() if alone else 1
         with blas_threads(1):
-            order, references = self._order(strata, indices, request, afresh)
-            order = replace(order, threads=threads, with_scores=with_scores)
+            precision = DOUBLE if afresh else self._precision
+            rows, steps, references = self._steps(strata, indices, request.response, afresh)
+            asked = replace(request, response=NO_RESPONSE)  # it travels as weights
+            order = Order(rows, steps, precision, indices, asked, threads, with_scores)
             combine = partial(combined, limit=request.limit)
             states, result = self._executor.run(advance, combine, self._shared, self._states, order)
         if indices is None:
@@ -326,14 +330,10 @@ class KernelPool:
                 self._references[s] = reference
         return result
 
-    def _order(
-        self,
-        strata: Sequence[int],
-        indices: Indices | None,
-        request: PricingRequest,
-        afresh: bool,
-    ) -> tuple[Order, list[Reference]]:
-        """What a pass is to do, and what the scores belong to after it."""
+    def _steps(
+        self, strata: Sequence[int], indices: Indices | None, response: Vector, afresh: bool
+    ) -> tuple[Indices, list[ScoreUpdate], list[Reference]]:
+        """Rows with weights, what a pass is to do, and what the scores belong to after it."""
         precision = DOUBLE if afresh else self._precision
         roundings = self._roundings(precision)
         changed = np.zeros(self._data.n_rows, dtype=bool)
@@ -345,7 +345,7 @@ class KernelPool:
             old, rounding = nothing if afresh else self._references[s], roundings[s]
             keys.append((id(old), id(rounding)))
             if keys[-1] not in changes:
-                own = changes[keys[-1]] = change(old, request.response, rounding)
+                own = changes[keys[-1]] = change(old, response, rounding)
                 changed |= own.weights != 0
         rows = np.flatnonzero(changed)
         width = self._data.n_rows if indices is None else len(indices)
@@ -364,8 +364,7 @@ class KernelPool:
                 reference = Reference(own.scored, kept, first)
             steps.append(ScoreUpdate(s, weights[key], own.restart, way, error))
             references.append(reference)
-        without_response = replace(request, response=np.zeros(0))  # it travels as weights
-        return Order(rows, steps, precision, indices, without_response), references
+        return rows, steps, references
 
     def _roundings(
         self, precision: Precision, *, structured: bool = False

@@ -412,15 +412,16 @@ def advance(
         if missing:
             partial.add_computed(missing)
     scores, errors = state.scores.copy(), state.errors.copy()
-    places = slice(None) if columns is None else columns
-    indices = np.arange(state.start, state.stop)[places]
+    places = np.arange(partial.width) if columns is None else columns
+    indices = state.start + places
     roundings = data.roundings(order.precision.computed)
     strata = np.array([step.stratum for step in order.steps], dtype=np.intp)
-    changed = np.flatnonzero([not step.restart for step in order.steps])
-    cells = np.ix_(strata, np.arange(scores.shape[1])[places])
+    added = np.array([not step.restart for step in order.steps], dtype=bool)
+    cells = strata[:, None], places
     own, off = partial.sums, partial.doubts
-    own[changed] += scores[cells][changed]
-    off[changed] += errors[cells][changed]
+    if added.any():
+        own[added] += scores[cells][added]
+        off[added] += errors[cells][added]
     off += UNIT_ROUNDOFF * np.abs(own)
     scores[cells], errors[cells] = own, off
     for step, errs in zip(order.steps, off, strict=True):

@@ -229,6 +229,7 @@ def search_strata(
         worth = _best_of_each(worth, request.per_stratum)
     order = largest(worth.ravel(), request.limit)
     rows, columns = np.divmod(order, max(1, len(indices)))
+    most, total = float(wide.max(initial=0.0)), float(wide.sum())
     return Candidates(
         strata=np.asarray(strata, dtype=np.intp)[rows],
         indices=indices[columns],
@@ -236,10 +237,10 @@ def search_strata(
         excess=excess[rows, columns],
         worth=worth[rows, columns],
         n_evaluated=scores.size,
-        max_excess=float(wide.max(initial=0.0)),
-        total_excess=float(wide.sum()),
-        max_blur=float(wide.max(initial=0.0) - excess.max(initial=0.0)),
-        total_blur=float(wide.sum() - excess.sum()),
+        max_excess=most,
+        total_excess=total,
+        max_blur=most - float(excess.max(initial=0.0)),
+        total_blur=total - float(excess.sum()),
         max_left=float(left.max(initial=0.0)),
         total_left=float(left.sum()),
     )

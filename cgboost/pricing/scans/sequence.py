@@ -13,7 +13,7 @@ from cgboost.generation.columns import combined
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.protocols import MasterState, Priced, Pricer, TimedPricer
 from cgboost.generation.resuming import memories, recall_all
-from cgboost.pricing.scans.order import StratumOrder
+from cgboost.pricing.scans.scan import StratumOrder
 
 
 class PartialPricing:

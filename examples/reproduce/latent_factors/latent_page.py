@@ -64,7 +64,7 @@ def draw_objectives(data: Data, path: Path) -> None:
             name = f"{'' if deflate else 'no '}deflation, {'' if refit else 'no '}refit"
             models[name] = model.fit(gram, data.y)
     figure, [axis] = new_figure(1)
-    plot_objectives(models, axes=axis)
+    plot_objectives(models, ax=axis)
     axis.set_title("Diabetes, RBF kernel: training log loss", loc="left", fontsize="medium")
     save(figure, path)
 
@@ -80,7 +80,7 @@ def draw_factors(data: Data, path: Path) -> None:
     y = np.where(data.y > 0, "malignant", "benign")
     figure, axes = new_figure(len(models))
     for axis, (name, model) in zip(axes, models.items(), strict=True):
-        plot_factors(model.fit(X, y), X, y, axes=axis)
+        plot_factors(model.fit(X, y), X, y, ax=axis)
         axis.set_title(f"Cancer: {name}", loc="left", fontsize="medium")
     for axis in axes[:-1]:
         axis.get_legend().remove()

@@ -127,7 +127,7 @@ def draw_gains(sets: Sequence[Data], path: Path) -> None:
     for axis, data in zip(figure.subplots(1, len(sets), squeeze=False)[0], sets, strict=True):
         names = [name for name in CHARTS if name in available()]
         scores = {name: MODELS[name](data, SEED) for name in names}
-        plot_gains(data.y_test, scores, axes=axis)
+        plot_gains(data.y_test, scores, ax=axis)
         axis.set_title(f"{data.name}: cumulative gains", loc="left", fontweight="bold")
     figure.savefig(path)
 

@@ -19,7 +19,7 @@ from cgboost import (
     LPBoostClassifier,
 )
 from cgboost.estimators.common import certified
-from cgboost.estimators.common import solve as runs
+from cgboost.estimators.common import plan as runs
 from cgboost.exceptions import MasterError, TrivialModelWarning
 from cgboost.generation import progress
 from cgboost.generation.progress import ProgressLine

@@ -7,8 +7,8 @@ import pytest
 from sklearn.base import clone
 
 from cgboost import ColumnGeneration, SparseLinearClassifier, SparseLinearRegressor
-from cgboost.estimators.linear import continuation
-from cgboost.estimators.linear.continuation import warm_start_by_continuation
+from cgboost.estimators.linear import feature_columns
+from cgboost.estimators.linear.feature_columns import warm_start_by_continuation
 from cgboost.generation.history import Result, StopReason
 from cgboost.losses import LogLoss, Loss, Quantile, SquaredError
 from cgboost.masters import SupportVectorMaster
@@ -48,7 +48,7 @@ def test_the_answer_is_that_of_a_direct_fit(model: Any, monkeypatch: pytest.Monk
     target = y > 0 if isinstance(model, SparseLinearClassifier) else y
     fitted = model.fit(X, target)
     found = fitted.objective_, fitted.gap_, fitted.n_iter_
-    monkeypatch.setattr(continuation, "MANY_FEATURES", np.inf)
+    monkeypatch.setattr(feature_columns, "MANY_FEATURES", np.inf)
     direct = model.fit(X, target)
     assert found[0] == pytest.approx(direct.objective_, rel=2e-7)
     assert found[1] <= 1e-6

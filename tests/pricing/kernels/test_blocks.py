@@ -12,9 +12,8 @@ from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear, Matern, On, P
 from cgboost.exceptions import KernelError, KernelScaleWarning
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, ProductKernel
 from cgboost.pricing.kernels import blocks
-from cgboost.pricing.kernels.blocks import KernelData
-from cgboost.pricing.kernels.sample import KernelSample
-from cgboost.pricing.kernels.shared_products import SharedKernelProducts
+from cgboost.pricing.kernels.blocks import KernelData, SharedKernelProducts
+from cgboost.pricing.kernels.plan import KernelSample
 
 KERNELS: list[Kernel] = [
     Linear(),

@@ -12,8 +12,9 @@ from cgboost import RBF, Linear, Polynomial
 from cgboost.generation.protocols import EntryRule
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.penalties.l2 import TwoNormEntry
-from cgboost.pricing.kernels.extended_precision import EXTENDED_UNIT, extended_scores
 from cgboost.pricing.kernels.scores import (
+    EXTENDED_UNIT,
+    extended_scores,
     undecided,
 )
 from cgboost.pricing.scans.candidates import (
