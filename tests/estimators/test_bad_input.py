@@ -335,6 +335,7 @@ AT_ODDS: list[tuple[Any, ...]] = [
     (BLFRegressor("cv", early_stopping=True), "both choose the number of factors"),
     (AnyBoostRegressor(loss=Quantile(0.3), step="newton"), 'step="newton" needs hessian'),
     (AnyBoostClassifier(loss="hinge", step="newton"), 'step="newton" needs hessian_diag'),
+    (AnyBoostClassifier(step="confidence"), 'exponential loss.*take loss="exponential"'),
     (GradientBoostingClassifier(loss=Exponential()), THREE, "is for two clas"),
     (SparseLinearRegressor(l1_ratio=0.0, penalty="elasticnet"), "l1_ratio .* got 0.0"),
     (clone(POSITIVE).set_params(alpha=0), "positive=True needs alpha above 0, got 0: "),

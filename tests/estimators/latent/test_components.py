@@ -12,8 +12,6 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from cgboost import RBF, BLFClassifier, BLFRegressor, KernelLibrary, Linear, Precomputed
 from cgboost.estimators.latent.latent_factors import error_curve, folds, smoothed
 from tests.estimators.latent.latent_data import (
-    data_of,
-    model_of,
     noisy_line,
     overlapping,
     random_rows,
@@ -86,18 +84,6 @@ def test_the_number_is_that_of_least_smoothed_error() -> None:
     np.testing.assert_array_equal(model.predict(X), fixed.predict(X))
     same = BLFRegressor("cv", cv=splitter).fit(X, y)
     np.testing.assert_allclose(same.cv_errors_, model.cv_errors_)
-
-
-@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "log_loss", "exponential"])
-@pytest.mark.parametrize("ridge", [0.0, 0.5])
-def test_every_loss_may_choose(loss: str, ridge: float) -> None:
-    """The number lies within its limits, and the errors are of the right kind."""
-    X, y = data_of(loss)
-    model = model_of(loss, "cv", cv=4, max_components=3, random_state=0, l2_regularization=ridge)
-    model.fit(X, y)
-    assert 1 <= model.n_components_ <= 3
-    assert model.cv_errors_.shape == (3,)
-    assert model.n_components_ == 1 + np.argmin(smoothed(model.cv_errors_))
 
 
 def test_quantiles_are_judged_by_their_own_error() -> None:
