@@ -11,7 +11,6 @@ from cgboost import (
     CGBoostClassifier,
     CGBoostOutlierDetector,
     CGBoostRegressor,
-    KernelLibrary,
     Linear,
     Polynomial,
     Precomputed,
@@ -147,15 +146,6 @@ def test_one_class_is_that_of_scikit_learn() -> None:
     model = CGBoostOutlierDetector({"k": RBF(0.05)}, penalty="rkhs", nu=0.2, tol=1e-6).fit(X)
     outputs = model.decision_function(X)
     assert outputs == pytest.approx(peer.decision_function(gram), abs=1e-3 * model.offset_)
-
-
-def test_a_kernel_without_rkhs_is_an_error() -> None:
-    """It is named with its smallest eigenvalue before there is a bound; the 1-norm takes it."""
-    X, y = cancer()
-    kernels = KernelLibrary({"sigmoid": lambda A, B: np.tanh(0.1 * A @ B.T - 1.0)})
-    with pytest.raises(IndefiniteKernelError, match="'sigmoid' is not positive semi-definite"):
-        CGBoostClassifier(kernels, penalty="rkhs").fit(X, y)
-    CGBoostClassifier(kernels, penalty="l1", max_columns=5).fit(X, y)
 
 
 def test_what_a_part_of_the_rows_does_not_show_ends_the_fit() -> None:

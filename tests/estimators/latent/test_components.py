@@ -7,7 +7,7 @@ import pytest
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import KFold, cross_val_score
 
 from cgboost import RBF, BLFClassifier, BLFRegressor, KernelLibrary, Linear, Precomputed
 from cgboost.estimators.latent.latent_factors import error_curve, folds, smoothed
@@ -55,16 +55,6 @@ def test_folds_hold_every_row_out_once(classes: bool) -> None:
     what = "a class with 1 row" if classes else "1 row"
     with pytest.raises(ValueError, match=f"got {what}: give a number of components"):
         folds(10, np.array(one), 0, classes=classes)
-
-
-def test_a_splitter_that_leaves_one_class_is_named() -> None:
-    """Rows in the order of their classes, and folds that are not shuffled."""
-    X, y = overlapping()
-    order = np.argsort(y)
-    model = BLFClassifier("cv", cv=KFold(2))
-    with pytest.raises(ValueError, match=r"cv=KFold.* leaves a single class .* fold . of 2.*Strat"):
-        model.fit(X[order], y[order])
-    assert model.set_params(cv=StratifiedKFold(2)).fit(X[order], y[order]).n_components_ >= 1
 
 
 def test_the_number_is_that_of_least_smoothed_error() -> None:
