@@ -131,7 +131,7 @@ def test_early_stopping_keeps_the_round_with_the_best_score(case: EstimatorCase)
 
 @law(CASES, lambda case: case.has("scoring") and case.has("callbacks"))
 def test_scorers_see_the_model_of_each_round(case: EstimatorCase) -> None:
-    """Of every set by its name; the last score is that of the model, if one run makes it."""
+    """Of every set by its name; scores are those of the stages, if one run makes the model."""
     X, y = case.data(90)
     numbers = is_regressor(case.make())
     name, score = ("r2", r2_score) if numbers else ("balanced_accuracy", balanced_accuracy_score)
@@ -143,6 +143,10 @@ def test_scorers_see_the_model_of_each_round(case: EstimatorCase) -> None:
     if len(runs(model)) == 1:
         expected = score(y[45:], model.predict(X[45:]))
         assert scores[model.best_round_] == pytest.approx(expected)
+        stages = list(model.staged_predict(X[45:])) if staged(case) else []
+        each = [score(y[45:], stage) for stage in stages]
+        kept = scores[: model.best_round_ + 1][-len(each) :] if each else []
+        np.testing.assert_allclose(kept, each, atol=1e-12)
 
 
 @law(CASES, lambda case: case.has("callbacks"))
