@@ -80,7 +80,7 @@ class CtrlC:
 def test_an_interrupted_fit_ends_as_if_it_had_not_been(case: EstimatorCase, tmp_path: Path) -> None:
     """After Ctrl-C in the second round and in the middle: objective, model and history."""
     own = {"tol": 1e-9} if case.has("tol") and not case.blocks else {}
-    whole, X, y = case.fitted(**own)
+    whole, X, y = case.fitted(40, **own)
     n_rounds = len(whole.history_["round"])
     for number in {1, max(1, n_rounds // 2)}:
         path = tmp_path / f"{number}.ckpt"
