@@ -25,7 +25,10 @@ OPTIONS = [
 
 
 def test_it_is_anyboost_with_constant_steps():
-    """The same model as AnyBoostRegressor with step=learning_rate, weights included."""
+    """The same model as AnyBoostRegressor with step=learning_rate, weights included.
+
+    Of losses without a best step it is that of shares of the best one.
+    """
     X, y = load_diabetes(return_X_y=True)
     weights = np.random.default_rng(0).uniform(size=len(y))
     parameters = {"n_estimators": 5, "random_state": 0}
@@ -34,6 +37,9 @@ def test_it_is_anyboost_with_constant_steps():
         other = AnyBoostRegressor(LEARNERS[0], step=0.3, start=start, **parameters)
         found, wanted = (each.fit(X, y, weights).predict(X) for each in (model, other))
         np.testing.assert_array_equal(found, wanted)
+    shares = parameters | {"loss": "huber", "learning_rate": 0.3}  # of steps that are searched for
+    models = [kind(LEARNERS[0], **shares) for kind in (StagewiseRegressor, AnyBoostRegressor)]
+    np.testing.assert_array_equal(*(model.fit(X, y, weights).predict(X) for model in models))
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
