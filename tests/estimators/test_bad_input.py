@@ -19,6 +19,7 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -27,6 +28,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from cgboost import (
     RBF,
     AdaBoostClassifier,
+    AdditiveRegressor,
     AnyBoostClassifier,
     AnyBoostRegressor,
     BLFClassifier,
@@ -100,6 +102,7 @@ FRAME = pd.DataFrame(X, columns=["income", "age", "height"])
 PEOPLE = FRAME.assign(sex=np.where(X[:, 0] > 0.3, "m", "f"))
 K = X @ X.T
 TREE = DecisionTreeClassifier(max_depth=1)
+LINE = LinearRegression()
 FOREST = RandomForestClassifier(10, random_state=0).fit(X, Y)
 
 
@@ -255,6 +258,11 @@ def negative(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return -(A @ B.T)
 
 
+def sigmoid(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """No kernel either, though most of its values look like one."""
+    return np.tanh(0.1 * A @ B.T - 1.0)
+
+
 def raising(A: Any, B: Any) -> Any:
     """A kernel with a mistake in it."""
     raise ZeroDivisionError("a mistake in my kernel")
@@ -335,6 +343,7 @@ AT_ODDS: list[tuple[Any, ...]] = [
     (BLFRegressor("cv", early_stopping=True), "both choose the number of factors"),
     (AnyBoostRegressor(loss=Quantile(0.3), step="newton"), 'step="newton" needs hessian'),
     (AnyBoostClassifier(loss="hinge", step="newton"), 'step="newton" needs hessian_diag'),
+    (AnyBoostClassifier(step="confidence"), 'exponential loss.*take loss="exponential"'),
     (GradientBoostingClassifier(loss=Exponential()), THREE, "is for two clas"),
     (SparseLinearRegressor(l1_ratio=0.0, penalty="elasticnet"), "l1_ratio .* got 0.0"),
     (clone(POSITIVE).set_params(alpha=0), "positive=True needs alpha above 0, got 0: "),
@@ -540,6 +549,7 @@ AT_ODDS: list[tuple[Any, ...]] = [
     # kernels of functions
     (CGBoostClassifier({"rbf": RBF(0.03)}, penalty="rkhs", coef="nonneg"), "norm of functions"),
     (CGBoostClassifier({"rbf": RBF(0.03)}, penalty=RKHS({"linear": 1.0})), "name kernel 'linear'"),
+    (CGBoostClassifier({"tanh": sigmoid}, penalty="rkhs"), "'tanh' is not positive semi-definite"),
     (CGBoostClassifier(penalty="l1", centers="free"), "does not go with penalty='l1'"),
     *[
         (CGBoostClassifier(library, penalty="rkhs", centers="free"), {"X": rows}, words)
@@ -561,6 +571,12 @@ AT_ODDS: list[tuple[Any, ...]] = [
     *[(TransformRegressor(**own), {"X": MIXED[0], "y": MIXED[1]}, words) for own, words in CST],
     (TransformRegressor(monotonic_cst={"a": 1}), "'a'; numbers go from 0 to 2, and the features h"),
     (TransformClassifier(monotonic_cst=[1, 0]), THREE, "and two classes.* y has 3 classes"),
+    (AdditiveRegressor(smoother=LINE), ON_PEOPLE, r"\['sex'\] are categories.*smoother=None"),
+    (
+        AdditiveRegressor(smoother=LINE),
+        {"X": FRAME.mask(FRAME > 1.0)},
+        "feature 'income' has .* missing values.*smoother=None",
+    ),
     # thinning
     (ThinnedEnsemble(FOREST, size=11), "size must be a whole number from 1 to 10.*got 11"),
     (ThinnedEnsemble(FOREST, size=1.5), "or a share of them in"),
@@ -568,6 +584,11 @@ AT_ODDS: list[tuple[Any, ...]] = [
     (ThinnedEnsemble(FOREST, solver="highs", solver_options={"x": 1}), "the option x = 1"),
     (ThinnedEnsemble(FOREST, C=1e-12), "no member is worth .* at C=1e-12.*take C above"),
     # responses
+    (
+        BLFClassifier("cv", cv=KFold(2)),
+        {"y": np.sort(Y)},
+        "cv=KFold.* leaves a single class .*Strat",
+    ),
     (BLFClassifier("cv"), {"X": X, "y": np.arange(40) == 1}, "needs 2 rows, of each class"),
     (BLFRegressor(2), {"X": X, "y": with_value(X[:, :2], np.nan)}, "response 1 has no value in 1"),
     (
@@ -947,6 +968,7 @@ def fitted(name: str) -> Any:
         "classes": lambda: TransformClassifier().fit(FRAME, np.array([*"abc"])[np.arange(40) % 3]),
         "two": lambda: TransformClassifier().fit(FRAME, T > 0),
         "fair": lambda: fair(ParityGap("sex", 0.1)).fit(PEOPLE, Y),
+        "additive": lambda: AdditiveRegressor(smoother=LINE).fit(FRAME, T),
         "factors": lambda: BLFRegressor(2).fit(X, X[:, :2]),
         "path": lambda: CGBoostClassifier().path(X, Y, [1.0]),
         "cubed": lambda: TransformRegressor(loss=CubedError(), n_estimators=1).fit(FRAME, T),
@@ -972,6 +994,9 @@ AFTERWARDS: list[tuple[str, Callable[[Any], Any], str]] = [
     ("nothing", lambda m: m.to_sql("t"), "not fitted"),
     ("nothing", lambda m: m.transformation(0, 0), "not fitted"),
     ("nothing", lambda m: m.stage_graph(), "not fitted"),
+    ("additive", lambda m: m.predict(with_value(X, np.nan)), "feature 'income' has 1 missing"),
+    ("additive", lambda m: m.partial("weight", [1.0]), r"\['income', 'age', 'height'\], got 'weig"),
+    ("additive", lambda m: m.partial("age", [[1.0]]), "one dimension"),
     ("factors", lambda m: m.transform(X, scaled=True), "scaled=True"),
     ("fair", lambda m: m.constraint_values(PEOPLE.assign(sex="x"), Y), r"\['x'\] are no groups of"),
     ("fair", lambda m: m.constraint_values(PEOPLE, ["a"] * 40), "y has labels that the training r"),

@@ -131,6 +131,19 @@ def test_fits_and_copies_can_be_repeated(case: EstimatorCase) -> None:
 
 
 @law(CASES)
+def test_rows_are_predicted_each_by_itself(case: EstimatorCase) -> None:
+    """In any order, all at once or few of them, in memory that may not be written to."""
+    X, y = case.data(60)
+    for array in (X, y):
+        array.setflags(write=False)
+    model = case.make().fit(X, y)
+    wanted, order = outputs(model, X), np.random.default_rng(0).permutation(60)
+    np.testing.assert_allclose(outputs(model, X[order]), wanted[order], atol=1e-8)
+    parts = [outputs(model, part) for part in np.split(X, [1, 7, 30])]
+    np.testing.assert_allclose(np.concatenate(parts), wanted, atol=1e-8)
+
+
+@law(CASES)
 def test_another_fit_replaces_everything(case: EstimatorCase) -> None:
     """After a fit to a frame of other columns and other labels nothing of it is left."""
     fresh, X, y = case.fitted()

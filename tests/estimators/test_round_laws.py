@@ -1,6 +1,6 @@
 """Laws of every estimator that is fitted in rounds: history, stages, limits, scores and paths."""
 
-import contextlib
+import warnings
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,10 @@ def test_stages_end_in_the_model(case: EstimatorCase) -> None:
 
 @law(CASES, lambda case: case.has("early_stopping") and not case.blocks)
 def test_early_stopping_keeps_the_round_with_the_best_score(case: EstimatorCase) -> None:
-    """Of an eval_set, whose scores are those of the stages, or of rows that are held out."""
+    """Of an eval_set, whose scores are those of the stages, or of rows that are held out.
+
+    Objective and columns are those of that round.
+    """
     X, y = case.data(120)
     own: dict[str, Any] = {"early_stopping": True, "n_iter_no_change": 3}
     own |= {"n_estimators": 200} if case.has("n_estimators") else {}
@@ -113,6 +116,8 @@ def test_early_stopping_keeps_the_round_with_the_best_score(case: EstimatorCase)
     if len(runs(model)) > 1:
         return
     table, stages = runs(model)[0], list(model.staged_predict(X[60:]))
+    assert model.objective_ == table["objective"][model.best_round_]
+    assert (model.columns_["round"] <= model.best_round_).all()
     names = {"validation_error": np.not_equal, "validation_mae": lambda s, t: abs(s - t)}
     names["validation_mse"] = lambda s, t: (s - t) ** 2
     for name in table.columns.intersection(list(names)):
@@ -126,7 +131,7 @@ def test_early_stopping_keeps_the_round_with_the_best_score(case: EstimatorCase)
 
 @law(CASES, lambda case: case.has("scoring") and case.has("callbacks"))
 def test_scorers_see_the_model_of_each_round(case: EstimatorCase) -> None:
-    """Of every set by its name; the last score is that of the model, if one run makes it."""
+    """Of every set by its name; scores are those of the stages, if one run makes the model."""
     X, y = case.data(90)
     numbers = is_regressor(case.make())
     name, score = ("r2", r2_score) if numbers else ("balanced_accuracy", balanced_accuracy_score)
@@ -138,6 +143,10 @@ def test_scorers_see_the_model_of_each_round(case: EstimatorCase) -> None:
     if len(runs(model)) == 1:
         expected = score(y[45:], model.predict(X[45:]))
         assert scores[model.best_round_] == pytest.approx(expected)
+        stages = list(model.staged_predict(X[45:])) if staged(case) else []
+        each = [score(y[45:], stage) for stage in stages]
+        kept = scores[: model.best_round_ + 1][-len(each) :] if each else []
+        np.testing.assert_allclose(kept, each, atol=1e-12)
 
 
 @law(CASES, lambda case: case.has("callbacks"))
@@ -150,12 +159,11 @@ def test_a_fit_cut_short_says_so_and_keeps_the_rounds_before(case: EstimatorCase
     stages = stages_of(whole, X)
     for action, best, reason in ((interrupt, 1, "interrupted"), (lambda: True, 2, "callback")):
         stopped = case.make(callbacks=[at_round(2, action)])
-        with (
-            pytest.warns(ConvergenceWarning, match=reason)
-            if action is interrupt
-            else contextlib.nullcontext()
-        ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
             stopped.fit(X, y)
+        told = [str(w.message) for w in caught if w.category is ConvergenceWarning]
+        assert [reason in words for words in told] == [True] * (action is interrupt)
         first, *others = np.atleast_1d(stopped.best_round_)
         assert first == best
         assert set(np.atleast_1d(stopped.stop_reason_)) == {reason}

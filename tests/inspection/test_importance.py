@@ -7,35 +7,17 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_wine
-from sklearn.tree import DecisionTreeRegressor
 
 from cgboost import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
-from cgboost.estimators.boosting.gradient_boosting import importances, shares
 from cgboost.inspection import plot_kernel_weights
 from cgboost.inspection.importance import plot_importance
 from tests.estimators.data import curve
 
 X, Y = load_wine(return_X_y=True)
 MODEL = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, Y)
-
-
-def test_a_stump_gains_what_its_split_saves() -> None:
-    """One split of ±1 responses takes the squared error from n to 0; all of it is its feature's."""
-    x = np.column_stack([np.zeros(8), np.arange(8)])
-    stump = DecisionTreeRegressor().fit(x, np.repeat([-1.0, 1.0], 4))
-    np.testing.assert_allclose(importances([stump], 2), [0.0, 8.0])
-    root = DecisionTreeRegressor().fit(x, np.ones(8))
-    np.testing.assert_allclose(importances([stump, root], 2), [0.0, 4.0])
-    np.testing.assert_array_equal(importances([], 2), [0.0, 0.0])
-
-
-def test_shares_average_over_the_outputs() -> None:
-    """Classes count alike; a model without splits has no shares."""
-    np.testing.assert_allclose(shares(np.array([[1.0, 3.0], [4.0, 0.0]])), [5 / 8, 3 / 8])
-    np.testing.assert_array_equal(shares(np.zeros((2, 2))), [0.0, 0.0])
 
 
 def test_bars_are_the_largest_shares_with_their_names() -> None:

@@ -140,6 +140,7 @@ OTHERS: dict[str, Fit] = {
     "classifier learner": on_rows(
         AnyBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4), THREE
     ),
+    "orthonormal": on_rows(AnyBoostRegressor(TREE, orthogonalize=True, n_estimators=3), Y),
     "random state": on_rows(
         AnyBoostRegressor(TREE, n_estimators=3, random_state=np.random.RandomState(3)), Y
     ),

@@ -2,8 +2,6 @@
 
 import gzip
 import os
-import pydoc
-import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -65,27 +63,6 @@ def test_finds_the_sub_folder_and_the_variable(
     monkeypatch.setenv("CGBOOST_DATA", str(root))
     assert data_folder() == root
     assert load_mnist()[0].shape == (12, 784)
-
-
-def test_argument_beats_the_variable(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An explicit folder is used even when ``CGBOOST_DATA`` names another one."""
-    monkeypatch.setenv("CGBOOST_DATA", str(tiny / "elsewhere"))
-    assert data_folder(tiny) == tiny
-
-
-def test_help_lists_no_stray_function() -> None:
-    """``help(cgboost.studies.datasets)`` names only what the module is for."""
-    functions = (
-        pydoc.plain(pydoc.render_doc(datasets)).split("\nFUNCTIONS\n")[1].split("\nDATA\n")[0]
-    )
-    listed = set(re.findall(r"^    (\w+)\(", functions, re.MULTILINE))
-    assert listed == {
-        "data_folder",
-        "load_digits",
-        "load_mnist",
-        "odd_even_labels",
-        "odd_even_split",
-    }
 
 
 def test_no_folder_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

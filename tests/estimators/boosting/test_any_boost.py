@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from cgboost import AnyBoostClassifier, AnyBoostRegressor
-from cgboost.losses import Exponential, Huber, LogLoss, SquaredError, get_loss
+from cgboost.losses import Exponential, LogLoss, SquaredError, get_loss
 from tests.estimators.boosting.boosting_data import OneInput, breast_cancer, overlapping
 from tests.estimators.cases import by_table, outputs
 from tests.estimators.data import curve, three_classes, two_classes, without_ties
@@ -105,36 +105,6 @@ def test_every_combination_of_a_classifier_lowers_the_loss(learner, step, correc
         assert np.all(np.diff(objective) <= 1e-9)
     made = get_loss(loss).on(2.0 * y - 1, WEIGHTS)
     assert made.value(model.decision_function(X)) == pytest.approx(model.objective_, rel=1e-9)
-
-
-@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
-@pytest.mark.parametrize("corrective", [False, True])
-@pytest.mark.parametrize("learner", [TREE, Ridge(), DecisionTreeClassifier(max_depth=1)], ids=str)
-def test_every_combination_of_a_regressor_lowers_the_loss(learner, corrective, loss):
-    """The objective is the weighted loss of the predictions on the training rows, and it falls."""
-    X, y = curve(80)
-    model = AnyBoostRegressor(learner, loss=loss, corrective=corrective, random_state=0)
-    model.set_params(n_estimators=6).fit(X, y, WEIGHTS)
-    assert np.all(np.diff(model.history_["objective"]) <= 1e-9)
-    made = get_loss(loss).on(y, WEIGHTS)
-    assert made.value(model.predict(X)) == pytest.approx(model.objective_, rel=1e-9)
-
-
-@pytest.mark.parametrize("corrective", [False, True])
-def test_a_loss_of_ones_own(corrective):
-    """A callable that makes the loss of Huber is the loss of Huber, which squares are not."""
-    X, y = curve(80)
-    model = AnyBoostRegressor(Ridge(), corrective=corrective, n_estimators=20)
-    own, named, squares = (
-        clone(model).set_params(loss=loss).fit(X, y).predict(X)
-        for loss in (
-            lambda target, weights: Huber(0.1).on(target, weights),
-            Huber(0.1),
-            "squared_error",
-        )
-    )
-    np.testing.assert_allclose(own, named, atol=1e-10)
-    assert np.abs(own - squares).max() > 1e-3
 
 
 def test_a_learner_that_points_the_wrong_way_ends_a_run_of_constant_steps():

@@ -159,16 +159,6 @@ def test_the_round_of_the_lowest_loss_is_kept(multi_class: str) -> None:
     assert max(table["objective"].max() for table in runs_of(model.history_)) > 2 * max(lowest)
 
 
-def test_two_classes_are_the_symmetric_algorithm_with_two_scores() -> None:
-    """Algorithm 6 with K = 2 has f_2 = −f_1 equal to the output for two classes, round by round."""
-    X, y = noisy()
-    _, path = symmetric(X, y, 8)
-    model = LogitBoostClassifier(n_estimators=8).fit(X, y)
-    for output, F in zip(model.staged_decision_function(X), path, strict=True):
-        np.testing.assert_allclose(output, F[:, 1], rtol=1e-8, atol=1e-8)
-        np.testing.assert_allclose(F[:, 0], -F[:, 1], rtol=1e-8, atol=1e-8)
-
-
 def test_trees_are_fitted_to_the_working_response() -> None:
     """With a regressor every round adds half its weighted fit to z, cut off at ±4.
 

@@ -1,7 +1,6 @@
 """OrthoAnyBoost and ConfidenceBoost against transcriptions of the published algorithms."""
 
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -125,17 +124,6 @@ def test_columns_are_orthogonal_whatever_the_loss(
     assert (np.diff(model.history_["objective"]) <= 1e-9).all()
 
 
-def test_files_and_stages_have_the_columns(tmp_path: Path) -> None:
-    """A saved model predicts the same; the last stage is the model."""
-    X, y = two_classes()
-    model = AnyBoostClassifier(TREE, orthogonalize=True, n_estimators=4).fit(X[10:], y[10:])
-    output = model.decision_function(X)
-    np.testing.assert_allclose([*model.staged_decision_function(X)][-1], output, rtol=1e-12)
-    again = cgboost.load(model.save(tmp_path / "model.cgb"))
-    np.testing.assert_array_equal(again.decision_function(X), output)
-    assert again.feature_importances_.sum() == pytest.approx(1.0)
-
-
 def test_a_learner_that_has_nothing_new_ends_the_run() -> None:
     """A line has one column that is orthogonal to a constant, and no second one."""
     x = np.linspace(-1, 1, 30)[:, None]
@@ -166,10 +154,3 @@ def test_confidence_boost_is_the_published_algorithm(learner: Any) -> None:
     if learner is VOTING:
         ada = AdaBoostClassifier(learner, n_estimators=5).fit(X, y)
         np.testing.assert_allclose(ada.decision_function(X), stages[-1], rtol=0, atol=1e-9)
-
-
-def test_confidence_is_for_the_exponential_loss() -> None:
-    """The error says what to do."""
-    X, y = two_classes()
-    with pytest.raises(ValueError, match='exponential loss.*take loss="exponential"'):
-        AnyBoostClassifier(step="confidence").fit(X, y)

@@ -2,7 +2,6 @@
 
 import contextlib
 import signal
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -164,36 +163,6 @@ class Tiring:
         if self.calls < 0:
             raise self.error
         return RBF(0.5)(A, B)
-
-
-@pytest.mark.parametrize(
-    "name", ["classifier", "2-norm classifier", "regressor", "outlier detector"]
-)
-def test_a_kernel_that_raises_midway(name: str) -> None:
-    """Whenever it happens: the error comes out, or there is a model with columns, and a warning."""
-    make, data = MODELS[name]
-    error = MemoryError("no room") if name == "regressor" else ZeroDivisionError("once too often")
-    seen = set()
-    for calls in range(1, 40, 5):
-        model = make(library=KernelLibrary({"tiring": Tiring(calls, error)}), cache_size=0, **ONE)
-        words = ""
-        try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                model.fit(*data())
-        except (KernelError, MemoryError) as raised:
-            words = str(raised)
-        if words:
-            assert str(error) in words
-            assert_not_fitted(model)
-            seen.add("raised")
-            continue
-        if model.stop_reason_ == "pricer_failed":
-            assert len([w for w in caught if str(error) in str(w.message)]) == 1
-            assert model.n_columns_ > 0
-            assert model.objective_ < model.history_["objective"][0]
-            seen.add("kept")
-    assert seen == {"raised", "kept"}
 
 
 def test_a_kernel_that_raises_on_held_out_rows() -> None:

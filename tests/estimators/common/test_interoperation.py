@@ -9,7 +9,7 @@ import pytest
 
 import cgboost
 import cgboost.linear
-from cgboost import CGBoostClassifier, CGBoostRegressor
+from cgboost import RBF, BLFRegressor, CGBoostClassifier, CGBoostRegressor
 from cgboost.kernels.library import DEFAULT_LIBRARY
 from tests.estimators.data import (
     LIBRARY,
@@ -69,13 +69,21 @@ def test_several_classes_and_kernels_share_their_centres():
         (classifier, {"penalty": "rkhs", "centers": "free", "max_columns": 3}),
         (classifier, {"nu": 0.2}),
         (regressor, {"nu": 0.5}),
+        (BLFRegressor, {"n_components": "cv", "cv": 3, "random_state": 0}),
+        (BLFRegressor, {"kernel": RBF(0.1)}),
     ],
 )
 def test_a_refit_with_other_parameters_keeps_no_attribute_of_the_first(make, first):
-    """Kernel weights, centres, margins and tubes are those of this fit, or are not there."""
+    """What is named by the last fit is there, and nothing else.
+
+    Kernel weights, centres, margins, tubes, coefficients of features or of a kernel, errors
+    of cross-validation come and go.
+    """
     X, y = two_classes() if make is classifier else curve()
     loss = "log_loss" if make is classifier else "squared_error"
     last = {"penalty": "l2", "centers": "rows", "nu": None, "max_columns": None, "loss": loss}
+    if make is BLFRegressor:
+        last = {"n_components": 2, "kernel": None}
     again = make(**first).fit(X, y).set_params(**last).fit(X, y)
     assert set(vars(again)) == set(vars(make(**last).fit(X, y)))
 

@@ -2,12 +2,10 @@
 
 import inspect
 import re
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,7 +18,6 @@ from cgboost import (
     Linear,
 )
 from cgboost.losses import get_loss
-from cgboost.parallel import FuturesExecutor, SerialExecutor, ThreadExecutor
 from tests.estimators.cases import by_table
 from tests.estimators.data import at_round, classifier, curve, regressor, two_classes
 
@@ -137,15 +134,6 @@ def test_validation_fraction_and_random_state_choose_the_held_out_rows():
     assert differ(*models)
 
 
-def test_n_iter_no_change_is_the_patience():
-    """A longer patience runs more rounds past the best one."""
-    rounds = []
-    for patience in (1, 3):
-        model = fit(early_stopping=True, n_iter_no_change=patience, columns_per_round=1, C=5.0)
-        rounds.append(model.n_iter_ - 1 - model.best_round_)
-    assert rounds == [1, 3]
-
-
 def test_cache_size_changes_how_often_kernels_are_evaluated():
     """Without room for columns they are computed again, to the same model."""
     calls = []
@@ -160,17 +148,6 @@ def test_cache_size_changes_how_often_kernels_are_evaluated():
     bare = fit(library=library, cache_size=0)
     assert sum(calls) > 1.5 * in_cache
     assert not differ(cached, bare)
-
-
-def test_executor_changes_where_passes_run():
-    """Any executor gives the same model, and search can clone the model."""
-    reference = fit(executor=SerialExecutor())
-    with ThreadPoolExecutor(2) as workers:
-        adapter = FuturesExecutor(workers)
-        for executor in (ThreadExecutor(2), workers, adapter):
-            model = fit(executor=executor)
-            assert model.objective_ == pytest.approx(reference.objective_, rel=1e-9)
-        assert clone(CGBoostClassifier(executor=adapter)).executor is adapter
 
 
 def test_every_loss_gives_its_certified_optimum() -> None:
@@ -210,12 +187,3 @@ def test_every_parameter_is_tested_and_documented(estimator):
     assert names <= set(re.findall(r"\w+", parameters))
     model = estimator(penalty="l1").fit(X, Y)
     assert not [name for name in vars(model) if name.endswith("_") and name not in attributes]
-
-
-def test_all_columns_at_once_reach_the_two_norm_optimum_in_two_rounds():
-    """columns_per_round="all" takes every column that prices out; other words are named."""
-    whole = fit(penalty="l2", columns_per_round="all", tol=1e-7)
-    assert whole.n_iter_ == 2
-    assert whole.converged_
-    rounds = fit(penalty="l2", columns_per_round=5, tol=1e-7)
-    assert whole.objective_ == pytest.approx(rounds.objective_, rel=1e-6)

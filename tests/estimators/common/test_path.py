@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
 
 from tests.estimators.data import classifier, curve, regressor, two_classes
 
@@ -58,14 +57,3 @@ def test_the_best_model_is_that_of_the_best_score():
     best = [C for C, score in zip(C_VALUES, scores, strict=True) if score == max(scores)]
     assert min(best) == path.best.C
     assert "validation_error" in path.best.history_
-
-
-def test_scoring_chooses_the_score():
-    """Models are scored by the first scorer, and the best is the best by that."""
-    X, y = two_classes(80, seed=1)
-    path = classifier(scoring=["roc_auc", "accuracy"]).path(
-        X[:50], y[:50], [0.1, 1.0, 10.0], eval_set=(X[50:], y[50:])
-    )
-    areas = [roc_auc_score(y[50:], own.decision_function(X[50:])) for own in path.models]
-    np.testing.assert_allclose(path.scores, areas)
-    assert path.C_values[int(np.argmax(areas))] == path.best.C

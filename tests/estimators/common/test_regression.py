@@ -145,18 +145,6 @@ def test_early_stopping_watches_what_is_fitted(loss: Loss, first: str) -> None:
     assert best == pytest.approx(np.mean(errors))
 
 
-def test_parameters_of_latent_factors_go_with_names() -> None:
-    """epsilon, delta and alpha are those of losses by name, and of no others."""
-    for name, given, loss in (
-        ("huber", {"delta": 0.3}, Huber(0.3)),
-        ("quantile", {"alpha": 0.8}, Quantile(0.8)),
-        ("epsilon_insensitive", {"epsilon": 0.5}, get_loss("epsilon_insensitive", epsilon=0.5)),
-    ):
-        by_name = BLFRegressor(2, loss=name, **given).fit(X, COUNTS)
-        by_object = BLFRegressor(2, loss=loss, epsilon=9.0, delta=9.0, alpha=0.01).fit(X, COUNTS)
-        np.testing.assert_array_equal(by_name.predict(X), by_object.predict(X))
-
-
 def test_factors_of_counts_are_chosen_by_their_deviance() -> None:
     """Cross-validation counts the Poisson loss of the predicted means."""
     model = BLFRegressor("cv", loss="poisson", cv=3, random_state=0).fit(X, COUNTS)

@@ -5,20 +5,14 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.metrics import (
-    balanced_accuracy_score,
     f1_score,
     get_scorer,
-    log_loss,
     make_scorer,
-    r2_score,
     roc_auc_score,
 )
 
 from cgboost import (
-    RBF,
-    CGBoostOutlierDetector,
     KernelLibrary,
-    TransformRegressor,
 )
 from cgboost.exceptions import DataWarning
 from tests.estimators.data import classifier, curve, regressor, three_classes, two_classes
@@ -50,21 +44,6 @@ def test_sets_have_columns_by_their_names():
     np.testing.assert_array_equal(named["valid_error"], lone["validation_error"])
     np.testing.assert_array_equal(lone["validation_error"], single["validation_error"])
     assert not any(name.startswith("validation") for name in named)
-
-
-def test_each_score_is_that_of_the_stage():
-    """Scorers by name and of one's own see the model of every round, on every set."""
-    model = fit(scoring=["roc_auc", auc, "balanced_accuracy"])
-    stages = {name: list(model.staged_decision_function(A)) for name, (A, _) in SETS.items()}
-    for name, (_, labels) in SETS.items():
-        expected = [roc_auc_score(labels, f) for f in stages[name]]
-        for score in ("roc_auc", "auc"):
-            np.testing.assert_allclose(model.history_[f"{name}_{score}"][: len(expected)], expected)
-        expected = [balanced_accuracy_score(labels, f > 0) for f in stages[name]]
-        np.testing.assert_allclose(
-            model.history_[f"{name}_balanced_accuracy"][: len(expected)], expected
-        )
-        assert f"{name}_error" in model.history_
 
 
 def test_forms_of_scoring():
@@ -126,21 +105,6 @@ def test_a_run_for_each_class_is_scored_against_the_rest():
         assert own[-1] == pytest.approx(f1_score(b[45:] == k, last[:, k] > 0))
 
 
-def test_outliers_and_transforms_are_scored_too():
-    """Estimators that prepare their rows their own way share the scores."""
-    outlier = np.where(Y[80:] == 1, -1, 1)
-    detector = CGBoostOutlierDetector(KernelLibrary({"rbf": RBF()}), scoring="roc_auc")
-    detector.fit(X[Y == 0], eval_set={"test": (X[80:], outlier)})
-    expected = roc_auc_score(outlier, detector.decision_function(X[80:]))
-    assert detector.history_["test_roc_auc"][detector.best_round_] == pytest.approx(expected)
-    A, b = curve(200)
-    model = TransformRegressor(scoring="r2").fit(
-        A, b, eval_set=[(A[:50], b[:50]), (A[50:], b[50:])]
-    )
-    found = model.history_["validation_1_r2"][model.best_round_]
-    assert found == pytest.approx(r2_score(b[50:], model.predict(A[50:])))
-
-
 def test_a_path_is_scored_on_the_first_set():
     """Models of a path have the columns of every set; scores are the first of the first."""
     path = classifier(scoring="roc_auc").path(X[:40], Y[:40], [0.1, 1.0], eval_set=SETS)
@@ -161,10 +125,3 @@ def test_scoring_evaluates_no_column_again():
         counts.append(0)
         fit(library=KernelLibrary({"own": counting}), scoring=scoring)
     assert counts[0] == counts[1] > 0
-
-
-def test_probabilities_of_a_round_can_be_scored():
-    """Log loss has outputs that are half log-odds, in every round."""
-    model = fit(loss="log_loss", scoring="neg_log_loss", eval_set=SETS["test"])
-    expected = -log_loss(Y[80:], model.predict_proba(X[80:]))
-    assert model.history_["validation_neg_log_loss"][model.best_round_] == pytest.approx(expected)

@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import is_regressor
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 import solvers
@@ -20,7 +19,7 @@ from cgboost import (
 )
 from cgboost.estimators.common import certified
 from cgboost.estimators.common import plan as runs
-from cgboost.exceptions import MasterError, TrivialModelWarning
+from cgboost.exceptions import TrivialModelWarning
 from cgboost.generation import progress
 from cgboost.generation.progress import ProgressLine
 from cgboost.kernels.library import DEFAULT_LIBRARY
@@ -38,22 +37,6 @@ from tests.estimators.data import (
 
 ONE_BY_ONE = {"columns_per_round": 1}
 BACKENDS = {"l1": "highs", "l2": "piqp"}
-
-
-def test_callbacks_see_every_round_of_every_class():
-    """In order, from round 0 on; a true return value in round 2 keeps that round, silently."""
-    for X, y in (two_classes(), three_classes()):
-        seen = []
-        callbacks = [seen.append, at_round(2, lambda: True)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            model = classifier(callbacks=callbacks, solver="highs", **ONE_BY_ONE).fit(X, y)
-        n_runs = 1 if y.max() == 1 else 3
-        assert [turn.number for turn in seen] == [0, 1, 2] * n_runs
-        assert np.ravel([model.stop_reason_]).tolist() == ["callback"] * n_runs
-        assert sum(turn.objective for turn in seen[2::3]) == pytest.approx(model.objective_)
-        assert model.n_iter_ == 3 * n_runs
-        assert not model.converged_
 
 
 def test_ctrl_c_says_what_is_kept():
@@ -87,21 +70,6 @@ def test_ctrl_c_in_a_fit_of_several_classes(number):
     whole, found = classifier(**ONE_BY_ONE).fit(X, y), model.decision_function(X)
     np.testing.assert_allclose(found[:, 0], whole.decision_function(X)[:, 0], atol=1e-12)
     np.testing.assert_array_equal(found[:, 2], model.intercept_[2])
-
-
-def test_one_interrupt_ends_one_fit_of_a_search():
-    """A search goes on with its next fit after Ctrl-C, as the notes of the estimator say."""
-    X, y = two_classes()
-    presses = iter([interrupt])
-
-    def interrupt_once(turn):
-        if turn.number == 1:
-            next(presses, lambda: None)()
-
-    search = GridSearchCV(classifier(callbacks=[interrupt_once]), {"C": [0.1, 1.0]}, cv=2)
-    with pytest.warns(ConvergenceWarning, match="interrupted"):
-        search.fit(X, y)
-    assert search.best_estimator_.stop_reason_ == "optimal"
 
 
 def test_a_time_limit_keeps_the_last_round_unless_warnings_are_errors():
@@ -165,21 +133,6 @@ def test_the_last_batch_does_not_exceed_max_columns(model):
 
 
 # ---------------------------------------------------------------------- early stopping
-
-
-@pytest.mark.parametrize("patience", [1, 4])
-@pytest.mark.parametrize("make", [classifier, regressor])
-def test_early_stopping_keeps_all_of_the_best_round(make, patience):
-    """After ``patience`` rounds without a better score; objective and columns are those of it."""
-    X, y = two_classes(60, seed=4) if make is classifier else curve(60, seed=4)
-    options = {"C": 10.0, "early_stopping": True, "n_iter_no_change": patience, **ONE_BY_ONE}
-    model = make(**options).fit(X[:30], y[:30], eval_set=(X[30:], y[30:]))
-    assert len(model.history_["round"]) == model.best_round_ + patience + 1
-    row = {name: values[model.best_round_] for name, values in model.history_.items()}
-    assert model.objective_ == row["objective"]
-    assert model.n_columns_ == row["active"]
-    assert (model.columns_["round"] <= model.best_round_).all()
-    assert model.tol < model.gap_ <= row["gap"]  # later rounds have better bounds
 
 
 def test_a_class_that_early_stopping_leaves_without_columns_is_named():
@@ -246,15 +199,6 @@ def test_a_solver_that_fails_midway_leaves_the_last_good_round(monkeypatch, pena
     assert model.stop_reason_ == (kind if kind in ("interrupted", "time") else "master_failed")
     assert (model.best_round_, model.converged_) == (3, False)
     np.testing.assert_allclose(model.decision_function(X), stages[3], atol=1e-12)
-
-
-def test_a_solver_that_never_works_leaves_nothing(monkeypatch):
-    """A failure in the first round raises with the solver's words, and nothing is fitted."""
-    failing_solver(monkeypatch, FAILURES["failure"], after=None)
-    model = classifier(solver="highs")
-    with pytest.raises(MasterError, match="the factorisation broke down"):
-        model.fit(*two_classes())
-    assert set(vars(model)) == set(model.get_params(deep=False))
 
 
 # ---------------------------------------------------------------------- progress

@@ -18,30 +18,6 @@ from cgboost.estimators.common.class_outputs import output_labels, output_place
 from cgboost.estimators.common.targets import Link, mean_log_loss
 from cgboost.exceptions import TrivialModelWarning
 
-RNG = np.random.default_rng(0)
-
-
-def test_one_output_is_half_the_log_odds() -> None:
-    """It is also two scores, −f and f, with the same probabilities and the same loss."""
-    f, y = RNG.normal(size=20), np.where(np.arange(20) % 3, 1.0, -1.0)
-    p = 1 / (1 + np.exp(-2 * f))
-    np.testing.assert_allclose(Link(2.0).probabilities(f[:, None])[:, 1], p)
-    np.testing.assert_allclose(Link(1.0).probabilities(2 * f[:, None])[:, 1], p)
-    both = np.column_stack([-f, f])
-    np.testing.assert_allclose(Link(2.0, joint=True).probabilities(both)[:, 1], p)
-    loss = -np.log(np.where(y > 0, p, 1 - p)).mean()
-    assert mean_log_loss(y, f) == pytest.approx(loss)
-    assert mean_log_loss(np.column_stack([-y, y]), both) == pytest.approx(loss)
-
-
-def test_classes_share_by_their_scores() -> None:
-    """p_k is proportional to e^{f_k}; the loss takes that of the row's class."""
-    f, classes = RNG.normal(size=(20, 4)), np.arange(20) % 4
-    p = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(Link(2.0, joint=True).probabilities(f), p)
-    labels = np.where(classes[:, None] == np.arange(4), 1.0, -1.0)
-    assert mean_log_loss(labels, f) == pytest.approx(-np.log(p[np.arange(20), classes]).mean())
-
 
 def test_far_outputs_stay_finite() -> None:
     """Neither exponentials nor logarithms overflow."""
@@ -91,13 +67,6 @@ class Fitted:
 
     def __init__(self, *labels: Any) -> None:
         self.classes_ = np.array(labels)
-
-
-def test_two_classes_have_one_output() -> None:
-    """That of the second; more have one each, a regressor has none with a label."""
-    assert output_labels(Fitted("a", "b")) == ["b"]
-    assert output_labels(Fitted(3, 4, 7)) == [3, 4, 7]
-    assert output_labels(object()) == []
 
 
 def test_a_label_comes_before_a_place() -> None:

@@ -9,6 +9,8 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
+from tests.problems import least
+
 
 def all_stumps(X):
     """(feature, column) of every stump that differs on the rows, and of the constant."""
@@ -82,13 +84,4 @@ class Whole:
         f = cp.Variable(len(self.X))  # CVXPY 1.9 takes products of expressions for 0
         limits.append(f == sum(terms) + b)
         limits += [constraint(f) for constraint in self.constraints]
-        problem = cp.Problem(cp.Minimize(size + self.loss(f)), limits)
-        problem.solve(solver="SCIPY" if _is_linear(problem) else "CLARABEL")
-        assert problem.status == "optimal"
-        return float(problem.value)
-
-
-def _is_linear(problem):
-    """Whether all is piecewise linear: a linear program, which a simplex solves exactly."""
-    linear = all(c.args[0].is_pwl() if hasattr(c, "args") else True for c in problem.constraints)
-    return problem.objective.expr.is_pwl() and linear
+        return least(size + self.loss(f), limits)

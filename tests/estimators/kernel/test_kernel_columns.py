@@ -62,13 +62,14 @@ def test_weights_limits_and_other_norms(rows: tuple[np.ndarray, np.ndarray]) -> 
 
 @pytest.mark.parametrize("kind", [CGBoostClassifier, CGBoostRegressor])
 def test_a_small_two_norm_takes_all_columns_at_once(kind: type) -> None:
-    """Unless rounds are asked for; the optimum is the same."""
+    """Unless rounds are asked for; the optimum is the same. "all" asks for them at any size."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
     y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=30))
-    whole = kind(penalty="l2").fit(X, y)
-    assert whole.n_iter_ == 2
-    assert whole.gap_ < 1e-8
+    for own in ({"columns_per_round": "all", "max_columns": 99}, {}):
+        whole = kind(penalty="l2", **own).fit(X, y)
+        assert whole.n_iter_ == 2
+        assert whole.gap_ < 1e-8
     rounds = kind(penalty="l2", columns_per_round=9, tol=1e-6).fit(X, y)
     assert rounds.n_iter_ > 5
     assert whole.objective_ == pytest.approx(rounds.objective_, rel=1e-5)

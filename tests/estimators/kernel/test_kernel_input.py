@@ -222,11 +222,6 @@ def test_strings_in_any_form(kernel: Any, form: str) -> None:
     np.testing.assert_array_equal(fitted.predict(forms[form](made[:5])), listed.predict(made[:5]))
 
 
-def shorter(a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    """The length of the shorter one."""
-    return min(len(a), len(b))
-
-
 @pytest.mark.parametrize("kind", ["graphs", "sets", "tuples"])
 def test_lists_of_objects_are_cross_validated(kind: str) -> None:
     """Graphs, sets and sequences of different lengths in a list, through scikit-learn's tools."""
@@ -418,15 +413,3 @@ def test_frames_go_through_early_stopping_paths_and_searches() -> None:
     *_, last = fitted.staged_decision_function(data)
     np.testing.assert_allclose(last, fitted.decision_function(data), atol=1e-9)
     assert len(model().path(data, y, [0.1, 1.0])) == 2
-
-
-@pytest.mark.parametrize("kind", [CGBoostClassifier, CGBoostRegressor])
-def test_a_kernel_for_every_feature_is_a_comprehension(kind: type) -> None:
-    """Many kernels of single features, of one and of another kind of target."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 30))
-    y = np.where(X[:, 4] ** 2 + X[:, 7] > 1, 1.0, -1.0)
-    library = KernelLibrary({f"{j}": On(RBF(), j) for j in range(30)})
-    fitted = kind(library, penalty="l1", C=0.3).fit(X, y)
-    assert fitted.converged_
-    assert fitted.columns_per_kernel_["4"] > 0

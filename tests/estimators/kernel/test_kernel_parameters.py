@@ -1,6 +1,5 @@
 """Parameters of kernels in searches, whatever stands for the library."""
 
-import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -68,19 +67,6 @@ def test_models_that_share_a_library_do_not_change_each_other():
     grid = {"cgboostclassifier__library__rbf": [RBF(0.1), Linear()]}
     search = GridSearchCV(model, grid, cv=2).fit(*two_classes())
     assert search.best_params_["cgboostclassifier__library__rbf"] in [RBF(0.1), Linear()]
-
-
-@pytest.mark.parametrize("library", STANDS_FOR_RBF, ids=repr)
-@pytest.mark.slow
-def test_a_search_over_kernels(library):
-    """A grid over the width and C finds the width that its best model has."""
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    y = (X**2).sum(axis=1) > 1.5
-    grid = {"library__rbf__gamma": [0.1, 0.5], "C": [5.0, 20.0]}
-    search = GridSearchCV(CGBoostClassifier(library, penalty="l1"), grid, cv=3).fit(X, y)
-    best = search.best_estimator_
-    assert search.best_params_["library__rbf__gamma"] == best.library.kernels["rbf"].gamma
-    assert len(search.cv_results_["params"]) == 4
 
 
 def test_one_kernel_has_its_own_parameters():

@@ -11,7 +11,6 @@ from cgboost import (
     CGBoostClassifier,
     CGBoostOutlierDetector,
     CGBoostRegressor,
-    KernelLibrary,
     Linear,
     Polynomial,
     Precomputed,
@@ -147,29 +146,6 @@ def test_one_class_is_that_of_scikit_learn() -> None:
     model = CGBoostOutlierDetector({"k": RBF(0.05)}, penalty="rkhs", nu=0.2, tol=1e-6).fit(X)
     outputs = model.decision_function(X)
     assert outputs == pytest.approx(peer.decision_function(gram), abs=1e-3 * model.offset_)
-
-
-@pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
-def test_new_rows_and_rounds(loss: Any) -> None:
-    """Predictions of new rows are Σ α K(x, z) + b; the last of the rounds is the model."""
-    X, y = cancer()
-    model = CGBoostClassifier({"k": RBF(0.03)}, loss=loss, penalty="rkhs", max_columns=40)
-    model.fit(X[::2], y[::2])
-    centres = X[::2][model.columns_["row"]]
-    expected = RBF(0.03)(X[1::2], centres) @ model.dual_coef_ + model.intercept_
-    assert model.decision_function(X[1::2]) == pytest.approx(expected)
-    *_, last = model.staged_decision_function(X[1::2])
-    assert last == pytest.approx(expected)
-    assert model.score(X[1::2], y[1::2]) > 0.9
-
-
-def test_a_kernel_without_rkhs_is_an_error() -> None:
-    """It is named with its smallest eigenvalue before there is a bound; the 1-norm takes it."""
-    X, y = cancer()
-    kernels = KernelLibrary({"sigmoid": lambda A, B: np.tanh(0.1 * A @ B.T - 1.0)})
-    with pytest.raises(IndefiniteKernelError, match="'sigmoid' is not positive semi-definite"):
-        CGBoostClassifier(kernels, penalty="rkhs").fit(X, y)
-    CGBoostClassifier(kernels, penalty="l1", max_columns=5).fit(X, y)
 
 
 def test_what_a_part_of_the_rows_does_not_show_ends_the_fit() -> None:

@@ -150,21 +150,6 @@ def test_factors_are_features_for_other_models() -> None:
     np.testing.assert_allclose(model.decision_function(X), reference.predict(X).ravel(), atol=1e-9)
 
 
-def test_a_second_fit_leaves_nothing_of_the_first() -> None:
-    """Coefficients of features, of a kernel, and errors of cross-validation come and go."""
-    X, y = noisy_line()
-    features = {"coef_", "x_weights_", "x_loadings_", "x_rotations_"}
-    every = features | {"dual_coef_", "cv_errors_"}
-    model = BLFRegressor()
-    for parameters, own in (
-        ({"n_components": "cv", "cv": 3, "random_state": 0}, features | {"cv_errors_"}),
-        ({"n_components": 2, "kernel": RBF(0.1)}, {"dual_coef_"}),
-        ({"kernel": None}, features),
-    ):
-        model.set_params(**parameters).fit(X, y)
-        assert vars(model).keys() & every == own
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 @pytest.mark.parametrize("end", [3, 0])
 def test_a_run_cut_short_is_the_model_of_its_last_round(kernel: Any, end: int) -> None:

@@ -7,13 +7,11 @@ import pytest
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import KFold, cross_val_score
 
 from cgboost import RBF, BLFClassifier, BLFRegressor, KernelLibrary, Linear, Precomputed
 from cgboost.estimators.latent.latent_factors import error_curve, folds, smoothed
 from tests.estimators.latent.latent_data import (
-    data_of,
-    model_of,
     noisy_line,
     overlapping,
     random_rows,
@@ -59,16 +57,6 @@ def test_folds_hold_every_row_out_once(classes: bool) -> None:
         folds(10, np.array(one), 0, classes=classes)
 
 
-def test_a_splitter_that_leaves_one_class_is_named() -> None:
-    """Rows in the order of their classes, and folds that are not shuffled."""
-    X, y = overlapping()
-    order = np.argsort(y)
-    model = BLFClassifier("cv", cv=KFold(2))
-    with pytest.raises(ValueError, match=r"cv=KFold.* leaves a single class .* fold . of 2.*Strat"):
-        model.fit(X[order], y[order])
-    assert model.set_params(cv=StratifiedKFold(2)).fit(X[order], y[order]).n_components_ >= 1
-
-
 def test_the_number_is_that_of_least_smoothed_error() -> None:
     """As computed with scikit-learn's PLS over the same folds."""
     X, y = random_rows(60, 12, rank=3)
@@ -86,18 +74,6 @@ def test_the_number_is_that_of_least_smoothed_error() -> None:
     np.testing.assert_array_equal(model.predict(X), fixed.predict(X))
     same = BLFRegressor("cv", cv=splitter).fit(X, y)
     np.testing.assert_allclose(same.cv_errors_, model.cv_errors_)
-
-
-@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "log_loss", "exponential"])
-@pytest.mark.parametrize("ridge", [0.0, 0.5])
-def test_every_loss_may_choose(loss: str, ridge: float) -> None:
-    """The number lies within its limits, and the errors are of the right kind."""
-    X, y = data_of(loss)
-    model = model_of(loss, "cv", cv=4, max_components=3, random_state=0, l2_regularization=ridge)
-    model.fit(X, y)
-    assert 1 <= model.n_components_ <= 3
-    assert model.cv_errors_.shape == (3,)
-    assert model.n_components_ == 1 + np.argmin(smoothed(model.cv_errors_))
 
 
 def test_quantiles_are_judged_by_their_own_error() -> None:

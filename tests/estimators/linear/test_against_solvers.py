@@ -22,17 +22,12 @@ from cgboost.losses import (
     SquaredError,
     SquaredHinge,
 )
+from tests.problems import least
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 LINEAR: list[Loss] = [Quantile(0.2), AbsoluteError(), EpsilonInsensitive(0.3), Hinge()]
 CURVED: list[Loss] = [Huber(0.8), SquaredError(), SquaredHinge(), LogLoss()]
-
-SIMPLEX = {
-    "method": "highs-ds",
-    "primal_feasibility_tolerance": 1e-10,
-    "dual_feasibility_tolerance": 1e-10,
-}
 
 EXACT = 1e-7
 """Of the optimum, for losses and penalties that are piecewise linear."""
@@ -130,7 +125,7 @@ class Problem:
         return np.where(moves, self.X - means, self.X) / np.where(moves, deviations, 1.0)
 
     def optimum(self) -> float:
-        """Of the whole problem: by a simplex where all is piecewise linear, or a conic solver."""
+        """Of the whole problem, by CVXPY."""
         beta, b = cp.Variable(self.X.shape[1], nonneg=self.positive), cp.Variable()
         f = cp.Variable(len(self.y))  # CVXPY 1.9 takes products of expressions for 0
         is_output = [f == self.features() @ beta + (b if self.fit_intercept else 0.0)]
@@ -141,13 +136,7 @@ class Problem:
         if self.ratio < 1.0:
             penalty += 0.5 * (1.0 - self.ratio) * cp.sum_squares(charged)
         loss = self.costs @ self.loss.to_cvxpy(self.y, f)
-        problem = cp.Problem(cp.Minimize(self.price * penalty + loss), is_output)
-        if self.exact:
-            problem.solve(solver=cp.SCIPY, scipy_options=SIMPLEX)
-        else:
-            problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-11, tol_gap_abs=1e-11, tol_feas=1e-11)
-        assert problem.status == cp.OPTIMAL or not self.exact
-        return float(problem.value)
+        return least(self.price * penalty + loss, is_output)
 
     def value_of(self, model: Any) -> float:
         """The objective, of the coefficients and predictions of our model."""

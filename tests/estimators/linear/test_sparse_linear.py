@@ -110,17 +110,6 @@ def test_standardizing_is_what_a_scaler_before_the_model_does() -> None:
     np.testing.assert_allclose(as_sparse.coef_, inside.coef_, atol=1e-9)
 
 
-def test_coefficients_may_be_kept_sparse() -> None:
-    """sparsify() changes neither predictions nor, with densify(), the coefficients."""
-    X, y = rows(9)
-    for model in (SparseLinearRegressor(alpha=0.1), SparseLinearClassifier(C=0.2)):
-        target = y if isinstance(model, SparseLinearRegressor) else np.digitize(y, [2.0, 4.0])
-        before, coef = model.fit(X, target).predict(X), model.coef_.copy()
-        assert sparse.issparse(model.sparsify().coef_)
-        np.testing.assert_array_equal(model.predict(X), before)
-        np.testing.assert_array_equal(model.densify().coef_, coef)
-
-
 class Source:
     """Blocks of some rows, with their weights."""
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer
 
 from cgboost import RuleSetClassifier, RuleSetRegressor
 from cgboost.estimators.rules.rule_columns import UNKNOWN_CATEGORY, encoded
@@ -62,29 +62,6 @@ def test_the_objective_within_a_budget_is_what_is_said():
         assert [str(rule) for rule in other.rules_] == [str(rule) for rule in model.rules_]
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     assert model.feature_importances_[-1] == 0.0
-
-
-@pytest.mark.slow
-def test_probabilities_are_those_of_half_log_odds():
-    """With the log loss they need no calibration; with the hinge they ask for one."""
-    frame, labels, _ = people()
-    model = RuleSetClassifier(4).fit(frame, labels)
-    shares = model.predict_proba(frame)
-    np.testing.assert_allclose(shares[:, 1], 1 / (1 + np.exp(-2 * model.decision_function(frame))))
-    with pytest.raises(AttributeError, match="probability=True"):
-        RuleSetClassifier(4, loss="hinge").fit(frame, labels).predict_proba(frame)
-    calibrated = RuleSetClassifier(4, loss="hinge", probability=True).fit(frame, labels)
-    assert calibrated.predict_proba(frame).shape == (240, 2)
-
-
-def test_each_class_has_rules_of_its_own():
-    """Three classes are three problems, each with a budget, a bound and its rules."""
-    X, y = load_iris(return_X_y=True)
-    model = RuleSetClassifier(4, max_conditions=2).fit(X, y)
-    sizes = [sum(len(r.conditions) for r in model.rules_ if r.label == k) for k in range(3)]
-    assert max(sizes) <= 4
-    assert model.score(X, y) > 0.93
-    assert model.dual_bound_ <= model.objective_
 
 
 def test_unknown_and_missing_values_when_predicting():
@@ -227,17 +204,6 @@ def test_other_losses_of_regression(loss):
         model = RuleSetRegressor(budget, loss=loss, max_conditions=1, C=1.0).fit(frame, score)
         assert model.score(frame, score) > 0.3
         assert model.dual_bound_ <= model.objective_
-
-
-def test_early_stopping_keeps_fewer_rules():
-    """With noise for labels the rules of the best round are fewer than the budget allows."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 5)), rng.integers(0, 2, 200)
-    held = rng.normal(size=(100, 5)), rng.integers(0, 2, 100)
-    model = RuleSetClassifier(30, early_stopping=True, n_iter_no_change=3, C=1.0, max_conditions=1)
-    model.fit(X, y, eval_set=held)
-    assert model.n_conditions_ < 30
-    assert len(model.rules_) == model.best_round_
 
 
 @pytest.mark.parametrize("selection", ["loss", "errors"])

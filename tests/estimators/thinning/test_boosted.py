@@ -7,9 +7,7 @@ from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
-    RandomForestClassifier,
 )
-from sklearn.frozen import FrozenEstimator
 
 from cgboost import ThinnedEnsemble
 from cgboost.estimators.thinning.boosted import boosted_members
@@ -119,12 +117,3 @@ def test_several_classes_that_aim_at_labels_are_exported(kind):
     X, y = classes(3)
     model = ThinnedEnsemble(kind(random_state=0), size=4, metric="log_loss").fit(X, y)
     np.testing.assert_array_equal(model.to_sklearn().predict(X), model.predict(X))
-
-
-def test_a_frozen_ensemble_is_the_ensemble():
-    """scikit-learn's wrapper that keeps a model as it is has no members of its own."""
-    X, y = classes(2)
-    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
-    model = ThinnedEnsemble(FrozenEstimator(forest), size=4).fit(X, y)
-    assert model.rows_ == "out_of_bag"
-    assert len(model.to_sklearn().estimators_) == 4

@@ -150,18 +150,6 @@ def test_predictions_are_those_of_the_members_kept():
     assert model.score(X, y) > own
 
 
-@pytest.mark.parametrize("weights", ["program", "refit", "equal"])
-@pytest.mark.parametrize("metric", [None, "accuracy", "log_loss"])
-def test_weights_and_metrics_of_classes(weights, metric):
-    """All combinations give a model; equal weights are equal."""
-    X, y = classes(2)
-    model = ThinnedEnsemble(CLASSIFIERS["forest"], size=5, metric=metric, weights=weights)
-    model.fit(X, y)
-    assert model.n_members_ <= 5
-    assert model.score(X, y) > 0.75
-    assert weights != "equal" or model.weights_ == pytest.approx(0.2)
-
-
 def test_boosting_aims_at_its_own_output_unless_there_is_a_metric():
     """With all stages the thinned model is the whole one; without an intercept it has none."""
     X, y = numbers()

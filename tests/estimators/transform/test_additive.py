@@ -125,20 +125,6 @@ def test_categories_and_missing_values(method):
     assert set(model.functions_) == {"colour", "size"}
 
 
-def test_smoothers_of_numbers_refuse_categories_and_gaps() -> None:
-    """The message names the feature and what can deal with it, at prediction time too."""
-    X, y = table()
-    with pytest.raises(ValueError, match=r"\['colour'\] are categories.*smoother=None"):
-        AdditiveRegressor(smoother=SPLINES).fit(X, y)
-    with pytest.raises(ValueError, match=r"feature 'size' has 100 missing values.*smoother=None"):
-        AdditiveRegressor(smoother=SPLINES).fit(X[["size"]], y)
-    X, y = additive(200)
-    model = AdditiveRegressor(smoother=SPLINES).fit(X, y)
-    X[3, 1] = np.nan
-    with pytest.raises(ValueError, match="feature 1 has 1 missing"):
-        model.predict(X)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_smoothers_see_weights_and_blocks(method):
@@ -199,16 +185,6 @@ def test_constants_and_few_rows(method, smoother):
     assert 2 not in constant.functions_
     few = AdditiveRegressor(method).fit([[1.0, 2.0], [1.0, 3.0]], [0.0, 1.0])
     assert np.isfinite(few.predict([[5.0, np.nan]])).all()
-
-
-def test_unknown_features():
-    """Asking for a function of a feature that there is not names those that there are."""
-    X, y = table()
-    model = AdditiveRegressor().fit(X, y)
-    with pytest.raises(ValueError, match=r"\['colour', 'size'\], got 'weight'"):
-        model.partial("weight", [1.0])
-    with pytest.raises(ValueError, match="one dimension"):
-        model.partial("size", [[1.0]])
 
 
 @pytest.mark.parametrize("method", ["one-pass", "backfitting"])

@@ -1,8 +1,5 @@
 """Transform regression of several classes, jointly and one against the rest."""
 
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -164,24 +161,3 @@ def test_a_class_without_a_stage_keeps_its_constant() -> None:
     assert np.ptp(model.decision_function(x[:, None]), axis=0)[2] == 0.0
     shares = np.array([np.mean(y == k) for k in range(3)])
     assert log_loss(y, model.predict_proba(x[:, None])) < log_loss(y, np.tile(shares, (4000, 1)))
-
-
-@pytest.mark.parametrize("executor", [False, True], ids=["here", "executor"])
-def test_a_refit_that_fails_leaves_the_old_model(executor: bool) -> None:
-    """Parameters that are set after a fit count in the next one, unless a callback ends that."""
-
-    def fail(turn: Any) -> None:
-        raise RuntimeError("no further")
-
-    X, y, _ = drawn(n_rows=600)
-    model = TransformClassifier(n_estimators=3).fit(X, y)
-    shares, fitted = model.predict_proba(X), dict(vars(model))
-    with ThreadPoolExecutor(1) as pool:
-        given = {"multi_class": "ovr", "callbacks": [fail], "executor": pool if executor else None}
-        model.set_params(**given)
-        with pytest.raises(RuntimeError, match="no further"):
-            model.fit(X, np.where(y == "a", "e", y))
-    np.testing.assert_array_equal(model.predict_proba(X), shares)
-    assert {name for name, value in vars(model).items() if value is not fitted[name]} <= {*given}
-    again = model.set_params(callbacks=None, executor=None).fit(X, y).predict_proba(X)
-    assert np.abs(again - shares).max() > 1e-3

@@ -114,13 +114,6 @@ def test_an_outlier_in_a_feature_leaves_the_others_alone() -> None:
     assert quiet(TransformRegressor, far[:, None], X).score(far[1:, None], X[1:]) > 0.95
 
 
-def test_separable_classes_are_finite() -> None:
-    """However large the step is that the line search finds."""
-    model = quiet(TransformClassifier, X[:, None], X > 0)
-    assert np.isfinite(model.decision_function(100 * X[:, None])).all()
-    assert model.score(X[:, None], X > 0) == 1.0
-
-
 class Broken:
     """A source that raises when it is read for the n-th time, in the middle."""
 
@@ -170,12 +163,3 @@ def test_a_source_that_yields_other_rows_is_an_error(turn: int) -> None:
     with pytest.raises(ValueError, match="must yield the same rows in the same order each time"):
         model.fit(Changing())
     assert not hasattr(model, "n_iter_")
-
-
-def test_there_is_one_query_for_each_class_against_the_rest() -> None:
-    """Of two classes that of the second is the default."""
-    labels = np.array(["a", "b", "c"])[np.digitize(Y, [-1, 1])]
-    model = quiet(TransformClassifier, FRAME, labels)
-    assert len({model.to_sql("t", label=label) for label in "abc"}) == 3
-    two = quiet(TransformClassifier, FRAME, labels == "a")
-    assert two.to_sql("t") == two.to_sql("t", label=True)

@@ -113,16 +113,6 @@ def test_rows_held_out_decide_how_many_trees() -> None:
     assert not every.history_["holdout_loss"].any()
 
 
-def test_rows_of_an_eval_set_are_scored() -> None:
-    """After every round, in the units of the target; they do not end the fit."""
-    X, y, Z, z = friedman(300, 3)
-    counts, new = np.round(y.clip(0)), np.round(z.clip(0))
-    model = LinearTreeBoostingRegressor(loss="poisson", n_estimators=10, early_stopping=False)
-    model.fit(X, counts, eval_set=(Z, new))
-    errors = [np.mean(np.abs(f - new)) for f in model.staged_predict(Z)]
-    np.testing.assert_allclose(model.history_["validation_mae"][1:], errors)
-
-
 def test_text_and_report() -> None:
     """Every tree with its coefficient, splits and formulas by the names of the features."""
     rng = np.random.default_rng(0)

@@ -93,15 +93,6 @@ def test_three_classes(variant: str) -> None:
     check_means(model, X, y)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_weighted_rows(variant: str) -> None:
-    """Means are weighted ones."""
-    X, y = cells(0.2, 0.6)
-    weights = np.where(y == 1, 3.0, 1.0)
-    model = TransformClassifier(variant=variant, early_stopping=False).fit(X, y, weights)
-    np.testing.assert_allclose(model.predict_proba(BOTH)[:, 1], [0.6 / 1.4, 1.8 / 2.2], atol=0.001)
-
-
 def skewed() -> tuple[pd.DataFrame, np.ndarray]:
     """A number and a category that takes part in it; the label is rare."""
     rng = np.random.default_rng(2)

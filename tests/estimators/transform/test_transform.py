@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cgboost import TransformClassifier, TransformRegressor
 from cgboost.estimators.transform.variants import VARIANTS
 from tests.effort import examples
-from tests.estimators.data import at_round, three_classes
+from tests.estimators.data import at_round
 from tests.estimators.transform.transform_data import (
     assert_same,
     few_values,
@@ -123,20 +123,6 @@ def test_a_stage_that_gains_little_is_the_last() -> None:
     assert model.stop_reason_ == "gap"
     assert gains[-1] < 0.01
     assert (gains[:-1] >= 0.01).all()
-
-
-def test_several_classes_have_stages_of_their_own() -> None:
-    """One list each, of which the longest has the rounds; their functions are told by output."""
-    X, y = three_classes(300)
-    labels = np.array(["a", "b", "c"])[y]
-    model = TransformClassifier(n_estimators=4).fit(X, labels)
-    counts = [len(stages) for stages in model.stages_]
-    assert 1 <= min(counts) <= max(counts) == model.best_round_ == model.n_iter_
-    assert sum(counts) == model.n_columns_
-    assert model.score(X, labels) > 0.6
-    one = model.stages_[2][0].terms[0][1]
-    assert model.transformation(0, one.feature, output=2).function is one
-    assert model.stage_graph(output=2).number_of_nodes() == 2 + len(model.stages_[2])
 
 
 def test_rows_of_an_eval_set_are_scored() -> None:

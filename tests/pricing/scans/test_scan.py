@@ -26,7 +26,7 @@ from cgboost.pricing.scans.candidates import (
     ScoredPool,
     SearchablePool,
 )
-from cgboost.pricing.scans.scan import Priority, StratumOrder, select_unlike
+from cgboost.pricing.scans.scan import Priority, select_unlike
 from cgboost.pricing.scans.shortlist import Shortlist
 from tests.pricing import cases
 from tests.pricing.cases import Plain
