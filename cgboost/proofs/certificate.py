@@ -7,9 +7,11 @@ import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import Pipeline
@@ -20,7 +22,9 @@ from cgboost.exceptions import CertificateError
 from cgboost.generation.history import relative_gap
 from cgboost.proofs.machines import MachineProblem, machine_problems
 from cgboost.proofs.nearer import Search, come_nearer
+from cgboost.proofs.own_models import is_own, reading_of_own
 from cgboost.proofs.problem import DualPoint, LinearProblem, Point
+from cgboost.proofs.proof_files import fit_proof, write_proof, write_table
 from cgboost.proofs.readers import (
     MACHINES,
     Data,
@@ -89,6 +93,52 @@ class Certificate:
     of_features: Vector = field(repr=False)
     of_rows: Vector = field(repr=False)
     names: Vector = field(repr=False)
+    _proved: tuple[Answer, ...] = field(default=(), repr=False)
+    _y: NDArray[Any] = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    def save(self, path: Any, *, output: int | None = None, data: Any = None) -> Path:
+        """Write the proof to a file that ``examples/check_certificate.py`` verifies in fractions.
+
+        The file has the coefficients, the dual point, the largest scores, and of the data a hash,
+        with objective and bound rounded outward (:mod:`cgboost.proofs.proof_files`). The checker
+        reads a table: the features, and y in its last column, as a CSV file with a line of names or
+        a .npy file. Labels that are not numbers are numbered there in their order.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Usually ``proof.json``.
+        output : int or None
+            Which of several problems, where there is one for each class: a file is about one.
+        data : str, path-like or None
+            Also write that table, to a .npy or .csv file. Of kernel machines the values of the
+            kernels are its features, and None means the name of the certificate with .npy.
+
+        Returns
+        -------
+        path : Path
+
+        Raises
+        ------
+        CertificateError
+            For a loss whose values are no fractions (log loss, exponential, Poisson, expectile), a
+            level that the loss chooses (nu), a joint problem of all classes or several responses.
+        """
+        if output is None and len(self._proved) > 1:
+            raise CertificateError(
+                f"the {self.model} has {len(self._proved)} problems, and a file is about one: give "
+                f"output=0, …, {len(self._proved) - 1}"
+            )
+        answer, file = self._proved[output or 0], Path(path)
+        proof, table = fit_proof(
+            answer.problem, answer.given, answer.dual, self._y, model=self.model,
+            assumed=self.assumed,
+        )  # fmt: skip
+        if data is None and answer.problem.of_columns:
+            data = file.with_suffix(".npy")
+        if data is not None:
+            write_table(data, table)
+        return write_proof(file, proof)
 
     def __str__(self) -> str:
         better = self.objective - self.best
@@ -115,7 +165,9 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
         SGDClassifier, SGDRegressor, Lasso, ElasticNet, Ridge, RidgeClassifier, LogisticRegression,
         HuberRegressor, PoissonRegressor, QuantileRegressor, their CV versions, Lasso, ElasticNet,
         LinearSVC, SparseLogisticRegression of skglm, Lasso, ElasticNet and LogisticRegression of
-        celer, or a pipeline that ends in one.
+        celer, SparseLinearRegressor, SparseLinearClassifier, CGBoostRegressor and
+        CGBoostClassifier (with ``penalty`` "l1", "l2" or "elasticnet") of cgboost, or a pipeline
+        that ends in one.
     X : array-like, frame or sparse matrix of shape (n_rows, n_features)
         The rows that it was fitted to.
     y : array-like of shape (n_rows,)
@@ -143,7 +195,7 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     True
     """
     last, data = _read(model, X, y, sample_weight)
-    if type(last).__name__ in MACHINES:
+    if type(last).__name__ in MACHINES and not is_own(last):
         return _of_machine(last, data)
 
     def enough(given: Point, best: Point, dual: DualPoint) -> bool:
@@ -151,7 +203,7 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
         small = gap <= PROVEN_GAP * abs(given.objective)
         return small or gap <= TIGHT_ENOUGH * (given.objective - best.objective)
 
-    reading = reading_of(last, data)
+    reading, data = _problems(last, X if last is model else data.X, y, sample_weight, data)
     return _certificate(last, data, reading.assumed, _searched(reading, enough, PROVEN_GAP))
 
 
@@ -184,6 +236,11 @@ def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     """
     polished = copy.deepcopy(model)
     last, data = _read(polished, X, y, sample_weight)
+    if is_own(last):
+        raise CertificateError(
+            f"polish is for models of other packages: fit the {type(last).__name__} again with a "
+            "smaller tol"
+        )
     if type(last).__name__ in MACHINES:
         return _told(_polished_machine(polished, last, data))
 
@@ -244,6 +301,14 @@ def _read(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Data]:
     if type(model).__name__ == "OneClassSVM":
         y = None
     return model, data_of(X, y, sample_weight)
+
+
+def _problems(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> tuple[Reading, Data]:
+    """The problems of a model, and its data with the features that they are over."""
+    if not is_own(model):
+        return reading_of(model, data), data
+    own = reading_of_own(model, X, y, sample_weight, data)
+    return own.reading, own.data
 
 
 def _searched(reading: Reading, enough: Any, tol: float) -> list[Search]:
@@ -311,6 +376,8 @@ def _certificate(
         of_rows=of_rows,
         of_features=np.sum([features for _, features in parts], axis=0),
         names=names,
+        _proved=tuple(Answer(one.problem, one.given, one.best, one.dual) for one in answers),
+        _y=data.y,
     )
 
 
