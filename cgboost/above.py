@@ -1,7 +1,7 @@
 """What the rooms above do for those below them: no other module down here imports these.
 
-Persistence and inspection know estimators, loops and trees; these know them by the functions here
-alone, each of which imports what it needs when it is called.
+Persistence, inspection and proofs know estimators, loops and trees; these know them by the
+functions here alone, each of which imports what it needs when it is called.
 """
 
 from __future__ import annotations
@@ -71,6 +71,17 @@ def to_onnx(model: Any, path: Any, dtype: Any) -> Any:
     from cgboost.inspection.onnx import models
 
     return models.to_onnx(model, path, dtype=dtype)
+
+
+def write_certificate(
+    model: Any, path: Any, X: Any, y: Any, sample_weight: Any, *, output: Any, data: Any
+) -> Any:
+    """The certificate of a model, written to a file."""
+    from cgboost.proofs.certificate import certify
+
+    certificate = certify(model, X, y, sample_weight)
+    certificate.save(path, output=output, data=data)
+    return certificate
 
 
 def facts_of(model: Any) -> Any:

@@ -1,11 +1,14 @@
-"""Proofs for models of other packages: how far they are from their optimum, and the way there.
+"""Proofs for models: how far they are from their optimum, the way there, and files to check.
 
 ::
 
     certificate.py  certify, polish, and what they say
     readers.py      which problem a model of another package solves
+    own_models.py   … and a model of cgboost
     problem.py      a linear model's problem: objective, bound, parts of the gap
     machines.py     support vector machines of any kernel
     rows.py         losses row by row
     nearer.py       points nearer to the optimum, and their duals
+    exact_fit.py    objective and bound in fractions
+    proof_files.py  certificates as files; what is in them
 """

@@ -7,9 +7,11 @@ import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import Pipeline
@@ -21,7 +23,9 @@ from cgboost.generation.history import relative_gap
 from cgboost.proofs.cvxpy_problems import is_cvxpy, reading_of_cvxpy
 from cgboost.proofs.machines import MachineProblem, machine_problems
 from cgboost.proofs.nearer import Search, come_nearer
+from cgboost.proofs.own_models import is_own, reading_of_own
 from cgboost.proofs.problem import DualPoint, LinearProblem, Point
+from cgboost.proofs.proof_files import fit_proof, write_proof, write_table
 from cgboost.proofs.readers import (
     MACHINES,
     Data,
@@ -90,6 +94,52 @@ class Certificate:
     of_features: Vector = field(repr=False)
     of_rows: Vector = field(repr=False)
     names: Vector = field(repr=False)
+    _proved: tuple[Answer, ...] = field(default=(), repr=False)
+    _y: NDArray[Any] = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    def save(self, path: Any, *, output: int | None = None, data: Any = None) -> Path:
+        """Write the proof to a file that ``examples/check_certificate.py`` verifies in fractions.
+
+        The file has the coefficients, the dual point, the largest scores, and of the data a hash,
+        with objective and bound rounded outward (:mod:`cgboost.proofs.proof_files`). The checker
+        reads a table: the features, and y in its last column, as a CSV file with a line of names or
+        a .npy file. Labels that are not numbers are numbered there in their order.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Usually ``proof.json``.
+        output : int or None
+            Which of several problems, where there is one for each class: a file is about one.
+        data : str, path-like or None
+            Also write that table, to a .npy or .csv file. Of kernel machines the values of the
+            kernels are its features, and None means the name of the certificate with .npy.
+
+        Returns
+        -------
+        path : Path
+
+        Raises
+        ------
+        CertificateError
+            For a loss whose values are no fractions (log loss, exponential, Poisson, expectile), a
+            level that the loss chooses (nu), a joint problem of all classes or several responses.
+        """
+        if output is None and len(self._proved) > 1:
+            raise CertificateError(
+                f"the {self.model} has {len(self._proved)} problems, and a file is about one: give "
+                f"output=0, …, {len(self._proved) - 1}"
+            )
+        answer, file = self._proved[output or 0], Path(path)
+        proof, table = fit_proof(
+            answer.problem, answer.given, answer.dual, self._y, model=self.model,
+            assumed=self.assumed,
+        )  # fmt: skip
+        if data is None and answer.problem.of_columns:
+            data = file.with_suffix(".npy")
+        if data is not None:
+            write_table(data, table)
+        return write_proof(file, proof)
 
     def __str__(self) -> str:
         better = self.objective - self.best
@@ -117,7 +167,9 @@ def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None)
         SGDClassifier, SGDRegressor, Lasso, ElasticNet, Ridge, RidgeClassifier, LogisticRegression,
         HuberRegressor, PoissonRegressor, QuantileRegressor, their CV versions, Lasso, ElasticNet,
         LinearSVC, SparseLogisticRegression of skglm, Lasso, ElasticNet and LogisticRegression of
-        celer, or a pipeline that ends in one.
+        celer, SparseLinearRegressor, SparseLinearClassifier, CGBoostRegressor and
+        CGBoostClassifier (with ``penalty`` "l1", "l2" or "elasticnet") of cgboost, or a pipeline
+        that ends in one.
     X : array-like, frame or sparse matrix of shape (n_rows, n_features)
         The rows that it was fitted to; not of a ``cvxpy.Problem``.
     y : array-like of shape (n_rows,)
@@ -145,13 +197,12 @@ def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None)
     True
     """
     if is_cvxpy(model):
-        reading, data = reading_of_cvxpy(model)
-        last = model
+        last, (reading, data) = model, reading_of_cvxpy(model)
     else:
         last, data = _read(model, X, y, sample_weight)
-        if type(last).__name__ in MACHINES:
+        if type(last).__name__ in MACHINES and not is_own(last):
             return _of_machine(last, data)
-        reading = reading_of(last, data)
+        reading, data = _problems(last, X if last is model else data.X, y, sample_weight, data)
 
     def enough(given: Point, best: Point, dual: DualPoint) -> bool:
         gap = given.objective - dual.bound
@@ -192,6 +243,11 @@ def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         raise CertificateError("polish takes estimators: solve the problem to a smaller tolerance")
     polished = copy.deepcopy(model)
     last, data = _read(polished, X, y, sample_weight)
+    if is_own(last):
+        raise CertificateError(
+            f"polish is for models of other packages: fit the {type(last).__name__} again with a "
+            "smaller tol"
+        )
     if type(last).__name__ in MACHINES:
         return _told(_polished_machine(polished, last, data))
 
@@ -255,6 +311,14 @@ def _read(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Data]:
     if type(model).__name__ == "OneClassSVM":
         y = None
     return model, data_of(X, y, sample_weight)
+
+
+def _problems(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> tuple[Reading, Data]:
+    """The problems of a model, and its data with the features that they are over."""
+    if not is_own(model):
+        return reading_of(model, data), data
+    own = reading_of_own(model, X, y, sample_weight, data)
+    return own.reading, own.data
 
 
 def _searched(reading: Reading, enough: Any, tol: float) -> list[Search]:
@@ -322,6 +386,8 @@ def _certificate(
         of_rows=of_rows,
         of_features=np.sum([features for _, features in parts], axis=0),
         names=names,
+        _proved=tuple(Answer(one.problem, one.given, one.best, one.dual) for one in answers),
+        _y=data.y,
     )
 
 

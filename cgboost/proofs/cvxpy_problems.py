@@ -24,6 +24,7 @@ from cgboost.losses import (
     Hinge,
     Huber,
     LogLoss,
+    Loss,
     Quantile,
     SquaredEpsilonInsensitive,
     SquaredError,
@@ -111,21 +112,24 @@ def reading_of_cvxpy(problem: Any) -> tuple[Reading, Data]:
     l1, l2 = (_prices(terms, kind, len(z)) for kind in ("abs", "square"))
     penalised = (l1 > 0) | (l2 > 0)
     factors, penalty, unit = _penalty(l1[penalised], 2.0 * l2[penalised])
-    loss, A, factor, meant = _loss(losses[0], unit, ~penalised, names)
+    loss, y, costs, A, factor = _loss(losses[0], unit, ~penalised)
     step, intercept = _intercept(A, penalised, names)
     if positive.any() and not positive[penalised].all():
         raise CertificateError("signs of all penalised coefficients are known, or of none")
     X = (A[:, penalised] @ sparse.diags_array(1.0 / factors)).tocsr()
     model = LinearProblem(
-        X, loss, penalty, unit, intercept, factor=factor, positive=bool(positive.any())
+        X, loss.on(y, costs), penalty, unit, intercept, factor=factor, positive=bool(positive.any())
     )
     coef = z[penalised] * factors
-    assumed = [f"{meant} of {X.shape[0]} rows", f"penalty {type(penalty).__name__} times {unit:g}"]
+    assumed = [
+        f"{type(loss).__name__} of {X.shape[0]} rows",
+        f"penalty {type(penalty).__name__} times {unit:g}",
+    ]
     if model.positive and coef.min() < 0:
         assumed.append(f"values below 0 (down to {z[penalised].min():.1g}) taken as 0")
         coef = np.maximum(coef, 0.0)
     b = float(step * z[~penalised].sum()) if intercept == "free" else 0.0
-    data = Data(X, np.zeros(X.shape[0]), np.ones(X.shape[0]), False, names[penalised])
+    data = Data(X, y, np.ones(X.shape[0]), False, names[penalised])
     return Reading([model], [coef], [b], assumed), data
 
 
@@ -406,24 +410,23 @@ OF_MARGINS: dict[str, tuple[Any, int]] = {
 
 
 def _loss(
-    term: Term, unit: float, free: NDArray[np.bool_], names: Vector
-) -> tuple[Any, Any, float, str]:
-    """The loss bound to its rows, the matrix of f, its factor, and the loss's name."""
+    term: Term, unit: float, free: NDArray[np.bool_]
+) -> tuple[Loss, Vector, Vector, Any, float]:
+    """The loss, its target and costs, the matrix of f, and a factor of it."""
     k, A, c = term.weights / unit, term.matrix, term.constant
     if term.kind in OF_RESIDUALS:  # e = y − f
         make, times = OF_RESIDUALS[term.kind]
-        loss = make(term.parameter)
-        return loss.on(c, times * k), -A, 1.0, type(loss).__name__
+        return make(term.parameter), c, times * k, -A, 1.0
     if term.kind == "logistic":
         if c.any():
             raise CertificateError("logistic(e) is known for e without a constant")
         y, A = _signed(-A, free)
-        return LogLoss().on(y, k), A, HALF, "LogLoss"
+        return LogLoss(), y, k, A, HALF
     if (c <= 0).any():
         raise CertificateError("pos(c − m) is known for c > 0")
     margin, degree = OF_MARGINS[term.kind]  # max(0, c − m) = c max(0, 1 − m/c)
     y, A = _signed(sparse.diags_array(1.0 / c) @ -A, free)
-    return margin.on(y, k * c**degree), A, 1.0, type(margin).__name__
+    return margin, y, k * c**degree, A, 1.0
 
 
 def _signed(A: Any, free: NDArray[np.bool_]) -> tuple[Vector, Any]:

@@ -9,7 +9,8 @@ so that a certificate takes the values of the kernel between the rows and the su
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -55,6 +56,8 @@ class MachineProblem:
     name : str
     largest : float
         The largest k(x, x) of the rows.
+    matrix : callable
+        Makes the matrix of the kernel, with its rows symmetric to the last digit.
     """
 
     loss: Any
@@ -63,6 +66,9 @@ class MachineProblem:
     balanced: bool
     name: str = ""
     largest: float = 1.0
+    matrix: Callable[[], Vector] = field(default=lambda: np.zeros((0, 0)), repr=False)
+
+    of_columns = True
 
     @cached_property
     def rows(self) -> Rows:
@@ -118,7 +124,9 @@ def machine_problems(
         if float(r @ f) < -CLEARLY_NEGATIVE * float(np.abs(r) @ np.abs(f)):
             raise CertificateError("the kernel is not positive semidefinite: not convex")
         largest = float(_diagonal(model, X, own).max())
-        problem = MachineProblem(loss, f, rows[used], kind != "OneClassSVM", name, largest)
+        matrix = partial(_matrix, model, X, own)
+        balanced = kind != "OneClassSVM"
+        problem = MachineProblem(loss, f, rows[used], balanced, name, largest, matrix)
         found.append((problem, problem.at(r, b), problem.dual_at(r)))
     assumed = [WORDS[kind]]
     if pairs:
@@ -220,6 +228,14 @@ def _sums(model: Any, X: Any, support: NDArray[np.intp], A: Vector) -> Vector:
     vectors = X[support]
     parts = [kernel(X[start : start + step], vectors) @ A for start in range(0, n_rows, step)]
     return np.vstack(parts)
+
+
+def _matrix(model: Any, X: Any, rows: NDArray[np.intp]) -> Vector:
+    """The matrix of the kernel between some rows, symmetric to the last digit."""
+    own = X[rows]
+    values: Any = own[:, rows] if model.kernel == "precomputed" else _kernel(model)(own, own)
+    values = np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
+    return 0.5 * values + 0.5 * values.T
 
 
 def _diagonal(model: Any, X: Any, rows: NDArray[np.intp]) -> Vector:

@@ -93,6 +93,12 @@ class LinearProblem:
         Which of several problems it is: ``"class 2"``.
     numbers : ndarray of shape (n_rows,) or None
         Of the rows among those given; None: they are all.
+    weights : ndarray of shape (n_features,) or None
+        Of features in the penalty: X is divided by them, and coefficients are multiplied.
+    given : ndarray, sparse matrix or None
+        X before that.
+    of_columns : bool
+        Whether the features are columns of a kernel machine, which nobody else has as a table.
     """
 
     X: Any
@@ -105,6 +111,9 @@ class LinearProblem:
     positive: bool = False
     name: str = ""
     numbers: NDArray[np.intp] | None = None
+    weights: Vector | None = None
+    given: Any = None
+    of_columns: bool = False
 
     @cached_property
     def rows(self) -> Rows:

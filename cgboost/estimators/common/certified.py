@@ -6,6 +6,7 @@ A path has one model per C or ν, each started from the columns of the previous 
 from __future__ import annotations
 
 import copy
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
@@ -19,6 +20,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
+from cgboost import above
 from cgboost.arrays import Vector
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun, Table
@@ -251,6 +253,46 @@ class BaseBoost(BaseEnsemble):
         if kept:
             words = f"{'; '.join(kept)}{predicted}"
             warn_caller(f"{name}: {words}{see('trivial-models')}", TrivialModelWarning)
+
+    # ------------------------------------------------------------------ proofs
+
+    def certificate(
+        self,
+        path: str | os.PathLike[str],
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        output: int | None = None,
+        data: str | os.PathLike[str] | None = None,
+    ) -> Any:
+        """Prove to everybody how far this model is from its optimum, in a file to be checked.
+
+        ``examples/check_certificate.py`` verifies the file against the data in exact arithmetic;
+        it is 150 lines long, and has nothing of this package.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Usually ``proof.json``.
+        X, y, sample_weight
+            As given to ``fit``: a model keeps no rows.
+        output, data
+            As in ``cgboost.certify(…).save``: which of several problems the file is about, and
+            where to write the table that the checker reads. Of kernel machines it is always
+            written, by default next to the file.
+
+        Returns
+        -------
+        Certificate
+            As of :func:`cgboost.certify`.
+
+        Raises
+        ------
+        CertificateError
+            For models, losses and penalties without an exact certificate, by their names.
+        """
+        return above.write_certificate(self, path, X, y, sample_weight, output=output, data=data)
 
     # ------------------------------------------------------------------ paths
 

@@ -1,0 +1,241 @@
+"""Models of cgboost as problems: linear models over features, kernel machines over their columns.
+
+A kernel machine's problem has a feature for each column K(·, x_j), in the order of kernels and
+rows: the values that pricing scans in a fit are made again, as the fit has made them.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.arrays import Vector
+from cgboost.exceptions import CertificateError
+from cgboost.losses import LogLoss
+from cgboost.penalties import L1, L2, ElasticNet, get_penalty
+from cgboost.proofs.problem import LinearProblem
+from cgboost.proofs.readers import HALF, Data, Reading, check_classes, check_features
+
+OTHER_OBJECTIVE = 1e-6
+"""What the objective of the rows may differ from that of the fit, relative: more is other rows."""
+
+VALUES_OF_KERNELS = 2**26
+"""Values of kernel columns at most: half a gigabyte, and far more than can be checked."""
+
+
+def is_own(model: Any) -> bool:
+    """Whether a model is one of cgboost's."""
+    return type(model).__module__.split(".")[0] == "cgboost"
+
+
+def reading_of_own(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnReading:
+    """The problems of a fitted model of cgboost.
+
+    Parameters
+    ----------
+    model : estimator
+    X, y, sample_weight
+        As given to ``fit``.
+    data : Data
+        The same, checked.
+
+    Raises
+    ------
+    CertificateError
+        Where the model is of another kind, or has been fitted to other rows.
+    """
+    kind = type(model).__name__
+    if kind not in OWN_READERS:
+        raise CertificateError(
+            f"certify does not know which problem a {kind} of cgboost solves; it takes "
+            f"{', '.join(sorted(OWN_READERS))}. Where a model has dual_bound_, that is its bound"
+        )
+    check_is_fitted(model)
+    check_classes(model, data.y)
+    if model.early_stopping:
+        raise CertificateError("early_stopping=True fits a part of the rows, which is not kept")
+    found = OWN_READERS[kind](model, X, y, sample_weight, data)
+    reading = found.reading
+    points = zip(reading.problems, reading.coef, reading.intercept, strict=True)
+    objective = float(sum(problem.at(coef, b).objective for problem, coef, b in points))
+    if abs(objective - model.objective_) > OTHER_OBJECTIVE * max(abs(model.objective_), 1e-300):
+        raise CertificateError(
+            f"the {kind} has the objective {objective:.9g} on these rows, and had "
+            f"{model.objective_:.9g} on those of its fit: give the same X, y and sample_weight"
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class OwnReading:
+    """The problems of a model, and the features that they are over.
+
+    Attributes
+    ----------
+    reading : Reading
+    data : Data
+        With the columns of a kernel machine instead of features.
+    """
+
+    reading: Reading
+    data: Data
+
+
+def _no_way_back(model: Any, coefs: list[Vector], intercepts: list[Any]) -> None:
+    """What :func:`~cgboost.polish` would write."""
+    raise CertificateError(
+        f"polish is for models of other packages: fit the {type(model).__name__} again with a "
+        "smaller tol"
+    )
+
+
+# -------------------------------------------------------------------------------- linear models
+
+
+def _penalty_weights(model: Any, n_features: int) -> Vector | None:
+    """What the penalty of each feature is multiplied by; None: by 1."""
+    if not model.standardize and model.penalty_weights is None:
+        return None
+    if model.standardize and not model.fit_intercept:
+        raise CertificateError("standardize=True without an intercept is not known: add one")
+    given = model.penalty_weights
+    weights = np.ones(n_features) if given is None else np.asarray(given, dtype=np.float64)
+    if not (weights > 0).all():
+        raise CertificateError("features without a penalty are not known: give a weight above 0")
+    return weights if model._deviations is None else weights * model._deviations
+
+
+def _linear(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnReading:
+    check_features(data.X, model.n_features_in_, type(model).__name__)
+    prepared = copy.copy(model)
+    weights = _penalty_weights(model, data.X.shape[1])
+    if hasattr(model, "alpha_"):
+        alpha = float(model.alpha_)
+        if not alpha > 0:
+            raise CertificateError("alpha=0 leaves coefficients without a penalty: give one")
+        price, unit = 1.0 / (float(data.weights.sum()) * alpha), alpha
+        losses = [(model._loss, data.y.astype(np.float64), data.weights, "")]
+        assumed = ["the mean loss over the rows, plus alpha times the penalty"]
+    else:
+        price, unit = float(model.C), 1.0
+        own = data.weights * model.class_weight_[np.searchsorted(model.classes_, data.y)]
+        losses = [
+            (model._loss, target, own, name) for target, name in _signs(data.y, model.classes_)
+        ]
+        assumed = ["C times the sum over the rows, plus the penalty"]
+    given: dict[str, Any] = {
+        "penalty": prepared._penalty,
+        "unit": unit,
+        "positive": bool(model.positive),
+    }
+    given["intercept"] = "free" if model.fit_intercept else "none"
+    scaled = data.X if weights is None else _divided(data.X, weights)
+    if isinstance(model._loss, LogLoss):
+        given["factor"] = HALF
+    given |= {} if weights is None else {"weights": weights, "given": data.X}
+    problems = [
+        LinearProblem(scaled, loss.on(target, price * own), name=name, **given)
+        for loss, target, own, name in losses
+    ]
+    coef = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
+    coef = np.atleast_2d(coef) * (1.0 if weights is None else weights)
+    b = [float(x) for x in np.ravel(model.intercept_)]
+    return OwnReading(Reading(problems, list(coef), b, assumed, _no_way_back), data)
+
+
+def _signs(y: NDArray[Any], classes: NDArray[Any]) -> list[tuple[Vector, str]]:
+    """Labels of each class against the rest, or of the second of two, and the class's name."""
+    if len(classes) == 2:
+        return [(np.where(y == classes[1], 1.0, -1.0), "")]
+    return [(np.where(y == one, 1.0, -1.0), f"class {one}") for one in classes]
+
+
+def _divided(X: Any, weights: Vector) -> Any:
+    """The features over their weights."""
+    return X @ sparse.diags_array(1.0 / weights) if sparse.issparse(X) else X / weights
+
+
+# -------------------------------------------------------------------------------- kernel machines
+
+
+def _kernel(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnReading:
+    penalty = get_penalty(model.penalty)
+    if type(penalty) not in (L1, L2, ElasticNet):
+        raise CertificateError(
+            f"penalty={model.penalty!r} is not known: 'l1', 'l2' and 'elasticnet' are"
+        )
+    if model.nu is not None:
+        raise CertificateError("nu, which chooses a level, is not known: C is")
+    prepared = copy.copy(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit has warned
+        rows, _ = prepared._prepare(X, y, sample_weight, None)
+        pool = prepared._pool(rows)
+    strata = range(len(pool.strata))
+    if sum(pool.size(k) for k in strata) * len(rows.y) > VALUES_OF_KERNELS:
+        raise CertificateError(f"the kernel columns of {len(rows.y)} rows are too many for a proof")
+    columns = np.vstack([pool.values(k, np.arange(pool.size(k))) for k in strata])
+    columns = np.ascontiguousarray(columns.T, dtype=np.float64)
+    positive = prepared._family.sign == "nonneg"
+    if positive and model.offset == "penalized":
+        raise CertificateError("offset='penalized' with coef='nonneg' is not known: 'free' is")
+    rules: dict[str, Any] = {
+        "intercept": "charged" if model.offset == "penalized" else model.offset
+    }
+    objective, targets = prepared._objective, prepared._target_kind.of_runs(rows.y)
+    names = _labels_of_outputs(model, len(targets))
+    problems = [
+        LinearProblem(
+            columns, objective.make_loss(target, rows.weights), penalty, 1.0,
+            positive=positive, name=name, of_columns=True, **rules,
+        )
+        for target, name in zip(targets, names, strict=True)
+    ]  # fmt: skip
+    coef = _column_coefficients(model, pool, rows, len(targets))
+    b = [float(x) for x in np.ravel(model.intercept_)]
+    assumed = ["the penalty, plus C times the sum over the rows", "the values of kernels are data"]
+    own = [f"{name}, row {row}" for name in pool.strata for row in rows.numbers]
+    kept = replace(
+        data, X=columns, y=data.y[rows.numbers], weights=rows.weights,
+        names=np.asarray(own, dtype=object),
+    )  # fmt: skip
+    return OwnReading(Reading(problems, coef, b, assumed, _no_way_back), kept)
+
+
+def _labels_of_outputs(model: Any, n_outputs: int) -> list[str]:
+    if n_outputs == 1:
+        return [""]
+    return [f"class {one}" for one in model.classes_]
+
+
+def _column_coefficients(model: Any, pool: Any, rows: Any, n_outputs: int) -> list[Vector]:
+    """The coefficients of all columns, in the order of kernels and rows."""
+    table, n_rows = model.columns_, len(rows.y)
+    place = {int(row): k for k, row in enumerate(rows.numbers)}
+    first = {name: k * n_rows for k, name in enumerate(pool.strata)}
+    signed = table["coefficient"] * table["sign"]
+    output = np.zeros(len(signed), dtype=np.intp)
+    if n_outputs > 1:
+        output = np.searchsorted(model.classes_, table["class"])
+    coef = np.zeros((n_outputs, n_rows * len(pool.strata)))
+    pairs = zip(output, table["kernel"], table["row"].tolist(), signed, strict=True)
+    for k, kernel, row, value in pairs:
+        coef[k, first[str(kernel)] + place[row]] += value
+    return list(coef)
+
+
+OWN_READERS: dict[str, Callable[[Any, Any, Any, Any, Data], OwnReading]] = {
+    "SparseLinearRegressor": _linear,
+    "SparseLinearClassifier": _linear,
+    "CGBoostRegressor": _kernel,
+    "CGBoostClassifier": _kernel,
+}
+"""The classes of cgboost whose problems are known here."""

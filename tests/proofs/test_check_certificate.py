@@ -1,0 +1,192 @@
+"""Certificates in files: those that are true are verified, and those that are not are refused."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import NuSVC
+
+from cgboost import (
+    AdaBoostClassifier,
+    CGBoostClassifier,
+    SparseLinearClassifier,
+    certify,
+    polish,
+)
+from cgboost.exceptions import CertificateError
+from tests.effort import WHOLE
+
+from .certified_fits import (
+    CHECKER,
+    KINDS,
+    MAIN,
+    certified,
+    forgeries,
+    one_digit_off,
+    refusal,
+    sealed,
+)
+
+SEEDS = range(13 if WHOLE else 1)
+"""With 16 kinds 208 fits in all."""
+
+DIGITS = 25 if WHOLE else 4
+"""Digits that are changed in one certificate."""
+
+
+@pytest.fixture(scope="module")
+def cancer() -> tuple[Any, Any]:
+    """A hundred rows."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    return X.iloc[:100], y.iloc[:100]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_certificates_are_verified_in_fractions(kind: str, seed: int, tmp_path: Path) -> None:
+    """By a script that imports nothing of cgboost, for every loss and penalty that it knows."""
+    assert refusal(*certified(kind, seed, tmp_path)) == ""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_false_claims_are_refused_even_with_a_seal_that_fits(kind: str, tmp_path: Path) -> None:
+    """Numbers, hashes, losses and dual points that are not as they were prove nothing."""
+    proof, table = certified(kind, 1, tmp_path)
+    for what, forged in forgeries(json.loads(proof.read_text(encoding="utf-8"))):
+        assert refusal(sealed(forged, tmp_path / "forged.json"), table), what
+
+
+def test_one_digit_is_refused(tmp_path: Path) -> None:
+    """Whichever it is."""
+    proof, table = certified("hinge, l1", 1, tmp_path)
+    rng = np.random.default_rng(0)
+    for _ in range(DIGITS):
+        assert refusal(one_digit_off(proof, rng, tmp_path / "other.json"), table)
+
+
+def test_other_data_are_refused(tmp_path: Path) -> None:
+    """One number of the table, its order, or a row too few."""
+    proof, path = certified("quantile, l1", 1, tmp_path)
+    table = np.load(path)
+    changed = table.copy()
+    changed[3, 2] = np.nextafter(changed[3, 2], np.inf)
+    for other in (changed, table[::-1], table[:-1], table[:, ::-1]):
+        np.save(tmp_path / "other.npy", other)
+        assert "data" in refusal(proof, tmp_path / "other.npy")
+
+
+def test_checker_is_short_and_imports_nothing_of_ours() -> None:
+    """An auditor reads 150 lines, and runs them where cgboost is not installed."""
+    text = CHECKER.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    imported = {
+        line.split()[1] for line in text.splitlines() if line.startswith(("import", "from"))
+    }
+    assert imported <= {"hashlib", "json", "sys", "csv", "fractions", "numpy"}
+
+
+def run(*paths: Path) -> subprocess.CompletedProcess[str]:
+    """The script as a user runs it."""
+    return subprocess.run(
+        [sys.executable, str(CHECKER), *map(str, paths)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_script_reads_the_users_own_table(cancer: tuple[Any, Any], tmp_path: Path) -> None:
+    """A CSV file as pandas writes it; the status says what became of it."""
+    X, y = cancer
+    model = SparseLinearClassifier(C=0.1, standardize=True).fit(X, y)
+    certificate = model.certificate(tmp_path / "proof.json", X, y)
+    assert certificate.gap < 1e-9
+    X.assign(target=y).to_csv(tmp_path / "data.csv", index=False)
+    told = run(tmp_path / "proof.json", tmp_path / "data.csv")
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.splitlines()[0].startswith("SparseLinearClassifier: no coefficients")
+    assert told.stdout.splitlines()[1].startswith("VERIFIED")
+    X.assign(target=1 - y).to_csv(tmp_path / "data.csv", index=False)
+    told = run(tmp_path / "proof.json", tmp_path / "data.csv")
+    assert told.returncode == 1
+    assert "REFUSED" in told.stderr
+
+
+def test_stated_numbers_are_those_of_the_model(cancer: tuple[Any, Any], tmp_path: Path) -> None:
+    """Objective and bound in the file enclose the optimum as the model reports it."""
+    X, y = cancer
+    model = CGBoostClassifier(C=1.0).fit(X, y)
+    model.certificate(tmp_path / "proof.json", X, y)
+    proof = json.loads((tmp_path / "proof.json").read_text(encoding="utf-8"))
+    assert proof["objective"] == pytest.approx(model.objective_, rel=1e-12)
+    assert proof["bound"] >= model.dual_bound_ - 1e-9
+    assert "positive" not in proof["claims"]
+    assert refusal(tmp_path / "proof.json", tmp_path / "proof.npy") == ""
+
+
+def test_large_tables_are_sampled_and_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first line says so, and scores that are wrong everywhere are still found."""
+    monkeypatch.setitem(MAIN.__globals__, "CELLS", 80)
+    proof, table = certified("quantile, l1", 0, tmp_path)
+    assert refusal(proof, table) == ""
+    assert capsys.readouterr().out.startswith("A SAMPLE")
+    claims = json.loads(proof.read_text(encoding="utf-8"))
+    forged = claims | {"scores": [0.5 * s for s in claims["scores"]]}
+    assert "above its stated maximum" in refusal(sealed(forged, tmp_path / "forged.json"), table)
+
+
+def test_one_file_is_about_one_problem(tmp_path: Path) -> None:
+    """Of several classes each has its own."""
+    X, y = load_iris(return_X_y=True)
+    certificate = certify(SparseLinearClassifier().fit(X, y), X, y)
+    with pytest.raises(CertificateError, match="output=0, …, 2"):
+        certificate.save(tmp_path / "proof.json")
+    for output in range(3):
+        certificate.save(tmp_path / "proof.json", output=output, data=tmp_path / "data.csv")
+        assert refusal(tmp_path / "proof.json", tmp_path / "data.csv") == ""
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: LogisticRegression(), "the loss 'log_loss' has no exact certificate"),
+        (lambda: SparseLinearClassifier(loss="log_loss"), "the loss 'log_loss' has no exact"),
+        (lambda: NuSVC(), "has no exact certificate"),
+        (lambda: CGBoostClassifier(nu=0.3), "nu, which chooses a level, is not known"),
+        (lambda: CGBoostClassifier(penalty="rkhs"), "penalty='rkhs' is not known"),
+        (lambda: CGBoostClassifier(early_stopping=True), "fits a part of the rows"),
+        (lambda: AdaBoostClassifier(), "which problem a AdaBoostClassifier of cgboost solves"),
+        (
+            lambda: SparseLinearClassifier(standardize=True, fit_intercept=False),
+            "standardize=True without an intercept",
+        ),
+    ],
+)
+def test_what_is_not_covered_is_refused_by_name(
+    make: Any, words: str, cancer: tuple[Any, Any], tmp_path: Path
+) -> None:
+    """Before a file is written."""
+    X, y = cancer
+    X = (X - X.mean()) / X.std()
+    model = make().fit(X, y)
+    with pytest.raises(CertificateError, match=words):
+        certify(model, X, y).save(tmp_path / "proof.json")
+    assert not (tmp_path / "proof.json").exists()
+
+
+def test_other_rows_than_those_of_the_fit_are_refused(cancer: tuple[Any, Any]) -> None:
+    """Their objective is another one."""
+    X, y = cancer
+    model = SparseLinearClassifier(C=0.1, standardize=True).fit(X, y)
+    with pytest.raises(CertificateError, match="give the same X, y and sample_weight"):
+        certify(model, X[::-1], y)
+    with pytest.raises(CertificateError, match="polish is for models of other packages"):
+        polish(model, X, y)
