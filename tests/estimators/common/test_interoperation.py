@@ -96,6 +96,6 @@ def test_the_default_library():
     assert LIBRARY.names == ("linear", "rbf")
     for estimator in (CGBoostClassifier, CGBoostRegressor):
         literal = re.search(r"``(KernelLibrary\(.*?)``", estimator.__doc__, re.DOTALL).group(1)
-        written = eval(literal, dict(vars(cgboost)))
+        written = eval(literal, {name: getattr(cgboost, name) for name in cgboost.__all__})
         assert written.kernels == DEFAULT_LIBRARY.kernels
         assert repr(written) == repr(DEFAULT_LIBRARY)
