@@ -17,6 +17,7 @@ from cgboost.arrays import Vector
 from cgboost.generation.history import StopReason
 from cgboost.integer.branching.decisions import Decision, check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL, BranchingRule, declared_parts
+from cgboost.integer.node_problem import NodeProblem
 from cgboost.integer.node_selection import Node
 from cgboost.integer.search_state import Relaxation, Search
 from cgboost.masters.linear.integer import combination
@@ -166,7 +167,48 @@ class RestrictedMaster:
         search.offer({j: x for j, x in counts.items() if x > LP_FEASIBILITY}, "restricted master")
 
 
-class Diving:
+class _Dives:
+    """What dives have in common: when they are called, and the relaxations on their way."""
+
+    def __init__(self, every: int, tol: float, max_rounds: int | None, time_share: float) -> None:
+        check_whole("every", every, 0)
+        check_number("tol", tol, 0.0)
+        if max_rounds is not None:
+            check_whole("max_rounds", max_rounds, 1)
+        check_number("time_share", time_share, 0.0)
+        self.every, self.tol = every, tol
+        self.max_rounds, self.time_share = max_rounds, time_share
+        self._schedule = _Schedule(every)
+
+    def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
+        """See :class:`Heuristic`."""
+        if self._schedule.is_due(search, node, self.time_share):
+            before = search.objective
+            self.dive(search, node, relaxation)
+            self._schedule.note(search, node, found=search.objective < before)
+
+    def dive(
+        self, search: Search, node: Node, relaxation: Relaxation, seconds: float = math.inf
+    ) -> None:
+        """Dive from a relaxation of the node, for so many seconds at most."""
+        with search.diving(self.time_share, seconds):
+            self._dive(search, node, relaxation)
+
+    def _dive(self, search: Search, node: Node, relaxation: Relaxation) -> None:
+        """Go down from a relaxation."""
+        raise NotImplementedError
+
+    def _below(self, search: Search, problem: NodeProblem, relaxation: Relaxation) -> Relaxation:
+        """The relaxation of a problem that is the next step from another one."""
+        below = search.relaxation(
+            problem, tol=self.tol, max_rounds=self.max_rounds, within=_coarse(search, relaxation)
+        )
+        if below.stop_reason is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        return below
+
+
+class Diving(_Dives):
     """Fix the columns with the largest fractions one by one, and price again after each.
 
     Integer parts of coefficients are fixed at the same time. The amounts of fixed columns are
@@ -205,34 +247,20 @@ class Diving:
         until_found: bool = False,
         time_share: float = 0.25,
     ) -> None:
-        for name, value in (("discrepancies", discrepancies), ("depth", depth), ("every", every)):
-            check_whole(name, value, 0)
-        check_number("tol", tol, 0.0)
-        if max_rounds is not None:
-            check_whole("max_rounds", max_rounds, 1)
-        self.discrepancies, self.depth, self.every = discrepancies, depth, every
-        check_number("time_share", time_share, 0.0)
-        self.tol, self.max_rounds, self.until_found = tol, max_rounds, until_found
-        self.time_share = time_share
-        self._schedule = _Schedule(every)
+        super().__init__(every, tol, max_rounds, time_share)
+        check_whole("discrepancies", discrepancies, 0)
+        check_whole("depth", depth, 0)
+        self.discrepancies, self.depth, self.until_found = discrepancies, depth, until_found
 
     def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """See :class:`Heuristic`."""
-        if self.until_found and search.incumbent:
-            return
-        if self._schedule.is_due(search, node, self.time_share):
-            before = search.objective
-            self.dive(search, node, relaxation)
-            self._schedule.note(search, node, found=search.objective < before)
+        if not (self.until_found and search.incumbent):
+            super().__call__(search, node, relaxation)
 
-    def dive(
-        self, search: Search, node: Node, relaxation: Relaxation, seconds: float = math.inf
-    ) -> None:
-        """Dive from a relaxation of the node, for so many seconds at most."""
-        with search.diving(self.time_share, seconds):
-            self._dive(search, node.decisions, {}, relaxation, frozenset(), 0)
+    def _dive(self, search: Search, node: Node, relaxation: Relaxation) -> None:
+        self._fix(search, node.decisions, {}, relaxation, frozenset(), 0)
 
-    def _dive(
+    def _fix(
         self,
         search: Search,
         decisions: Sequence[Decision],
@@ -257,18 +285,11 @@ class Diving:
                 return False
             with_it = _sum(base, {chosen: 1.0})
             problem = search.problem(decisions, fixed=with_it, near=relaxation.near)
-            below = search.relaxation(
-                problem,
-                tol=self.tol,
-                max_rounds=self.max_rounds,
-                within=_coarse(search, relaxation),
-            )
-            if below.stop_reason is StopReason.INTERRUPTED:
-                raise KeyboardInterrupt
+            below = self._below(search, problem, relaxation)
             if below.stop_reason in FAILED or search.is_over:
                 return True
             promising = below.feasible and not search.closes(below.bound)
-            if promising and self._dive(search, decisions, with_it, below, left_out, level + 1):
+            if promising and self._fix(search, decisions, with_it, below, left_out, level + 1):
                 return True
             if search.closes(relaxation.bound):
                 return True
@@ -277,7 +298,7 @@ class Diving:
             left_out = left_out | {chosen}
 
 
-class BranchDiving:
+class BranchDiving(_Dives):
     """Go down the tree by several decisions at once, the most certain ones of a branching rule.
 
     Each step takes the first child (the variable up, the rows together) of the branches whose value
@@ -311,29 +332,9 @@ class BranchDiving:
         max_rounds: int | None = 30,
         time_share: float = 0.25,
     ) -> None:
-        check_number("time_share", time_share, 0.0)
+        super().__init__(every, tol, max_rounds, time_share)
         check_number("share", share, 0.0)
-        check_whole("every", every, 0)
-        check_number("tol", tol, 0.0)
-        if max_rounds is not None:
-            check_whole("max_rounds", max_rounds, 1)
-        self.rules, self.share, self.every = tuple(rules), share, every
-        self.tol, self.max_rounds, self.time_share = tol, max_rounds, time_share
-        self._schedule = _Schedule(every)
-
-    def __call__(self, search: Search, node: Node, relaxation: Relaxation) -> None:
-        """See :class:`Heuristic`."""
-        if self._schedule.is_due(search, node, self.time_share):
-            before = search.objective
-            self.dive(search, node, relaxation)
-            self._schedule.note(search, node, found=search.objective < before)
-
-    def dive(
-        self, search: Search, node: Node, relaxation: Relaxation, seconds: float = math.inf
-    ) -> None:
-        """Dive from a relaxation of the node, for so many seconds at most."""
-        with search.diving(self.time_share, seconds):
-            self._dive(search, node, relaxation)
+        self.rules, self.share = tuple(rules), share
 
     def _dive(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         decisions = list(node.decisions)
@@ -348,23 +349,13 @@ class BranchDiving:
             attempts = [ups[: max(1, math.ceil(self.share * len(ups)))], ups[:1]] if ups else []
             for taken in attempts:
                 more = [decision for own in taken for decision in own]
-                below = self._relaxed(search, [*decisions, *more], relaxation)
+                problem = search.problem([*decisions, *more], near=relaxation.near)
+                below = self._below(search, problem, relaxation)
                 if below.feasible and not search.closes(below.bound):
                     decisions, relaxation = [*decisions, *more], below
                     break
             else:
                 return
-
-    def _relaxed(
-        self, search: Search, decisions: Sequence[Decision], relaxation: Relaxation
-    ) -> Relaxation:
-        problem = search.problem(decisions, near=relaxation.near)
-        below = search.relaxation(
-            problem, tol=self.tol, max_rounds=self.max_rounds, within=_coarse(search, relaxation)
-        )
-        if below.stop_reason is StopReason.INTERRUPTED:
-            raise KeyboardInterrupt
-        return below
 
     def _ups(
         self, search: Search, decisions: Sequence[Decision], relaxation: Relaxation, depth: int

@@ -13,17 +13,16 @@ import pickle
 import threading
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import joblib
 import numpy as np
 
-from cgboost.generation.stabilization import Smoothing
 from cgboost.integer.branching.decisions import Decision
 from cgboost.integer.search_state import Relaxation, Search
-from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.parallel.executors import Executor
 from cgboost.parallel.pickling import pickled, sendable
 
@@ -52,23 +51,14 @@ class NodeTask:
 
 
 @dataclass(frozen=True)
-class _CommonData:
-    """What all nodes have in common."""
-
-    master: LinearMaster
-    smoothing: Smoothing | None
-    objective_step: float | None
-    columns_per_round: int
-    gap: float
-    constant: float
-
-
-@dataclass(frozen=True)
 class _WorkerData:
-    """What workers can read: all but the name of the search is pickled."""
+    """What workers can read: all but the name of the search is pickled.
+
+    ``begin`` makes a search of a pricer and a time limit.
+    """
 
     name: str
-    problem: bytes
+    begin: bytes
     pricer: bytes
     columns: Sequence[bytes]
 
@@ -127,19 +117,18 @@ class ParallelNodes:
 
     def _share(self) -> None:
         search, executor = self._search, self._executor
-        problem = _CommonData(
+        begin = partial(
+            Search,
             search.master.with_rows(copies=search.master.copies),
-            search.smoothing,
-            search.objective_step,
-            search.columns_per_round,
-            search.gap,
-            search.constant,
+            objective_step=search.objective_step,
+            columns_per_round=search.columns_per_round,
+            smoothing=search.smoothing,
+            gap=search.gap,
+            constant=search.constant,
         )
-        problems, pricer = (pickled(own, executor, SENT) for own in (problem, search.pricer))
+        begun, pricer = (pickled(own, executor, SENT) for own in (begin, search.pricer))
         self._n_shared, self._n_readable = len(self._columns), self._n_pickled
-        self._shared = executor.share(
-            _WorkerData(self._name, problems, pricer, tuple(self._columns))
-        )
+        self._shared = executor.share(_WorkerData(self._name, begun, pricer, tuple(self._columns)))
 
 
 class _Worker(threading.local):
@@ -157,17 +146,8 @@ def _solved(shared: _WorkerData, task: bytes, state: _State) -> tuple[None, byte
     """The relaxation of a node, and the columns that were generated for it."""
     own = _worker
     if own.name != shared.name:
-        problem: _CommonData = pickle.loads(shared.problem)
-        own.search = Search(
-            problem.master,
-            pickle.loads(shared.pricer),
-            objective_step=problem.objective_step,
-            columns_per_round=problem.columns_per_round,
-            smoothing=problem.smoothing,
-            gap=problem.gap,
-            constant=problem.constant,
-            time_limit=state.seconds,
-        )
+        begin: Callable[..., Search] = pickle.loads(shared.begin)
+        own.search = begin(pickle.loads(shared.pricer), time_limit=state.seconds)
         own.name, own.n_known = shared.name, 0
     search = own.search
     for columns in (*shared.columns, *state.columns)[own.n_known :]:

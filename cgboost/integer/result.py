@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
-from cgboost.integer.branching.rules import declared_parts
+from cgboost.integer.branching.rules import amounts_of, declared_parts
 
 TREE = {
     "node": np.int64,
@@ -59,10 +59,7 @@ class IntegerSolution:
     @property
     def variables(self) -> dict[Hashable, float]:
         """The nonzero original variables of the solution: Σ_j amount_vj x_j."""
-        amounts: dict[Hashable, float] = {}
-        for column, x in zip(self.columns, self.coef.tolist(), strict=True):
-            for variable, amount in column.variables.items():
-                amounts[variable] = amounts.get(variable, 0.0) + amount * x
+        amounts = amounts_of(self.columns, self.coef)
         return {variable: amount for variable, amount in amounts.items() if amount != 0}
 
     def times(self, unit: float) -> IntegerSolution:

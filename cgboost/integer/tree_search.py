@@ -239,7 +239,7 @@ class TreeSearch:
         if reason is StopReason.TIME:
             for own in self.combining:
                 own.combine(self.search, min(LAST_SECONDS, own.time_limit))
-            if self._gap(self._bound()) <= self.gap:
+            if self.search.distance(self._bound()) <= self.gap:
                 reason, message = self._conclusion()
         if reason in (StopReason.TIME, StopReason.INTERRUPTED):
             reason, message = self._cut_short(reason, message)
@@ -268,7 +268,7 @@ class TreeSearch:
         return BranchAndPriceResult(
             objective=search.objective,
             bound=None if bound == -math.inf else float(bound),
-            gap=self._gap(bound),
+            gap=self.search.distance(bound),
             columns=columns,
             coef=coef,
             n_nodes=len(self.tree.rows),
@@ -355,7 +355,7 @@ class TreeSearch:
         if infeasible or search.closes(bound, node.at_most):
             self._close(node, bound)
             return "infeasible" if infeasible else "cut_off"
-        node = self.current = self._at_least(node, bound)
+        node = self.current = replace(node, bound=bound)
         if not relaxation.feasible:
             words = _unmet(node, relaxation, self.what.pricer)
             if node.number == 0 or not math.isfinite(relaxation.bound):
@@ -489,7 +489,7 @@ class TreeSearch:
             if node.number == 0:
                 search.root_duals = root_prices(search, relaxation)
             bound = max(bound, search.rounded(relaxation.bound))
-            self.current = self._at_least(node, bound)
+            self.current = replace(node, bound=bound)
             if relaxation.stop_reason is StopReason.INVALID_BOUND:
                 raise relaxation.error or CGBoostError(relaxation.message)
             if relaxation.stop_reason is StopReason.TIME:
@@ -596,10 +596,6 @@ class TreeSearch:
 
     # ------------------------------------------------------------------ bounds
 
-    @staticmethod
-    def _at_least(node: Node, bound: float) -> Node:
-        return replace(node, bound=bound)
-
     def _close(self, node: Node, bound: float) -> None:
         """Take note of the bound of a node that is done; another node has what costs more."""
         if self.search.rounded(bound) > node.at_most:
@@ -623,10 +619,7 @@ class TreeSearch:
         """Give the root, if it is cut short, the bound of its rounds so far."""
         if self.current is not None and self.current.number == 0:
             known = self.search.rounded(self.search.root_bound)
-            self.current = self._at_least(self.current, max(self.current.bound, known))
-
-    def _gap(self, bound: float) -> float:
-        return self.search.distance(bound)
+            self.current = replace(self.current, bound=max(self.current.bound, known))
 
     def _record(self, node: Node, status: str) -> None:
         """A row of the table; callbacks; and the end, if the gap is closed."""
@@ -650,7 +643,7 @@ class TreeSearch:
             len(self.open.nodes()) + len(self.waiting),
             bound,
             search.objective,
-            self._gap(bound),
+            self.search.distance(bound),
             len(search.pool),
             search.seconds,
             search.found_by,
@@ -730,7 +723,7 @@ class TreeSearch:
             least = self._least()
             words = f", or costs at least {least:.3g}" if math.isfinite(least) else ""
             return StopReason.INFEASIBLE, f"no integer solution exists{words}"
-        gap = self._gap(self._bound())
+        gap = self.search.distance(self._bound())
         if gap <= PROVEN_GAP:
             return StopReason.OPTIMAL, (
                 f"proven, solution found by {self.search.found_by}{self._without_names()}"

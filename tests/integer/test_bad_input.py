@@ -162,6 +162,8 @@ WRONG: list[tuple[Act, str]] = [
     (search(callbacks=print), "callbacks must be a sequence of callables, got <built-in"),
     (search(start=3), "start must be a sequence of columns, a solution; got 3"),
     (search(start=["ab"]), "start must be a sequence of columns.*among them is 'ab'"),
+    (search(start_duals={"row": 1.0}), "no rows of the master"),
+    (search(start_duals={"a": NAN}), r"start_duals\['a'\] must be a finite number, got nan"),
     (search(executor="processes"), "executor must be None"),
     (search(subgradient="no"), "an object, None or \"auto\", got 'no'"),
     (lambda: BranchAndPrice(None, bounded()), "master must be a LinearMaster, got NoneType"),

@@ -140,6 +140,15 @@ def declared_parts(
     return parts
 
 
+def amounts_of(columns: Iterable[Column], coef: Vector) -> dict[Hashable, float]:
+    """The original variables of a solution: Σ_j amount_vj x_j."""
+    amounts: dict[Hashable, float] = defaultdict(float)
+    for column, x in zip(columns, coef.tolist(), strict=True):
+        for variable, amount in column.variables.items():
+            amounts[variable] += amount * x
+    return amounts
+
+
 class CountBranching:
     """The number of columns, ``Σ_j x_j ≤ ⌊v⌋`` or ``≥ ⌈v⌉``.
 
@@ -386,10 +395,7 @@ class SetBranching:
 
     def _used(self, solution: NodeSolution) -> list[tuple[float, int, list[Hashable], float]]:
         """Sets of which several are used: the second amount, number, variables, every second."""
-        totals: dict[Hashable, float] = defaultdict(float)
-        for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
-            for variable, amount in column.variables.items():
-                totals[variable] += amount * x
+        totals = amounts_of(solution.columns, solution.coef)
         found = []
         for number in dict.fromkeys(n for v in totals for n in self._of.get(v, ())):
             ranked = sorted(self.sets[number], key=lambda v: -totals.get(v, 0.0))

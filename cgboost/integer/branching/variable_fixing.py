@@ -147,14 +147,13 @@ class VariableFixing:
                 return None
         loose = {v for column in pool.columns if not column.integer for v in column.variables}
         return {
-            block: self._of_block(search, problem, block, numbers, reduced[numbers], loose)
+            block: self._of_block(search, block, numbers, reduced[numbers], loose)
             for block, numbers in blocks.items()
         }
 
     def _of_block(
         self,
         search: Search,
-        problem: NodeProblem,
         block: Hashable,
         numbers: Sequence[int],
         reduced: Vector,

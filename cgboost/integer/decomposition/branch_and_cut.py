@@ -18,10 +18,11 @@ import numpy as np
 from cgboost._solvers import run_highs, run_interruptible
 from cgboost.arrays import Vector
 from cgboost.exceptions import BoundError, CGBoostError
+from cgboost.forks import cached_property
 from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import StopReason
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.model import Model, checked, one_threaded_highs
+from cgboost.integer.decomposition.model import Model, checked, filled_highs, set_options
 from cgboost.integer.decomposition.reformulation import Reformulation
 from cgboost.integer.node_selection import Node
 from cgboost.integer.reporting.callbacks import TreeState
@@ -106,15 +107,12 @@ class BranchAndCut:
             If nothing is known by then.
         """
         highs = self.loaded(gap)
-        checked(highs.setOptionValue("output_flag", log), "the option output_flag")
-        if time_limit is not None:
-            _set_time_limit(highs, time_limit)
+        limit = math.inf if time_limit is None else float(time_limit)
+        set_options(highs, output_flag=log, time_limit=limit)
         started = time.perf_counter()
         was_interrupted = run_interruptible(highs)
         if without_costs := self.is_undecided(highs):
-            if time_limit is not None:
-                spent = time.perf_counter() - started
-                _set_time_limit(highs, max(0.0, time_limit - spent))
+            set_options(highs, time_limit=max(0.0, limit - (time.perf_counter() - started)))
             was_interrupted = run_interruptible(highs)
         found = self.outcome(highs, was_interrupted=was_interrupted, without_costs=without_costs)
         if was_interrupted and found.x is None and found.bound is None:
@@ -123,19 +121,11 @@ class BranchAndCut:
 
     def loaded(self, gap: float) -> highspy.Highs:
         """The model in HiGHS."""
-        model, program, highs = self.model, self.model.program, one_threaded_highs()
-        matrix, n = model.matrix, len(model.names)
-        empty, nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
-        columns = (n, program.cost, program.lower, program.upper, 0, empty, empty, nothing)
-        checked(highs.addCols(*columns), "the variables")
-        rows = (len(model.row_names), program.row_lower, program.row_upper, matrix.nnz)
-        entries = (matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32))
-        checked(highs.addRows(*rows, *entries, matrix.data), "the rows")
+        model, program = self.model, self.model.program
+        bounds, sides = (program.lower, program.upper), (program.row_lower, program.row_upper)
+        highs = filled_highs("the model", program.cost, bounds, model.matrix, sides, model.integer)
         checked(highs.changeObjectiveOffset(program.constant), "the constant")
-        whole = (n, np.arange(n, dtype=np.int32), model.integer.astype(np.uint8))
-        checked(highs.changeColsIntegrality(*whole), "the integrality")
-        for name, value in (("mip_rel_gap", gap), ("mip_abs_gap", 0.0)):
-            checked(highs.setOptionValue(name, value), f"the option {name}")
+        set_options(highs, mip_rel_gap=gap, mip_abs_gap=0.0)
         return highs
 
     def is_undecided(self, highs: highspy.Highs) -> bool:
@@ -216,23 +206,22 @@ class BranchAndCut:
         Branch and cut accepts integers and rows that are off by 1e-6, a linear program less.
         """
         model, n = self.model, len(self.model.names)
-        checked(highs.setOptionValue("output_flag", False), "the option output_flag")
+        set_options(
+            highs,
+            output_flag=False,
+            primal_feasibility_tolerance=WHOLE_FEASIBILITY,
+            dual_feasibility_tolerance=WHOLE_FEASIBILITY,
+        )
         whole = np.round(x) + 0.0
         lower, upper = model.program.lower, model.program.upper
         ends = [np.where(model.integer, whole, own) for own in (lower, upper)]
         every = np.arange(n, dtype=np.int32)
         checked(highs.changeColsBounds(n, every, *ends), "the bounds of whole variables")
         checked(highs.changeColsIntegrality(n, every, np.zeros(n, np.uint8)), "the integrality")
-        for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            checked(highs.setOptionValue(name, WHOLE_FEASIBILITY), f"the option {name}")
         checked(run_highs(highs), "the linear program of whole variables")
         if highs.getModelStatus().name != "kOptimal":
             return x
         return np.where(model.integer, whole, np.array(highs.getSolution().col_value))
-
-
-def _set_time_limit(highs: highspy.Highs, seconds: float) -> None:
-    checked(highs.setOptionValue("time_limit", float(seconds)), "the time limit")
 
 
 class PausedCut:
@@ -257,34 +246,53 @@ class PausedCut:
     """
 
     def __init__(self, cut: BranchAndCut, gap: float) -> None:
-        from highspy import cb
-
-        kinds = cb.HighsCallbackType
-        self.bound, self.objective, self._cut = -math.inf, math.inf, cut
+        self.bound, self.objective, self._cut, self._gap = -math.inf, math.inf, cut, gap
         self.x: Vector | None = None
         self._is_cancelled = self._without_costs = False
         self._may_go, self._is_over = threading.Event(), threading.Event()
-        self._highs = cut.loaded(gap)
+        self._thread: threading.Thread | None = None
+
+    @cached_property
+    def _highs(self) -> highspy.Highs:
+        """The model, loaded for the first turn."""
+        from highspy import cb
+
+        kinds, highs = cb.HighsCallbackType, self._cut.loaded(self._gap)
         self._node, self._solution = (
             kinds.kCallbackMipInterrupt,
             kinds.kCallbackMipImprovingSolution,
         )
-        checked(self._highs.setCallback(self._called, None), "callbacks")
         self._kinds = (self._node, kinds.kCallbackSimplexInterrupt, self._solution)
+        checked(highs.setCallback(self._called, None), "callbacks")
         for kind in self._kinds:
-            checked(self._highs.startCallback(kind), "callbacks")
-        self._thread = threading.Thread(target=self._run)  # its end is waited for at exit
+            checked(highs.startCallback(kind), "callbacks")
+        return highs
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it has had a turn."""
+        return self._thread is not None
 
     @property
     def has_ended(self) -> bool:
         """Whether there is an outcome."""
         return self._is_over.is_set()
 
+    @property
+    def known(self) -> CutOutcome | None:
+        """What is known where it is interrupted; None if that is nothing."""
+        if self.x is None and self.bound == -math.inf:
+            return None
+        bound = None if self.bound == -math.inf else min(self.bound, self.objective)
+        return CutOutcome(StopReason.INTERRUPTED, self.objective, bound, self.x)
+
     def go_on(self, seconds: float | None) -> bool:
         """Go on for some seconds, or to the end; whether it has ended."""
         self._may_go.set()
-        if not self._thread.is_alive() and not self._is_over.is_set():
-            self._thread.start()
+        if self._thread is None:  # its end is waited for at exit
+            thread = threading.Thread(target=self._run, args=(self._highs,))
+            thread.start()
+            self._thread = thread
         if not self._is_over.wait(seconds):
             self._may_go.clear()
         return self.has_ended
@@ -299,15 +307,15 @@ class PausedCut:
         """End it."""
         self._is_cancelled = True
         self._may_go.set()
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join(LAST_WAIT)
 
-    def _run(self) -> None:
+    def _run(self, highs: highspy.Highs) -> None:
         try:
-            run_highs(self._highs)
-            if not self._is_cancelled and self._cut.is_undecided(self._highs):
+            run_highs(highs)
+            if not self._is_cancelled and self._cut.is_undecided(highs):
                 self._without_costs = True
-                run_highs(self._highs)
+                run_highs(highs)
         finally:
             self._is_over.set()
 
@@ -342,10 +350,10 @@ class InTurns(Callback):
     ----------
     made : Reformulation or None
         What the tree search solves, once it is there.
+    paused : PausedCut
+        Branch and cut, which begins with its first turn.
     outcome : CutOutcome or None
         That of branch and cut, once it has ended.
-    bound : float
-        That of branch and cut.
     """
 
     def __init__(
@@ -355,43 +363,20 @@ class InTurns(Callback):
         share: float = SHARE_OF_FOUND,
         time_limit: float | None = None,
     ) -> None:
-        self._cut, self._gap, self._share = cut, gap, share
+        self._model, self._gap, self._share = cut.model, gap, share
+        self.paused = PausedCut(cut, gap)
         self._time_limit = math.inf if time_limit is None else time_limit
         self.made: Reformulation | None = None
         self._spent, self._offered = 0.0, math.inf
         self._started = time.perf_counter()
         self._objective, self._best_bound = math.inf, -math.inf
-        self._running: PausedCut | None = None
         self.outcome: CutOutcome | None = None
 
     @property
     def _constant(self) -> float:
         """What every solution costs besides the columns of the search."""
         own = 0.0 if self.made is None else self.made.constant
-        return self._cut.model.program.constant + own
-
-    @property
-    def bound(self) -> float:
-        """See the class."""
-        return -math.inf if self._running is None else self._running.bound
-
-    @property
-    def x(self) -> Vector | None:
-        """See the class."""
-        return None if self._running is None else self._running.x
-
-    @property
-    def objective(self) -> float:
-        """See the class."""
-        return math.inf if self._running is None else self._running.objective
-
-    @property
-    def known(self) -> CutOutcome | None:
-        """What branch and cut knows where it is interrupted; None if that is nothing."""
-        if self.x is None and self.bound == -math.inf:
-            return None
-        bound = None if self.bound == -math.inf else min(self.bound, self.objective)
-        return CutOutcome(StopReason.INTERRUPTED, self.objective, bound, self.x)
+        return self._model.program.constant + own
 
     def __call__(self, current: TreeState) -> bool:
         """After a node; whether the model is solved."""
@@ -405,15 +390,14 @@ class InTurns(Callback):
             self.end()
         if self.outcome is not None:
             return self.outcome.is_conclusive
-        if self._running is None:
+        if not self.paused.has_begun:
             return False
-        objective = min(self.objective, self._objective)
-        return relative(objective, max(self.bound, self._best_bound)) <= self._gap
+        objective = min(self.paused.objective, self._objective)
+        return relative(objective, max(self.paused.bound, self._best_bound)) <= self._gap
 
     def end(self) -> CutOutcome:
         """The outcome of branch and cut, which has ended."""
-        assert self._running is not None
-        self.outcome = self._running.outcome()
+        self.outcome = self.paused.outcome()
         return self.outcome
 
     def take_turn(self) -> bool:
@@ -425,22 +409,20 @@ class InTurns(Callback):
         now = time.perf_counter()
         passed = now - self._started
         behind = (self._share * passed - self._spent) / (1.0 - self._share)
-        if self._running is not None and self._running.has_ended:
+        if self.paused.has_ended:
             return True
         if behind < TURN:
             return False
-        if self._running is None:
-            self._running = PausedCut(self._cut, self._gap)
-        has_ended = self._running.go_on(min(behind, max(TURN, self._time_limit - passed)))
+        has_ended = self.paused.go_on(min(behind, max(TURN, self._time_limit - passed)))
         self._spent += time.perf_counter() - now
         return has_ended
 
     def heuristic(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """Offer the last solution to the search; see :class:`~cgboost.integer.heuristics`."""
-        x, made = self.x, self.made
-        if x is None or made is None or self.objective >= self._offered:
+        x, made, objective = self.paused.x, self.made, self.paused.objective
+        if x is None or made is None or objective >= self._offered:
             return
-        self._offered = self.objective
+        self._offered = objective
         columns, counts = made.columns_of(x)
         taken: dict[int, float] = {}
         for number, count in zip(search.pool.add(columns).tolist(), counts, strict=True):
@@ -453,8 +435,9 @@ class InTurns(Callback):
         if cut is not None and cut.is_conclusive:
             objective, bound, reason = cut.objective, cut.bound, cut.stop_reason
         else:
-            objective, reason = min(self.objective, tree.objective + own), tree.stop_reason
-            bound = max(self.bound, -math.inf if tree.bound is None else tree.bound + own)
+            objective = min(self.paused.objective, tree.objective + own)
+            reason = tree.stop_reason
+            bound = max(self.paused.bound, -math.inf if tree.bound is None else tree.bound + own)
             if reason is StopReason.CALLBACK and relative(objective, bound) <= self._gap:
                 reason = StopReason.GAP
         return replace(
@@ -469,11 +452,11 @@ class InTurns(Callback):
         """Raise a BoundError if the tree's bound is above a solution of branch and cut."""
         if tree.bound is None:
             return
-        bound = tree.bound + self._constant
-        if bound - self.objective > INTEGRAL * max(1.0, abs(self.objective)):
+        bound, objective = tree.bound + self._constant, self.paused.objective
+        if bound - objective > INTEGRAL * max(1.0, abs(objective)):
             raise BoundError(
                 f"the bound {bound:.10g} of the tree search is above the objective "
-                f"{self.objective:.10g} of a solution that branch and cut has found"
+                f"{objective:.10g} of a solution that branch and cut has found"
             )
 
     def rest(self, seconds: float | None) -> CutOutcome | None:
@@ -484,22 +467,19 @@ class InTurns(Callback):
         KeyboardInterrupt
             If nothing is known by then.
         """
-        if self._running is None or self.outcome is not None:
+        if not self.paused.has_begun or self.outcome is not None:
             return self.outcome
         reason = StopReason.TIME
         try:
-            if self._running.go_on(seconds):
+            if self.paused.go_on(seconds):
                 return self.end()
         except KeyboardInterrupt:
-            if self.known is None:
+            if self.paused.known is None:
                 raise
             reason = StopReason.INTERRUPTED
-        return replace(self.known or CutOutcome(reason, math.inf, None, None), stop_reason=reason)
-
-    def stop(self) -> None:
-        """End branch and cut."""
-        if self._running is not None:
-            self._running.close()
+        return replace(
+            self.paused.known or CutOutcome(reason, math.inf, None, None), stop_reason=reason
+        )
 
 
 def cost_unit(cost: Vector) -> float:

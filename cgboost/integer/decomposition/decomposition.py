@@ -19,6 +19,7 @@ import numpy as np
 
 from cgboost.arrays import Vector
 from cgboost.exceptions import CGBoostError, PersistenceError, ResumeError
+from cgboost.generation.callbacks import as_callback, keeps_records
 from cgboost.generation.history import StopReason
 from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.branching.decisions import check_number, check_whole
@@ -46,7 +47,7 @@ from cgboost.integer.decomposition.reformulation import (
 )
 from cgboost.integer.decomposition.row_names import BlockName
 from cgboost.integer.decomposition.structure_files import read_structure
-from cgboost.integer.reporting.callbacks import in_own_sense
+from cgboost.integer.reporting.callbacks import OwnSense
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.integer.search_state import MOST_SOLUTIONS
@@ -350,7 +351,7 @@ class Decomposition:
         except SolvedMeanwhileError:
             return self._of_cut(turns.end(), self._in_turns(verbose), self.structure)
         finally:
-            turns.stop()
+            turns.paused.close()
 
     def _of_blocks(
         self,
@@ -376,10 +377,13 @@ class Decomposition:
         def value(cost: float) -> float:
             return self._unit * self.model.in_own_sense(cost + constant)
 
-        told = [*options.pop("callbacks", ())]
+        told = [*map(as_callback, options.pop("callbacks", ()))]
         if verbose:
             told.append(TreeProgress(every_node=verbose > 1))
-        own["callbacks"] = [*(in_own_sense(each, value, turns.joined) for each in told), turns]
+        seeing = (
+            each if keeps_records(each) else OwnSense(each, value, turns.joined) for each in told
+        )
+        own["callbacks"] = [*seeing, turns]
         own["heuristics"] = [turns.heuristic, *made.heuristics]
         if made.pricer.is_here:
             for problem in made.pricer.problems:
@@ -406,9 +410,9 @@ class Decomposition:
         except CGBoostError as error:
             return str(error)
         except KeyboardInterrupt:  # the tree search has neither solution nor bound
-            if turns.known is None:
+            if turns.paused.known is None:
                 raise
-            return self._of_cut(turns.known, f"Ctrl-C; {self.why}", self.structure)
+            return self._of_cut(turns.paused.known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             made.pricer.close()
 
@@ -458,9 +462,9 @@ class Decomposition:
             if relative(whole, objective) > max(gap, INTEGRAL):
                 return None
             objective = whole
-        if turns.x is not None and turns.objective < objective:
-            x, objective = turns.x, turns.objective
-        bounds = [turns.bound] + ([] if tree.bound is None else [tree.bound + constant])
+        if turns.paused.x is not None and turns.paused.objective < objective:
+            x, objective = turns.paused.x, turns.paused.objective
+        bounds = [turns.paused.bound] + ([] if tree.bound is None else [tree.bound + constant])
         bound = WITHOUT_OPTIMUM.get(reason, min(max(bounds), objective))
         if reason in (StopReason.CALLBACK, StopReason.TIME) and relative(objective, bound) <= gap:
             reason = StopReason.GAP

@@ -238,17 +238,44 @@ def model_of(parts: ModelParts) -> Model:
     return Model(parts.program(), tuple(parts.rows), tuple(parts.names), parts.maximize)
 
 
-def one_threaded_highs() -> highspy.Highs:
-    """A model of HiGHS that prints nothing and runs in one thread."""
+def filled_highs(
+    what: str,
+    cost: Vector,
+    bounds: tuple[Vector, Vector],
+    matrix: sp.csr_array,
+    sides: tuple[Vector, Vector],
+    integer: Mask | None = None,
+) -> highspy.Highs:
+    """A model of HiGHS that prints nothing and runs in one thread; ``what`` is for messages."""
     highs: highspy.Highs = quiet_highs()
-    checked(highs.setOptionValue("threads", 1), "the option threads")
+    set_options(highs, threads=1)
+    n, empty = len(cost), np.zeros(0, dtype=np.int32)
+    columns = highs.addCols(n, cost, *bounds, 0, empty, empty, np.zeros(0))
+    checked(columns, f"the variables of {what}")
+    entries = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32), matrix.data
+    checked(highs.addRows(len(sides[0]), *sides, matrix.nnz, *entries), f"the rows of {what}")
+    if integer is not None:
+        kinds = np.arange(n, dtype=np.int32), integer.astype(np.uint8)
+        checked(highs.changeColsIntegrality(n, *kinds), f"the integrality of {what}")
     return highs
+
+
+def set_options(highs: highspy.Highs, **options: Any) -> None:
+    """Set options of HiGHS by their names."""
+    for name, value in options.items():
+        checked(highs.setOptionValue(name, value), f"the option {name}")
 
 
 def checked(status: Any, what: str) -> None:
     """Raise a ModelError if a call of HiGHS reports an error."""
     if status.name == "kError":
         raise ModelError(f"HiGHS reports an error for {what}")
+
+
+def whole_ends(lower: Vector, upper: Vector, integer: Mask) -> tuple[Vector, Vector]:
+    """Bounds, those of integer variables rounded to whole numbers."""
+    inner = np.ceil(lower - INTEGRAL), np.floor(upper + INTEGRAL)
+    return np.where(integer, inner[0], lower), np.where(integer, inner[1], upper)
 
 
 def from_highs(highs: highspy.Highs) -> Model:

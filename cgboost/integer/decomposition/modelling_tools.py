@@ -7,7 +7,7 @@ mixed-integer linear program raises a ModelError with its name.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,7 @@ MAXIMIZE = -1
 
 def read_pulp(problem: Any) -> ModelParts:
     """The parts of a ``pulp.LpProblem``; names are those that PuLP makes (a blank is ``_``)."""
-    if not hasattr(problem, "constraints"):
-        raise TypeError(f"expected a pulp.LpProblem, got {type(problem).__name__}")
+    _require(problem, "constraints", "pulp.LpProblem")
     if problem.sos1 or problem.sos2:
         raise ModelError("special ordered sets cannot be decomposed")
     parts = ModelParts(maximize=problem.sense == MAXIMIZE)
@@ -138,8 +137,7 @@ def read_linopy(model: Any) -> ModelParts:
     An entry is called ``x[a,0]`` by its coordinates, one without any ``x``. What is masked is no
     part of the model. Rows are those of ``model.matrices``: before a solve, which may drop some.
     """
-    if not hasattr(model, "matrices"):
-        raise TypeError(f"expected a linopy.Model, got {type(model).__name__}")
+    _require(model, "matrices", "linopy.Model")
     if model.objective.is_quadratic:
         raise ModelError("the objective is quadratic: only linear ones can be decomposed")
     if getattr(model.variables, "sos", None):
@@ -157,10 +155,7 @@ def read_linopy(model: Any) -> ModelParts:
         return parts
     matrix = sp.csr_array(own.A)
     for row, (label, side, sense) in enumerate(zip(own.clabels, own.b, own.sense, strict=True)):
-        part = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        terms = zip(matrix.indices[part].tolist(), matrix.data[part].tolist(), strict=True)
-        lower, upper = None if sense == "<" else side, None if sense == ">" else side
-        parts.add_row(_name(model.constraints, label), terms, lower, upper)
+        parts.add_row(_name(model.constraints, label), _terms(matrix, row), *_sides(sense, side))
     return parts
 
 
@@ -180,8 +175,7 @@ def read_mip(model: Any) -> ModelParts:
     Python-mip itself writes ``x + x`` for two terms of one variable object as ``x``: use ``2 * x``
     or ``xsum``.
     """
-    if not hasattr(model, "constrs"):
-        raise TypeError(f"expected a mip.Model, got {type(model).__name__}")
+    _require(model, "constrs", "mip.Model")
     if _has_sets(model.solver):
         raise ModelError("special ordered sets cannot be decomposed")
     if model.lazy_constrs_generator is not None:
@@ -198,11 +192,8 @@ def read_mip(model: Any) -> ModelParts:
     for variable, value in objective.expr.items():
         parts.cost[number[variable.idx]] = float(value)
     for row in model.constrs:
-        expression, side = row.expr, float(row.rhs)
-        terms = [(number[variable.idx], value) for variable, value in expression.expr.items()]
-        lower = None if expression.sense == "<" else side
-        upper = None if expression.sense == ">" else side
-        parts.add_row(row.name, terms, lower, upper)
+        terms = [(number[variable.idx], value) for variable, value in row.expr.expr.items()]
+        parts.add_row(row.name, terms, *_sides(row.expr.sense, float(row.rhs)))
     return parts
 
 
@@ -290,8 +281,7 @@ def _of_proto(proto: Any) -> ModelParts:
 
 def read_scip(model: Any) -> ModelParts:
     """The parts of a ``pyscipopt.Model``, as they were before it was solved."""
-    if not hasattr(model, "getConss"):
-        raise TypeError(f"expected a pyscipopt.Model, got {type(model).__name__}")
+    _require(model, "getConss", "pyscipopt.Model")
     infinity = model.infinity()
 
     def end(value: float) -> float | None:
@@ -335,8 +325,7 @@ LEAST_INFINITE = 1e20
 
 def read_gurobi(model: Any) -> ModelParts:
     """The parts of a ``gurobipy.Model``; changes that are still pending are taken in by it."""
-    if not hasattr(model, "getConstrs"):
-        raise TypeError(f"expected a gurobipy.Model, got {type(model).__name__}")
+    _require(model, "getConstrs", "gurobipy.Model")
     model.update()
     others = {
         "quadratic constraints": model.NumQConstrs,
@@ -362,15 +351,29 @@ def read_gurobi(model: Any) -> ModelParts:
         )
     matrix = sp.csr_array(model.getA())
     for place, row in enumerate(model.getConstrs()):
-        part = slice(matrix.indptr[place], matrix.indptr[place + 1])
-        terms = zip(matrix.indices[part].tolist(), matrix.data[part].tolist(), strict=True)
-        lower, upper = None if row.Sense == "<" else row.RHS, None if row.Sense == ">" else row.RHS
-        parts.add_row(row.ConstrName, terms, lower, upper)
+        parts.add_row(row.ConstrName, _terms(matrix, place), *_sides(row.Sense, row.RHS))
     return parts
 
 
 def _end(value: float) -> float | None:
     return value if abs(value) < LEAST_INFINITE else None
+
+
+def _require(model: Any, attribute: str, kind: str) -> None:
+    """Raise a TypeError for another object of the tool's."""
+    if not hasattr(model, attribute):
+        raise TypeError(f"expected a {kind}, got {type(model).__name__}")
+
+
+def _sides(sense: str, side: float) -> tuple[float | None, float | None]:
+    """Ends of a row of the sense ``<``, ``=`` or ``>``."""
+    return None if sense == "<" else side, None if sense == ">" else side
+
+
+def _terms(matrix: sp.csr_array, row: int) -> Iterator[tuple[int, float]]:
+    """Variables and values of a row."""
+    part = slice(matrix.indptr[row], matrix.indptr[row + 1])
+    return zip(matrix.indices[part].tolist(), matrix.data[part].tolist(), strict=True)
 
 
 READERS: dict[str, Callable[[Any], ModelParts]] = {

@@ -37,6 +37,7 @@ from cgboost.integer.branching.rules import (
     VariableBranching,
 )
 from cgboost.integer.decomposition.blocks import Positions, Structure
+from cgboost.integer.decomposition.model import whole_ends
 from cgboost.integer.decomposition.pricing.block import Block
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.decomposition.pricing.ray_problem import has_rays
@@ -341,9 +342,7 @@ def _with_rows(linking: sp.csr_array, n_rows: int) -> sp.csr_array:
 def _ends(structure: Structure) -> tuple[Vector, Vector]:
     """Bounds of the variables, those of integer ones rounded to whole numbers."""
     model = structure.model
-    lower, upper = model.program.lower.copy(), model.program.upper.copy()
-    lower[model.integer] = np.ceil(lower[model.integer] - INTEGRAL)
-    upper[model.integer] = np.floor(upper[model.integer] + INTEGRAL)
+    lower, upper = whole_ends(model.program.lower, model.program.upper, model.integer)
     crossed = np.flatnonzero(lower > upper)
     if crossed.size:
         raise NotDecomposableError(

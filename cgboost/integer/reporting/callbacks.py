@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cgboost.generation.callbacks import Callback, as_callback, keeps_records
+from cgboost.generation.callbacks import Callback
 from cgboost.integer.result import BranchAndPriceResult
 
 
@@ -38,30 +38,18 @@ class TreeState:
     found_by: str = ""
 
 
-def in_own_sense(
-    callback: Callable[[TreeState], Any],
-    value: Callable[[float], float],
-    ended: Callable[[BranchAndPriceResult], BranchAndPriceResult],
-) -> Callback:
-    """A callback whose objective and bound have the sense and the constant of the model.
-
-    One that keeps records gets those of the search, from which this goes on.
+class OwnSense(Callback):
+    """A callback whose objective and bound have the sense and the constant of a model.
 
     Parameters
     ----------
-    callback : callable
-        As for :class:`~cgboost.BranchAndPrice`.
+    callback : Callback
+        One that keeps no records: these are of the search, from which it goes on.
     value : callable
         The value in the model of one in the search, which minimises.
     ended : callable
         What has come of the search, from its result.
     """
-    own = as_callback(callback)
-    return own if keeps_records(own) else OwnSense(own, value, ended)
-
-
-class OwnSense(Callback):
-    """See :func:`in_own_sense`."""
 
     def __init__(
         self,

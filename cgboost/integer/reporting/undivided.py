@@ -18,6 +18,7 @@ from cgboost.integer.branching.rules import (
     NodeSolution,
     RyanFoster,
     VariableBranching,
+    amounts_of,
 )
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.pricing.blockwise import BlockwisePricer
@@ -90,7 +91,8 @@ def _of_variables(rule: VariableBranching, solution: NodeSolution, respects_rows
             f"the column {bare[0].key!r} is taken in part and has no variables: say which, and how "
             "much of each, by Column(variables=…)"
         )
-    free, (totals, parts) = rule.free(solution), _totals(solution)
+    free, parts = rule.free(solution), _in_blocks(solution)
+    totals = amounts_of(solution.columns, solution.coef)
     split = [v for v, z in totals.items() if _is_fractional(z)]
     tied = [v for v in split if v not in free]
     if tied:
@@ -206,14 +208,10 @@ def _fractional(solution: NodeSolution) -> list[Column]:
     return [solution.columns[j] for j in np.flatnonzero(solution.fractional).tolist()]
 
 
-def _totals(
-    solution: NodeSolution,
-) -> tuple[dict[Hashable, float], dict[tuple[Hashable | None, Hashable], float]]:
-    """Amounts of all variables, in all and in each block."""
-    totals: dict[Hashable, float] = defaultdict(float)
+def _in_blocks(solution: NodeSolution) -> dict[tuple[Hashable | None, Hashable], float]:
+    """Amounts of all variables in each block."""
     parts: dict[tuple[Hashable | None, Hashable], float] = defaultdict(float)
     for column, x in zip(solution.columns, solution.coef.tolist(), strict=True):
         for variable, amount in column.variables.items():
-            totals[variable] += amount * x
             parts[column.block, variable] += amount * x
-    return totals, parts
+    return parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -70,16 +70,14 @@ class RoutingData:
     def first(self, n_customers: int) -> RoutingData:
         """The instance of its first customers, as Solomon's of 25 and 50 are made."""
         nodes = slice(n_customers + 1)
-        return RoutingData(
-            f"{self.name}, {n_customers} customers",
-            self.cost[nodes, nodes],
-            self.depots,
-            self.demand[nodes],
-            self.capacity,
-            None if self.windows is None else self.windows[nodes],
-            None if self.service is None else self.service[nodes],
-            None if self.coordinates is None else self.coordinates[nodes],
-            self.n_vehicles,
+        return replace(
+            self,
+            name=f"{self.name}, {n_customers} customers",
+            cost=self.cost[nodes, nodes],
+            demand=self.demand[nodes],
+            windows=None if self.windows is None else self.windows[nodes],
+            service=None if self.service is None else self.service[nodes],
+            coordinates=None if self.coordinates is None else self.coordinates[nodes],
         )
 
     def pricer(self, **options: Any) -> RoutingPricer:

@@ -12,10 +12,9 @@ from tests.cases import Case
 Blocks = dict[str, object]
 
 
-def assignment(seed: int) -> tuple[Model, Blocks]:
+def assignment(seed: int, agents: int = 3, jobs: int = 8) -> tuple[Model, Blocks]:
     """Generalised assignment, to be maximised: every agent is another knapsack."""
     rng = np.random.default_rng(seed)
-    agents, jobs = 3, 8
     n = agents * jobs
     matrix = np.vstack(
         [np.tile(np.eye(jobs), agents), np.kron(np.eye(agents), np.zeros((1, jobs)))]

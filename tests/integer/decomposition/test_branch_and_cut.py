@@ -126,7 +126,7 @@ def test_ctrl_c_within_a_pricing_problem_ends_the_search(monkeypatch: pytest.Mon
     def struck(self: InTurns) -> bool:
         caller = sys._getframe(1).f_code.co_name
         is_solved = caller != "reformulated" and take_turn(self)
-        if caller == "asked" and self.x is not None:
+        if caller == "asked" and self.paused.x is not None:
             signal.raise_signal(signal.SIGINT)
         return is_solved
 
@@ -198,7 +198,7 @@ def test_ctrl_c_does_not_wait_for_a_pricing_problem(monkeypatch: pytest.MonkeyPa
 
     def struck(self: InTurns) -> bool:
         has_ended = take_turn(self)
-        if self.known or has_ended or share == 0.0:
+        if self.paused.known or has_ended or share == 0.0:
             signal.raise_signal(signal.SIGINT)
         return has_ended
 
@@ -329,8 +329,8 @@ def test_a_bound_above_a_solution_is_no_bound(monkeypatch: pytest.MonkeyPatch) -
     turns._started = -1e9
     turns.waiting(TreeState(1, 1, -INF, INF, INF, 0, 0.0))
     assert turns.outcome is not None
-    turns.stop()
-    too_high = turns.objective + 100.0
+    turns.paused.close()
+    too_high = turns.paused.objective + 100.0
     tree = BranchAndPriceResult(INF, too_high, INF, (), np.zeros(0), 1, 0, StopReason.TIME, "", {})
     with pytest.raises(BoundError, match="above the objective"):
         turns.check_bound(tree)
@@ -359,9 +359,7 @@ def _refused(self: Any, *_: Any, **__: Any) -> Any:
 
 
 def _begun(turns: InTurns) -> bool:
-    if turns._running is None:
-        turns._running = PausedCut(turns._cut, 0.0)
-    return turns._running.go_on(0.0)
+    return turns.paused.go_on(0.0)
 
 
 @pytest.mark.parametrize("maximize", [False, True])
@@ -393,15 +391,6 @@ def test_costs_in_any_unit(blocks: str, maximize: bool) -> None:
             assert result.tree is not None
             assert result.tree.objective / unit == pytest.approx(sign * best)
             assert seen[-1].objective / unit == pytest.approx(best)
-
-
-@pytest.mark.parametrize("blocks", [{}, None])
-def test_options_are_checked_whoever_solves(blocks: Any) -> None:
-    """A negative time and a gap that is no number, before anything is solved."""
-    model, _ = assignment(0)
-    for options, words in (({"time_limit": -1.0}, "time_limit"), ({"gap": "x"}, "gap")):
-        with pytest.raises(ValueError, match=f"{words} must be a number of at least 0"):
-            decompose(model, blocks).solve(**options)
 
 
 @pytest.mark.parametrize(

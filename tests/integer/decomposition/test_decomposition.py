@@ -24,7 +24,7 @@ from cgboost.integer.decomposition.pricing.assignment_block import AssignmentBlo
 from cgboost.integer.decomposition.pricing.knapsack_block import KnapsackBlock
 from cgboost.integer.decomposition.pricing.path_block import PathBlock
 from cgboost.integer.decomposition.reformulation import reformulated
-from solvers import Program, solve
+from solvers import Program
 from tests.cases import law
 
 from .cases import (
@@ -45,7 +45,6 @@ from .cases import (
     stock,
     with_slack,
 )
-from .test_structure import assignment as many_jobs
 
 
 def compact(model: Any, **options: Any) -> Any:
@@ -207,30 +206,6 @@ def test_variables_without_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.stop_reason, result.objective) == (StopReason.OPTIMAL, -1)
 
 
-def test_a_problem_of_cvxpy() -> None:
-    """The answer of a CVXPY problem has the names of its entries."""
-    x = cp.Variable((2, 3), boolean=True, name="x")
-    profit, weight = np.array([[6, 5, 4], [5, 7, 3]]), np.array([[3, 4, 2], [2, 5, 3]])
-    rows = [cp.sum(x[:, j]) <= 1 for j in range(3)]
-    rows += [weight[i] @ x[i] <= 6 for i in range(2)]
-    problem = cp.Problem(cp.Maximize(cp.sum(cp.multiply(profit, x)) + 1), rows)
-    result = decompose(problem, {"r3": 0, "r4": 1}).solve()
-    problem.solve(solver="HIGHS")
-    assert result.objective == pytest.approx(problem.value)
-    assert result.bound == pytest.approx(problem.value)
-    assert set(result.x) == {f"x[{i},{j}]" for i in range(2) for j in range(3)}
-
-
-def test_generalised_assignment_with_many_jobs() -> None:
-    """Blocks are found where most rows link, and the optimum is that of plain HiGHS."""
-    model = many_jobs(2, 24)
-    result = decompose(model).solve()
-    assert result.structure is not None
-    assert result.structure.n_blocks == 2
-    assert result.stop_reason is StopReason.OPTIMAL
-    assert result.objective == pytest.approx(solve(model.program, "highs").objective)
-
-
 def test_many_equal_blocks() -> None:
     """Ten thousand of them are one pricing problem; all have their part of the answer."""
     n = 10_000
@@ -338,6 +313,8 @@ def test_a_search_of_another_model_does_not_go_on(
         ({"timelimit": 3}, r"'timelimit'.*; did you mean 'time_limit'\?"),
         ({"verbose": "x"}, "verbose must be"),
         ({"verbose": -1}, "verbose must be"),
+        ({"time_limit": -1.0}, "time_limit must be a number of at least 0"),
+        ({"gap": "x"}, "gap must be a number of at least 0"),
     ],
 )
 def test_options_are_checked_whoever_solves_the_model(options: dict[str, Any], words: str) -> None:

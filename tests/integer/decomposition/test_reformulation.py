@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from cgboost import decompose
-from cgboost.generation.history import StopReason
 from cgboost.integer import ComponentBranching, RyanFoster, VariableBranching
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.model import as_model
-from cgboost.integer.decomposition.reformulation import NotDecomposableError, reformulated
+from cgboost.integer.decomposition.reformulation import reformulated
 from solvers import Program
 
 from .cases import model_of
@@ -75,12 +73,3 @@ def test_pairs_are_taken_where_every_column_is_whole(given: Structure, pairs: bo
     """Ryan and Foster's rule needs rows of 0/1 columns; of covers, if less of one is a column."""
     rules = [rule for rule in reformulated(given).branching if isinstance(rule, RyanFoster)]
     assert bool(rules) is pairs
-
-
-def test_no_whole_value_between_bounds() -> None:
-    """Nothing is decomposed, and branch and cut says that nothing is feasible."""
-    program = Program(np.ones(3), np.eye(3), -1, 1, [0, 0, 0.25], [1, 1, 0.75], None, np.ones(3))
-    model = as_model(program)
-    with pytest.raises(NotDecomposableError, match="'x2' has no whole value"):
-        reformulated(structure_of(model, {"r0": 0, "r1": 1}))
-    assert decompose(model, {"r0": 0, "r1": 1}).solve().stop_reason is StopReason.INFEASIBLE

@@ -19,7 +19,7 @@ from cgboost.integer.decomposition.structure_files import (
 )
 from solvers import Program
 
-from .cases import BLOCKS, program
+from .cases import BLOCKS, assignment, program
 
 ROWS = ("link", "a", "b", "c")
 NAMES = ("x1", "x2", "y1", "y2", "z1", "z2", "free")
@@ -178,24 +178,10 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ blocks that nobody names
 
 
-def assignment(n_agents: int = 3, n_jobs: int = 6) -> Model:
-    """Generalised assignment: jobs are equations with coefficients 1, agents are knapsacks."""
-    rng = np.random.default_rng(0)
-    n = n_agents * n_jobs
-    matrix = np.zeros((n_jobs + n_agents, n))
-    for i in range(n_agents):
-        for j in range(n_jobs):
-            matrix[j, i * n_jobs + j] = 1
-            matrix[n_jobs + i, i * n_jobs + j] = rng.integers(2, 9)
-    low = np.r_[np.ones(n_jobs), np.full(n_agents, -INF)]
-    high = np.r_[np.ones(n_jobs), np.full(n_agents, 15.0 * max(1, n_jobs // (2 * n_agents)))]
-    return as_model(Program(rng.integers(1, 9, n), matrix, low, high, 0, 1, None, np.ones(n)))
-
-
 @pytest.mark.parametrize(("n_agents", "n_jobs"), [(3, 6), (3, 30), (5, 50), (2, 300)])
 def test_knapsacks_become_blocks(n_agents: int, n_jobs: int) -> None:
     """The jobs link, each agent is a block, though more than nine of ten rows may link."""
-    best = detect(assignment(n_agents, n_jobs))
+    best = detect(assignment(0, n_agents, n_jobs)[0])
     assert best is not None
     assert best.structure.linking_rows.tolist() == list(range(n_jobs))
     assert best.structure.n_blocks == n_agents

@@ -5,12 +5,10 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from cgboost import decompose
 from cgboost.integer.decomposition.model_parts import ModelError, ModelParts
 from tests.integer.decomposition.tool_models import REFUSED, TOOLS
 
@@ -60,27 +58,6 @@ def test_tools_say_the_same(tool: str) -> None:
     assert ("refusal" in found) == (tool in REFUSED)
 
 
-def test_blocks_by_a_function_of_names() -> None:
-    """A function of the names of rows gives the blocks that the mapping of its values gives."""
-    parts = ModelParts()
-    for i in range(2):
-        for j in range(3):
-            parts.add_variable(f"x_{i}_{j}", 0, 1, whole=True, cost=1.0 + i + j)
-    for j in range(3):
-        parts.add_row(f"job_{j}", [(j, 1.0), (3 + j, 1.0)], 1.0, 1.0)
-    for i in range(2):
-        parts.add_row(f"agent_{i}", [(3 * i + j, 1.0) for j in range(3)], None, 2.0)
-    from cgboost.integer.decomposition.model import model_of
-
-    model = model_of(parts)
-    found = decompose(model, lambda row: row if row.startswith("agent") else None)
-    same = decompose(model, {"agent_0": "agent_0", "agent_1": "agent_1"})
-    assert found.structure is not None
-    assert same.structure is not None
-    assert found.structure.block_of_row.tolist() == same.structure.block_of_row.tolist()
-    assert found.solve().objective == same.solve().objective == pytest.approx(7.0)
-
-
 def test_parts_refuse_names_that_are_not_unique() -> None:
     """Two variables, or two rows, of one name are refused with the name."""
     parts = ModelParts()
@@ -90,9 +67,3 @@ def test_parts_refuse_names_that_are_not_unique() -> None:
     parts.add_row("r", [(0, 1.0)], None, 1.0)
     with pytest.raises(ModelError, match="two rows have the name 'r'"):
         parts.add_row("r", [(0, 1.0)], None, 1.0)
-
-
-def test_other_objects_are_refused() -> None:
-    """What is no model is refused with a list of what is one."""
-    with pytest.raises(TypeError, match="pulp.*pyomo.*got SimpleNamespace"):
-        decompose(SimpleNamespace())

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from cgboost.arrays import Mask, Vector
-from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Positions
+from cgboost.integer.decomposition.model import whole_ends
 from cgboost.integer.decomposition.pricing.block import NO_POINT, Block, BlockRequest, Found
 from cgboost.integer.decomposition.pricing.network import two_colouring
 
@@ -67,7 +67,7 @@ class AssignmentBlock:
 
     def solve(self, request: BlockRequest) -> Found | None:
         """The least cost between bounds, unless they are fractional."""
-        lower, upper = self._whole(request)
+        lower, upper = whole_ends(request.lower, request.upper, self._integer)
         if (lower > np.minimum(upper, 1.0)).any():
             return NO_POINT
         forced, allowed = lower > 0, upper > 0
@@ -108,14 +108,6 @@ class AssignmentBlock:
         z, used = np.zeros(cost.size), np.concatenate(chosen)
         z[used[used >= 0]] = 1.0
         return Found(float(cost @ z), [z])
-
-    def _whole(self, request: BlockRequest) -> tuple[Vector, Vector]:
-        """Bounds, those of integer variables rounded to whole numbers."""
-        lower, upper = np.ceil(request.lower - INTEGRAL), np.floor(request.upper + INTEGRAL)
-        return (
-            np.where(self._integer, lower, request.lower),
-            np.where(self._integer, upper, request.upper),
-        )
 
 
 def _graph_of(block: Block) -> _Graph | None:

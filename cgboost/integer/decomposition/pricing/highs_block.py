@@ -16,7 +16,7 @@ from cgboost.arrays import Vector
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together
 from cgboost.integer.branching.rules import INTEGRAL
-from cgboost.integer.decomposition.model import checked, one_threaded_highs
+from cgboost.integer.decomposition.model import checked, filled_highs, set_options
 from cgboost.integer.decomposition.pricing.block import (
     NO_POINT,
     Block,
@@ -74,26 +74,22 @@ class HighsBlock:
         self._extra: tuple[Any, ...] = ()
         self._counts: list[Any] = []
         self._places: list[int] = []
-        self._highs = one_threaded_highs()
-        empty, nothing = np.zeros(0, dtype=np.int32), np.zeros(0)
-        sizes = (self._n, block.cost, block.lower, block.upper, 0)
-        self._call("addCols", *sizes, empty, empty, nothing)
-        matrix = sp.csr_array(block.matrix)
-        self._call(
-            "addRows", len(block.row_lower), block.row_lower, block.row_upper, matrix.nnz,
-            matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32), matrix.data,
-        )  # fmt: skip
-        kinds = block.integer.astype(np.uint8)
-        self._call("changeColsIntegrality", self._n, self._all, kinds)
-        for name, value in (
-            ("mip_rel_gap", 0.0),
-            ("mip_abs_gap", ZERO_REDUCED_COST),
-            ("presolve", "off" if self._n < SMALL else "choose"),
-        ):
-            self._call("setOptionValue", name, value)
+        self._highs = filled_highs(
+            f"block {block.name!r}",
+            block.cost,
+            (block.lower, block.upper),
+            sp.csr_array(block.matrix),
+            (block.row_lower, block.row_upper),
+            block.integer,
+        )
+        presolve = "off" if self._n < SMALL else "choose"
+        set_options(self._highs, mip_rel_gap=0.0, mip_abs_gap=ZERO_REDUCED_COST, presolve=presolve)
         if block.integer.any() and not block.integer.all():
-            for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
-                self._call("setOptionValue", name, MIXED_FEASIBILITY)
+            set_options(
+                self._highs,
+                mip_feasibility_tolerance=MIXED_FEASIBILITY,
+                primal_feasibility_tolerance=MIXED_FEASIBILITY,
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy has a new model."""
@@ -116,16 +112,16 @@ class HighsBlock:
         self._run(end)
         if self._highs.getModelStatus().name == "kUnboundedOrInfeasible":
             _, presolve = self._highs.getOptionValue("presolve")
-            self._call("setOptionValue", "presolve", "off")
+            set_options(self._highs, presolve="off")
             self._run(end)
-            self._call("setOptionValue", "presolve", presolve)
+            set_options(self._highs, presolve=presolve)
         return self._found(request.cost)
 
     def _run(self, end: float) -> None:
         """Solve the problem, until some time at most."""
         used = 0.0 if self._is_mixed else self._highs.getRunTime()  # of a linear program: for life
         left = max(0.0, end - time.perf_counter())
-        self._call("setOptionValue", "time_limit", used + left)
+        set_options(self._highs, time_limit=used + left)
         if run_interruptible(self._highs, self.waiting or bool):
             raise KeyboardInterrupt
 

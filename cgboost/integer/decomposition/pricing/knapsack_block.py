@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from cgboost.arrays import Vector
-from cgboost.integer.branching.rules import INTEGRAL
+from cgboost.integer.decomposition.model import whole_ends
 from cgboost.integer.decomposition.pricing.block import NO_POINT, Block, BlockRequest, Found
 from cgboost.pricing.knapsack import solve_knapsack
 
@@ -32,7 +32,7 @@ class KnapsackBlock:
         own = sp.csr_array(block.matrix)
         self._weights[own.indices] = own.data
         self._switch = next(iter(np.flatnonzero(self._weights < 0).tolist()), None)
-        self._capacity = float(block.row_upper[0])
+        self._capacity, self._integer = float(block.row_upper[0]), block.integer
 
     @staticmethod
     def fits(block: Block) -> bool:
@@ -57,7 +57,7 @@ class KnapsackBlock:
     def solve(self, request: BlockRequest) -> Found:
         """The least cost between bounds."""
         cost = request.cost
-        lower, upper = np.ceil(request.lower - INTEGRAL), np.floor(request.upper + INTEGRAL)
+        lower, upper = whole_ends(request.lower, request.upper, self._integer)
         if (lower > upper).any():
             return NO_POINT
         points = []

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.arrays import Vector
-from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Positions
+from cgboost.integer.decomposition.model import whole_ends
 from cgboost.integer.decomposition.pricing.block import NO_POINT, Block, BlockRequest, Found
 from cgboost.integer.decomposition.pricing.network import Network, network_of
 
@@ -189,7 +189,7 @@ class PathBlock:
 
     def solve(self, request: BlockRequest) -> Found | None:
         """The least cost between bounds; None for negative cycles and some lower bounds."""
-        lower, upper = self._whole(request)
+        lower, upper = whole_ends(request.lower, request.upper, self._integer)
         if (lower > upper).any():
             return NO_POINT
         open_arcs, forced = upper >= self._flow, np.flatnonzero(lower > 0)
@@ -219,14 +219,6 @@ class PathBlock:
             start = int(self._paths.heads[arc])
         last = self._paths.shortest(lengths, start, self._sink)
         return None if last is None else path + last
-
-    def _whole(self, request: BlockRequest) -> tuple[Vector, Vector]:
-        """Bounds, those of integer variables rounded to whole numbers."""
-        lower, upper = np.ceil(request.lower - INTEGRAL), np.floor(request.upper + INTEGRAL)
-        return (
-            np.where(self._integer, lower, request.lower),
-            np.where(self._integer, upper, request.upper),
-        )
 
 
 def _is_between_two(network: Network) -> bool:

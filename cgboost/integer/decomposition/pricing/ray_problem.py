@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from cgboost._solvers import run_highs
 from cgboost.arrays import Vector
-from cgboost.integer.decomposition.model import checked, one_threaded_highs
+from cgboost.integer.decomposition.model import checked, filled_highs, set_options
 from cgboost.integer.decomposition.pricing.block import (
     Block,
     BlockError,
@@ -60,14 +60,13 @@ class RayProblem:
         self._n = matrix.shape[1]
         self._every = np.arange(self._n, dtype=np.int32)
         self._known: set[bytes] = set()  # directions that were found
-        highs = self._highs = one_threaded_highs()
-        empty, zeros = np.zeros(0, dtype=np.int32), np.zeros(self._n)
-        checked(highs.addCols(self._n, zeros, zeros, zeros, 0, empty, empty, zeros[:0]), "the cone")
-        entries = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32), matrix.data
-        ends = _cone_ends(row_lower, row_upper)
-        checked(highs.addRows(len(row_lower), *ends, matrix.nnz, *entries), "the cone")
-        for tolerance in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            checked(highs.setOptionValue(tolerance, CONE_FEASIBILITY), f"the option {tolerance}")
+        zeros, ends = np.zeros(self._n), _cone_ends(row_lower, row_upper)
+        self._highs = filled_highs("the cone", zeros, (zeros, zeros), matrix, ends)
+        set_options(
+            self._highs,
+            primal_feasibility_tolerance=CONE_FEASIBILITY,
+            dual_feasibility_tolerance=CONE_FEASIBILITY,
+        )
 
     def __reduce__(self) -> tuple[type[RayProblem], tuple[object, ...]]:
         """A copy has a new model."""
@@ -86,8 +85,8 @@ class RayProblem:
         point would end as unbounded otherwise.
         """
         if request.seconds is not None:
-            limit = self._highs.getRunTime() + max(0.0, request.seconds)
-            checked(self._highs.setOptionValue("time_limit", limit), "the time limit")
+            left = max(0.0, request.seconds)
+            set_options(self._highs, time_limit=self._highs.getRunTime() + left)
         cost = request.cost
         for _ in range(MOST_CORRECTIONS):
             direction = self.least(cost, request.lower, request.upper)
