@@ -73,10 +73,8 @@ class ColumnFamily(ABC):
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> Self:
         """The family with the parameters of an estimator, some of them changed."""
-        for field_ in fields(cls):  # type: ignore[arg-type]
-            if field_.name not in changes:
-                changes[field_.name] = getattr(estimator, field_.name)
-        return cls(**changes)
+        read = {name: getattr(estimator, name) for name in _names_of(cls) if name not in changes}
+        return cls(**read, **changes)
 
     @property
     def is_pairwise(self) -> bool:
@@ -161,6 +159,12 @@ class ColumnFamily(ABC):
     def attributes(self, table: Table, runs: Sequence[FittedRun]) -> dict[str, Any]:
         """Fitted attributes that only models over this family have."""
         return {}
+
+
+@functools.cache
+def _names_of(family: type[ColumnFamily]) -> tuple[str, ...]:
+    """The fields of a family."""
+    return tuple(own.name for own in fields(family))  # type: ignore[arg-type]
 
 
 FormulationName = Literal["lp", "qp", "erlp", "qrlp", "md", "nm"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.arrays import Matrix
-from cgboost.estimators.common.certified import BoostOverCosts
+from cgboost.estimators.common.certified import BoostOverCosts, Proven
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.training_rows import TrainingRows
@@ -105,4 +105,6 @@ class BaseKernelBoost(HasKernels, BoostOverCosts):
 
     def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(plan, runs, rows)
-        self.columns_per_kernel_ = self._family.counts(self.columns_)
+        assert isinstance(plan, Proven)
+        assert isinstance(plan.family, KernelColumns)
+        self.columns_per_kernel_ = plan.family.counts(self.columns_)
