@@ -137,7 +137,6 @@ class _Tree:
     undivided: str = ""
     n_undivided: int = 0
     least_undivided: float = math.inf
-    proofs: dict[int, NodeProof] = field(default_factory=dict)
 
 
 @contextmanager
@@ -194,6 +193,7 @@ class TreeSearch:
         self.search.between_rounds = self._wait
         self.open = what.node_selection
         self.tree = _Tree()
+        self.proofs: dict[int, NodeProof] = {}
         self.cuts: dict[Row, None] = {}
         self.current: Node | None = None
         self.waiting: list[Node] = []
@@ -293,15 +293,15 @@ class TreeSearch:
 
     def _proof(self) -> TreeProof | None:
         """What the bound rests on; None where a part of the tree was searched in another run."""
-        if 0 not in self.tree.proofs:
+        if 0 not in self.proofs:
             return None
         rows = self.search.master.constraints
-        return TreeProof(tuple(rows.names), tuple(rows.senses), rows.rhs, self.tree.proofs)
+        return TreeProof(tuple(rows.names), tuple(rows.senses), rows.rhs, self.proofs)
 
     def _note_proof(self, node: Node, near: Any) -> None:
         """Keep the duals that the bound of a node rests on: its own, or those of its parent."""
         duals = None if near is None else near[0]
-        self.tree.proofs[node.number] = NodeProof(node.parent, node.decisions, duals)
+        self.proofs[node.number] = NodeProof(node.parent, node.decisions, duals)
 
     def _prices(self) -> dict[str, dict[Hashable, float]]:
         """Duals of the root, and the reduced costs of all columns there."""

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.arrays import Vector
 from cgboost.exceptions import CertificateError
 from cgboost.generation.history import relative_gap
+from cgboost.proofs.cvxpy_problems import is_cvxpy, reading_of_cvxpy
 from cgboost.proofs.machines import MachineProblem, machine_problems
 from cgboost.proofs.nearer import Search, come_nearer
 from cgboost.proofs.own_models import is_own, reading_of_own
@@ -102,7 +103,8 @@ class Certificate:
         The file has the coefficients, the dual point, the largest scores, and of the data a hash,
         with objective and bound rounded outward (:mod:`cgboost.proofs.proof_files`). The checker
         reads a table: the features, and y in its last column, as a CSV file with a line of names or
-        a .npy file. Labels that are not numbers are numbered there in their order.
+        a .npy file. Labels that are not numbers are numbered there in their order. Of a CVXPY
+        problem it has the rows of the loss and what they are compared with.
 
         Parameters
         ----------
@@ -111,8 +113,9 @@ class Certificate:
         output : int or None
             Which of several problems, where there is one for each class: a file is about one.
         data : str, path-like or None
-            Also write that table, to a .npy or .csv file. Of kernel machines the values of the
-            kernels are its features, and None means the name of the certificate with .npy.
+            Also write that table, to a .npy or .csv file. Of kernel machines, whose features are
+            the values of the kernels, and of CVXPY problems it is written in any case, to the name
+            of the certificate with .npy by default.
 
         Returns
         -------
@@ -151,7 +154,7 @@ class Certificate:
         )
 
 
-def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Certificate:
+def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None) -> Certificate:
     """How far a fitted model is from the optimum of the problem that it was fitted to.
 
     A lower bound on the objective of all models of the class comes from a dual point: at first the
@@ -160,8 +163,9 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
 
     Parameters
     ----------
-    model : estimator
-        Fitted: scikit-learn's LinearSVC, LinearSVR, SVC, NuSVC, SVR, NuSVR, OneClassSVM,
+    model : estimator or cvxpy.Problem
+        A solved problem of a loss and a penalty, which has its data; or, fitted, scikit-learn's
+        LinearSVC, LinearSVR, SVC, NuSVC, SVR, NuSVR, OneClassSVM,
         SGDClassifier, SGDRegressor, Lasso, ElasticNet, Ridge, RidgeClassifier, LogisticRegression,
         HuberRegressor, PoissonRegressor, QuantileRegressor, their CV versions, Lasso, ElasticNet,
         LinearSVC, SparseLogisticRegression of skglm, Lasso, ElasticNet and LogisticRegression of
@@ -169,7 +173,7 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
         CGBoostClassifier (with ``penalty`` "l1", "l2" or "elasticnet") of cgboost, or a pipeline
         that ends in one.
     X : array-like, frame or sparse matrix of shape (n_rows, n_features)
-        The rows that it was fitted to.
+        The rows that it was fitted to; not of a ``cvxpy.Problem``.
     y : array-like of shape (n_rows,)
         None for a OneClassSVM, which has no target.
     sample_weight : array-like of shape (n_rows,) or None
@@ -194,16 +198,22 @@ def certify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Cer
     >>> certify(model, X, y).gap > 0.1
     True
     """
-    last, data = _read(model, X, y, sample_weight)
-    if type(last).__name__ in MACHINES and not is_own(last):
-        return _of_machine(last, data)
+    if is_cvxpy(model):
+        reading, data = reading_of_cvxpy(model)
+        last, (problem,) = model, reading.problems
+        reading = replace(reading, problems=[replace(problem, of_columns=True)])
+        data = replace(data, y=getattr(problem.loss, "target", data.y))
+    else:
+        last, data = _read(model, X, y, sample_weight)
+        if type(last).__name__ in MACHINES and not is_own(last):
+            return _of_machine(last, data)
+        reading, data = _problems(last, X if last is model else data.X, y, sample_weight, data)
 
     def enough(given: Point, best: Point, dual: DualPoint) -> bool:
         gap = given.objective - dual.bound
         small = gap <= PROVEN_GAP * abs(given.objective)
         return small or gap <= TIGHT_ENOUGH * (given.objective - best.objective)
 
-    reading, data = _problems(last, X if last is model else data.X, y, sample_weight, data)
     return _certificate(last, data, reading.assumed, _searched(reading, enough, PROVEN_GAP))
 
 
@@ -234,6 +244,8 @@ def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     ConvergenceWarning
         Where the gap ends above 1e-6.
     """
+    if is_cvxpy(model):
+        raise CertificateError("polish takes estimators: solve the problem to a smaller tolerance")
     polished = copy.deepcopy(model)
     last, data = _read(polished, X, y, sample_weight)
     if is_own(last):
@@ -250,6 +262,7 @@ def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     reading = reading_of(last, data)
     searches = _searched(reading, enough, POLISHED_GAP)
     best = [search.best for search in searches]
+    assert reading.write is not None  # of every estimator
     reading.write(last, [point.coef for point in best], [point.intercept for point in best])
     for search in searches:
         search.given = search.best
@@ -284,6 +297,8 @@ class Answer:
 
 def _read(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Data]:
     """The model itself, and the rows as it saw them."""
+    if X is None:
+        raise CertificateError("X is missing: give the rows that the model was fitted to")
     if isinstance(model, Pipeline):
         names, last = None, model[-1]
         if len(model.steps) > 1:

@@ -72,7 +72,7 @@ class Reading:
         Of each problem, shape (n_features,) or (n_features, n_outputs).
     intercept : list of float or ndarray
     assumed : list of str
-    write : callable
+    write : callable or None
         Puts coefficients and intercepts of all problems into a model of the class.
     """
 
@@ -80,7 +80,7 @@ class Reading:
     coef: list[Vector]
     intercept: list[Any]
     assumed: list[str]
-    write: Callable[[Any, list[Vector], list[Any]], None]
+    write: Callable[[Any, list[Vector], list[Any]], None] | None = None
 
 
 def data_of(X: Any, y: Any, sample_weight: Any) -> Data:
