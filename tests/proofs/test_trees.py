@@ -100,3 +100,26 @@ def test_what_no_certificate_knows_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(CertificateError, match="no proof"):
         nothing.certificate(tmp_path / "p.json")
     assert np.isinf(nothing.objective)
+
+
+def test_a_claim_that_a_wrong_presolve_made_is_refused(tmp_path: Path) -> None:
+    """The pricing problems of two blocks, for which highspy 1.14.0 called wrong points optimal.
+
+    With ``presolve`` off they are 96 and 108. Each is a mixed-integer program of six variables; the
+    1.14.0 said that no column had a negative reduced cost at the duals 103 and 114:
+
+    * min 9a − 3b + 8c − 3d − 2e + 9f + 100, −2c + 3d + 4e − 3f ≤ 1, all in [0, 1] but a in [0, 3];
+      a, e and f are whole: 103, and b = 1, d = 1/3 cost 96;
+    * min 4a + 7c + 2d + 8e + 6f + 100, 2a + 5b + 5d − 6f ≥ 16, 0 ≤ 3b − 2e ≤ 1, all in [0, 1] but
+      b and d in [0, 3]; all but a are whole: 114, and a = ½, d = 3 cost 108.
+    """
+    proof, table = Path(__file__).parent / "wrong_presolve.json", tmp_path / "wrong_presolve.csv"
+    table.write_bytes((Path(__file__).parent / "wrong_presolve.csv").read_bytes())
+    assert refusal(proof, table) == "the score of feature 2 is above its stated maximum"
+    claims = json.loads(proof.read_text(encoding="utf-8"))
+    honest = claims | {"scores": [103.0, 114.0, 103.0, 114.0]}
+    words = "the bound is below the stated one"
+    assert refusal(sealed(honest, tmp_path / "honest.json"), table) == words
+    seen = claims | {"weights": [103.0, 114.0, 103.0, 114.0]}  # what it would have been, if true
+    seen["scores"] = seen["weights"]
+    assert refusal(sealed(seen, tmp_path / "seen.json"), table) == ""
