@@ -25,8 +25,8 @@ from cgboost.proofs.proof_files import digest, gap_above, write_proof, write_tab
 PRICE_BITS = 40
 """Binary digits of the prices at a leaf: of a float's 53, so that sums stay exact."""
 
-WHOLE = 1e-6
-"""Solutions count as whole up to this."""
+NEARLY_WHOLE_BOUND = 1e-6
+"""A bound on bins is rounded up, but for this: that of a search is of floats."""
 
 Group = tuple[frozenset[int], int, int]
 """Items that are in one bin: their numbers, their size together, and how many there are."""
@@ -74,7 +74,7 @@ def _of_packing(
     bins = _bins(result, times)
     if any(sum(size[k] for k in own) > room for own in bins):
         raise CertificateError("a bin of the solution is too full: other sizes or capacity?")
-    bound = 0 if result.bound is None else int(np.ceil(result.bound - WHOLE))
+    bound = 0 if result.bound is None else int(np.ceil(result.bound - NEARLY_WHOLE_BOUND))
     groups = [(frozenset([k]), size[k], times[k]) for k in range(len(size))]
     try:
         tree = _tree(record, 0, groups, [], room, times, bound)
