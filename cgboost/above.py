@@ -84,6 +84,13 @@ def write_certificate(
     return certificate
 
 
+def write_tree_certificate(result: Any, path: Any, sizes: Any, capacity: Any, data: Any) -> Path:
+    """The certificate of a tree search, written to a file."""
+    from cgboost.proofs.trees import save_tree
+
+    return save_tree(result, path, sizes, capacity, data)
+
+
 def facts_of(model: Any) -> Any:
     """What is to be said about a model, None where it is not fitted."""
     from cgboost.inspection.report import facts

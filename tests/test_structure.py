@@ -40,6 +40,7 @@ ALLOWED = {
     "sources": {"additive"},
     "proofs": {
         *("estimators", "generation", "losses", "penalties", "optimizers", "masters", "pricing"),
+        "integer",
     },
     "persistence": {"generation"},
     "inspection": {

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost import above
 from cgboost.generation.columns import Column
 from cgboost.generation.history import StopReason
+from cgboost.integer.branching.decisions import Decision
 from cgboost.integer.branching.rules import amounts_of, declared_parts
 
 TREE = {
@@ -72,6 +76,35 @@ def _times(unit: float, columns: Iterable[Column]) -> tuple[Column, ...]:
     return tuple(replace(column, cost=unit * column.cost) for column in columns)
 
 
+@dataclass(frozen=True, eq=False)
+class NodeProof:
+    """What the bound of a node rests on.
+
+    Attributes
+    ----------
+    parent : int
+        −1 for the root.
+    decisions : tuple of Decision
+        From the root to the node.
+    duals : ndarray of shape (n_rows,) or None
+        Of the rows of the master; of the parent where the node was closed before it was solved.
+    """
+
+    parent: int
+    decisions: tuple[Decision, ...]
+    duals: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, eq=False)
+class TreeProof:
+    """What a search leaves for a certificate: the rows of its master, and its nodes by number."""
+
+    rows: tuple[Hashable, ...]
+    senses: tuple[str, ...]
+    rhs: NDArray[np.float64]
+    nodes: dict[int, NodeProof]
+
+
 @dataclass(frozen=True)
 class BranchAndPriceResult:
     """Result of :meth:`BranchAndPrice.run`.
@@ -115,6 +148,8 @@ class BranchAndPriceResult:
         The exception of the master or the pricer, if one ended the search.
     seconds : float
         Time of the whole search.
+    proof : TreeProof or None
+        The nodes with their duals, for :meth:`certificate`; None of a search that was resumed.
     """
 
     objective: float
@@ -133,6 +168,42 @@ class BranchAndPriceResult:
     integer: frozenset[Hashable] = field(default=frozenset(), repr=False)
     duals: dict[Hashable, float] = field(default_factory=dict, repr=False)
     reduced_costs: dict[Hashable, float] = field(default_factory=dict, repr=False)
+    proof: TreeProof | None = field(default=None, repr=False)
+
+    def certificate(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        sizes: Mapping[Hashable, int] | Sequence[int] | None = None,
+        capacity: int | None = None,
+        data: str | os.PathLike[str] | None = None,
+    ) -> Path:
+        """Prove to everybody how good the best solution is, in a file to be checked.
+
+        ``examples/check_certificate.py`` verifies it in exact arithmetic. Where each row is an item
+        and each column a bin, give the sizes: every leaf of the tree is then proved, by duals and a
+        knapsack. Of other searches the columns are written next to the file, and the relaxation
+        over them is proved: that the pricer has found all that matter is its word alone, and that
+        of the solver it asks, as the first line of the file says.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Usually ``proof.json``.
+        sizes : mapping of row to int, or sequence of int in the order of rows, or None
+        capacity : int or None
+            Of a bin.
+        data : str, path-like or None
+            Where to write the table that the checker reads, .csv or .npy: of a packing, sizes and
+            numbers of items. None: nowhere; of columns, next to the file.
+
+        Raises
+        ------
+        CertificateError
+            Where the search has branched by other decisions than pairs of rows, and the root does
+            not prove its bound; without a solution; of a resumed search.
+        """
+        return above.write_tree_certificate(self, path, sizes, capacity, data)
 
     @property
     def n_generated(self) -> int:
@@ -162,6 +233,7 @@ class BranchAndPriceResult:
             solutions=[solution.times(unit) for solution in self.solutions],
             duals={row: unit * dual for row, dual in self.duals.items()},
             reduced_costs={key: unit * cost for key, cost in self.reduced_costs.items()},
+            proof=None,
             tree=tree,
         )
 

@@ -46,7 +46,13 @@ from cgboost.integer.node_selection import Node, NodeSelection
 from cgboost.integer.parallel_nodes import NodeTask, ParallelNodes
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.undivided import missing_copies, wanted_bound, why_undivided
-from cgboost.integer.result import BranchAndPriceResult, IntegerSolution, tree_table
+from cgboost.integer.result import (
+    BranchAndPriceResult,
+    IntegerSolution,
+    NodeProof,
+    TreeProof,
+    tree_table,
+)
 from cgboost.integer.resuming import SearchRecord
 from cgboost.integer.root_prices import root_prices
 from cgboost.integer.search_state import ObjectiveStepError, Relaxation, Search, columns_of
@@ -187,6 +193,7 @@ class TreeSearch:
         self.search.between_rounds = self._wait
         self.open = what.node_selection
         self.tree = _Tree()
+        self.proofs: dict[int, NodeProof] = {}
         self.cuts: dict[Row, None] = {}
         self.current: Node | None = None
         self.waiting: list[Node] = []
@@ -280,8 +287,21 @@ class TreeSearch:
             pool=tuple(search.pool.columns),
             solutions=solutions,
             integer=search.integer,
+            proof=self._proof(),
             **self._prices(),
         )
+
+    def _proof(self) -> TreeProof | None:
+        """What the bound rests on; None where a part of the tree was searched in another run."""
+        if 0 not in self.proofs:
+            return None
+        rows = self.search.master.constraints
+        return TreeProof(tuple(rows.names), tuple(rows.senses), rows.rhs, self.proofs)
+
+    def _note_proof(self, node: Node, near: Any) -> None:
+        """Keep the duals that the bound of a node rests on: its own, or those of its parent."""
+        duals = None if near is None else near[0]
+        self.proofs[node.number] = NodeProof(node.parent, node.decisions, duals)
 
     def _prices(self) -> dict[str, dict[Hashable, float]]:
         """Duals of the root, and the reduced costs of all columns there."""
@@ -387,6 +407,8 @@ class TreeSearch:
         if not children:
             return self._set_aside(node, solution)
         self.open.push(children)
+        for child in children:
+            self._note_proof(child, child.near)
         return "branched"
 
     def _is_listed(self, node: Node, relaxation: Relaxation) -> bool:
@@ -486,6 +508,7 @@ class TreeSearch:
             else:
                 relaxation, first = first, None
             near = relaxation.near
+            self._note_proof(node, node.near if near is None else near)
             if node.number == 0:
                 search.root_duals = root_prices(search, relaxation)
             bound = max(bound, search.rounded(relaxation.bound))

@@ -11,4 +11,5 @@
     nearer.py       points nearer to the optimum, and their duals
     exact_fit.py    objective and bound in fractions
     proof_files.py  certificates as files; what is in them
+    trees.py        … of tree searches
 """

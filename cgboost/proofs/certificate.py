@@ -103,7 +103,8 @@ class Certificate:
         The file has the coefficients, the dual point, the largest scores, and of the data a hash,
         with objective and bound rounded outward (:mod:`cgboost.proofs.proof_files`). The checker
         reads a table: the features, and y in its last column, as a CSV file with a line of names or
-        a .npy file. Labels that are not numbers are numbered there in their order.
+        a .npy file. Labels that are not numbers are numbered there in their order. Of a CVXPY
+        problem it has the rows of the loss and what they are compared with.
 
         Parameters
         ----------
@@ -112,8 +113,9 @@ class Certificate:
         output : int or None
             Which of several problems, where there is one for each class: a file is about one.
         data : str, path-like or None
-            Also write that table, to a .npy or .csv file. Of kernel machines the values of the
-            kernels are its features, and None means the name of the certificate with .npy.
+            Also write that table, to a .npy or .csv file. Of kernel machines, whose features are
+            the values of the kernels, and of CVXPY problems it is written in any case, to the name
+            of the certificate with .npy by default.
 
         Returns
         -------

@@ -118,7 +118,14 @@ def reading_of_cvxpy(problem: Any) -> tuple[Reading, Data]:
         raise CertificateError("signs of all penalised coefficients are known, or of none")
     X = (A[:, penalised] @ sparse.diags_array(1.0 / factors)).tocsr()
     model = LinearProblem(
-        X, loss.on(y, costs), penalty, unit, intercept, factor=factor, positive=bool(positive.any())
+        X,
+        loss.on(y, costs),
+        penalty,
+        unit,
+        intercept,
+        factor=factor,
+        positive=bool(positive.any()),
+        of_columns=True,
     )
     coef = z[penalised] * factors
     assumed = [

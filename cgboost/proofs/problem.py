@@ -98,7 +98,7 @@ class LinearProblem:
     given : ndarray, sparse matrix or None
         X before that.
     of_columns : bool
-        Whether the features are columns of a kernel machine, which nobody else has as a table.
+        Whether the features are such as nobody has as a table: columns of a kernel machine.
     """
 
     X: Any

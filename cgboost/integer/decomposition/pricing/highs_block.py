@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Hashable, Sequence
@@ -26,12 +27,17 @@ from cgboost.integer.decomposition.pricing.block import (
     Found,
 )
 
+logger = logging.getLogger(__name__)
+
 SMALL = 50
 """Blocks with fewer variables are solved without presolving."""
 
 MIXED_FEASIBILITY = 1e-9
 """What rows and whole numbers may be missed by where whole and continuous variables have a row in
 common: x ≤ 1000 y with y = 1e-6, which is then made 0, would leave an x of a thousandth."""
+
+KNOWN_POINTS = 200
+"""Points that a block remembers, the last ones, against which every optimum is held."""
 
 SOLUTIONS = 5
 """Solutions that HiGHS met on the way and that become columns too, at most, from each block."""
@@ -66,6 +72,7 @@ class HighsBlock:
         self._rows = {name: place for place, name in enumerate(rows)}
         self._n = len(block.variables)
         self._all = np.arange(self._n, dtype=np.int32)
+        self._known = np.zeros((0, self._n))
         self._open()
 
     def _open(self) -> None:
@@ -115,7 +122,29 @@ class HighsBlock:
             set_options(self._highs, presolve="off")
             self._run(end)
             set_options(self._highs, presolve=presolve)
-        return self._found(request.cost)
+        return self._held_against_known(request, self._found(request.cost))
+
+    def _held_against_known(self, request: BlockRequest, found: Found) -> Found:
+        """The answer, unless a point that was found before costs less: then it proves nothing.
+
+        A solver may call a worse point optimal, as highspy 1.14.0 did.
+        """
+        known = self._known
+        if not self._extra and len(known):  # pairs and counted columns ask for more than bounds
+            allowed = ((known >= request.lower) & (known <= request.upper)).all(axis=1)
+            costs = np.where(allowed, known @ request.cost, math.inf)
+            best = int(costs.argmin())
+            size = float(np.abs(known[best]) @ np.abs(request.cost))
+            if costs[best] < found.bound - INTEGRAL * max(1.0, size):
+                logger.warning(
+                    "the pricing problem of block %r is called optimal at %.6g, and a point that "
+                    "was found before costs %.6g: nothing is proved by it",
+                    self.block.name, found.bound, costs[best],
+                )  # fmt: skip
+                return Found(-math.inf, [known[best], *found.points])
+        if found.points:
+            self._known = np.vstack([known, *found.points])[-KNOWN_POINTS:]
+        return found
 
     def _run(self, end: float) -> None:
         """Solve the problem, until some time at most."""

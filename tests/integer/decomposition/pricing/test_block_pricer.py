@@ -16,6 +16,7 @@ from cgboost.integer.branching.decisions import (
 )
 from cgboost.integer.decomposition.pricing.block import NO_POINT, BlockRequest, Found
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
+from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
 
 from .blocks import ROWS, block, least
 
@@ -122,3 +123,25 @@ def test_what_bounds_do_not_say() -> None:
     for pair in (Together("a", "b"), Apart("a", "b")):
         assert not BlockRequest(*point, (pair,)).only_bounds
     assert not BlockRequest(*point, (), {component: 1.0}).only_bounds
+
+
+def test_an_optimum_above_a_point_that_was_found_before_is_refuted(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A solver that calls a worse point optimal proves nothing, whether the better one is in use.
+
+    The better point prices out at once; where a node does not allow it the answer stands.
+    """
+    own = block(0)
+    problem = HighsBlock(own, ROWS)
+    request = BlockRequest(-np.ones(3), own.lower, own.upper)
+    best = problem.solve(request)
+    worse = Found(0.0, [np.zeros(3)])
+    assert best.bound == problem.solve(request).bound < 0
+    monkeypatch.setattr(problem, "_found", lambda cost: worse)
+    refuted = problem.solve(request)
+    assert refuted.bound == -np.inf
+    assert refuted.points[0].tolist() == best.points[0].tolist()
+    assert "nothing is proved by it" in caplog.text
+    forbidden = replace(request, upper=np.zeros(3))
+    assert problem.solve(forbidden) is worse

@@ -1,0 +1,288 @@
+"""Certificates of tree searches: packings to the last leaf, of other searches their columns.
+
+Where each column is a set of items that fit into a bin, the pricing problem is a knapsack, and
+whole numbers prove a leaf: the value of all items over the most valuable bin, found by dynamic
+programming, is a bound on the number of bins. Of other searches only the relaxation over the
+columns at hand is proved; that no other column has a negative reduced cost is the word of the
+pricer, and of the solver that it asks, which the first line says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cgboost.exceptions import CertificateError
+from cgboost.integer.branching.decisions import Apart, Together
+from cgboost.integer.result import BranchAndPriceResult, NodeProof, TreeProof
+from cgboost.proofs.exact_fit import ExactFit, down, up
+from cgboost.proofs.proof_files import digest, gap_above, write_proof, write_table
+
+PRICE_BITS = 40
+"""Binary digits of the prices at a leaf: of a float's 53, so that sums stay exact."""
+
+NEARLY_WHOLE_BOUND = 1e-6
+"""A bound on bins is rounded up, but for this: that of a search is of floats."""
+
+Group = tuple[frozenset[int], int, int]
+"""Items that are in one bin: their numbers, their size together, and how many there are."""
+
+
+def save_tree(
+    result: BranchAndPriceResult, path: Any, sizes: Any, capacity: Any, data: Any
+) -> Path:
+    """Write the certificate of a result, and the table that it is about."""
+    record = result.proof
+    if record is None:
+        raise CertificateError(
+            "the search has left no proof: its nodes are kept of searches that were not resumed, "
+            "and not of models that were decomposed"
+        )
+    if not np.isfinite(result.objective):
+        raise CertificateError("the search has found no solution that a certificate could be of")
+    if (sizes is None) != (capacity is None):
+        raise CertificateError("sizes and capacity go together: they are the pricing problem")
+    file = Path(path)
+    if sizes is None:
+        proof, table = _of_columns(result, record)
+        data = file.with_suffix(".npy") if data is None else data
+    else:
+        proof, table = _of_packing(result, record, sizes, capacity)
+    if data is not None:
+        write_table(data, table)
+    return write_proof(file, proof)
+
+
+# -------------------------------------------------------------------------------- packings
+
+
+def _of_packing(
+    result: BranchAndPriceResult, record: TreeProof, sizes: Any, capacity: Any
+) -> tuple[dict[str, Any], Any]:
+    size = [_whole_number(s, "a size") for s in _sizes(sizes, record.rows)]
+    room, times = _whole_number(capacity, "the capacity"), [int(b) for b in record.rhs]
+    if min(size) <= 0 or times != record.rhs.tolist() or min(times) <= 0 or "<=" in record.senses:
+        raise CertificateError(
+            "a packing has items of positive sizes, each a row '== n' or '>= n' with a whole n"
+        )
+    if any(column.cost != 1.0 for column in result.pool):
+        raise CertificateError("a packing counts bins, and there are columns that do not cost 1")
+    bins = _bins(result, times)
+    if any(sum(size[k] for k in own) > room for own in bins):
+        raise CertificateError("a bin of the solution is too full: other sizes or capacity?")
+    bound = 0 if result.bound is None else int(np.ceil(result.bound - NEARLY_WHOLE_BOUND))
+    groups = [(frozenset([k]), size[k], times[k]) for k in range(len(size))]
+    try:
+        tree = _tree(record, 0, groups, [], room, times, bound)
+    except CertificateError:  # the root may do without the others
+        tree = {"prices": _prices(record.nodes[0])}
+        if not proves(tree["prices"], groups, [], room, times, bound):
+            raise
+    table = np.column_stack([size, times]).astype(np.float64)
+    objective = len(bins)
+    return {
+        "claims": "Packing: there are no fewer bins. It rests on nothing but whole numbers",
+        "kind": "packing",
+        "model": type(result).__name__,
+        "data": digest(table),
+        "objective": objective,
+        "bound": bound,
+        "gap": gap_above(objective, bound),
+        "capacity": room,
+        "solution": bins,
+        "tree": tree,
+    }, table
+
+
+def _whole_number(value: Any, what: str) -> int:
+    if value != int(value):
+        raise CertificateError(f"{what} is {value!r}, and must be whole: choose a smaller unit")
+    return int(value)
+
+
+def _sizes(sizes: Any, rows: Sequence[Hashable]) -> list[Any]:
+    """In the order of the rows."""
+    if isinstance(sizes, Mapping):
+        if missing := [row for row in rows if row not in sizes]:
+            raise CertificateError(f"sizes has no {missing[:5]}, which are rows of the master")
+        return [sizes[row] for row in rows]
+    if len(sizes) != len(rows):
+        raise CertificateError(f"there are {len(sizes)} sizes, and {len(rows)} rows of the master")
+    return list(sizes)
+
+
+def _bins(result: BranchAndPriceResult, times: Sequence[int]) -> list[list[int]]:
+    """The bins of the best solution, each item as often as it is there and no more."""
+    left, bins = list(times), []
+    for column, count in zip(result.columns, result.coef.tolist(), strict=True):
+        for _ in range(round(count)):
+            own = []
+            for k, amount in enumerate(np.rint(column.values).astype(int).tolist()):
+                taken = min(amount, left[k])
+                own += [k] * taken
+                left[k] -= taken
+            bins.append(own)
+    return bins
+
+
+def _prices(node: NodeProof) -> list[int]:
+    """The duals of a node as whole numbers; none is negative, which only weakens a bound."""
+    if node.duals is None:
+        raise CertificateError("a node has no duals: the search was ended within it")
+    return [max(0, int(dual * 2**PRICE_BITS)) for dual in node.duals.tolist()]
+
+
+def proves(
+    prices: Sequence[int],
+    groups: Sequence[Group],
+    apart: Sequence[tuple[int, int]],
+    capacity: int,
+    times: Sequence[int],
+    bound: int,
+) -> bool:
+    """Whether prices prove that there are so many bins.
+
+    Parameters
+    ----------
+    prices : sequence of int
+        Of each item.
+    groups : sequence of Group
+        Items of which a bin has all or none.
+    apart : sequence of pairs
+        Items that no bin has both of.
+    capacity : int
+    times : sequence of int
+        How many there are of each item.
+    bound : int
+    """
+    best = np.zeros(capacity + 1, dtype=object)
+    for items, size, count in groups:
+        for _ in range(min(count, capacity // size)):
+            more = best[: len(best) - size] + sum(prices[k] for k in items)
+            best[size:] = np.maximum(best[size:], more)
+    value = sum(price * count for price, count in zip(prices, times, strict=True))
+    if best[-1] * (bound - 1) < value:
+        return True
+    if not apart:
+        return False
+    without = ([group for group in groups if k not in group[0]] for k in apart[0])
+    return all(proves(prices, own, apart[1:], capacity, times, bound) for own in without)
+
+
+def _tree(
+    record: TreeProof,
+    number: int,
+    groups: list[Group],
+    apart: list[tuple[int, int]],
+    capacity: int,
+    times: Sequence[int],
+    bound: int,
+) -> dict[str, Any]:
+    """A node and all below it."""
+    node = record.nodes[number]
+    children = [k for k, other in record.nodes.items() if other.parent == number]
+    if not children:
+        prices = _prices(node)
+        if not proves(prices, groups, apart, capacity, times, bound):
+            raise CertificateError(f"the duals of node {number} do not prove {bound} bins exactly")
+        return {"prices": prices}
+    pair, places = _pair(record, node, children)
+    one, two = (next(group for group in groups if k in group[0]) for k in pair)
+    both = (one[0] | two[0], one[1] + two[1], 1)
+    below: dict[str, Any] = {"pair": list(pair), "one": None}
+    if both[1] <= capacity and not any(set(own) <= both[0] for own in apart):
+        others = [group for group in groups if group not in (one, two)]
+        below["one"] = _tree(record, places[0], [*others, both], apart, capacity, times, bound)
+    below["two"] = _tree(record, places[1], groups, [*apart, pair], capacity, times, bound)
+    return below
+
+
+def _pair(
+    record: TreeProof, node: NodeProof, children: Sequence[int]
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The items that a node is divided by, and the children with these in one bin and in two."""
+    numbers = {row: k for k, row in enumerate(record.rows)}
+    added = {k: record.nodes[k].decisions[len(node.decisions) :] for k in children}
+    pairs: dict[type, tuple[int, set[Hashable]]] = {
+        type(own[0]): (k, {own[0].first, own[0].second})
+        for k, own in added.items()
+        if len(own) == 1 and isinstance(own[0], Together | Apart)
+    }
+    if set(pairs) != {Together, Apart} or len(children) != 2:
+        names = sorted({type(d).__name__ for own in added.values() for d in own})
+        raise CertificateError(
+            f"the search has branched by {', '.join(names)}, which a certificate does not know: "
+            "give branching=[RyanFoster()], by pairs of items"
+        )
+    (one, rows), (two, others) = pairs[Together], pairs[Apart]
+    if rows != others:
+        raise CertificateError("the children of a node are not of one pair of items")
+    first, second = sorted(numbers[row] for row in rows)
+    return (first, second), (one, two)
+
+
+# -------------------------------------------------------------------------------- other columns
+
+
+def _of_columns(result: BranchAndPriceResult, record: TreeProof) -> tuple[dict[str, Any], Any]:
+    """The relaxation over the columns of the pool, as a fit: costs |w|, and rows to be met."""
+    costs = np.array([column.cost for column in result.pool])
+    if not (costs > 0).all():
+        raise CertificateError("columns that cost nothing, or less, are not in certificates")
+    amounts = np.column_stack([column.values for column in result.pool])
+    duals = record.nodes[0].duals
+    if duals is None:
+        raise CertificateError("the root has no duals: the search was ended within it")
+    X, y, r = [], [], []
+    for row, sense, b, dual in zip(amounts, record.senses, record.rhs, duals.tolist(), strict=True):
+        for sign in {"<=": (-1.0,), ">=": (1.0,), "==": (1.0, -1.0)}[sense]:
+            X.append(sign * row)
+            y.append(sign * b)
+            r.append(max(0.0, sign * dual))
+    w, place = np.zeros(len(costs)), {column.key: k for k, column in enumerate(result.pool)}
+    for column, count in zip(result.columns, result.coef.tolist(), strict=True):
+        w[place[column.key]] += count
+    target, ones = np.array(y), np.ones(len(y))
+    fit = ExactFit(
+        np.array(X), target, ones, "at_least", 0.0, 1.0, costs, w, 0.0, np.array(r), positive=True
+    )
+    found = fit.values()
+    are_whole = bool((w % 1 == 0).all() and (costs % 1 == 0).all())
+    whole = are_whole and all(column.integer for column in result.pool)
+    least = Fraction(-(-found.bound // 1)) if whole else found.bound
+    table = np.column_stack([fit.X, target])
+    objective, bound = up(found.objective), down(max(least, Fraction(0)))
+    claims = (
+        "Columns: no solution of the columns in the table is below the bound. THAT THERE ARE NO "
+        "OTHER COLUMNS of a negative reduced cost is the word of the pricer, and of its solver "
+        f"alone, and so is the bound {result.bound!r} of the search"
+    )
+    return {
+        "claims": claims,
+        "kind": "fit",
+        "model": type(result).__name__,
+        "data": digest(table),
+        "objective": objective,
+        "bound": bound,
+        "gap": gap_above(objective, bound),
+        "loss": "at_least",
+        "parameter": 0.0,
+        "labels": None,
+        "l1_share": 1.0,
+        "kernel": False,
+        "positive": True,
+        "whole": whole,
+        "unit": 1.0,
+        "b": 0.0,
+        "intercept": "none",
+        "scale": 1.0,
+        "costs": ones.tolist(),
+        "weights": costs.tolist(),
+        "w": w.tolist(),
+        "scores": found.largest_scores,
+        "response": [found.integers, found.bits],
+    }, table

@@ -1,0 +1,125 @@
+"""Certificates of tree searches: packings to the last leaf, others over their columns."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cgboost import BranchAndPrice
+from cgboost.exceptions import CertificateError
+from tests.effort import WHOLE
+from tests.integer.tree_problems import bin_packing, cutting_stock
+
+from .certified_fits import forgeries, refusal, sealed
+from .packings import certified_packing, instance, packed
+
+SEEDS = range(24) if WHOLE else (0, 3, 17)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_packings_are_verified_in_whole_numbers(seed: int, tmp_path: Path) -> None:
+    """The tree, its leaves, and the packing itself."""
+    proof, table = certified_packing(seed, tmp_path)
+    assert refusal(proof, table) == ""
+    claims = json.loads(proof.read_text(encoding="utf-8"))
+    assert claims["objective"] == claims["bound"]
+    assert "pair" in claims["tree"] or seed not in (3, 17)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_forged_packings_are_refused(seed: int, tmp_path: Path) -> None:
+    """A bin too few, a bound too high, prices that prove nothing, or half of a tree."""
+    proof, table = certified_packing(seed, tmp_path)
+    for what, forged in forgeries(json.loads(proof.read_text(encoding="utf-8"))):
+        assert refusal(sealed(forged, tmp_path / "forged.json"), table), what
+
+
+def leaves(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    """The leaves of a tree."""
+    if "pair" not in tree:
+        return [tree]
+    return [leaf for branch in ("one", "two") if tree[branch] for leaf in leaves(tree[branch])]
+
+
+def test_every_leaf_counts(tmp_path: Path) -> None:
+    """One without prices, a branch that is missing, or a pair that is none prove nothing."""
+    proof, table = certified_packing(3, tmp_path)
+    text, path = proof.read_text(encoding="utf-8"), tmp_path / "forged.json"
+    assert len(leaves(json.loads(text)["tree"])) > 5
+    for k in range(len(leaves(json.loads(text)["tree"]))):
+        forged = json.loads(text)
+        leaf = leaves(forged["tree"])[k]
+        leaf["prices"] = [0] * len(leaf["prices"])
+        assert "do not prove" in refusal(sealed(forged, path), table)
+    for change in ({"two": None}, {"one": None}, {"pair": [2, 2]}, {"pair": [0, 99]}):
+        forged = json.loads(text)
+        forged["tree"] |= change
+        assert refusal(sealed(forged, path), table)
+
+
+def test_other_items_are_refused(tmp_path: Path) -> None:
+    """One that is smaller, or one more."""
+    proof, table = certified_packing(1, tmp_path)
+    text = table.read_text(encoding="utf-8").splitlines()
+    table.write_text("\n".join([*text, text[-1]]), encoding="utf-8")
+    assert "other data" in refusal(proof, table)
+
+
+@pytest.mark.parametrize("make", [bin_packing, cutting_stock])
+def test_other_searches_prove_the_relaxation_over_their_columns(make: Any, tmp_path: Path) -> None:
+    """And the first line says on whose word the others rest."""
+    problem = make(1)
+    result = problem.search(problem.pricer()).run()
+    file = result.certificate(tmp_path / "proof.json")
+    assert refusal(file, tmp_path / "proof.npy") == ""
+    claims = json.loads(file.read_text(encoding="utf-8"))
+    assert "the word of the pricer, and of its solver alone" in claims["claims"]
+    assert claims["bound"] <= result.objective == claims["objective"]
+    assert claims["whole"]
+    for what, forged in forgeries(claims):
+        if what not in ("lower costs", "a larger unit"):  # rows have no costs; half as much is true
+            assert refusal(sealed(forged, tmp_path / "forged.json"), tmp_path / "proof.npy"), what
+
+
+def test_what_no_certificate_knows_is_refused_by_name(tmp_path: Path) -> None:
+    """Other sizes, a search without a solution."""
+    sizes, capacity = instance(3)
+    result = packed(sizes, capacity)
+    with pytest.raises(CertificateError, match="a bin of the solution is too full"):
+        result.certificate(tmp_path / "p.json", sizes=[2 * s for s in sizes], capacity=capacity)
+    with pytest.raises(CertificateError, match="there are 2 sizes, and"):
+        result.certificate(tmp_path / "p.json", sizes=[3, 4], capacity=capacity)
+    with pytest.raises(CertificateError, match="sizes and capacity go together"):
+        result.certificate(tmp_path / "p.json", sizes=sizes)
+    with pytest.raises(CertificateError, match="must be whole"):
+        result.certificate(tmp_path / "p.json", sizes=[0.5 * s for s in sizes], capacity=66.0)
+    problem = bin_packing(0)
+    nothing = BranchAndPrice(problem.master(), problem.pricer(), heuristics=()).run(max_nodes=0)
+    with pytest.raises(CertificateError, match="no proof"):
+        nothing.certificate(tmp_path / "p.json")
+    assert np.isinf(nothing.objective)
+
+
+def test_a_claim_that_a_wrong_presolve_made_is_refused(tmp_path: Path) -> None:
+    """The pricing problems of two blocks, for which highspy 1.14.0 called wrong points optimal.
+
+    With ``presolve`` off they are 96 and 108. Each is a mixed-integer program of six variables; the
+    1.14.0 said that no column had a negative reduced cost at the duals 103 and 114:
+
+    * min 9a − 3b + 8c − 3d − 2e + 9f + 100, −2c + 3d + 4e − 3f ≤ 1, all in [0, 1] but a in [0, 3];
+      a, e and f are whole: 103, and b = 1, d = 1/3 cost 96;
+    * min 4a + 7c + 2d + 8e + 6f + 100, 2a + 5b + 5d − 6f ≥ 16, 0 ≤ 3b − 2e ≤ 1, all in [0, 1] but
+      b and d in [0, 3]; all but a are whole: 114, and a = ½, d = 3 cost 108.
+    """
+    proof, table = Path(__file__).parent / "wrong_presolve.json", tmp_path / "wrong_presolve.csv"
+    table.write_bytes((Path(__file__).parent / "wrong_presolve.csv").read_bytes())
+    assert refusal(proof, table) == "the score of feature 2 is above its stated maximum"
+    claims = json.loads(proof.read_text(encoding="utf-8"))
+    honest = claims | {"scores": [103.0, 114.0, 103.0, 114.0]}
+    words = "the bound is below the stated one"
+    assert refusal(sealed(honest, tmp_path / "honest.json"), table) == words
+    seen = claims | {"weights": [103.0, 114.0, 103.0, 114.0]}  # what it would have been, if true
+    seen["scores"] = seen["weights"]
+    assert refusal(sealed(seen, tmp_path / "seen.json"), table) == ""
