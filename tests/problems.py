@@ -23,6 +23,7 @@ from cgboost.losses import (
     nu_insensitive,
     one_class,
 )
+from cgboost.losses.registry import LOSSES
 from cgboost.masters import BudgetMaster, EntropyMaster, OneNormMaster, TwoNormMaster
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.penalties import L1, L2, ElasticNet, L1Ball, Penalty
@@ -242,14 +243,8 @@ SMOOTH = {
 }
 """Losses that are solved by Newton steps."""
 
-BOXED = {
-    name: registered(name)
-    for name in (
-        *("absolute_error", "quantile", "huber", "squared_hinge"),
-        *("epsilon_insensitive", "squared_epsilon_insensitive"),
-    )
-}
-"""The other losses of the registry, which have a dual box."""
+BOXED = {name: registered(name) for name in LOSSES if name not in (*SMOOTH, "hinge")}
+"""All other losses of the registry: they have a dual box."""
 
 OWN_LEVEL: dict[str, Kind] = {
     "nu_hinge": (

@@ -65,4 +65,4 @@ with warnings.catch_warnings():
 certificate = certify(stopped, numbers, progression)
 print(certificate)
 _, axis = plt.subplots(figsize=(8, 3.6), layout="constrained")
-plot_violations(certificate, top=8, axes=axis)
+plot_violations(certificate, top=8, ax=axis)

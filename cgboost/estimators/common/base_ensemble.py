@@ -72,7 +72,7 @@ from cgboost.estimators.common.parameters import (
     check_random_state,
     check_verbose,
 )
-from cgboost.estimators.common.plan import Plan, Watch, resumed, solve
+from cgboost.estimators.common.plan import Plan, Watch, records_of, solve
 from cgboost.estimators.common.reading import RowReader
 from cgboost.estimators.common.scoring import (
     RoundScore,
@@ -197,7 +197,7 @@ class BaseEnsemble(SharesExecutor, RowReader):
         with unchanged_on_failure(self):
             rows, held = self._prepare(X, y, sample_weight, eval_set)
             watch, plan = self._watch(held, started), self._plan(rows)
-            with resumed(self, (X, y, sample_weight, eval_set), resume) as records:
+            with records_of(self, (X, y, sample_weight, eval_set), resume) as records:
                 self._keep(plan, self._solve(plan, watch, records), rows)
                 self._warn(plan)
                 self._complete(plan, rows)

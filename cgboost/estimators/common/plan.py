@@ -252,7 +252,7 @@ LIMITS = frozenset(
 
 
 @contextmanager
-def resumed(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[Iterator[RunRecord]]:
+def records_of(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[Iterator[RunRecord]]:
     """Let checkpoints keep the runs of a fit; the runs in a file, with which these go on.
 
     Parameters

@@ -1,7 +1,7 @@
 """Targets: what y is to a fit, and what outputs say of it.
 
-A fit has one run of the loop, or one for each class or quantile. A target encodes y, makes of it
-what each run fits its outputs to, and scores these outputs on rows that are held out. There are
+A fit has one run of the loop, or one for each class or quantile. A target kind encodes y, makes of
+it what each run fits its outputs to, and scores these outputs on rows that are held out. There are
 :class:`Labels`, one problem for all classes or one each, and :class:`Numbers`; quantiles, several
 responses and rows without a y are with the estimators that have them.
 """

@@ -45,7 +45,7 @@ from cgboost.pricing.kernels.partition import (
     advance,
     combined,
 )
-from cgboost.pricing.kernels.plan import KernelSample, PassPlan
+from cgboost.pricing.kernels.pass_plan import KernelSample, PassPlan
 from cgboost.pricing.kernels.scores import (
     EXTENDED_UNIT,
     Reference,

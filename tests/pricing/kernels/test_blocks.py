@@ -13,7 +13,7 @@ from cgboost.exceptions import KernelError, KernelScaleWarning
 from cgboost.kernels import FunctionKernel, Kernel, Normalized, ProductKernel
 from cgboost.pricing.kernels import blocks
 from cgboost.pricing.kernels.blocks import KernelData, SharedKernelProducts
-from cgboost.pricing.kernels.plan import KernelSample
+from cgboost.pricing.kernels.pass_plan import KernelSample
 
 KERNELS: list[Kernel] = [
     Linear(),

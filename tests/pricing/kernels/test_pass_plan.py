@@ -11,7 +11,7 @@ from cgboost import RBF, Linear
 from cgboost.kernels import Kernel
 from cgboost.parallel import SerialExecutor, ThreadExecutor
 from cgboost.pricing.kernels.blocks import KernelData
-from cgboost.pricing.kernels.plan import LEAST_WIDTH, PassPlan
+from cgboost.pricing.kernels.pass_plan import LEAST_WIDTH, PassPlan
 from cgboost.pricing.kernels.row_cache import RowCache
 from tests.effort import examples
 
