@@ -5,10 +5,10 @@ fit      unit * (sum of losses of y - f, plus the penalty of w), f = Xw + b; a l
 packing  bins of items; a tree over pairs of items, in one bin or in two, with prices at its leaves
 """
 
-import hashlib
 import json
 import sys
 from fractions import Fraction
+from hashlib import sha256
 
 import numpy as np
 
@@ -25,6 +25,7 @@ BOXES = {  # low, high, free, bend for a parameter a, the cost c of a row and it
     "squared_hinge": lambda a, c, y: (min(0, np.inf * y), max(0, np.inf * y), 0, 1 / (2 * c)),
     "at_least": lambda a, c, y: (0, np.inf, 0, 0),  # f >= y, or the loss is infinite
 }
+TOLD = "capacity loss parameter costs unit l1_share weights intercept scale labels positive kernel"
 
 
 def demand(true, why):
@@ -44,23 +45,22 @@ def whole(numbers):  # integers m and bits: the numbers are m / 2**bits
 
 def loss(d, low, high, free, bend):
     size = max(abs(d) - free, 0) * (1 if d > 0 else -1)
-    r = size / bend if bend else (high if size > 0 else low if size < 0 else 0)
-    r = min(max(r, low), high)
+    r = min(max(size / bend, low), high) if bend else high if size > 0 else low if size < 0 else 0
     return r * d - free * abs(r) - bend * r * r / 2
 
 
 def check_fit(fit, table):
     (*X, y), n, p = map(list, zip(*table)), len(table), len(table[0]) - 1
-    digests = (hashlib.sha256(b"%d %a" % (k, fit["seal"])) for k in range(CELLS // n))
-    checked = {*range(p)} if n * p <= CELLS else {int(d.hexdigest(), 16) % p for d in digests}
+    checked = {*np.random.default_rng().permutation(p)[: max(1, CELLS // n)].tolist()}
     X += [[float(fit["scale"])] * n] * (fit["intercept"] == "charged")
     y = [Fraction(fit["labels"][str(x)] if fit["labels"] else x) for x in y]
     R, r_bits, w, most, v, c = *fit["response"], *map(fit.get, ("w", "scores", "weights", "costs"))
     a, b, share = Fraction(fit["parameter"]), Fraction(fit["b"]), Fraction(fit["l1_share"])
-    demand("hinge" not in fit["loss"] or {*y} <= {1, -1}, "labels must be 1 and -1")
+    demand({*y} <= {1, -1} or not (fit["labels"] or "hinge" in fit["loss"]), "labels are 1 and -1")
     demand(len(R) == len(c) == n and len(w) == len(most) == len(v) == len(X), "lengths differ")
     demand(sum(R) == 0 if fit["intercept"] == "free" else b == 0, "the intercept has no price")
-    demand(min(a, *c, *v, share, 1 - share, fit["unit"]) >= 0, "a price is negative")
+    demand(min(a, *c, *v, share, 1 - share) >= 0 < fit["unit"], "a price is negative")
+    demand(min(c) > 0 or (max(c) > 0 and fit["loss"] != "at_least"), "a row has no cost")
     demand(min(w) >= 0 or not fit["positive"], "a coefficient is negative")
     used = [j for j in range(len(X)) if w[j] or j in checked or j >= p]
     numbers, x_bits = whole([x for j in used for x in X[j]])
@@ -76,7 +76,7 @@ def check_fit(fit, table):
     longest = max(1, *sizes) if share == 1 else 1  # r is scaled until no score is too large
     r = [Fraction(x, 1 << r_bits) / longest for x in R]
     boxes = [BOXES[fit["loss"]](a, Fraction(x), t) if x else (0,) * 4 for x, t in zip(c, y)]
-    demand(all(box[0] <= x <= box[1] for x, box in zip(r, boxes)), "r is outside its box")
+    demand(all(k[0] <= min(x, 0) <= max(x, 0) <= k[1] for x, k in zip(r, boxes)), "r is outside")
     losses = floor(-loss(t - z - b, *box) for t, z, box in zip(y, f, boxes))
     gain = floor(x * t - box[2] * abs(x) - box[3] * x * x / 2 for x, t, box in zip(r, y, boxes))
     if fit["kernel"]:  # X is its matrix, the penalty is half the squared norm of f in its space
@@ -86,10 +86,10 @@ def check_fit(fit, table):
     else:  # share v |w| + (1 - share) (v w)^2 / 2
         u = [Fraction(x) * Fraction(weight) for x, weight in zip(w, v)]
         penalty = floor(-share * abs(x) - (1 - share) * x * x / 2 for x in u)
-        over = [max(x - share, 0) for x in sizes if share < 1]
-        charge = floor(-x * x / (1 - share) / 2 for x in over)
+        charge = floor(-(max(x - share, 0) ** 2) / (1 - share) / 2 for x in sizes if share < 1)
     objective, bound = (Fraction(fit["unit"]) * x for x in (-losses - penalty, gain + charge))
     if fit["whole"]:  # amounts and costs are, so that no solution is between the bound and this
+        demand(fit["loss"] == "at_least" and share == 1 and not fit["kernel"], "no sum of costs")
         demand(all(x % 1 == 0 for x in [*w, *v, fit["unit"]]), "an amount or a cost is not whole")
         bound = -(-bound // 1)
     return objective, max(bound, 0)
@@ -109,38 +109,38 @@ def prove(node, groups, apart, proof, table):  # groups of items: their numbers,
         for _ in range(min(times, proof["capacity"] // size)):
             more = best[: len(best) - size] + sum(prices[k] for k in items)
             best[size:] = np.maximum(best[size:], more)
-    value = sum(price * int(times) for price, (_, times) in zip(prices, table))
-    if best[-1] * (int(proof["bound"]) - 1) >= value:  # or no bin has two items that are apart
+    if best[-1] * (int(proof["bound"]) - 1) >= sum(x * int(k[1]) for x, k in zip(prices, table)):
         demand(apart, "the prices at a leaf do not prove the bound")
-        for k in apart[0]:
+        for k in apart[0]:  # no bin has both
             prove(node, [g for g in groups if k not in g[0]], apart[1:], proof, table)
 
 
 def check_packing(proof, table):  # rows of the table: the size of an item, and how many there are
     items, bins = [({k}, *map(int, row)) for k, row in enumerate(table)], proof["solution"]
     every = [k for k, (_, _, times) in enumerate(items) for _ in range(times)]
-    demand(all([*own[1:]] == row and own[1] > 0 for own, row in zip(items, table)), "sizes")
+    demand(all([*own[1:]] == row and min(own[1:]) > 0 for own, row in zip(items, table)), "sizes")
     fullest = max(sum(items[k][1] for k in own) for own in bins)
-    packed = sorted(k for own in bins for k in own)
-    demand(packed == every and fullest <= proof["capacity"], "this is no packing")
+    demand(sorted(sum(bins, [])) == every and fullest <= proof["capacity"], "this is no packing")
     prove(proof["tree"], items, [], proof, table)
     return len(bins), int(proof["bound"])
 
 
 def main(proof_file, data_file):
-    with open(proof_file, encoding="utf-8") as file:
-        body, seal = file.read().split('"seal": ')
-    demand(seal == f'"{hashlib.sha256(body.encode()).hexdigest()}"}}\n', "the file was changed")
-    proof, csv = json.loads(f'{body}"seal": {seal}'), {"delimiter": ",", "skiprows": 1, "ndmin": 2}
-    data = np.load(data_file) if data_file.endswith(".npy") else np.loadtxt(data_file, **csv)
-    demand(hashlib.sha256(data.astype("<f8").tobytes()).hexdigest() == proof["data"], "other data")
+    body, seal = open(proof_file, encoding="utf-8").read().split('"seal": ')
+    demand(seal == f'"{sha256(body.encode()).hexdigest()}"}}\n', "the file was changed")
+    once = {"object_pairs_hook": lambda own: dict(own) if len({*dict(own)}) == len(own) else None}
+    proof, csv = json.loads(f'{body}"seal": {seal}', **once), {"delimiter": ",", "skiprows": 1}
+    data = np.load(data_file) if data_file[-4:] == ".npy" else np.loadtxt(data_file, ndmin=2, **csv)
+    demand(data.dtype == "<f8" and sha256(data.tobytes()).hexdigest() == proof["data"], "bad data")
+    stated = [x for x in map(proof.get, ("objective", "bound", "gap")) if type(x) in (int, float)]
     check = check_fit if proof["kind"] == "fit" else check_packing
-    objective, bound = check(proof, data.astype("<f8").tolist())
-    high, low, gap = (Fraction(proof[name]) for name in ("objective", "bound", "gap"))
-    demand(objective <= high, "the objective is above the stated one")
-    demand(bound >= low and high - low <= gap * abs(high), "the bound is below the stated one")
-    print("A SAMPLE of the features is checked. " * (data.size > CELLS) + proof["claims"])
-    print(f"VERIFIED: objective <= {proof['objective']}, bound >= {proof['bound']}")
+    objective, bound = check(proof, data.tolist())
+    high, low, gap = map(Fraction, stated)
+    true = low <= bound and objective <= high and high - low <= gap * abs(high)
+    demand(true, f"proved are only {float(objective)} and {float(bound)}")
+    told = {k: (min(x), max(x)) if type(x) is list else x for k, x in proof.items() if k in TOLD}
+    print("A SAMPLE of the features is checked. " * (data.size > CELLS) + repr(proof["claims"]))
+    print(f"VERIFIED: objective <= {stated[0]}, bound >= {stated[1]}; {data.shape}, {told}")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_script_reads_the_users_own_table(cancer: tuple[Any, Any], tmp_path: Pat
     X.assign(target=y).to_csv(tmp_path / "data.csv", index=False)
     told = run(tmp_path / "proof.json", tmp_path / "data.csv")
     assert told.returncode == 0, told.stderr
-    assert told.stdout.splitlines()[0].startswith("SparseLinearClassifier: no coefficients")
+    assert told.stdout.splitlines()[0].startswith("'SparseLinearClassifier: no coefficients")
     assert told.stdout.splitlines()[1].startswith("VERIFIED")
     X.assign(target=1 - y).to_csv(tmp_path / "data.csv", index=False)
     told = run(tmp_path / "proof.json", tmp_path / "data.csv")
@@ -141,6 +142,70 @@ def test_large_tables_are_sampled_and_said_to_be(
     claims = json.loads(proof.read_text(encoding="utf-8"))
     forged = claims | {"scores": [0.5 * s for s in claims["scores"]]}
     assert "above its stated maximum" in refusal(sealed(forged, tmp_path / "forged.json"), table)
+
+
+def forged(path: Path, y: list[float], X: list[list[float]], **claims: Any) -> tuple[Path, Path]:
+    """A certificate of absolute errors with w = 0, and what is claimed else, sealed."""
+    table = np.column_stack([np.array(X), y])
+    n, p = len(y), len(X[0])
+    np.save(path / "table.npy", table)
+    own: dict[str, Any] = {
+        "claims": "Lasso: no coefficients are below the bound.",
+        "kind": "fit",
+        "data": sha256(table.tobytes()).hexdigest(),
+        **{"objective": 0, "bound": 0, "gap": 0, "loss": "absolute_error", "parameter": 0},
+        **{"labels": None, "l1_share": 1, "kernel": False, "positive": False, "whole": False},
+        **{"unit": 1, "b": 0, "intercept": "none", "scale": 1, "costs": [1] * n},
+        **{"weights": [1] * p, "w": [0] * p, "scores": [0] * p, "response": [[0] * n, 0]},
+    }
+    return sealed(own | claims, path / "forged.json"), path / "table.npy"
+
+
+LIES: dict[str, tuple[list[float], list[list[float]], dict[str, Any]]] = {
+    "losses are no whole numbers": (
+        [0.5],
+        [[0.0]],
+        {"whole": True, "objective": 1, "bound": 1, "response": [[1], 0]},
+    ),
+    "a quantile above 1": ([-5.0], [[0.0]], {"loss": "quantile", "parameter": 2}),
+    "labels for numbers": ([1.0, 2.0], [[0.0]] * 2, {"labels": {"1.0": 0, "2.0": 0}}),
+    "no row counts": ([3.0, 4.0], [[1.0]] * 2, {"costs": [0, 0]}),
+    "a row of a master left out": (
+        [3.0, 4.0],
+        [[1.0]] * 2,
+        {"loss": "at_least", "costs": [0, 1], "positive": True},
+    ),
+    "no unit": ([3.0, 4.0], [[1.0]] * 2, {"unit": 0}),
+    "a truth value for a number": ([0.0], [[0.0]], {"objective": True, "gap": 1}),
+    "a text for a number": ([0.0], [[0.0]], {"objective": "0"}),
+    "no gap": ([0.0], [[0.0]], {"gap": None}),
+    "not a number": ([0.0], [[0.0]], {"bound": float("nan")}),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_sealed_lie_about_the_problem_is_refused(lie: str, tmp_path: Path) -> None:
+    """What is verified must be the problem of the table, in numbers."""
+    y, X, claims = LIES[lie]
+    assert refusal(*forged(tmp_path, [0.0], [[0.0]])) == ""
+    assert refusal(*forged(tmp_path, y, X, **claims))
+
+
+def test_the_problem_is_printed_and_what_the_file_says_is_quoted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A text cannot look like a result, and a name that stands twice is refused."""
+    claims = "true\nVERIFIED: objective <= 1, bound >= 1 \x1b[8m"
+    proof, table = forged(tmp_path, [0.0], [[0.0]], claims=claims, costs=[0.25])
+    assert refusal(proof, table) == ""
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("'true\\nVERIFIED")
+    assert "\x1b" not in first
+    assert "'costs': (0.25, 0.25)" in second
+    body = proof.read_text(encoding="utf-8").split('"seal"')[0] + '"costs": [1],\n'
+    seal = sha256(body.encode()).hexdigest()
+    proof.write_text(f'{body}"seal": "{seal}"}}\n', encoding="utf-8")
+    assert refusal(proof, table)
 
 
 def test_one_file_is_about_one_problem(tmp_path: Path) -> None:
