@@ -29,6 +29,7 @@ from cgboost.integer.branching.decisions import (
     respected_by,
 )
 from cgboost.integer.node_problem import NodeProblem
+from cgboost.integer.pool import NO_ROW
 from cgboost.integer.search_state import Relaxation, Search
 
 MOST_PROBES = 0.5
@@ -135,16 +136,18 @@ class VariableFixing:
     def _known(
         self, search: Search, problem: NodeProblem, duals: Vector
     ) -> dict[Hashable, _Known] | None:
-        """What the columns of the pool say of each block; None if one of no block prices out."""
+        """What the columns of the pool say of each block; None if one of no block counts."""
         pool = search.pool
+        in_row = pool.convexity != NO_ROW
         reduced = pool.reduced_costs(*problem.duals(duals))
         blocks: dict[Hashable, list[int]] = {block: [] for block in search.once}
         for number in np.flatnonzero(problem.allowed()).tolist():
             column = pool.columns[number]
+            rounding = ZERO_REDUCED_COST * max(1.0, abs(column.cost))
             if column.block in blocks:
                 blocks[column.block].append(number)
-            elif reduced[number] < -ZERO_REDUCED_COST * max(1.0, abs(column.cost)):
-                return None
+            elif in_row[number] or reduced[number] < -rounding:
+                return None  # it may take the place of a block's column, or prices out by itself
         loose = {v for column in pool.columns if not column.integer for v in column.variables}
         return {
             block: self._of_block(search, block, numbers, reduced[numbers], loose)

@@ -2,20 +2,24 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from cgboost.generation import Column
 from cgboost.generation.function_pricer import as_pricer
 from cgboost.generation.stabilization import Wentges
 from cgboost.integer import Node, VariableFixing
 from cgboost.integer.search_state import Relaxation, Search
 from cgboost.integer.tree_search import TreeSearch
+from cgboost.masters import LinearMaster
 
 from ..compact_models import example_assignment
 from ..tree_problems import (
     PROVEN,
+    AllColumns,
     Problem,
     check,
     generalised_assignment,
@@ -128,3 +132,34 @@ def test_what_is_not_held() -> None:
         assert VariableFixing().probes(search, (), relaxation) is not None
         change(search)
         assert VariableFixing().probes(search, (), relaxation) is None
+
+
+@pytest.mark.parametrize("block", ["k", None])
+def test_a_column_of_no_block_in_a_convexity_row_is_not_passed_over(block: str | None) -> None:
+    """It may stand where a block's own column would: held variables have no bound above it."""
+    rows, once = ["k", "m"], {"k": 1.0, "m": 1.0}
+
+    def column(values: list[float], key: str, cost: float, of: str | None, **held: float) -> Column:
+        return Column(np.array(values), key, cost=cost, block=of, variables=held)
+
+    family = [
+        column([1, 0], "A", 10, "k", x=1.0),
+        column([1, 0], "B", 14, "k"),
+        column([0, 1], "C", 10, "m", y=1.0),
+        column([0, 1], "D", 12, "m"),
+    ]
+    given = column([1, 0], "I", 6, block)  # the pricer does not know it
+    master = LinearMaster(rows, "==", [1, 1], copies=once)
+    master.add([*family, given])
+    search = inner_search(master, AllColumns(rows, family, once), step=1.0, smoothing=None)
+    search.n_pricings = 10_000
+    near = SimpleNamespace(near=(np.array([5.0, 10.0]), {}), feasible=True)
+    probes: Any = VariableFixing().probes(search, [], near)  # type: ignore[arg-type]
+    for decision, bound in probes.held if probes else []:
+        best = min(
+            one.cost + two.cost
+            for one in (*family[:2], given)
+            for two in family[2:]
+            if all(decision.allows(own, search.pool.numbers) for own in (one, two))
+        )
+        assert bound <= best
