@@ -199,7 +199,7 @@ def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None)
     True
     """
     if is_cvxpy(model):
-        last, (reading, data) = model, reading_of_cvxpy(model)
+        last, (reading, data) = model, reading_of_cvxpy(model, X, y, sample_weight)
     else:
         last, data = _read(model, X, y, sample_weight)
         if type(last).__name__ in MACHINES and not is_own(last):

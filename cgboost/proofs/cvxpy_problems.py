@@ -37,6 +37,11 @@ from cgboost.proofs.readers import HALF, Data, Reading
 SAME_NUMBER = 1e-12
 """Numbers that differ by this share of the largest are the same."""
 
+AS_THE_SOLVER_SAID = 1e-3
+"""What the solver said and the objective at its variables differ by no more than this share."""
+
+INSTEAD_OF_SLACKS = "of slack variables write the loss itself, as sum(pos(1 − m))"
+
 KNOWN = (
     "sums of abs, square, pos(1 − m), square(pos(1 − m)), logistic(−m), huber, pos(abs − ε) and "
     "maximum(q e, (q − 1) e) of affine expressions, and sums of abs and squares of the variables"
@@ -82,8 +87,14 @@ def is_cvxpy(model: Any) -> bool:
     return type(model).__module__.startswith("cvxpy.problems")
 
 
-def reading_of_cvxpy(problem: Any) -> tuple[Reading, Data]:
+def reading_of_cvxpy(problem: Any, *data_given: Any) -> tuple[Reading, Data]:
     """A solved CVXPY problem as a problem of a certificate.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+    *data_given : object
+        Rows, targets and weights that came with it: all None.
 
     Raises
     ------
@@ -92,6 +103,8 @@ def reading_of_cvxpy(problem: Any) -> tuple[Reading, Data]:
     """
     import cvxpy as cp
 
+    if any(one is not None for one in data_given):
+        raise CertificateError("a cvxpy.Problem has its data in it: certify(problem), without X, y")
     if not isinstance(problem.objective, cp.Minimize):
         raise CertificateError("certify knows Minimize(…): give −objective, minimised")
     variables = problem.variables()
@@ -100,6 +113,7 @@ def reading_of_cvxpy(problem: Any) -> tuple[Reading, Data]:
         raise CertificateError(
             f"no value of {', '.join(missing) or 'any variable'}: solve it first"
         )
+    assumed = _said_of_parameters(problem)
     z = np.concatenate([np.ravel(variable.value, order="F") for variable in variables])
     with _Coordinates(variables) as coordinates:
         terms = list(_terms(problem.objective.expr, 1.0, coordinates))
@@ -115,29 +129,59 @@ def reading_of_cvxpy(problem: Any) -> tuple[Reading, Data]:
     loss, y, costs, A, factor = _loss(losses[0], unit, ~penalised)
     step, intercept = _intercept(A, penalised, names)
     if positive.any() and not positive[penalised].all():
-        raise CertificateError("signs of all penalised coefficients are known, or of none")
-    X = (A[:, penalised] @ sparse.diags_array(1.0 / factors)).tocsr()
+        unsigned = names[penalised & ~positive]
+        raise CertificateError(
+            "signs of all penalised coefficients are known, or of none: here "
+            f"{', '.join(unsigned[:5])} may be negative. Write those as u − v with u, v >= 0"
+        )
+    X, priced = sparse.csr_array(A[:, penalised]), bool(np.ptp(factors))
     model = LinearProblem(
-        X,
+        (X @ sparse.diags_array(1.0 / factors)).tocsr(),
         loss.on(y, costs),
         penalty,
         unit,
         intercept,
         factor=factor,
         positive=bool(positive.any()),
+        weights=factors if priced else None,
+        given=X if priced else None,
         of_columns=True,
     )
     coef = z[penalised] * factors
+    prices = unit * factors ** (1 if isinstance(penalty, L1) else 2)
+    times = f"{prices.min():g} to {prices.max():g}" if priced else f"{unit:g}"
     assumed = [
         f"{type(loss).__name__} of {X.shape[0]} rows",
-        f"penalty {type(penalty).__name__} times {unit:g}",
+        f"penalty {type(penalty).__name__} times {times}",
+        *assumed,
     ]
+    if positive[~penalised].any():
+        assumed.append("the sign of the intercept is left out: the bound holds without it, too")
     if model.positive and coef.min() < 0:
         assumed.append(f"values below 0 (down to {z[penalised].min():.1g}) taken as 0")
         coef = np.maximum(coef, 0.0)
     b = float(step * z[~penalised].sum()) if intercept == "free" else 0.0
     data = Data(X, y, np.ones(X.shape[0]), False, names[penalised])
     return Reading([model], [coef], [b], assumed), data
+
+
+def _said_of_parameters(problem: Any) -> list[str]:
+    """What a reader may not expect of parameters: that they have changed since the solution."""
+    parameters = problem.parameters()
+    missing = [parameter.name() for parameter in parameters if parameter.value is None]
+    if missing:
+        raise CertificateError(
+            f"no value of the parameter {', '.join(missing)}: give it one, and solve the problem"
+        )
+    if not parameters or problem.value is None:
+        return []
+    now, then = float(problem.objective.value), float(problem.value)
+    if abs(now - then) <= AS_THE_SOLVER_SAID * abs(now):
+        return []
+    return [
+        f"parameters as they are now: the objective at the variables is {now:g}, it was {then:g} "
+        "as the solver said"
+    ]
 
 
 class _Coordinates:
@@ -186,6 +230,10 @@ def _array(value: Any) -> NDArray[Any]:
 def _unknown(expression: Any) -> CertificateError:
     text = str(expression)
     text = text if len(text) < 80 else f"{text[:77]}…"
+    if expression.is_affine():
+        return CertificateError(
+            f"{text} is linear. Of coefficients that are >= 0 write norm1(w); {INSTEAD_OF_SLACKS}"
+        )
     return CertificateError(f"certify does not know {text}. It knows {KNOWN}")
 
 
@@ -342,7 +390,16 @@ def _term(
     if not inner.is_affine():
         raise _unknown(inner)
     matrix, constant = coordinates.affine(inner)
+    if kind in SYMMETRIC and not _is_subtracted(inner):  # f − y as y − f
+        matrix, constant = -matrix, 0.0 - constant
     return Term(kind, _weights(factor, len(constant)), matrix, constant, parameter)
+
+
+def _is_subtracted(expression: Any) -> bool:
+    """Whether variables are under a minus, as in y − Xw: the table is then X, y, not −X, −y."""
+    if type(expression).__name__ == "NegExpression":
+        return not _is_subtracted(expression.args[0])
+    return any(_is_subtracted(part) for part in expression.args if not part.is_constant())
 
 
 def _positive(problem: Any, coordinates: _Coordinates) -> NDArray[np.bool_]:
@@ -364,7 +421,8 @@ def _positive(problem: Any, coordinates: _Coordinates) -> NDArray[np.bool_]:
             or (sign * matrix.data < 0).any()
         ):
             raise CertificateError(
-                f"constraints other than variable >= 0 are not known: {str(constraint)[:80]}"
+                f"constraints other than variable >= 0 are not known: {str(constraint)[:80]}; "
+                f"{INSTEAD_OF_SLACKS}"
             )
         positive[matrix.indices] = True
     return positive
@@ -409,6 +467,12 @@ OF_RESIDUALS: dict[str, tuple[Any, float]] = {
 }
 """Loss of y − f, from a parameter, and how often CVXPY's atom has it."""
 
+SYMMETRIC = OF_RESIDUALS.keys() - {"quantile"}
+"""Losses of residuals with ℓ(−e) = ℓ(e)."""
+
+DEGREES = {"abs": 1, "square": 2, "quantile": 1}
+"""The d of ℓ(s e) = s**d ℓ(e), s > 0: weights inside such a loss go outside."""
+
 OF_MARGINS: dict[str, tuple[Any, int]] = {
     "pos": (Hinge(), 1),
     "square of pos": (SquaredHinge(), 2),
@@ -420,10 +484,12 @@ def _loss(
     term: Term, unit: float, free: NDArray[np.bool_]
 ) -> tuple[Loss, Vector, Vector, Any, float]:
     """The loss, its target and costs, the matrix of f, and a factor of it."""
-    k, A, c = term.weights / unit, term.matrix, term.constant
     if term.kind in OF_RESIDUALS:  # e = y − f
         make, times = OF_RESIDUALS[term.kind]
-        return make(term.parameter), c, times * k, -A, 1.0
+        term = _weighted_outside(term, free) if free.sum() == 1 else term
+        costs = times * term.weights / unit
+        return make(term.parameter), term.constant, costs, -term.matrix, 1.0
+    k, A, c = term.weights / unit, term.matrix, term.constant
     if term.kind == "logistic":
         if c.any():
             raise CertificateError("logistic(e) is known for e without a constant")
@@ -434,6 +500,37 @@ def _loss(
     margin, degree = OF_MARGINS[term.kind]  # max(0, c − m) = c max(0, 1 − m/c)
     y, A = _signed(sparse.diags_array(1.0 / c) @ -A, free)
     return margin, y, k * c**degree, A, 1.0
+
+
+def _weighted_outside(term: Term, free: NDArray[np.bool_]) -> Term:
+    """The same loss of errors y − f in which the intercept is added to every f alike.
+
+    ``norm1(multiply(v, y − Xw − b))`` has the column −v of the intercept: rows are divided by v,
+    whose sign does not matter to most losses and whose size becomes a weight.
+    """
+    j = int(np.flatnonzero(free)[0])
+    column = -term.matrix[:, [j]].toarray().ravel()
+    sizes = np.abs(column)
+    empty = (term.matrix.count_nonzero(axis=1) == 0) & (term.constant == 0)  # of a weight of 0
+    sizes[empty] = sizes.max(initial=0.0)
+    if not sizes.all():
+        return term
+    alike = np.ptp(sizes) <= SAME_NUMBER * sizes.max()
+    scales = sizes if term.kind in DEGREES and not alike else np.ones(len(sizes))
+    if term.kind in SYMMETRIC:
+        scales = np.where(column < 0, -scales, scales)
+    own = sparse.diags_array(1.0 / scales) @ term.matrix
+    added = sparse.coo_array(
+        (-(sizes / scales)[empty], (np.flatnonzero(empty), np.full(empty.sum(), j))), own.shape
+    )
+    weights = term.weights * np.abs(scales) ** DEGREES.get(term.kind, 0)
+    return Term(
+        term.kind,
+        np.where(empty, 0.0, weights),
+        sparse.csr_array(own + added),
+        term.constant / scales + 0.0,
+        term.parameter,
+    )
 
 
 def _signed(A: Any, free: NDArray[np.bool_]) -> tuple[Vector, Any]:
@@ -453,6 +550,6 @@ def _intercept(A: Any, penalised: NDArray[np.bool_], names: Vector) -> tuple[flo
     if len(free) > 1 or np.ptp(column) > SAME_NUMBER * np.abs(column).max() or not column.any():
         raise CertificateError(
             f"{', '.join(names[free[:5]])} without a penalty: one such coefficient is known, of a "
-            "constant column (the intercept)"
+            "constant column (the intercept). Weights of rows go outside: multiply(v, abs(e))"
         )
     return float(column[0, 0]), "free"
