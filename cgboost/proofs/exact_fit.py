@@ -33,6 +33,9 @@ RESPONSE_BITS = 80
 FLOAT_BITS = 53
 """Binary digits of a float64."""
 
+OF_COLUMNS = "at_least"
+"""The loss f ≥ y of the relaxation over a search's columns, which no estimator has."""
+
 PARAMETERS = {
     "squared_error": None,
     "absolute_error": None,
@@ -42,7 +45,7 @@ PARAMETERS = {
     "huber": "delta",
     "hinge": None,
     "squared_hinge": None,
-    "at_least": None,
+    OF_COLUMNS: None,
 }
 """Losses that are known in exact arithmetic, and the attribute that is their parameter."""
 
@@ -68,7 +71,7 @@ def box_of(loss: str, parameter: Fraction, cost: Fraction, y: Fraction) -> Box:
         return min(0, cost * y), max(0, cost * y), 0, 0
     if loss == "squared_hinge":
         return (0, math.inf, 0, 1 / (2 * cost)) if y > 0 else (-math.inf, 0, 0, 1 / (2 * cost))
-    if loss == "at_least":
+    if loss == OF_COLUMNS:
         return 0, math.inf, 0, 0
     return -cost, cost, parameter, 0  # absolute error, epsilon-insensitive
 

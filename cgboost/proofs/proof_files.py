@@ -52,10 +52,12 @@ from scipy import sparse
 
 from cgboost.arrays import Vector
 from cgboost.exceptions import CertificateError
+from cgboost.losses import SupportVectorLoss
 from cgboost.penalties import Penalty
-from cgboost.proofs.exact_fit import PARAMETERS, ExactFit, down, up
+from cgboost.proofs.exact_fit import OF_COLUMNS, PARAMETERS, ExactFit, down, up
 from cgboost.proofs.machines import MachineProblem
 from cgboost.proofs.problem import DualPoint, LinearProblem, Point
+from cgboost.proofs.rows import ScaledHuberRows, SoftmaxRows
 
 OFF_ONE = 1e-15
 """What rounding does to ρ + (1 − ρ)."""
@@ -79,14 +81,14 @@ def write_proof(path: Any, proof: dict[str, Any]) -> Path:
     return file
 
 
-def write_table(path: Any, table: Vector) -> None:
+def write_table(path: Any, table: Vector, names: Sequence[str] | None = None) -> None:
     """Write the table that the checker reads: .npy, or .csv with a line of names."""
     file = Path(path)
     if file.suffix == ".npy":
         np.save(file, table)
     elif file.suffix == ".csv":
-        names = ",".join([*(f"x{j}" for j in range(table.shape[1] - 1)), "y"])
-        np.savetxt(file, table, fmt="%.17g", delimiter=",", header=names, comments="")
+        head = ",".join(names or [*(f"x{j}" for j in range(table.shape[1] - 1)), "y"])
+        np.savetxt(file, table, fmt="%.17g", delimiter=",", header=head, comments="")
     else:
         raise CertificateError(f"data must end in .npy or .csv, got {file.name!r}")
 
@@ -224,12 +226,23 @@ def _named_loss(bound: Any) -> tuple[str, float, Vector, Vector]:
 
 
 def _unknown(bound: Any) -> CertificateError:
-    loss = getattr(bound, "loss", bound)
-    name = getattr(loss, "name", type(loss).__name__)
+    known = sorted(PARAMETERS.keys() - {OF_COLUMNS})
     return CertificateError(
-        f"the loss {name!r} has no exact certificate: its values are no fractions, or it has a "
-        f"level that it chooses. Losses that have one: {', '.join(sorted(PARAMETERS))}"
+        f"the loss {_in_words(getattr(bound, 'loss', bound))} has no exact certificate: its values "
+        f"are no fractions, or it has a level that it chooses. Losses that have one: "
+        f"{', '.join(known)}"
     )
+
+
+def _in_words(loss: Any) -> str:
+    """The name of a loss as its own package's users know it."""
+    if isinstance(loss, SupportVectorLoss):
+        return "of OneClassSVM or of ν" if loss.mass is not None else "perceptron or modified_huber"
+    if isinstance(loss, SoftmaxRows):
+        return "multinomial"
+    if isinstance(loss, ScaledHuberRows):
+        return "of HuberRegressor"
+    return repr(getattr(loss, "name", type(loss).__name__))
 
 
 def _l1_share(penalty: Penalty) -> float:

@@ -105,6 +105,8 @@ def reading_of(model: Any, data: Data) -> Reading:
     CertificateError
         Where the model's problem is not convex, or not known.
     """
+    if isinstance(model, type):
+        raise CertificateError(f"give a fitted model, not the class: {model.__name__}().fit(X, y)")
     read = READERS.get(type(model).__name__)
     package = type(model).__module__.split(".")[0]
     if read is None or package not in PACKAGES:

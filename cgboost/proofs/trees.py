@@ -19,7 +19,7 @@ import numpy as np
 from cgboost.exceptions import CertificateError
 from cgboost.integer.branching.decisions import Apart, Together
 from cgboost.integer.result import BranchAndPriceResult, NodeProof, TreeProof
-from cgboost.proofs.exact_fit import ExactFit, down, up
+from cgboost.proofs.exact_fit import OF_COLUMNS, ExactFit, down, up
 from cgboost.proofs.proof_files import digest, gap_above, write_proof, write_table
 
 PRICE_BITS = 40
@@ -53,7 +53,7 @@ def save_tree(
     else:
         proof, table = _of_packing(result, record, sizes, capacity)
     if data is not None:
-        write_table(data, table)
+        write_table(data, table, None if sizes is None else ("size", "number"))
     return write_proof(file, proof)
 
 
@@ -248,7 +248,7 @@ def _of_columns(result: BranchAndPriceResult, record: TreeProof) -> tuple[dict[s
         w[place[column.key]] += count
     target, ones = np.array(y), np.ones(len(y))
     fit = ExactFit(
-        np.array(X), target, ones, "at_least", 0.0, 1.0, costs, w, 0.0, np.array(r), positive=True
+        np.array(X), target, ones, OF_COLUMNS, 0.0, 1.0, costs, w, 0.0, np.array(r), positive=True
     )
     found = fit.values()
     are_whole = bool((w % 1 == 0).all() and (costs % 1 == 0).all())
@@ -269,7 +269,7 @@ def _of_columns(result: BranchAndPriceResult, record: TreeProof) -> tuple[dict[s
         "objective": objective,
         "bound": bound,
         "gap": gap_above(objective, bound),
-        "loss": "at_least",
+        "loss": OF_COLUMNS,
         "parameter": 0.0,
         "labels": None,
         "l1_share": 1.0,
