@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 
 REST = "#bbbbbb"
-"""Colour of the bar that stands for many kernels: none of those that stand for a class."""
+"""Colour of the bar that stands for many kernels or features: none that stands for a class."""
+
+NOTHING_TO_SEE = 1e-9
+"""Below this gap its parts are rounding."""
+
+SHORTEST_BAR = 2e-3
+"""A bar of a smaller share of the gap cannot be seen."""
 
 
 @drawing.on_ax
@@ -139,12 +145,16 @@ def plot_kernel_weights(model: Any, *, top: int = 20, ax: Axes | None = None) ->
 def plot_violations(certificate: Certificate, *, top: int = 20, ax: Axes | None = None) -> Figure:
     """Draw where a model falls short of its optimum: the parts of the gap by feature, as bars.
 
+    Bars that could not be seen are left out: those of less than 0.2 %, and all where the gap is
+    below 1e-9 and its parts are rounding.
+
     Parameters
     ----------
     certificate : Certificate
         Of :func:`cgboost.certify`.
     top : int, default=20
-        Maximum number of features; the last bar is what rows contribute.
+        Maximum number of features. One bar has the sum of the others, smaller ones too, and the
+        last bar is what rows contribute, with the number of the worst.
     ax : matplotlib Axes, optional
 
     Returns
@@ -158,20 +168,34 @@ def plot_violations(certificate: Certificate, *, top: int = 20, ax: Axes | None 
     """
     if top < 1:
         raise ValueError(f"top must be at least 1, got {top!r}")
-    features, rows = certificate.of_features, float(certificate.of_rows.sum())
-    whole = float(features.sum()) + rows or 1.0
-    order = np.argsort(-features, kind="stable")[: min(top, int(np.count_nonzero(features)))]
-    names = [drawing.named(certificate.names[j]) for j in order]
+    nothing = certificate.gap < NOTHING_TO_SEE
+    bars = [] if nothing else _bars_of_gap(certificate, top)
     figure, axis = drawing.panel(ax)
-    shares = 100.0 * np.append(features[order], rows) / whole
     if ax is None:
-        figure.set_size_inches(8.0, 1.4 + 0.26 * len(shares))
-    drawing.bars(axis, [(None, shares)], 0.8)
-    axis.set_yticks(range(len(shares)), [*names, f"{len(certificate.of_rows)} rows"])
+        figure.set_size_inches(8.0, 1.4 + 0.26 * max(len(bars), 1))
+    drawing.bars(axis, [(None, 100.0 * np.array([share for _, share in bars]))], 0.8)
+    axis.set_yticks(range(len(bars)), [name for name, _ in bars])
     axis.invert_yaxis()
-    title = f"{certificate.model}: at most {certificate.gap:.2g} (relative) above the optimum"
-    drawing.label(axis, title, "share of the gap, %", "feature")
+    axis.set_xlim(0.0, None if bars else 100.0)
+    told = f"at most {certificate.gap:.2g} (relative) above the optimum"
+    if nothing:
+        told = f"nothing to see, the gap is below {NOTHING_TO_SEE:g}"
+    drawing.label(axis, f"{certificate.model}: {told}", "share of the gap, %", "feature")
     return figure
+
+
+def _bars_of_gap(certificate: Certificate, top: int) -> list[tuple[str, float]]:
+    """Labels of the bars, and their shares of the gap."""
+    whole = float(certificate.of_features.sum() + certificate.of_rows.sum()) or 1.0
+    features, rows = certificate.of_features / whole, certificate.of_rows / whole
+    order = np.argsort(-features, kind="stable")[: int(np.count_nonzero(features))]
+    n_shown = min(top, int(np.sum(features >= SHORTEST_BAR)))
+    shown, rest = order[:n_shown], order[n_shown:]
+    bars = [(drawing.named(certificate.names[j]), float(features[j])) for j in shown]
+    others = f"{len(rest)} other feature{'s' if len(rest) > 1 else ''}"
+    bars.append((others, float(features[rest].sum())))
+    bars.append((f"{len(rows)} rows, most: row {rows.argmax()}", float(rows.sum())))
+    return [(name, share) for name, share in bars if share >= SHORTEST_BAR]
 
 
 def _weights_of(model: Any) -> tuple[tuple[str, ...], Vector]:

@@ -12,8 +12,9 @@ from cgboost import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
-from cgboost.inspection import plot_kernel_weights
+from cgboost.inspection import plot_kernel_weights, plot_violations
 from cgboost.inspection.importance import plot_importance
+from cgboost.proofs.certificate import Certificate
 from tests.estimators.data import curve
 
 X, Y = load_wine(return_X_y=True)
@@ -107,3 +108,27 @@ def test_several_classes_share_a_bar() -> None:
     legend = axis.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["class x", "class y", "class z"]
+
+
+def certificate_of(of_features: list[float], of_rows: list[float], gap: float) -> Certificate:
+    """A certificate with these parts of its gap."""
+    names = np.array([f"f{j}" for j in range(len(of_features))], dtype=object)
+    parts = np.array(of_features), np.array(of_rows)
+    return Certificate("Lasso", 1.0, 1.0 - gap, 1.0, gap, "", (), *parts, names)
+
+
+def test_the_parts_of_a_gap_have_bars_down_to_the_last_row() -> None:
+    """Features beyond the top and small ones share a bar, rows name the worst; zero has no bar."""
+    certificate = certificate_of([0.1, 0.3, 0.0, 0.2, 0.001], [0.1, 0.299], 0.5)
+    few, every = (bars(plot_violations(certificate, top=top)) for top in (1, 20))
+    assert few == pytest.approx({"f1": 30, "3 other features": 30.1, "2 rows, most: row 1": 39.9})
+    assert list(every) == ["f1", "f3", "f0", "2 rows, most: row 1"]
+    alone = certificate_of([0.1, 0.3, 0.0], [0.0, 0.0], 0.5)
+    assert bars(plot_violations(alone, top=1)) == pytest.approx({"f1": 75, "1 other feature": 25})
+
+
+def test_a_gap_of_rounding_has_no_bars() -> None:
+    """The title says that there is nothing to see."""
+    figure = plot_violations(certificate_of([1e-11], [1e-12], 1e-11))
+    assert bars(figure) == {}
+    assert figure.axes[0].get_title(loc="left").endswith("nothing to see, the gap is below 1e-09")
