@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
-from zipfile import is_zipfile
+from zipfile import ZipFile, is_zipfile
 
 import cgboost
 from cgboost._solvers import SolverError
@@ -27,7 +27,7 @@ from cgboost.generation.history import StopReason
 from cgboost.generation.live_line import error_console
 from cgboost.generation.progress import IN_WORDS
 from cgboost.optional import is_installed, require
-from cgboost.persistence import write_picture
+from cgboost.persistence import trusted_types, write_picture
 from cgboost.studies.comparison import draw_bound, entrants, in_words, records
 from cgboost.studies.datasets import Split, odd_even_split
 from cgboost.studies.odd_even import Row, fit_best, parse_library, table_row, write_table
@@ -119,6 +119,12 @@ documentation: docs/user_guide/how_to_mnist.md, docs/studies/mnist/page.md
 TABLE_ONE, FIGURE_ONE = "table_one.csv", "figure_one.png"
 BOUND, COMPARISON = "bound.png", "comparison.csv"
 FILES = ("table.csv", "columns.csv", "history.csv", "history.png", BOUND, "report.html")
+
+OF_SKOPS = "schema.json"
+"""What an archive of skops has, and none of cgboost."""
+
+TRUSTED_PEERS = ("celer.dropin_sklearn.", "skglm.estimators.")
+"""Where classes of other packages are that ``certify`` takes and skops does not know."""
 
 INTERRUPTED, READER_LEFT = 128 + signal.SIGINT, 128 + 13  # what a shell calls the two signals
 
@@ -283,34 +289,33 @@ def _paper(options: argparse.Namespace) -> int:
 def _add_certify(commands: Any) -> None:
     parser = commands.add_parser(
         "certify",
-        description="How far a fitted model of scikit-learn is from its optimum.",
-        epilog="cgboost certify model.skops data.csv --target y",
+        description="How far a fitted model of scikit-learn, skglm, celer or cgboost is from its "
+        "optimum.",
+        epilog="cgboost certify model.skops data.csv --target y --proof proof.json",
         help="how far a fitted model is from its optimum",
     )
     parser.set_defaults(run=_certify)
     add = parser.add_argument
-    add("model", type=Path, help="a file of skops.io.dump")
+    add("model", type=Path, help="a file of skops.io.dump, or of cgboost's model.save")
     add("data", type=Path, help="the rows of the fit: a CSV file with a header")
     add("--target", metavar="NAME", help="column of the target (a OneClassSVM has none)")
     add("--weights", metavar="NAME", help="column of the sample weights")
     add("--out", type=Path, metavar="FILE", help="picture of the violations")
+    proof = "certificate as a file, with its table beside it as .npy"
+    add("--proof", type=Path, metavar="FILE", help=proof)
+    add("--output", type=int, metavar="K", help="which class's problem --proof is about: 0, 1, …")
 
 
 def _certify(options: argparse.Namespace) -> int:
     """Read a model and its rows, and print the certificate."""
-    for package in ("skops", "pandas"):
-        if not is_installed(package):
-            raise ImportError(f"cgboost certify needs {package}: pip install {package}")
+    _need("pandas")
     import pandas as pd
-    from skops import io
 
     from cgboost.inspection import plot_violations
     from cgboost.proofs.certificate import certify
 
     with _at_work("reading"):
-        if not is_zipfile(options.model):
-            raise ValueError(f"{options.model} is no file of skops.io.dump")
-        model, frame = io.load(options.model), pd.read_csv(options.data)
+        model, frame = _stored_model(options.model), pd.read_csv(options.data)
     used = [name for name in (options.target, options.weights) if name]
     if missing := [name for name in used if name not in frame]:
         raise ValueError(f"{options.data} has no column {missing[0]!r}: {', '.join(frame)}")
@@ -323,7 +328,38 @@ def _certify(options: argparse.Namespace) -> int:
     print(certificate)
     if options.out is not None:
         write_picture(plot_violations(certificate), options.out, dpi=120)
+    if options.proof is not None:
+        table = options.proof.with_suffix(".npy")  # .csv might be the rows that were given
+        certificate.save(options.proof, output=options.output, data=table)
+        print(f"wrote {options.proof} and its table {table}")
     return 0
+
+
+def _need(package: str) -> None:
+    if not is_installed(package):
+        raise ImportError(f"cgboost certify needs {package}: pip install {package}")
+
+
+def _stored_model(file: Path) -> Any:
+    """The model in a file of ``skops.io.dump`` or of ``model.save``; no code in it is run."""
+    if not file.is_file():
+        raise FileNotFoundError(f"there is no file {file}")
+    if not is_zipfile(file):
+        raise ValueError(f"{file} is no file of skops.io.dump, nor of cgboost's model.save")
+    with ZipFile(file) as archive:
+        if OF_SKOPS not in archive.namelist():
+            return cgboost.load(file)
+    _need("skops")
+    from skops import io
+
+    types, known = io.get_untrusted_types(file=file), trusted_types()
+    strange = [name for name in types if name not in known and not name.startswith(TRUSTED_PEERS)]
+    if strange:
+        raise ValueError(
+            f"{file} has types that this command does not trust: {', '.join(strange)}. Load the "
+            "model yourself, and call cgboost.certify"
+        )
+    return io.load(file, trusted=types)
 
 
 def _odd_even(options: argparse.Namespace) -> int:

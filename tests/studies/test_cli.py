@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sklearn.datasets import load_diabetes
@@ -14,6 +15,7 @@ from sklearn.linear_model import Lasso
 from skops import io
 
 import cgboost
+from cgboost import SparseLinearRegressor
 from cgboost.generation import ProgressLine
 from cgboost.generation.history import Round
 from cgboost.studies.cli import COMPARISON, EXAMPLES, FILES, _parser, main
@@ -168,6 +170,58 @@ def test_a_stored_model_is_certified(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert picture.stat().st_size > 0
     assert main(["certify", *files, "--target", "y"]) == 2
     assert "has no column 'y'" in capsys.readouterr().err
+
+
+class Own(Lasso):
+    """A class that nobody else knows."""
+
+
+def certified(model: Any, folder: Path, file: str, *more: str) -> int:
+    """The status of ``cgboost certify`` for a model of the diabetes data, stored as ``file``."""
+    frame = load_diabetes(as_frame=True).frame
+    model.fit(frame.drop(columns="target"), frame["target"])
+    if file.endswith(".skops"):
+        io.dump(model, folder / file)
+    else:
+        model.save(folder / file)
+    frame.to_csv(folder / "data.csv", index=False)
+    rows = str(folder / "data.csv")
+    return main(["certify", str(folder / file), rows, "--target", "target", *more])
+
+
+@pytest.mark.parametrize("file", ["model.skops", "model.cgb"])
+def test_models_of_cgboost_are_certified_from_both_kinds_of_files(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the proof and its table, which the checker takes."""
+    proof, table = tmp_path / "data.json", tmp_path / "data.npy"
+    model = SparseLinearRegressor(alpha=0.01)
+    assert certified(model, tmp_path, file, "--proof", str(proof)) == 0
+    assert capsys.readouterr().out.endswith(f"wrote {proof} and its table {table}\n")
+    checker = Path(__file__).parents[2] / "examples" / "check_certificate.py"
+    command = [sys.executable, str(checker), str(proof), str(table)]
+    assert "VERIFIED" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_models_of_celer_are_certified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their classes are trusted."""
+    celer = pytest.importorskip("celer")
+    assert certified(celer.Lasso(alpha=0.5), tmp_path, "model.skops") == 0
+    assert capsys.readouterr().out.startswith("Lasso: objective")
+
+
+def test_files_that_are_not_there_not_models_or_not_trusted_are_told_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each has its message, and no traceback."""
+    text = tmp_path / "text.skops"
+    text.write_text("no model", encoding="utf-8")
+    missing = tmp_path / "nope.skops"
+    for file, words in ((missing, "there is no file"), (text, "is no file of skops.io.dump")):
+        assert main(["certify", str(file), "data.csv"]) == 2
+        assert words in capsys.readouterr().err
+    assert certified(Own(), tmp_path, "model.skops") == 2
+    assert "types that this command does not trust" in capsys.readouterr().err
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
