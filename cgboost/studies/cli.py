@@ -301,7 +301,7 @@ def _add_certify(commands: Any) -> None:
     add("--target", metavar="NAME", help="column of the target (a OneClassSVM has none)")
     add("--weights", metavar="NAME", help="column of the sample weights")
     add("--out", type=Path, metavar="FILE", help="picture of the violations")
-    proof = "certificate as a file, with its table beside it as .npy"
+    proof = "certificate as a file, and next to it its table, a .npy file"
     add("--proof", type=Path, metavar="FILE", help=proof)
     add("--output", type=int, metavar="K", help="which class's problem --proof is about: 0, 1, …")
 
