@@ -12,8 +12,7 @@ from hashlib import sha256
 
 import numpy as np
 
-CELLS = 2000 * 2001  # of larger tables a sample of the features is checked
-GRID = 2**300  # terms of sums are rounded outward to multiples of 1/GRID
+CELLS, GRID = 2000 * 2001, 2**300  # larger tables are sampled; sums are of multiples of 1/GRID
 BOXES = {  # low, high, free, bend for a parameter a, the cost c of a row and its y
     "squared_error": lambda a, c, y: (-np.inf, np.inf, 0, 1 / c),
     "absolute_error": lambda a, c, y: (-c, c, 0, 0),
@@ -25,7 +24,7 @@ BOXES = {  # low, high, free, bend for a parameter a, the cost c of a row and it
     "squared_hinge": lambda a, c, y: (min(0, np.inf * y), max(0, np.inf * y), 0, 1 / (2 * c)),
     "at_least": lambda a, c, y: (0, np.inf, 0, 0),  # f >= y, or the loss is infinite
 }
-TOLD = "capacity loss parameter costs unit l1_share weights intercept scale labels positive kernel"
+HID = "claims kind data objective bound gap response scores w solution tree seal"
 
 
 def demand(true, why):
@@ -62,7 +61,7 @@ def check_fit(fit, table):
     demand(min(a, *c, *v, share, 1 - share) >= 0 < fit["unit"], "a price is negative")
     demand(min(c) > 0 or (max(c) > 0 and fit["loss"] != "at_least"), "a row has no cost")
     demand(min(w) >= 0 or not fit["positive"], "a coefficient is negative")
-    used = [j for j in range(len(X)) if w[j] or j in checked or j >= p]
+    used = [j for j in range(len(X)) if w[j] or j in checked or j >= p or (fit["kernel"] and R[j])]
     numbers, x_bits = whole([x for j in used for x in X[j]])
     (W, w_bits), f, scores = whole(w), [0] * n, {}
     for k, j in enumerate(used):
@@ -80,7 +79,7 @@ def check_fit(fit, table):
     losses = floor(-loss(t - z - b, *box) for t, z, box in zip(y, f, boxes))
     gain = floor(x * t - box[2] * abs(x) - box[3] * x * x / 2 for x, t, box in zip(r, y, boxes))
     if fit["kernel"]:  # X is its matrix, the penalty is half the squared norm of f in its space
-        demand([*map(list, zip(*X))] == X and len(scores) == len(X), "no matrix of a kernel")
+        demand([*map(list, zip(*X))] == X, "no matrix of a kernel")
         penalty = floor(-Fraction(x) * z / 2 for x, z in zip(w, f))
         charge = floor(-r[j] * s / 2 for j, s in scores.items())
     else:  # share v |w| + (1 - share) (v w)^2 / 2
@@ -131,14 +130,15 @@ def main(proof_file, data_file):
     once = {"object_pairs_hook": lambda own: dict(own) if len({*dict(own)}) == len(own) else None}
     proof, csv = json.loads(f'{body}"seal": {seal}', **once), {"delimiter": ",", "skiprows": 1}
     data = np.load(data_file) if data_file[-4:] == ".npy" else np.loadtxt(data_file, ndmin=2, **csv)
-    demand(data.dtype == "<f8" and sha256(data.tobytes()).hexdigest() == proof["data"], "bad data")
+    same = data.dtype == "<f8" and sha256(data.tobytes()).hexdigest() == proof["data"]
+    demand(same, "other data: features in their order, y last, a line of names, all digits")
     stated = [x for x in map(proof.get, ("objective", "bound", "gap")) if type(x) in (int, float)]
     check = check_fit if proof["kind"] == "fit" else check_packing
     objective, bound = check(proof, data.tolist())
     high, low, gap = map(Fraction, stated)
     true = low <= bound and objective <= high and high - low <= gap * abs(high)
     demand(true, f"proved are only {float(objective)} and {float(bound)}")
-    told = {k: (min(x), max(x)) if type(x) is list else x for k, x in proof.items() if k in TOLD}
+    told = {k: (min(x), max(x)) if type(x) is list else x for k, x in proof.items() if k not in HID}
     print("A SAMPLE of the features is checked. " * (data.size > CELLS) + repr(proof["claims"]))
     print(f"VERIFIED: objective <= {stated[0]}, bound >= {stated[1]}; {data.shape}, {told}")
 

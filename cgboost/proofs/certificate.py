@@ -127,10 +127,11 @@ class Certificate:
             For a loss whose values are no fractions (log loss, exponential, Poisson, expectile), a
             level that the loss chooses (nu), a joint problem of all classes or several responses.
         """
-        if output is None and len(self._proved) > 1:
+        n_problems = len(self._proved)
+        if (output is None and n_problems > 1) or not 0 <= (output or 0) < n_problems:
             raise CertificateError(
-                f"the {self.model} has {len(self._proved)} problems, and a file is about one: give "
-                f"output=0, …, {len(self._proved) - 1}"
+                f"the {self.model} has {n_problems} problems, and a file is about one: give "
+                f"output=0, …, {n_problems - 1}, not {output!r}"
             )
         answer, file = self._proved[output or 0], Path(path)
         proof, table = fit_proof(
@@ -140,6 +141,8 @@ class Certificate:
         if data is None and answer.problem.of_columns:
             data = file.with_suffix(".npy")
         if data is not None:
+            if Path(data).resolve() == file.resolve():
+                raise CertificateError(f"{path} would be both proof and data: give two names")
             write_table(data, table)
         return write_proof(file, proof)
 
@@ -160,6 +163,8 @@ def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None)
     A lower bound on the objective of all models of the class comes from a dual point: at first the
     model's own residuals, scaled until no feature violates its constraint; where that says little,
     from a point nearer to the optimum, until at most a fifth of the gap can be the bound's fault.
+    Machines with a kernel come with a dual point, their coefficients: of one that was stopped early
+    three quarters of the gap may be that point's fault.
 
     Parameters
     ----------
@@ -296,8 +301,13 @@ def _read(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Data]:
     """The model itself, and the rows as it saw them."""
     if X is None:
         raise CertificateError("X is missing: give the rows that the model was fitted to")
+    last = model[-1] if isinstance(model, Pipeline) else model
+    if type(last).__name__ == "OneClassSVM":
+        y = None
+    elif y is None:
+        raise CertificateError("y is missing: give the targets that the model was fitted to")
     if isinstance(model, Pipeline):
-        names, last = None, model[-1]
+        names = None
         if len(model.steps) > 1:
             with contextlib.suppress(AttributeError, ValueError, NotFittedError):
                 names = model[:-1].get_feature_names_out()
@@ -310,8 +320,6 @@ def _read(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Data]:
             f"the columns of X are {list(X.columns)[:9]}, the {type(model).__name__} was fitted to "
             f"{list(names)[:9]}: give these, in their order"
         )
-    if type(model).__name__ == "OneClassSVM":
-        y = None
     return model, data_of(X, y, sample_weight)
 
 

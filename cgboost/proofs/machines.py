@@ -35,6 +35,9 @@ from cgboost.losses import (
 from cgboost.proofs.problem import DualPoint, Point
 from cgboost.proofs.rows import Rows, rows_of
 
+OTHER_ROWS = 1e-4
+"""Coefficients of libsvm that leave their box by this share of the largest are of other rows."""
+
 KERNEL_VALUES_AT_ONCE = 2**22
 """Kernel values that are held at once: 32 MB."""
 
@@ -85,10 +88,17 @@ class MachineProblem:
         """Its bound: the coefficients, moved by no more than rounding and tolerance ask for."""
         inside = self.rows.feasible(response, balanced=self.balanced)
         moved = inside - response
+        if np.abs(moved).max(initial=0.0) > OTHER_ROWS * float(np.abs(response).max(initial=0.0)):
+            raise CertificateError(
+                "the signs or sizes of dual_coef_ do not go with these targets and weights: give "
+                "y and sample_weight of the fit, in their order"
+            )
         size = float(response @ self.sums) + 2.0 * float(moved @ self.sums)
         # ‖Δ‖² in the RKHS is at most (Σ|Δ| √k)², added in full: a lower bound stays one
         size += (float(np.abs(moved) @ np.ones(len(moved))) ** 2) * self.largest
         bound = float(self.rows.gains(inside).sum()) - 0.5 * size
+        if getattr(self.loss, "mass", None) is None:
+            bound = max(0.0, bound)  # no loss is below 0, but for those with a level
         return DualPoint(inside, np.zeros(0), bound)
 
     def parts(self, point: Point, dual: DualPoint) -> tuple[Vector, Vector]:

@@ -27,6 +27,9 @@ from cgboost.proofs.readers import HALF, Data, Reading, check_classes, check_fea
 OTHER_OBJECTIVE = 1e-6
 """What the objective of the rows may differ from that of the fit, relative: more is other rows."""
 
+OTHER_OUTPUT = 1e-3
+"""What a model's outputs may differ from those of its columns, relative to the largest."""
+
 VALUES_OF_KERNELS = 2**26
 """Values of kernel columns at most: half a gigabyte, and far more than can be checked."""
 
@@ -174,6 +177,8 @@ def _kernel(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnRe
         )
     if model.nu is not None:
         raise CertificateError("nu, which chooses a level, is not known: C is")
+    if hasattr(model, "n_features_in_"):
+        check_features(data.X, model.n_features_in_, type(model).__name__)
     prepared = copy.copy(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit has warned
@@ -201,6 +206,9 @@ def _kernel(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnRe
     ]  # fmt: skip
     coef = _column_coefficients(model, pool, rows, len(targets))
     b = [float(x) for x in np.ravel(model.intercept_)]
+    _check_outputs(
+        model, X, np.column_stack([columns @ a + own for a, own in zip(coef, b, strict=True)]), rows
+    )
     assumed = ["the penalty, plus C times the sum over the rows", "the values of kernels are data"]
     own = [f"{name}, row {row}" for name in pool.strata for row in rows.numbers]
     kept = replace(
@@ -208,6 +216,17 @@ def _kernel(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnRe
         names=np.asarray(own, dtype=object),
     )  # fmt: skip
     return OwnReading(Reading(problems, coef, b, assumed, _no_way_back), kept)
+
+
+def _check_outputs(model: Any, X: Any, outputs: Vector, rows: Any) -> None:
+    """Raise CertificateError where the model says something else of X: scaled rows, for example."""
+    said = model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
+    said = np.asarray(said, dtype=np.float64).reshape(len(said), -1)[rows.numbers]
+    if np.abs(said - outputs).max(initial=0.0) > OTHER_OUTPUT * np.abs(outputs).max(initial=0.0):
+        raise CertificateError(
+            f"the {type(model).__name__} predicts otherwise on these rows than the columns made of "
+            "them: give the X of the fit"
+        )
 
 
 def _labels_of_outputs(model: Any, n_outputs: int) -> list[str]:
@@ -227,6 +246,11 @@ def _column_coefficients(model: Any, pool: Any, rows: Any, n_outputs: int) -> li
         output = np.searchsorted(model.classes_, table["class"])
     coef = np.zeros((n_outputs, n_rows * len(pool.strata)))
     pairs = zip(output, table["kernel"], table["row"].tolist(), signed, strict=True)
+    if not set(table["row"].tolist()) <= set(place):
+        raise CertificateError(
+            f"X has {n_rows} rows that count, and the model has columns of others: give the X, y "
+            "and sample_weight of the fit"
+        )
     for k, kernel, row, value in pairs:
         coef[k, first[str(kernel)] + place[row]] += value
     return list(coef)

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import NuSVC
+from sklearn.svm import SVC, NuSVC
 
 from cgboost import (
     AdaBoostClassifier,
     CGBoostClassifier,
+    CGBoostRegressor,
     SparseLinearClassifier,
     certify,
     polish,
@@ -245,6 +246,54 @@ def test_what_is_not_covered_is_refused_by_name(
     with pytest.raises(CertificateError, match=words):
         certify(model, X, y).save(tmp_path / "proof.json")
     assert not (tmp_path / "proof.json").exists()
+
+
+def test_a_kernel_matrix_too_large_to_check_whole_is_verified_by_its_coefficients(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows without a coefficient take no part in ½ wᵀKw: the others are all checked."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 0] + 0.2 * rng.normal(size=60) > 0, 1, -1)
+    certify(SVC(C=10.0).fit(X, y), X, y).save(tmp_path / "proof.json")
+    monkeypatch.setitem(MAIN.__globals__, "CELLS", 180)
+    assert refusal(tmp_path / "proof.json", tmp_path / "proof.npy") == ""
+
+
+def test_a_file_is_about_a_problem_that_there_is(tmp_path: Path) -> None:
+    """By its number, from 0; proof and table have two names."""
+    X, y = load_iris(return_X_y=True)
+    certificate = certify(CGBoostClassifier().fit(X, y), X, y)
+    for output in (-1, 3, None):
+        with pytest.raises(CertificateError, match="output=0, …, 2"):
+            certificate.save(tmp_path / "proof.json", output=output)
+    with pytest.raises(CertificateError, match="both proof and data"):
+        certificate.save(tmp_path / "proof.npy", output=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+SIGNED = np.where(np.arange(30) % 3 > 0, 1, -1)
+POINTS = np.random.default_rng(5).normal(size=(30, 3)) + 0.5 * SIGNED[:, None]
+TARGET = POINTS @ [1.0, 2.0, 0.0] + SIGNED
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "y", "words"),
+    [
+        (CGBoostRegressor(), 1000 * POINTS - 7, TARGET, "predicts otherwise"),
+        (CGBoostClassifier(), POINTS + 5, SIGNED, "predicts otherwise"),
+        (CGBoostRegressor(), np.hstack([POINTS, POINTS]), TARGET, "6 features"),
+        (CGBoostRegressor(), POINTS[:9], TARGET[:9], "columns of others"),
+        (SVC(), POINTS, -SIGNED, "do not go with these targets"),
+        (SparseLinearClassifier(), POINTS, None, "y is missing"),
+        (SVC(), POINTS, None, "y is missing"),
+    ],
+)
+def test_other_data_than_those_of_a_fit_are_noticed(model: Any, X: Any, y: Any, words: str) -> None:
+    """Scaled or repeated features, a part of the rows, labels turned round or forgotten."""
+    fitted = model.fit(POINTS, TARGET if isinstance(model, CGBoostRegressor) else SIGNED)
+    with pytest.raises(CertificateError, match=words):
+        certify(fitted, X, y)
 
 
 def test_other_rows_than_those_of_the_fit_are_refused(cancer: tuple[Any, Any]) -> None:

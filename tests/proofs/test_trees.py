@@ -64,7 +64,7 @@ def test_other_items_are_refused(tmp_path: Path) -> None:
     proof, table = certified_packing(1, tmp_path)
     text = table.read_text(encoding="utf-8").splitlines()
     table.write_text("\n".join([*text, text[-1]]), encoding="utf-8")
-    assert "bad data" in refusal(proof, table)
+    assert "other data" in refusal(proof, table)
 
 
 @pytest.mark.parametrize("make", [bin_packing, cutting_stock])

@@ -332,12 +332,16 @@ class _Answer:
         store = problem.store
         response = at.response if response is None else response
         body = store.images(response)
-        size = np.sqrt(np.maximum(store.products(body, body), 0.0))
+        size, in_rows = np.sqrt(np.maximum(store.products(body, body), 0.0)), store.in_rows(body)
         largest = float(size.max(initial=0.0))
         self.response, self.bound = _bound(problem, response, largest)
+        if problem.squared and not np.array_equal(self.response, response):  # it may be longer
+            body = store.images(self.response)
+            moved = float(store.products(body, body).max(initial=0.0))
+            self.bound -= 0.5 * max(moved - largest**2, 0.0)
         factor = 1.0 if problem.squared else 1.0 / max(1.0, largest)
         self._sizes = factor * size
-        self._in_rows = factor * store.in_rows(body)
+        self._in_rows = factor * in_rows
         self.weights = at.weights
         self.objective = self._objective(self.weights)
 

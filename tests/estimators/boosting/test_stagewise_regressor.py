@@ -58,6 +58,15 @@ def test_a_number_added_to_y_is_added_to_predictions(loss, options):
         )
 
 
+def test_least_squares_leaves_nothing_to_add():
+    """After one exact fit the residuals are orthogonal to every fit, so that the loss stays."""
+    X, y = load_diabetes(return_X_y=True)
+    model = StagewiseRegressor(LinearRegression(), learning_rate=1.0, n_estimators=3).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X))
+    objective = model.history_["objective"]
+    np.testing.assert_allclose(objective[1:], objective[1])
+
+
 def test_the_default_rate_is_a_tenth_or_all_of_a_corrected_fit():
     """learning_rate=None is 0.1, and 1 where all coefficients are refitted."""
     X, y = load_diabetes(return_X_y=True)
