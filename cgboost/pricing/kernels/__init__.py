@@ -7,5 +7,5 @@
     partition.py        some centres, with their scores, brought up to date and searched
     row_cache.py        rows of kernel values that are kept
     blocks.py           kernel values of a whole library from one matrix product
-    pass_plan.py             what a few columns tell of kernels, and how a pass is divided: parts, memory
+    pass_plan.py        what a few columns tell of kernels; how a pass is divided: parts, memory
 """
