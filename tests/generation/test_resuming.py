@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -125,11 +126,13 @@ def test_a_run_that_has_ended_is_not_run_again(
         np.testing.assert_array_equal(result.coef, whole.coef)
 
 
-def test_limits_may_grow_and_include_earlier_runs(tmp_path: Path) -> None:
-    """Five columns go on to ten, as a run of ten; a time that has passed ends it at once."""
+@pytest.mark.parametrize("columns_per_round", [1, 3])
+def test_limits_may_grow_and_include_earlier_runs(columns_per_round: int, tmp_path: Path) -> None:
+    """Six columns go on to fifteen, as a run of fifteen; a time that has passed ends it at once."""
     path = tmp_path / "run.ckpt"
-    hinge_run(max_columns=5, callbacks=[Checkpoint(path)]).run()
-    whole, result = hinge_run(max_columns=10).run(), hinge_run(max_columns=10).run(resume=path)
+    run = partial(hinge_run, columns_per_round=columns_per_round)
+    run(max_columns=6, callbacks=[Checkpoint(path)]).run()
+    whole, result = run(max_columns=15).run(), run(max_columns=15).run(resume=path)
     assert result.stop_reason is StopReason.MAX_COLUMNS
     assert [c.key for c in result.columns] == [c.key for c in whole.columns]
     assert result.objective == pytest.approx(whole.objective, rel=1e-12)
