@@ -6,6 +6,7 @@ A heuristic is called with the search, the node and its relaxation, and offers w
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 from weakref import WeakKeyDictionary
@@ -167,7 +168,7 @@ class RestrictedMaster:
         search.offer({j: x for j, x in counts.items() if x > LP_FEASIBILITY}, "restricted master")
 
 
-class _Dives:
+class _Dives(ABC):
     """What dives have in common: when they are called, and the relaxations on their way."""
 
     def __init__(self, every: int, tol: float, max_rounds: int | None, time_share: float) -> None:
@@ -194,9 +195,9 @@ class _Dives:
         with search.diving(self.time_share, seconds):
             self._dive(search, node, relaxation)
 
+    @abstractmethod
     def _dive(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """Go down from a relaxation."""
-        raise NotImplementedError
 
     def _below(self, search: Search, problem: NodeProblem, relaxation: Relaxation) -> Relaxation:
         """The relaxation of a problem that is the next step from another one."""
