@@ -108,7 +108,8 @@ class Column:
         Amounts of the original variables in one unit of the column, by name; variables that are not
         listed have the amount 0. Used by branching rules and robust cuts.
     block : hashable or None
-        The subproblem of the column, if there are several.
+        The subproblem of the column, if there are several; of all columns in a convexity row, or
+        of none.
     ray : bool
         Whether it is a direction, and not a point, of its subproblem: something that may be added
         to points without end. It is in no convexity row.

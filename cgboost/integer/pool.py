@@ -68,6 +68,7 @@ class GlobalColumnPool:
         self._places: dict[Hashable, int] = {}
         self._counted = np.array([k for k, row in enumerate(rows) if row in counted], np.intp)
         self._convexity: list[int] = []
+        self._first: dict[int, int] = {}
         self._costs = np.zeros(0)
         self._matrix = sp.csc_array((len(rows), 0))
         self._coefficients: dict[Row, Vector] = {}
@@ -84,13 +85,12 @@ class GlobalColumnPool:
     def add(self, columns: Iterable[Column]) -> Numbers:
         """Take in columns; the numbers of all of them, also of those that are here already.
 
-        Values are copied: a pricer may go on with its array.
+            Values are copied: a pricer may go on with its array.
 
-        Raises
-        ------
-        ValueError
-            For a column with the key of another one, and for amounts that are no numbers.
-        """
+            Raises
+            ------
+            ValueError
+        XX"""
         found = []
         for column in map(_with_whole_bound, columns):
             place = self._places.get(column.key, len(self.columns))
@@ -105,6 +105,7 @@ class GlobalColumnPool:
                 self._check_divided(column, values)
                 own = self._counted[np.flatnonzero(values[self._counted])]
                 self._convexity.append(int(own[0]) if own.size else NO_ROW)
+                self._check_block(column, self._convexity[-1])
                 self.shared |= (values != 0) & ((values != 1) | (not column.integer))
                 if column.integer:
                     self.uneven.update(
@@ -112,6 +113,23 @@ class GlobalColumnPool:
                     )
             found.append(place)
         return np.array(found, dtype=np.intp)
+
+    def _check_block(self, column: Column, row: int) -> None:
+        """Raise a ValueError for a column without a block in the convexity row of one.
+
+        Decisions on the variables of a block do not hold it, so that it could take the place of the
+        columns that they do hold in all nodes, without end.
+        """
+        if row == NO_ROW:
+            return
+        first = self.columns[self._first.setdefault(row, len(self) - 1)]
+        if (first.block is None) != (column.block is None):
+            known, new = sorted((first, column), key=lambda own: own.block is None)
+            raise ValueError(
+                f"column {new.key!r} of no block is in the convexity row "
+                f"{list(self.numbers)[row]!r} of the block {known.block!r}: give it "
+                f"block={known.block!r}, or take it out of the row"
+            )
 
     def _check_divided(self, column: Column, values: Vector) -> None:
         """Raise a BoundError for a column that makes decisions on pairs of rows wrong."""
@@ -132,6 +150,7 @@ class GlobalColumnPool:
         for column in self.columns[count:]:
             del self._places[column.key]
         del self.columns[count:], self._convexity[count:]
+        self._first = {row: place for row, place in self._first.items() if place < count}
         self._coefficients = {row: known[:count] for row, known in self._coefficients.items()}
         self._allowed = {each: known[:count] for each, known in self._allowed.items()}
         if self._matrix.shape[1] > count:

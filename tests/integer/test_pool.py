@@ -1,5 +1,7 @@
 """The pool gives what the columns say one by one, however it has grown."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -52,6 +54,19 @@ def test_as_computed_one_by_one(seed: int, parts: list[int]) -> None:
         assert pool.allowed(restrictions).tolist() == allowed
         assert pool.proper(left).tolist() == [bool((c.values <= left).all()) for c in pool.columns]
         assert pool.costs().tolist() == [c.cost for c in pool.columns]
+
+
+def test_a_column_of_no_block_is_not_among_those_of_a_block() -> None:
+    """Decisions on the block's variables would not hold it; other rows are free to all."""
+    rng = np.random.default_rng(0)
+    one, two = (replace(own, values=np.eye(4)[0]) for own in random_columns(rng, 0, 2))
+    for first, second in ((replace(one, block="B"), two), (one, replace(two, block="B"))):
+        pool = GlobalColumnPool(ROWS, counted=["a"])
+        pool.add([first])
+        with pytest.raises(ValueError, match=r"of no block is in the convexity row 'a' of the bl"):
+            pool.add([second])
+        pool = GlobalColumnPool(ROWS, counted=["b"])
+        assert pool.add([first, second]).tolist() == [0, 1]
 
 
 def test_a_key_comes_once() -> None:
