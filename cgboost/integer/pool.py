@@ -85,12 +85,14 @@ class GlobalColumnPool:
     def add(self, columns: Iterable[Column]) -> Numbers:
         """Take in columns; the numbers of all of them, also of those that are here already.
 
-            Values are copied: a pricer may go on with its array.
+        Values are copied: a pricer may go on with its array.
 
-            Raises
-            ------
-            ValueError
-        XX"""
+        Raises
+        ------
+        ValueError
+            For a column with the key of another one, for amounts that are no numbers, and for a
+            column without a block among those of a block.
+        """
         found = []
         for column in map(_with_whole_bound, columns):
             place = self._places.get(column.key, len(self.columns))

@@ -47,6 +47,35 @@ def test_exact_search_equals_enumeration(case, costs, longest, two_sided, least)
         np.testing.assert_allclose([score, sums / cost[len(places)]], best, rtol=1e-9)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_what_three_conditions_reach_is_found_for_either_sign(sign):
+    """A box of large r among small ones of the other sign: every pair promises more than it has."""
+    X = np.array(np.meshgrid(*[[0.0, 1.0]] * 6)).reshape(6, -1).T
+    inside = X[:, :3].all(axis=1)
+    literals = Literals(X, (False,) * 6, max_bins=5)
+    candidates, r = BestConjunctions(5, 0.0), sign * np.where(inside, 1.0, -0.2)
+    BranchAndBound(literals, literals.sums(r), np.array([0.0, 1, 1, 1]), candidates).run()
+    score, places = candidates.sorted()[0]
+    assert score == pytest.approx(inside.sum())
+    np.testing.assert_array_equal(literals.cover(places), inside)
+
+
+@given(tables(), COSTS, st.integers(1, 3))
+@settings(max_examples=examples(60), deadline=None)
+def test_the_pricer_says_what_the_best_conjunction_violates(case, costs, longest):
+    """No more and no less, whether it is in the master or not."""
+    X, kinds, response = case
+    literals, cost = Literals(X, kinds, max_bins=5), np.array([0.0, *costs[:longest]])
+    if not len(literals):
+        return
+    state = OneNormMaster(SquaredError().on(response, np.ones(len(response)))).solve()
+    priced = RulePricer(literals, cost, tol=np.inf).price(state, 3)  # the exact search, always
+    two_sided = state.rule.two_sided
+    best = best_of_all(literals, state.pseudo_response, cost, two_sided)
+    wanted = float(state.rule.excess(np.array([max(best, 0.0)]))[0])
+    assert priced.max_excess == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
 @given(tables(), st.floats(0.0, 300.0))
 @settings(max_examples=examples(60), deadline=None)
 def test_a_search_that_ends_early_has_a_bound(case, limit):
