@@ -18,7 +18,7 @@ help:
 	@echo "make test    ruff, mypy and the tests, side by side on all cores"
 	@echo "make quick   ruff, mypy and the tests of the core: about a minute"
 	@echo "make slow    the long tests: whole grids, published instances, pages and examples"
-	@echo "make coverage  make test, and the share of lines that it runs"
+	@echo "make coverage  make test, and the share of lines that it runs at least"
 	@echo "make lint    ruff and mypy only"
 	@echo "make docs    build the site into build/site/ and check every page of it"
 	@echo "make release-check  wheel and sdist in clean environments of every Python at hand: half an hour"

@@ -82,7 +82,12 @@ SOLVERS = {
     "SCIP": with_scip,
     "HiGHS": with_highs,
 }
-MODULES = {"decompose": "cgboost", "GCG": "pygcgopt", "SCIP": "pyscipopt", "HiGHS": "highspy"}
+MODULES = {
+    "decompose": "cgboost.integer.decomposition.decomposition",
+    "GCG": "pygcgopt",
+    "SCIP": "pyscipopt",
+    "HiGHS": "highspy",
+}
 
 
 def measure(name: str, path: Path, limit: float, results) -> None:

@@ -53,6 +53,9 @@ GRID = 24
 """A test over a grid of more cases runs a part in which every pair of values comes, and the whole
 grid in `make slow`."""
 
+TRACED = 2
+"""Cases of a test whose lines are counted: tracing makes a test half as slow again."""
+
 # The same examples in every run: a reference solver that is inexact on one problem in thousands
 # must not make a green change red. And no clock: a busy machine is no failure.
 settings.register_profile(
@@ -102,6 +105,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_in(item.path, PAGES):
             item.add_marker("pages")
+            item.add_marker("no_cover")
         if hasattr(item, "callspec"):
             grids[item.nodeid.partition("[")[0]].append(item)
     for grid in grids.values():
@@ -111,6 +115,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             for number, item in enumerate(grid):
                 if number not in kept:
                     item.add_marker("slow")
+        for item in grid[TRACED:]:
+            item.add_marker("no_cover")
     for item in items:
         if is_in(item.path, QUICK) and not item.get_closest_marker("slow"):
             item.add_marker("quick")

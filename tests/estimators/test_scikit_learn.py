@@ -51,8 +51,8 @@ SMALLER = [
     AnyBoostRegressor(n_estimators=10, learning_rate=1.0),
     GradientBoostingClassifier(n_estimators=10),
     GradientBoostingRegressor(n_estimators=10),
-    LinearTreeBoostingRegressor(n_estimators=50, validation_fraction=0.3),
-    LinearTreeBoostingClassifier(n_estimators=50, validation_fraction=0.3),
+    LinearTreeBoostingRegressor(n_estimators=10, validation_fraction=0.3),
+    LinearTreeBoostingClassifier(n_estimators=10, validation_fraction=0.3),
     LogitBoostClassifier(n_estimators=20),
     StagewiseRegressor(n_estimators=10),
     LADRegressor(alpha=0.1),
@@ -61,8 +61,8 @@ SMALLER = [
     SparseLinearClassifierCV(n_Cs=2, cv=2),
     RuleSetClassifier(3, max_conditions=2, max_bins=4),
     RuleSetRegressor(3, max_conditions=2, max_bins=4),
-    ThinnedEnsemble(RandomForestClassifier(10, random_state=0)),
-    ThinnedEnsemble(RandomForestRegressor(10, random_state=0)),
+    ThinnedEnsemble(RandomForestClassifier(4, random_state=0)),
+    ThinnedEnsemble(RandomForestRegressor(4, random_state=0)),
 ]
 """In place of the defaults, for time."""
 

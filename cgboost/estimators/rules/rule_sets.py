@@ -144,7 +144,7 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     >>> from sklearn.datasets import load_breast_cancer
     >>> from cgboost import RuleSetClassifier
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = RuleSetClassifier(max_total_conditions=4, max_conditions=2).fit(X, y)
+    >>> model = RuleSetClassifier(4, max_conditions=2, max_bins=8).fit(X, y)
     >>> model.n_conditions_, bool(model.score(X, y) > 0.93), bool(model.gap_ < 1.0)
     (4, True, True)
     """

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +128,15 @@ class Killing(DaskExecutor):
         return super().ask(task, combine, shared, kept, message)
 
 
-@pytest.mark.parametrize("sent", [True, False])
-@pytest.mark.parametrize("when", [2, 3, 9, 20])
+@pytest.mark.parametrize(
+    ("when", "sent"),
+    [
+        case
+        if case in ((2, True), (9, False), (20, True))
+        else pytest.param(*case, marks=pytest.mark.slow)
+        for case in product((2, 3, 9, 20), (True, False))
+    ],
+)
 def test_a_killed_worker_changes_nothing(fragile: Any, when: int, sent: bool) -> None:
     """Its partition is sent or computed again, and all calls of the fit with it."""
     X, y, weights = mixed(5)
