@@ -29,7 +29,7 @@ StumpValues = tuple[int, float, float, float]
 
 def way_of(model: Any) -> str | None:
     """How a model makes its outputs: a sum over its columns, a product with coefficients."""
-    said = getattr(type(model)._outputs, "__qualname__", "")
+    said = getattr(getattr(type(model), "_outputs", None), "__qualname__", "")
     ways = {"sum": SUMS, "linear": LINEAR, "machine": MACHINES}
     return next((way for way, names in ways.items() if said in names), None)
 

@@ -114,7 +114,7 @@ def _draw_row(
             place, step, 0.7, left=start, color=REST if grey else RAISES if step > 0 else LOWERS
         )
         axis.annotate(
-            f"{step:+.3g}",
+            f"{step:+.3g}".replace("-", "−"),
             (max(start, start + step), place),
             xytext=(3, 0),
             textcoords="offset points",
@@ -128,6 +128,7 @@ def _draw_row(
         f"base {base:.4g}", (base, len(steps) + 0.4), ha="center", va="center", fontsize=8
     )
     axis.annotate(f"f = {ends[0]:.4g}", (ends[0], -0.6), ha="center", va="center", fontsize=8)
+    axis.use_sticky_edges = False
     axis.margins(x=0.12)
 
 

@@ -48,15 +48,14 @@ def shap_trees(model: Any) -> dict[str, Any]:
     20
     """
     name = type(model).__name__
-    if not hasattr(model, "_runs"):
-        check_is_fitted(model)
+    check_is_fitted(model)
     if way_of(model) != "sum":
         raise ValueError(f"shap_trees needs a sum of trees, which {name} is not")
     outputs = [output for run in model._runs for output in run.outputs]
     shares = np.eye(len(outputs))
     if is_balanced(model):
         shares -= 1.0 / len(outputs)
-    trees = []
+    trees, rounded = [], False
     for output, share in zip(outputs, shares, strict=True):
         for hypothesis, weight in zip(output.hypotheses, output.coef.tolist(), strict=False):
             if not weight:
@@ -67,13 +66,14 @@ def shap_trees(model: Any) -> dict[str, Any]:
                     f"shap_trees needs a sum of trees; a {type(hypothesis).__name__} of this "
                     f"{name} is none: contributions(model, X, background) takes it"
                 )
+            rounded |= tree_of(hypothesis) is not None
             trees.append(own | {"values": np.outer(weight * own["values"], share)})
     intercepts = np.array([output.intercept for output in outputs]) @ shares
     return {
         "trees": trees,
         "base_offset": intercepts if len(outputs) > 1 else float(intercepts[0]),
         "internal_dtype": np.float64,
-        "input_dtype": np.float32 if any(len(own["features"]) > 3 for own in trees) else np.float64,
+        "input_dtype": np.float32 if rounded else np.float64,  # as scikit-learn's trees round
         "objective": None,
         "tree_output": "raw_value",
     }
