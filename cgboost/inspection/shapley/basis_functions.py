@@ -119,7 +119,8 @@ def _constants(terms: Terms, n_features: int) -> list[Part]:
 
 def _slopes(pairs: Sequence[tuple[int, float]], n_features: int) -> list[Part]:
     features, slopes = np.array(pairs).reshape(-1, 2).T
-    return [Slopes(np.bincount(features.astype(np.intp), slopes, minlength=n_features))]
+    coef = np.bincount(features.astype(np.intp), slopes, minlength=n_features)
+    return [Slopes(coef.astype(np.float64, copy=False))]
 
 
 def _features(terms: Terms, n_features: int) -> list[Part]:

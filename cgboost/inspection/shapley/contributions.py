@@ -168,7 +168,7 @@ def contributions(model: Any, X: Any, background: Any = None) -> Contributions:
         if not _count(given):
             raise ValueError(f"{name} must have at least one row, got none")
     rows = _numbers(model, X)
-    form = _form_of(model, rows.shape[1])
+    form = _form_of(model, rows)
     total, exact = np.zeros((len(form.sums), rows.shape[1], rows.shape[0])), True
     counted = form.counted_boxes if background is None else None
     if counted is not None:
@@ -241,23 +241,23 @@ class _Form:
         return boxes if whole else None
 
 
-def _form_of(model: Any, n_features: int) -> _Form:
+def _form_of(model: Any, rows: Any) -> _Form:
     """How a model is read."""
     if isinstance(model, LinearTreeRegressor):
         tree = model.tree_
         boxes = linear_trees([(tree, 1.0)], tree.groups, tree.regressors)
         return _Form([Sum([boxes], [], [])], [0.0])
     if isinstance(model, ThinnedModel):
-        return _form_of_forest(model) or _whole(model)
+        return _form_of_forest(model) or _whole(model, rows)
     way = way_of(model)
     if way == "linear":
         coef = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
         sums = [Sum([Slopes(own)], [], []) for own in np.atleast_2d(coef).astype(np.float64)]
         return _Form(sums, np.broadcast_to(model.intercept_, len(sums)).tolist())
     if way != "sum":
-        return _whole(model)
+        return _whole(model, rows)
     outputs = [output for run in model._runs for output in run.outputs]
-    sums = [sum_of(output.hypotheses, output.coef, n_features) for output in outputs]
+    sums = [sum_of(output.hypotheses, output.coef, rows.shape[1]) for output in outputs]
     form = _Form(sums, [output.intercept for output in outputs])
     if is_balanced(model):
         form = replace(form, decided=lambda f: f - f.mean(axis=-1, keepdims=True))
@@ -291,11 +291,11 @@ def _form_of_forest(model: ThinnedModel) -> _Form | None:
     return _Form(sums, intercepts)
 
 
-def _whole(model: Any) -> _Form:
+def _whole(model: Any, rows: Any) -> _Form:
     """A model of which nothing is known but what it says."""
     nameless = object.__new__(type(model))  # of features: rows without names lead to no warning
     vars(nameless).update({k: v for k, v in vars(model).items() if k != "feature_names_in_"})
-    n_outputs = scores_of(nameless, np.zeros((1, model.n_features_in_))).shape[1]
+    n_outputs = scores_of(nameless, rows[:1]).shape[1]
     return _Form(
         [Sum([], [], [])] * n_outputs,
         [0.0] * n_outputs,

@@ -98,9 +98,25 @@ def cover_weights(ours: Indices, shares: Vector) -> Vector:
     holds = ((ours[:, None] >> np.arange(k)) & 1).astype(np.float64)
     own, rest = holds[None], shares[:, None, :]
     values = np.zeros((len(shares), len(ours), k))
-    nodes, weights = leggauss(max(1, (k + 1) // 2))
-    for node, weight in zip(0.5 * (nodes + 1.0), 0.5 * weights, strict=True):
-        factors = node * own + (1.0 - node) * rest
-        for j in range(k):
-            values[..., j] += weight * np.delete(factors, j, axis=2).prod(axis=2)
+    for node, weight in quadrature(k):
+        values += weight * of_others(node * own + (1.0 - node) * rest)
     return values * (own - rest)
+
+
+def quadrature(n_factors: int) -> list[tuple[float, float]]:
+    """Nodes in (0, 1) and weights, exact for the product of all factors but one."""
+    nodes, weights = leggauss(max(1, (n_factors + 1) // 2))
+    return list(zip((0.5 * (nodes + 1.0)).tolist(), (0.5 * weights).tolist(), strict=True))
+
+
+def of_others(factors: Vector) -> Vector:
+    """Π_{i ≠ j} factor_i for every j, along the last axis: those before it, times those behind."""
+    products, running = np.empty_like(factors), np.ones(factors.shape[:-1])
+    for j in range(factors.shape[-1]):
+        products[..., j] = running
+        running = running * factors[..., j]
+    running = np.ones(factors.shape[:-1])
+    for j in reversed(range(factors.shape[-1])):
+        products[..., j] *= running
+        running = running * factors[..., j]
+    return products

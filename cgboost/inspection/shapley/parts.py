@@ -28,7 +28,7 @@ MOST_SHARED = 6
 """Up to so many conditions, all patterns are in one table: it has 4^k·k numbers. Of more, each box
 has those that come."""
 
-MOST_CONDITIONS = 62
+BITS = 62
 """Conditions of a box, as bits of an integer."""
 
 
@@ -161,10 +161,10 @@ class Boxes:
             if factor >= 0:
                 assert self.curves is not None
                 inside = by_feature.pop(int(self.curves.features[factor]), [])
-            if len(by_feature) > MOST_CONDITIONS:
+            if len(by_feature) > BITS:
                 raise ValueError(
                     f"a leaf or rule has conditions on {len(by_feature)} features; contributions "
-                    f"are computed for at most {MOST_CONDITIONS}"
+                    f"are computed for at most {BITS}"
                 )
             key = len(by_feature), factor >= 0
             found.setdefault(key, []).append((box, factor, by_feature, inside))

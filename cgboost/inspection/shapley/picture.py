@@ -32,7 +32,7 @@ def plot_contributions(
     """Draw what features contribute to one prediction, or their mean size over all rows.
 
     One row is a waterfall: from the base value at the bottom to the output of the model at the top,
-    with the value of each feature beside its name. Features beyond ``top`` are one bar. For the
+    with the value of each feature next to its name. Features beyond ``top`` are one bar. For the
     other pictures of shap there is ``found.to_shap()``.
 
     Parameters
@@ -44,7 +44,7 @@ def plot_contributions(
     output : class label, quantile or int, optional
         Of several outputs, by its name or number; by default the last.
     top : int, default=10
-        Maximum number of features with a bar of their own.
+        Maximum number of features with a separate bar.
     ax : matplotlib Axes, optional
 
     Returns
