@@ -1,4 +1,4 @@
-"""Basis functions as slopes, curves of one feature, and boxes; what is none of these is left over.
+"""Basis functions as slopes, curves, boxes and products; what is none of these is left over.
 
 A kind of basis function is a line of ``KINDS``, with a function that makes parts of the sum of
 those of this kind.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.dummy import DummyClassifier
 
 from cgboost.additive.stage import StageOutput
@@ -17,7 +18,13 @@ from cgboost.additive.trees.boosted_trees import BoostedTree
 from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode, Regressors
 from cgboost.arrays import Indices, Mask, Vector
 from cgboost.inspection.model_forms import step_of, tree_of
-from cgboost.inspection.shapley.parts import Boxes, Curves, Part, Slopes
+from cgboost.inspection.shapley.parts import Boxes, Curves, Part, Products, Slopes
+from cgboost.kernels import Normalized
+from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis, scaled
+from cgboost.kernels.numeric.differences import Laplacian
+from cgboost.kernels.numeric.distances import RBF
+from cgboost.kernels.numeric.inner_products import Linear
+from cgboost.kernels.sparse_rows import stacked
 from cgboost.pricing.additive import FunctionChange
 from cgboost.pricing.constrained.hinges import HINGES, HingeFunction
 from cgboost.pricing.latent.factors import FactorHypothesis, LinearFactors
@@ -108,6 +115,8 @@ def _kind(hypothesis: Any, n_features: int) -> Make | None:
         return _constants
     if kind is StageOutput and _is_additive(hypothesis, n_features):
         return _stages
+    if kind is KernelHypothesis:
+        return KERNELS.get(type(_inner(hypothesis.family.kernel)))
     if kind is FactorHypothesis and isinstance(hypothesis.family, LinearFactors):
         return _factors
     return None
@@ -144,6 +153,66 @@ def _factors(terms: Terms, n_features: int) -> list[Part]:
     family = terms[0][0].family
     numbers, weights = zip(*((own.number, weight) for own, weight in terms), strict=True)
     return [Slopes(np.asarray(family.coef(numbers, np.array(weights)), dtype=np.float64))]
+
+
+def _inner(kernel: Any) -> Any:
+    """The kernel itself of one that is normalised but has k(x, x) = 1 anyway."""
+    is_one = isinstance(kernel, Normalized) and type(kernel.kernel) in RATES
+    return kernel.kernel if is_one else kernel
+
+
+def _by_family(terms: Terms) -> list[tuple[KernelFamily, Vector, Vector]]:
+    """The centres of each kernel, as it sees them, and their coefficients."""
+    families: dict[int, Terms] = {}
+    for own, weight in terms:
+        families.setdefault(id(own.family), []).append((own, weight))
+    return [
+        (
+            own[0][0].family,
+            _dense(stacked([one.centre for one, _ in own])),
+            np.array([weight for _, weight in own]),
+        )
+        for own in families.values()
+    ]
+
+
+def _dense(rows: Any) -> Vector:
+    dense = rows.toarray() if sparse.issparse(rows) else rows
+    return np.asarray(dense, dtype=np.float64)
+
+
+def _linear_kernels(terms: Terms, n_features: int) -> list[Part]:
+    """Σ_c weight_c x·c: a function of each scaled feature."""
+
+    def part(family: KernelFamily, centres: Vector, weights: Vector) -> Part:
+        slopes = weights @ centres
+        return Curves(np.arange(n_features), lambda X: _dense(scaled(X, family.scaler)) * slopes)
+
+    return [part(*own) for own in _by_family(terms)]
+
+
+def _product_kernels(terms: Terms, n_features: int) -> list[Part]:
+    """Σ_c weight_c Π_j exp(−gamma d(x_j − c_j))."""
+
+    def part(family: KernelFamily, centres: Vector, weights: Vector) -> Part:
+        kernel = _inner(family.kernel)
+        rate = RATES[type(kernel)]
+
+        def factors(X: Any) -> Vector:
+            rows = _dense(scaled(X, family.scaler))
+            values = np.exp(-kernel.gamma * rate(rows.T[:, :, None] - centres.T[:, None]))
+            return np.moveaxis(values, 0, -1)  # numbers of a feature stand together
+
+        return Products(factors, weights)
+
+    return [part(*own) for own in _by_family(terms)]
+
+
+RATES: dict[type, Callable[[Vector], Vector]] = {RBF: np.square, Laplacian: np.abs}
+"""Kernels that are products over the features, and what is in their exponent."""
+
+KERNELS: dict[type, Make] = {Linear: _linear_kernels, **dict.fromkeys(RATES, _product_kernels)}
+"""Kernels with a closed form."""
 
 
 def _steps(terms: Terms, n_features: int) -> list[Part]:

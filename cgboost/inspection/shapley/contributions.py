@@ -106,16 +106,18 @@ def contributions(model: Any, X: Any, background: Any = None) -> Contributions:
     """Shapley values of the features for the predictions of rows.
 
     They add up, with ``base_values``, to ``decision_function``, or for a regressor to the output f
-    that it predicts (of the Poisson loss the log of the prediction), in one pass over the rows and
-    without enumerating sets of features:
+    that it predicts (of the Poisson loss the log of the prediction). No sets of features are
+    enumerated:
 
     * linear models, lines, curves of one feature, stumps: h_j(x_j) less its mean over the
       background, as of :class:`shap.LinearExplainer`;
     * trees, linear trees and rules: exact by the conditions that a row fulfils, as of
       :class:`shap.TreeExplainer`;
-    * all else (kernels, factors of kernels, stages that read earlier ones or are bounded, your own
-      learners): the package shap evaluates the model, exactly with up to 10 features, and else over
-      random orders of them (``exact`` says which).
+    * linear kernels, and those that are products over the features (RBF, Laplacian): exact, each
+      row against each of the background;
+    * all else (other kernels, factors of kernels, stages that read earlier ones or are bounded,
+      other learners): the package shap evaluates the model, exactly with up to 10 features, and
+      else over random orders of them (``exact`` says which).
 
     Parameters
     ----------
@@ -254,12 +256,18 @@ def _form_of(model: Any, rows: Any) -> _Form:
         coef = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
         sums = [Sum([Slopes(own)], [], []) for own in np.atleast_2d(coef).astype(np.float64)]
         return _Form(sums, np.broadcast_to(model.intercept_, len(sums)).tolist())
-    if way != "sum":
+    if way == "machine" and not getattr(model, "_pairwise", False):
+        outputs = [(model.hypotheses_, coef) for coef in model.dual_coef_.T]
+        intercepts = model.intercept_.tolist()
+    elif way == "sum":
+        fitted = [output for run in model._runs for output in run.outputs]
+        outputs = [(output.hypotheses, output.coef) for output in fitted]
+        intercepts = [output.intercept for output in fitted]
+    else:
         return _whole(model, rows)
-    outputs = [output for run in model._runs for output in run.outputs]
-    sums = [sum_of(output.hypotheses, output.coef, rows.shape[1]) for output in outputs]
-    form = _Form(sums, [output.intercept for output in outputs])
-    if is_balanced(model):
+    sums = [sum_of(hypotheses, coef, rows.shape[1]) for hypotheses, coef in outputs]
+    form = _Form(sums, intercepts)
+    if way == "sum" and is_balanced(model):
         form = replace(form, decided=lambda f: f - f.mean(axis=-1, keepdims=True))
     kinds = sorted({type(rest).__name__ for own in sums for rest in own.rest})
     if not kinds:

@@ -10,10 +10,14 @@ probability t (Owen, *Multilinear Extensions of Games*, Management Science 18, 1
     φ_j = (a_j − r_j) ∫_0^1 Π_{i ≠ j} (t a_i + (1 − t) r_i) dt.
 
 **A row against another** (interventional): a and r are what the factors of a product say of the row
-x and of a row z of the background. Where they are conditions, 0 or 1, let P be those that x alone
-fulfils, N those that z alone does. If some condition holds for neither, the game is 0. Otherwise
-the product above is t^|P|·(1 − t)^|N|, and the integrals are beta functions. With one more factor
-u(x_k), of a feature without a condition,
+x and of a row z of the background. Of kernels such as exp(−γ‖x − c‖²) they are positive numbers.
+(Mohammadi, Chau, Muandet, *Computing Exact Shapley Values in Polynomial Time for Product-Kernel
+Methods*, 2025, have r = 1 instead, without a background.)
+
+Where they are conditions, 0 or 1, let P be those that x alone fulfils, N those that z alone does.
+If some condition holds for neither, the game is 0. Otherwise the product above is
+t^|P|·(1 − t)^|N|, and the integrals are beta functions. With one more factor u(x_k), of a feature
+without a condition,
 
     φ_j = a_k B(p + 1, n + 1) + r_k B(p, n + 2)          j in P,   p = |P|, n = |N|
     φ_j = −a_k B(p + 2, n) − r_k B(p + 1, n + 1)         j in N

@@ -1,4 +1,4 @@
-"""What an output is a sum of, and what each part contributes: slopes, curves and boxes.
+"""What an output is a sum of, and what each part contributes: slopes, curves, boxes, products.
 
 A *box* is a product of conditions, each on one feature, perhaps times a function of one feature: a
 rule, a leaf of a tree, a slope in a leaf of a linear tree. Its Shapley values depend on a row
@@ -18,7 +18,12 @@ from scipy import sparse
 
 from cgboost.arrays import Indices, Mask, Vector, blocks_of
 from cgboost.forks import cached_property
-from cgboost.inspection.shapley.games import cover_weights, pair_weights
+from cgboost.inspection.shapley.games import (
+    cover_weights,
+    of_others,
+    pair_weights,
+    quadrature,
+)
 from cgboost.pricing.univariate.feature_pricer import dense_columns
 
 ENTRIES = 2**21
@@ -83,6 +88,35 @@ class Curves:
         owner = _owners(self.features, np.ones(len(self.features)), len(total))
         for rows in blocks_of(len(X), size):
             total[:, rows] += owner @ (self.values(X[rows]) - centre).T
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """Σ_b weight_b Π_j u_bj(x_j), products of functions of all features.
+
+    Attributes
+    ----------
+    factors : callable
+        Of all products on rows, shape (n_rows, n_products, n_features).
+    weights : ndarray of shape (n_products,)
+    """
+
+    factors: Callable[[Any], Vector]
+    weights: Vector
+
+    def add(self, X: Any, background: Any, total: Vector) -> None:
+        """See :meth:`Part.add`; each row meets each row of the background."""
+        n_features, n_background = len(total), background.shape[0]
+        size = max(1, ENTRIES // max(1, n_features * len(self.weights)))
+        for rows in blocks_of(X.shape[0], size):
+            own = self.factors(X[rows])
+            for z in range(n_background):
+                rest = self.factors(background[[z]])
+                mean = np.zeros_like(own)
+                for node, weight in quadrature(n_features):
+                    mean += weight * of_others(node * own + (1.0 - node) * rest)
+                gained = np.einsum("nbj,b->jn", mean * (own - rest), self.weights)
+                total[:, rows] += gained / n_background
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """What contributions are given, what they are called, and what they refuse."""
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,25 +14,34 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC, SVR, OneClassSVM
 from sklearn.tree import DecisionTreeRegressor
 
 from cgboost import (
+    RBF,
     AnyBoostRegressor,
     BLFRegressor,
     CGBoostClassifier,
     CGBoostRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    KernelLibrary,
+    Laplacian,
+    Linear,
     LinearTreeBoostingRegressor,
     LinearTreeRegressor,
     LPBoostClassifier,
+    Matern,
     MultiQuantileRegressor,
     RuleSetClassifier,
     SparseLinearClassifier,
     SparseLinearRegressor,
     Spectrum,
+    compress,
 )
 from cgboost.inspection import contributions, plot_contributions, shap_trees
+from cgboost.inspection.shapley.contributions import scores_of
+from tests.inspection.shapley.games import interventional
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 4)).astype(np.float32).astype(np.float64)
@@ -110,6 +120,29 @@ def test_linear_contributions_are_products_about_the_mean_of_the_background() ->
     np.testing.assert_allclose(contributions(model, X, X[:10]).values, expected, atol=1e-14)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        CGBoostRegressor(KernelLibrary({"one": Laplacian(), "rbf": RBF()}, normalize=True)),
+        CGBoostClassifier(KernelLibrary({"l": Linear(), "r": RBF(0.3)}, standardize=True)),
+        SVC(),
+        SVR(),
+        OneClassSVM(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_products_of_kernels_have_the_values_of_the_definition(model: Any) -> None:
+    """Without shap: Gaussian, Laplacian and linear kernels, and what support vectors become."""
+    model.fit(X, F > 0)
+    if type(model).__module__.startswith("sklearn"):
+        model = compress(model, X, size=10)
+    scores = partial(scores_of, model)
+    found = contributions(model, X[:5], X[::20]).values
+    expected = interventional(scores, X[:5], X[::20])[..., 0]
+    size = np.abs(scores(X)).max()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * size)
+
+
 def test_a_pipeline_has_those_of_its_last_step() -> None:
     """With the names that the steps before give, or numbers where they give none."""
     pipe = make_pipeline(StandardScaler(), PCA(3), GradientBoostingRegressor(n_estimators=5))
@@ -159,7 +192,7 @@ def test_what_cannot_be_explained_is_refused_by_name() -> None:
 def test_without_shap_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a model has no closed form, and for an Explanation."""
     monkeypatch.setattr("cgboost.optional.is_installed", lambda *packages: False)
-    model = CGBoostRegressor("rbf").fit(X, F)
+    model = CGBoostRegressor(Matern()).fit(X, F)
     with pytest.raises(ImportError, match=r"KernelHypothesis.*cgboost\[explain\]"):
         contributions(model, X)
     found = contributions(GradientBoostingRegressor(n_estimators=5).fit(X, F), X)
@@ -247,7 +280,7 @@ def test_many_features_without_a_closed_form_are_sampled_and_still_add_up() -> N
     """Permutations of shap: it says that they are not exact, and the same seed is the same."""
     pytest.importorskip("shap")
     wide = RNG.normal(size=(40, 12))
-    model = CGBoostRegressor("rbf").fit(wide, wide[:, 0])
+    model = CGBoostRegressor(Matern()).fit(wide, wide[:, 0])
     found = contributions(model, wide[:3], wide[10:15])
     assert not found.exact
     adds_up(found, model.predict(wide[:3]))
