@@ -119,6 +119,8 @@ def contributions(model: Any, X: Any, background: Any = None) -> Contributions:
       other learners): the package shap evaluates the model, exactly with up to 10 features, and
       else over random orders of them (``exact`` says which).
 
+    Sums agree to rounding: of float64, or of float32 where a model computes its outputs in it.
+
     Parameters
     ----------
     model : fitted estimator of cgboost, or a pipeline that ends in one
@@ -288,9 +290,11 @@ def _form_of_forest(model: ThinnedModel) -> _Form | None:
         return None
     kept = [members.members[j].estimator.tree_ for j in model._places.tolist()]
     width = kept[0].value.shape[2] if members.classes is not None else 1
-    weighed = list(zip(kept, model.weights_.tolist(), strict=True))
+    # members say what they say in float32
+    values = [np.float64(np.float32(tree.value[:, 0])).T for tree in kept]
+    weighed = list(zip(kept, values, model.weights_.tolist(), strict=True))
     sums = [
-        Sum([trees([(tree, weight * tree.value[:, 0, k]) for tree, weight in weighed])], [], [])
+        Sum([trees([(tree, weight * value[k]) for tree, value, weight in weighed])], [], [])
         for k in range(width)
     ]
     intercepts = np.broadcast_to(model.intercept_, width).tolist()

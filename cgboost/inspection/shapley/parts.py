@@ -82,11 +82,12 @@ class Curves:
     def add(self, X: Any, background: Any, total: Vector) -> None:
         """See :meth:`Part.add`."""
         size = max(1, ENTRIES // max(1, len(self.features)))
-        blocks = blocks_of(len(background), size)
+        n_background = background.shape[0]
+        blocks = blocks_of(n_background, size)
         sums = [self.values(background[rows]).sum(axis=0) for rows in blocks]
-        centre = np.sum(sums, axis=0) / len(background)
+        centre = np.sum(sums, axis=0) / n_background
         owner = _owners(self.features, np.ones(len(self.features)), len(total))
-        for rows in blocks_of(len(X), size):
+        for rows in blocks_of(X.shape[0], size):
             total[:, rows] += owner @ (self.values(X[rows]) - centre).T
 
 

@@ -2,6 +2,7 @@
 
 import warnings
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from cgboost import (
     SparseLinearRegressor,
     Spectrum,
     compress,
+    load,
 )
 from cgboost.inspection import contributions, plot_contributions, shap_trees
 from cgboost.inspection.shapley.contributions import scores_of
@@ -111,6 +113,18 @@ def test_sparse_rows_are_dense_ones() -> None:
     np.testing.assert_allclose(found.values, dense.values, rtol=0, atol=1e-14)
     assert sparse.issparse(found.data)
     np.testing.assert_allclose(contributions(model.sparsify(), X).values, dense.values, atol=1e-14)
+
+
+def test_kernels_of_sparse_rows_and_loaded_models_say_the_same(tmp_path: Path) -> None:
+    """Parts are found by the kinds of basis functions, which files and sparse rows keep."""
+    library = KernelLibrary({"linear": Linear(), "rbf": RBF(0.3)})
+    model = CGBoostRegressor(library).fit(X, F)
+    found = contributions(model, X[:9], X[::9])
+    rows, background = sparse.csr_array(X[:9]), sparse.csr_array(X[::9])
+    own = contributions(CGBoostRegressor(library).fit(sparse.csr_array(X), F), rows, background)
+    np.testing.assert_allclose(own.values, found.values, rtol=0, atol=1e-6)
+    loaded = load(model.save(tmp_path / "model.zip"))
+    np.testing.assert_array_equal(contributions(loaded, X[:9], X[::9]).values, found.values)
 
 
 def test_linear_contributions_are_products_about_the_mean_of_the_background() -> None:
