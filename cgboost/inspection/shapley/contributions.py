@@ -291,7 +291,7 @@ def _form_of_forest(model: ThinnedModel) -> _Form | None:
     kept = [members.members[j].estimator.tree_ for j in model._places.tolist()]
     width = kept[0].value.shape[2] if members.classes is not None else 1
     # members say what they say in float32
-    values = [np.float64(np.float32(tree.value[:, 0])).T for tree in kept]
+    values = [tree.value[:, 0].astype(np.float32).astype(np.float64).T for tree in kept]
     weighed = list(zip(kept, values, model.weights_.tolist(), strict=True))
     sums = [
         Sum([trees([(tree, weight * value[k]) for tree, value, weight in weighed])], [], [])
