@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeRegressor
 
+from cgboost.inspection.shapley import parts
 from cgboost.inspection.shapley.basis_functions import trees
 from cgboost.inspection.shapley.games import cover_weights, pair_weights
-from cgboost.inspection.shapley.parts import MOST_SHARED, Boxes, Curves
+from cgboost.inspection.shapley.parts import Boxes, Curves
 from tests.effort import examples
 from tests.inspection.shapley.games import interventional, path_dependent, shapley
 
@@ -44,9 +45,14 @@ def test_boxes_of_any_conditions_and_functions_have_the_values_of_the_definition
     np.testing.assert_allclose(total.T, interventional(f, X, Z)[..., 0], rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize("n_features", [MOST_SHARED - 2, MOST_SHARED + 2])
-def test_deep_trees_with_gaps_have_the_values_of_the_definition(n_features: int) -> None:
-    """On either side of the number of conditions that share a table; missing values go a way."""
+@pytest.mark.parametrize(("shared", "entries"), [(8, 2**21), (8, 100), (3, 2**21), (3, 100)])
+def test_deep_trees_with_gaps_have_the_values_of_the_definition(
+    shared: int, entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On either side of the number of conditions that share a table, in one block or many."""
+    monkeypatch.setattr(parts, "MOST_SHARED", shared)
+    monkeypatch.setattr(parts, "ENTRIES", entries)
+    n_features = 6
     rng = np.random.default_rng(0)
     X = rng.integers(3, size=(300, n_features)).astype(float)
     gaps = np.where(rng.uniform(size=X.shape) < 0.1, np.nan, X)
