@@ -12,6 +12,7 @@ EXTRAS = {
     "numba": "fast",
     "onnx": "onnx",
     "rich": "progress",
+    "shap": "explain",
     "vrplib": "routing",
     "sqlglot": "sql",
 }

@@ -6,11 +6,13 @@
     model_pictures.py     latent factors, and transformations of features
     effects.py            effects of single features on predictions, with error bars
     importance.py         importance of features, weights of multiple kernel learning
+    shapley/              contributions of features to predictions
     kernel_importance.py  importance of kernels, centres and features in a kernel model
     coefficient_path.py   coefficients along a regularisation path
     metrics.py            Gini coefficient and gains chart
     search_tree.py        a branch-and-price search
     block_matrix.py       the matrix of a model in the order of its blocks
+    model_forms.py        how a model makes its outputs, for contributions and ONNX
     report/               one page about a model, with versions and machine
     drawing.py            common parts of the pictures
 

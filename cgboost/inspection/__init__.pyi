@@ -9,3 +9,7 @@ from .learning_curves import FittedModel as FittedModel
 from .learning_curves import plot_columns as plot_columns
 from .learning_curves import plot_history as plot_history
 from .search_tree import plot_search as plot_search
+from .shapley.contributions import Contributions as Contributions
+from .shapley.contributions import contributions as contributions
+from .shapley.picture import plot_contributions as plot_contributions
+from .shapley.shap_trees import shap_trees as shap_trees

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from cgboost.arrays import Vector
 from cgboost.exceptions import ExportError
+from cgboost.inspection.model_forms import step_of, tree_of
 from cgboost.inspection.onnx.graph import ML, Name, OperatorGraph
 from cgboost.kernels import Normalized
 from cgboost.kernels.combinations import Cosine
@@ -27,17 +28,8 @@ from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.on_columns import On
 from cgboost.kernels.scaling import Widened
 from cgboost.kernels.sparse_rows import SparseScaler
-from cgboost.pricing.learners.class_learners import (
-    ClassStump,
-    CodePlace,
-    FittedClassifier,
-    class_codes,
-)
-from cgboost.pricing.learners.learners import LearnerHypothesis
-from cgboost.pricing.learners.trees import TreeHypothesis
 from cgboost.pricing.univariate.feature_pricer import Feature
 from cgboost.pricing.univariate.lines import Line
-from cgboost.pricing.univariate.stumps import Stump
 
 Centres = NDArray[np.float64]
 LEAST = 1e-300
@@ -225,10 +217,6 @@ VALUES: dict[type[Kernel], Callable[[OperatorGraph, Any, Name, Centres], Name]] 
 }
 
 
-StumpValues = tuple[int, float, float, float]
-"""A feature, a threshold, the value below (and at it) and the value above."""
-
-
 def weighted_sum(graph: OperatorGraph, x: Name, hypotheses: Sequence[Any], coef: Vector) -> Name:
     """Σ_j coef_j h_j(x), shape (n_rows, 1), or (n_rows, n_outputs) of that many columns in coef.
 
@@ -270,9 +258,9 @@ def known_rows(hypotheses: Sequence[Any], n_features: int) -> Vector:
     rows = rng.normal(size=(GRAPH_ROWS, n_features))
     known: dict[int, list[float]] = {}
     for one in hypotheses:
-        if (step := _step(one)) is not None:
+        if (step := step_of(one)) is not None:
             known.setdefault(step[0], []).append(step[1])
-        elif (found := _tree(one)) is not None:
+        elif (found := tree_of(one)) is not None:
             tree, inner = found[0], found[0].children_left >= 0
             for j, threshold in zip(tree.feature[inner], tree.threshold[inner], strict=True):
                 known.setdefault(int(j), []).append(float(threshold))
@@ -301,9 +289,9 @@ def _group(hypothesis: Any) -> tuple[Any, ...]:
         return _kernels, id(hypothesis.family)
     if kind in SIMPLE:
         return (SIMPLE[kind],)
-    if _step(hypothesis) is not None:
+    if step_of(hypothesis) is not None:
         return (_steps,)
-    if _tree(hypothesis) is not None:
+    if tree_of(hypothesis) is not None:
         return (_trees,)
     raise ExportError(
         f"a column of the kind {kind.__name__} cannot be written in ONNX: kernels of features, "
@@ -355,18 +343,8 @@ def _scaled(graph: OperatorGraph, x: Name, scaler: Any) -> Name:
     return graph.op("Div", centred, graph.constant(scales[None]))
 
 
-def _step(hypothesis: Any) -> StumpValues | None:
-    """A basis function with two values, if it is one."""
-    if isinstance(hypothesis, Stump):
-        return hypothesis.feature, hypothesis.threshold, -1.0, 1.0
-    if isinstance(hypothesis, CodePlace) and isinstance(hypothesis.learner, ClassStump):
-        own, codes = hypothesis.learner, class_codes(hypothesis.n_classes)[:, hypothesis.place]
-        return own.cut.feature, own.cut.threshold, codes[own.below], codes[own.above]
-    return None
-
-
 def _steps(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Name:
-    steps = [step for one in own if (step := _step(one)) is not None]
+    steps = [step for one in own if (step := step_of(one)) is not None]
     features, thresholds, below, above = (np.array(part) for part in zip(*steps, strict=True))
     part = graph.columns(x, np.maximum(features, 0))
     larger = graph.op("Greater", part, graph.constant(thresholds[None].astype(np.float64)))
@@ -376,33 +354,11 @@ def _steps(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Name:
     )
 
 
-def _tree(hypothesis: Any) -> tuple[Any, Vector] | None:
-    """A tree of scikit-learn's and the value of each of its nodes, if it is one."""
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
-    if isinstance(hypothesis, TreeHypothesis):
-        return hypothesis.estimator.tree_, hypothesis.node_values
-    if isinstance(hypothesis, LearnerHypothesis):
-        own, scale = hypothesis.estimator, hypothesis.scale
-        if type(own) is DecisionTreeRegressor and own.n_outputs_ == 1:
-            return own.tree_, scale * own.tree_.value[:, 0, 0]
-        if type(own) is DecisionTreeClassifier and own.n_outputs_ == 1:
-            labels = np.asarray(own.classes_, dtype=np.float64)
-            return own.tree_, scale * labels[own.tree_.value[:, 0].argmax(axis=1)]
-    if isinstance(hypothesis, CodePlace) and isinstance(hypothesis.learner, FittedClassifier):
-        own = hypothesis.learner.estimator
-        if type(own) is DecisionTreeClassifier:
-            codes = class_codes(hypothesis.n_classes)[:, hypothesis.place]
-            numbers = np.asarray(own.classes_, dtype=np.intp)
-            return own.tree_, codes[numbers[own.tree_.value[:, 0].argmax(axis=1)]]
-    return None
-
-
 def _trees(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Name:
     """Trees of x, rounded to float32 as scikit-learn does; their sum is of float32, too."""
     parts: dict[str, list[Any]] = {name: [] for name in TREE_PARTS}
     for number, (hypothesis, weight) in enumerate(zip(own, coef.tolist(), strict=True)):
-        found = _tree(hypothesis)
+        found = tree_of(hypothesis)
         assert found is not None
         tree, values = found
         leaf = tree.children_left < 0

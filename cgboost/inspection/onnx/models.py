@@ -15,17 +15,13 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.exceptions import ExportError
+from cgboost.inspection.model_forms import is_balanced, way_of
 from cgboost.inspection.onnx.basis_functions import known_rows, weighted_sum
 from cgboost.inspection.onnx.graph import Name, OperatorGraph
 from cgboost.losses import Poisson
 from cgboost.optional import is_installed
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
-BALANCED = ("GradientBoostingClassifier._outputs", "LogitBoostClassifier._outputs")
-"""Sums whose mean over the classes is taken off."""
-SUMS = ("BaseEnsemble._outputs", *BALANCED)
-MACHINES = ("KernelMachine._outputs",)
-LINEAR = ("LinearOutputs._outputs", "BaseComponentwise._outputs")
 DECISIONS = ("Classification.predict", "LinearDecision.predict", "CompressedClassifier.predict")
 DETECTIONS = ("CompressedOutlierDetector.predict",)
 NUMBERS = ("Regression.predict", "LinearPrediction.predict", "CompressedRegressor.predict")
@@ -46,7 +42,7 @@ def to_onnx(
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
     said = getattr(type(model).predict, "__qualname__", "")
-    if said not in (*DECISIONS, *NUMBERS, *DETECTIONS) or _way(model) is None:
+    if said not in (*DECISIONS, *NUMBERS, *DETECTIONS) or way_of(model) is None:
         raise ExportError(
             f"{type(model).__name__} cannot be written in ONNX: kernel, linear, stump and tree "
             "models can. TransformRegressor and LinearTreeBoostingRegressor have to_sql; a "
@@ -59,7 +55,7 @@ def to_onnx(
     if said in NUMBERS:
         loss = getattr(getattr(model, "model_", model), "_known_loss", None)
         values = graph.op("Exp", outputs) if isinstance(loss, Poisson) else outputs
-        width = model.dual_coef_.shape[1] if _way(model) == "machine" else 1
+        width = model.dual_coef_.shape[1] if way_of(model) == "machine" else 1
         if width == 1:
             values = _flat(graph, values)
         graph.output("prediction", values, np.float64, width=width if width > 1 else None)
@@ -81,20 +77,13 @@ def to_onnx(
     return graph_model
 
 
-def _way(model: Any) -> str | None:
-    """How a model makes its outputs: a sum over its columns, a product with coefficients."""
-    said = getattr(type(model)._outputs, "__qualname__", "")
-    ways = {"sum": SUMS, "linear": LINEAR, "machine": MACHINES}
-    return next((way for way, names in ways.items() if said in names), None)
-
-
 def _outputs(graph: OperatorGraph, x: Name, model: Any) -> Name:
     """Model outputs, shape (n_rows, n_outputs)."""
-    if _way(model) == "linear":
+    if way_of(model) == "linear":
         coef = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
         product = graph.op("MatMul", x, graph.constant(np.atleast_2d(coef).T.astype(np.float64)))
         return graph.op("Add", product, graph.constant(np.atleast_1d(model.intercept_)[None] * 1.0))
-    if _way(model) == "machine":
+    if way_of(model) == "machine":
         sums = weighted_sum(graph, x, model.hypotheses_, model.dual_coef_)
         return graph.op("Add", sums, graph.constant(model.intercept_[None]))
     values = [
@@ -105,15 +94,10 @@ def _outputs(graph: OperatorGraph, x: Name, model: Any) -> Name:
     if len(values) == 1:
         return values[0]
     outputs = graph.op("Concat", *values, axis=1)
-    if not _is_balanced(model):
+    if not is_balanced(model):
         return outputs
     means = graph.op("Div", graph.sum(outputs, 1, keep=True), float(len(values)))
     return graph.op("Sub", outputs, means)
-
-
-def _is_balanced(model: Any) -> bool:
-    """Whether the outputs are scores of K classes together, which add up to 0."""
-    return type(model)._outputs.__qualname__ in BALANCED and model._is_joint
 
 
 def _flat(graph: OperatorGraph, column: Name) -> Name:
@@ -185,9 +169,9 @@ def _probabilities(graph: OperatorGraph, model: Any, outputs: Name) -> Name | No
 
 def _functions(model: Any) -> list[Any]:
     """The basis functions of a model that is a sum of them."""
-    if _way(model) == "linear":
+    if way_of(model) == "linear":
         return []
-    if _way(model) == "machine":
+    if way_of(model) == "machine":
         return list(model.hypotheses_)
     return [own for run in model._runs for output in run.outputs for own in output.active]
 
