@@ -177,7 +177,7 @@ MPS_WRONG: list[tuple[str | bytes, str]] = [
     (mps("INDICATORS\n IF r x 1\n"), "the section 'INDICATORS' is not supported"),
     (mps("QUADOBJ\n x x 2\n"), "line 11: QUADOBJ: only linear models"),
     (mps("BOUNDS\n SC B x 2\n"), "line 12: a variable is semi-continuous"),
-    (mps("BOUNDS\n UP B x -2\n"), "variable 'x' has the lower bound 0 above"),
+    (mps("BOUNDS\n UP B x -2\n"), "the upper bound of 'x' is below 0 and the file"),
     (mps("RHS\n R q 5\n"), "line 12: there is no row 'q'"),
     (mps(RHS, "BOUNDS\n UP b q 3\n"), "line 14: there is no variable 'q' to have a bound"),
     (mps("RHS\n R r 5 s 2\n R r 6\n"), "line 13: .*'r' twice"),
