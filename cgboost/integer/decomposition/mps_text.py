@@ -162,7 +162,7 @@ def _note_objective(kinds: dict[str, str], model: ModelText, *, given: bool) -> 
     why = "" if given else ", since the file gives no sense"
     model.notes.append(f"the objective is the row {free[0]!r}, to be {done}{why}")
     if free[1:]:
-        model.notes.append(f"rows of type N beside the objective are left out: {listed(free[1:])}")
+        model.notes.append(f"rows of type N after the objective are left out: {listed(free[1:])}")
 
 
 def _default_bounds(

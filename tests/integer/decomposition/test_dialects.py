@@ -160,7 +160,7 @@ def test_a_model_says_what_was_read(tmp_path: Path, caplog: pytest.LogCaptureFix
         model = decompose(path, {}).model
     assert model.notes == (
         "the objective is the row 'cost', to be minimised, since the file gives no sense",
-        "rows of type N beside the objective are left out: 'a', 'b'",
+        "rows of type N after the objective are left out: 'a', 'b'",
         "the constant is 7, minus the right-hand side of 'cost'",
         "integer variables without bound end at 1: 'i', 'j'",
     )
@@ -170,7 +170,7 @@ def test_a_model_says_what_was_read(tmp_path: Path, caplog: pytest.LogCaptureFix
     path.write_text(file(" UP x -1\n FR i\n PL j\n", head="OBJSENSE MAX\n"))
     assert as_model(path, "cplex").notes == (
         "the objective is the row 'cost', to be maximised",
-        "rows of type N beside the objective are left out: 'a', 'b'",
+        "rows of type N after the objective are left out: 'a', 'b'",
         "with an upper bound below 0 alone, the lower one is -inf: 'x'",
     )
     path.write_text(file(" LO B i 1\n", rhs=" V cost -7\n"))
