@@ -10,8 +10,9 @@ modelling tools of ``modelling_tools.py``.
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     import highspy
 
 logger = logging.getLogger(__name__)
+
+FileReader = Callable[[str, ModelText], None]
 
 SPECK = 1e-9
 """A coefficient up to this is left out by HiGHS."""
@@ -236,8 +239,8 @@ def read_model(path: str | Path, dialect: str | None = None) -> Model:
     kind = path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix
     if dialect is not None and kind.lower() == ".lp":
         raise ValueError(f"dialect={dialect!r} is of MPS files, not of {str(path)!r}: leave it out")
-    in_dialect = partial(read_mps, dialect=None if dialect is None else DIALECTS[dialect])
-    of_mps = (in_dialect, MPS_COMMENT)
+    own = None if dialect is None else DIALECTS[dialect]
+    of_mps: tuple[FileReader, re.Pattern[bytes]] = partial(read_mps, dialect=own), MPS_COMMENT
     readers = {".lp": (read_lp, LP_COMMENT), ".mps": of_mps, ".qps": of_mps}
     if kind.lower() not in readers:
         raise ModelError(f"the name of {str(path)!r} must end in .mps or .lp, or with .gz after it")
@@ -265,8 +268,13 @@ def model_of(parts: ModelParts) -> Model:
         ("variable", parts.names, parts.bounds),
     ):
         _require_order(what, list(names), *np.array(ends, dtype=np.float64).reshape(-1, 2).T)
-    names, notes = (tuple(parts.rows), tuple(parts.names)), tuple(parts.notes)
-    return Model(parts.program(), *names, parts.maximize, notes)
+    return Model(
+        parts.program(),
+        tuple(parts.rows),
+        tuple(parts.names),
+        maximize=parts.maximize,
+        notes=tuple(parts.notes),
+    )
 
 
 def filled_highs(

@@ -147,6 +147,7 @@ def test_a_negative_upper_bound_alone(tmp_path: Path) -> None:
     for dialect in PACKAGES:
         with pytest.raises(ModelError, match="'x' has the lower bound 0 above the upper one -2"):
             bounds_of(path, text, dialect)
+    assert bounds_of(path, file(" UP B x 0\n"))["x"] == (0, 0)
     for lower in (" LO B x -4\n", " MI B x\n"):
         text = file(f" UP B x -2\n{lower}")
         assert len({str(bounds_of(path, text, each)) for each in (None, "cplex", *PACKAGES)}) == 1
