@@ -68,11 +68,11 @@ def paths_in_tables(page: str) -> list[tuple[str, list[str]]]:
     """Rows of a page's tables, and the paths from the root of the repository that each names."""
     text = (ROOT / "docs" / "development" / page).read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| ")]
-    path = r"`((?:cgboost|solvers|examples|benchmarks|docs|tests)/[\w/.]*)`"
+    path = r"`((?:cgboost|solvers|examples|benchmarks|docs|tests|findings)/[\w/.]*)`"
     return [(row, re.findall(path, row)) for row in rows]
 
 
-@pytest.mark.parametrize("page", ["architecture.md", "glossary.md", "decisions.md"])
+@pytest.mark.parametrize("page", ["architecture.md", "behaviour.md", "glossary.md", "decisions.md"])
 def test_tables_of_the_code_name_files_that_exist(page: str) -> None:
     """Modules, questions and words lead to files and folders of today's tree."""
     for row, paths in paths_in_tables(page):
@@ -80,7 +80,7 @@ def test_tables_of_the_code_name_files_that_exist(page: str) -> None:
             assert (ROOT / path).exists(), row
 
 
-@pytest.mark.parametrize("page", ["architecture.md", "glossary.md", "decisions.md"])
+@pytest.mark.parametrize("page", ["architecture.md", "behaviour.md", "glossary.md", "decisions.md"])
 def test_tables_of_the_code_name_files_and_functions_of_their_folders(page: str) -> None:
     """A file without a folder is in that of the row; a name after a file is in that file."""
     for row, paths in paths_in_tables(page):
@@ -91,6 +91,30 @@ def test_tables_of_the_code_name_files_and_functions_of_their_folders(page: str)
         for path, name in re.findall(r"`([\w/]+/[\w.]+\.py)`, `(\w+)", row):
             if (ROOT / path).exists():
                 assert name in (ROOT / path).read_text(encoding="utf-8"), (path, name)
+
+
+def test_every_fact_of_another_program_is_proved() -> None:
+    """Each row ends with tests, which are there, or scripts; each script has a row."""
+    rows = [re.split(r"(?<!\\)\|", row)[1:-1] for row, _ in paths_in_tables("behaviour.md")]
+    facts = [
+        [cell.strip() for cell in row]
+        for row in rows
+        if row[-1].strip() not in ("proved by", "---")
+    ]
+    assert len(facts) >= 60
+    scripts = set()
+    for fact in facts:
+        assert len(fact) == 5, fact
+        assert all(fact), fact
+        for proof in fact[-1].split("; "):
+            path, *names = re.findall(r"`([^`]+)`", proof)
+            assert (ROOT / path).is_file(), fact
+            scripts.add(path)
+            text = (ROOT / path).read_text(encoding="utf-8")
+            assert bool(names) == path.startswith("tests/"), fact
+            assert all(f"def {name}(" in text for name in names), fact
+    found = {path.relative_to(ROOT).as_posix() for path in (ROOT / "findings").iterdir()}
+    assert found <= scripts, found - scripts
 
 
 def test_every_module_has_a_row_in_the_architecture() -> None:

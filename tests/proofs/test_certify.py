@@ -281,6 +281,35 @@ def test_weights_of_classes_in_liblinear() -> None:
     assert certify(model, X, THREE).gap < 1e-7
 
 
+def test_models_of_celer_solve_what_is_certified() -> None:
+    """Prices are scikit-learn's, and a logistic regression has no intercept."""
+    celer = pytest.importorskip("celer")
+    for model, y in (
+        (celer.Lasso(alpha=0.1, tol=1e-10), NUMBERS),
+        (celer.ElasticNet(alpha=0.1, l1_ratio=0.5, tol=1e-10), NUMBERS),
+        (celer.LogisticRegression(C=1.0, tol=1e-10), LABELS),
+    ):
+        own = fitted(model, X, y)
+        assert certify(own, X, y).gap < 1e-8, model
+    assert not np.any(own.intercept_)
+
+
+@pytest.mark.slow
+def test_models_of_skglm_solve_what_is_certified() -> None:
+    """Prices are of means; a LinearSVC has no intercept, though it says that it fits one."""
+    skglm = pytest.importorskip("skglm")
+    for model, y in (
+        (skglm.SparseLogisticRegression(alpha=0.02, tol=1e-10), LABELS),
+        (skglm.LinearSVC(C=1.0, tol=1e-10), LABELS),
+    ):
+        own = fitted(model, X, y)
+        certificate = certify(own, X, y)
+        assert certificate.gap < 1e-8, model
+    assert own.fit_intercept
+    assert not np.any(own.intercept_)
+    assert "no intercept" in str(certificate)
+
+
 def test_rows_in_any_form() -> None:
     """Sparse rows, copies for weights, and a pipeline with names say the same."""
     model = fitted(LogisticRegression(max_iter=4), X, LABELS, sample_weight=WEIGHTS)

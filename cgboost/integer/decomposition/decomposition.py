@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Mapping
 from concurrent import futures
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -596,6 +596,8 @@ def _check_no_resume(resume: Any, why: str) -> None:
 def decompose(
     model: Any,
     blocks: str | Path | Mapping[str, object] | Callable[[str], object] | Structure | None = None,
+    *,
+    dialect: Literal["highs", "cplex", "scip", "glpk"] | None = None,
 ) -> Decomposition:
     """Divide a mixed-integer linear model into blocks, for branch-and-price.
 
@@ -610,6 +612,10 @@ def decompose(
         rows that are not listed, or have None, False, "" or NaN, are in the master; ``{}`` is no
         blocks); or a function of the name of a row that returns such a value, like
         ``lambda row: row.partition("_")[2]``. None: detect blocks.
+    dialect : {"highs", "cplex", "scip", "glpk"} or None
+        Whose reader an MPS file is for, where these take it for different models: integer variables
+        without bounds, a negative upper bound alone, the constant, several vectors. None: what most
+        agree on, and an error for the rest. ``model.notes`` of the result says what was read.
 
     Returns
     -------
@@ -621,8 +627,10 @@ def decompose(
     ModelError, StructureError
         For input that cannot be read or does not fit; the message names file, line, row or
         variable.
+    ValueError
+        For a dialect that is not known, or of what is no MPS file.
     """
-    own = as_model(model)
+    own = as_model(model, dialect)
     if isinstance(blocks, Structure):
         return Decomposition(own, blocks, "blocks as given")
     if blocks is None:

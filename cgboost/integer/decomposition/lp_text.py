@@ -14,7 +14,7 @@ import math
 import re
 from typing import NoReturn
 
-from cgboost.integer.decomposition.model_parts import INFINITY, ModelError, ModelText
+from cgboost.integer.decomposition.model_parts import INFINITY, ModelError, ModelText, listed
 
 TOKEN = re.compile(
     r"""(?P<blank>[ \t\r]+|\\[^\n]*)|(?P<line>\n)
@@ -44,6 +44,9 @@ SECTIONS = {
 """Words that begin a section; OTHER ones are not supported."""
 
 FIRST_WORDS = {re.split("[ -]", text)[0] for text in SECTIONS}
+
+UNNAMED = "HiGHS_R"
+"""Rows without a name are called so, and by their number."""
 
 FLIPPED = {"<": ">", ">": "<", "=": "="}
 
@@ -127,6 +130,9 @@ class _LPReader:
             what = f"{word!r} begins a section and is a variable: rename the variable"
             raise self.model.error(words[word], what)
         self.model.integer |= self.binary
+        unnamed = [name for name in self.model.rows if name.startswith(UNNAMED)]
+        if unnamed:
+            self.model.notes.append(f"rows without a name are called {listed(unnamed)}")
         for variable in self.binary:
             lower, upper = self.model.bounds[variable]
             self.model.bounds[variable][:] = max(lower, 0.0), min(upper, 1.0)
@@ -231,6 +237,10 @@ class _LPReader:
         """Terms and numbers up to the next section."""
         self.label()
         self.model.cost, self.model.constant = self.expression()
+        done = "maximised" if self.model.maximize else "minimised"
+        self.model.notes.append(f"the objective is to be {done}")
+        if self.model.constant:
+            self.model.notes.append(f"the constant is {self.model.constant:g}")
         if self.section() is None and self.token()[0] != "end":
             self.unexpected()
 
@@ -238,7 +248,7 @@ class _LPReader:
         """Terms, a relation, and a number; a number and a relation may come first."""
         line = self.token()[2]
         name = self.label()
-        row = self.model.row(name or f"HiGHS_R{len(self.model.sides)}", line)
+        row = self.model.row(name or f"{UNNAMED}{len(self.model.sides)}", line)
         terms, constant = dict[int, float](), 0.0
         is_number = self.is_infinite()
         if is_number:

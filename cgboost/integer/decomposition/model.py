@@ -9,10 +9,13 @@ modelling tools of ``modelling_tools.py``.
 
 from __future__ import annotations
 
+import logging
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +31,15 @@ from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.lp_text import LP_COMMENT, read_lp
 from cgboost.integer.decomposition.model_parts import ModelError, ModelParts, ModelText, text_of
 from cgboost.integer.decomposition.modelling_tools import READERS
-from cgboost.integer.decomposition.mps_text import MPS_COMMENT, read_mps
+from cgboost.integer.decomposition.mps_text import DIALECTS, MPS_COMMENT, read_mps
 from cgboost.tolerances import LP_FEASIBILITY
 
 if TYPE_CHECKING:
     import highspy
+
+logger = logging.getLogger(__name__)
+
+FileReader = Callable[[str, ModelText], None]
 
 SPECK = 1e-9
 """A coefficient up to this is left out by HiGHS."""
@@ -49,12 +56,16 @@ class Model:
     row_names, names : tuple of str
         Names of the rows and of the variables.
     maximize : bool
+    notes : tuple of str
+        What was read, in sentences: the objective and its sense, the constant, bounds that the
+        source does not give, rows and vectors left out, coefficients taken for 0.
     """
 
     program: Program
     row_names: tuple[str, ...]
     names: tuple[str, ...]
     maximize: bool = False
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for kind, names, n in (
@@ -129,7 +140,7 @@ class Model:
         return self.violation(x)[0] <= max(INTEGRAL, LP_FEASIBILITY)
 
 
-def as_model(source: Any) -> Model:
+def as_model(source: Any, dialect: str | None = None) -> Model:
     """The model in a file, a program, a model of HiGHS or a problem of CVXPY.
 
     Parameters
@@ -138,13 +149,24 @@ def as_model(source: Any) -> Model:
         A file has the end ``.mps`` or ``.lp``, either with ``.gz``. Modelling tools are PuLP,
         Pyomo, linopy, python-mip, OR-Tools (MathOpt, ``model_builder``, ``pywraplp``), PySCIPOpt
         and gurobipy. What is read is the object, not a file that the tool writes of it.
+    dialect : {"highs", "cplex", "scip", "glpk"} or None
+        Whose reader an MPS file is for, where these differ.
 
     Raises
     ------
     ModelError
         For a file that is missing or damaged, and for a model that is not linear.
+    ValueError
+        For a dialect that is not known, or of what is no MPS file.
     """
-    return _without_specks(_copied(source if isinstance(source, Model) else _read(source)))
+    if dialect is not None and dialect not in DIALECTS:
+        raise ValueError(
+            f"dialect must be {', '.join(map(repr, DIALECTS))} or None, got {dialect!r}"
+        )
+    model = _without_specks(_copied(_read(source, dialect)))
+    if model.notes:
+        logger.info("read a model: %s", "; ".join(model.notes))
+    return model
 
 
 def _copied(model: Model) -> Model:
@@ -154,10 +176,17 @@ def _copied(model: Model) -> Model:
     return replace(model, program=Program.from_valid(**{**own, "matrix": model.matrix}))
 
 
-def _read(source: Any) -> Model:
+def _read(source: Any, dialect: str | None = None) -> Model:
     """The model as it is written."""
     if isinstance(source, str | Path):
-        return read_model(source)
+        return read_model(source, dialect)
+    if dialect is not None:
+        raise ValueError(
+            f"dialect={dialect!r} is of MPS files, and the model is a {type(source).__name__}: "
+            "leave it out"
+        )
+    if isinstance(source, Model):
+        return source
     if isinstance(source, Program):
         return Model(source, _numbered("r", source.n_rows), _numbered("x", source.n_columns))
     for kind in type(source).__mro__:  # of a class of the user's, the tool is further up
@@ -182,15 +211,16 @@ def _without_specks(model: Model) -> Model:
         return model
     place = int(np.flatnonzero(specks)[0])
     row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
-    warn_caller(
+    said = (
         f"{int(specks.sum())} coefficients of at most {SPECK:g} are taken for 0, as by HiGHS; the "
         f"first is that of {model.names[int(matrix.indices[place])]!r} in the row "
-        f"{model.row_names[row]!r}, {matrix.data[place]:g}: use other units",
-        DataWarning,
+        f"{model.row_names[row]!r}, {matrix.data[place]:g}"
     )
+    warn_caller(f"{said}: use other units", DataWarning)
     larger = matrix.copy()
     larger.data[specks] = 0.0
-    return replace(model, program=replace(model.program, matrix=larger))
+    program = replace(model.program, matrix=larger)
+    return replace(model, program=program, notes=(*model.notes, said))
 
 
 def _of_tool(tool: str, source: Any) -> Model:
@@ -201,13 +231,16 @@ def _of_tool(tool: str, source: Any) -> Model:
         raise ModelError(f"the model of {tool}: {without_hint(error)}") from error
 
 
-def read_model(path: str | Path) -> Model:
+def read_model(path: str | Path, dialect: str | None = None) -> Model:
     """The model in an MPS or LP file, with ``.gz`` or without."""
     path = Path(path)
     if not path.is_file():
         raise ModelError(f"there is no file {str(path)!r}")
     kind = path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix
-    of_mps = (read_mps, MPS_COMMENT)
+    if dialect is not None and kind.lower() == ".lp":
+        raise ValueError(f"dialect={dialect!r} is of MPS files, not of {str(path)!r}: leave it out")
+    own = None if dialect is None else DIALECTS[dialect]
+    of_mps: tuple[FileReader, re.Pattern[bytes]] = partial(read_mps, dialect=own), MPS_COMMENT
     readers = {".lp": (read_lp, LP_COMMENT), ".mps": of_mps, ".qps": of_mps}
     if kind.lower() not in readers:
         raise ModelError(f"the name of {str(path)!r} must end in .mps or .lp, or with .gz after it")
@@ -235,7 +268,13 @@ def model_of(parts: ModelParts) -> Model:
         ("variable", parts.names, parts.bounds),
     ):
         _require_order(what, list(names), *np.array(ends, dtype=np.float64).reshape(-1, 2).T)
-    return Model(parts.program(), tuple(parts.rows), tuple(parts.names), parts.maximize)
+    return Model(
+        parts.program(),
+        tuple(parts.rows),
+        tuple(parts.names),
+        maximize=parts.maximize,
+        notes=tuple(parts.notes),
+    )
 
 
 def filled_highs(

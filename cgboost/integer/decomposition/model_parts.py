@@ -10,7 +10,7 @@ import gzip
 import math
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,6 +45,8 @@ class ModelParts:
     integer : set of int
     constant : float
     maximize : bool
+    notes : list of str
+        What a reader took a source for where another one may take it for something else.
     """
 
     names: dict[str, int] = field(default_factory=dict)
@@ -56,6 +58,7 @@ class ModelParts:
     integer: set[int] = field(default_factory=set)
     constant: float = 0.0
     maximize: bool = False
+    notes: list[str] = field(default_factory=list)
 
     def add_variable(
         self,
@@ -155,6 +158,12 @@ class ModelText(ModelParts):
         self.rows[name] = len(self.sides)
         self.sides.append([-math.inf, math.inf])
         return self.rows[name]
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(map(repr, names[:3])) + more
 
 
 def text_of(path: Path, comment: re.Pattern[bytes]) -> str:

@@ -1,5 +1,7 @@
 """MPS files: fields at fixed places if names have blanks, else words; sections in any order.
 
+Where programs take one file for different models, a dialect says whose file it is.
+
 Comments are lines with ``*`` in front, and what follows a word ``$`` after the data of a line.
 """
 
@@ -9,9 +11,11 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
 
 from cgboost.exceptions import without_hint
-from cgboost.integer.decomposition.model_parts import INFINITY, ModelError, ModelText
+from cgboost.integer.decomposition.model_parts import INFINITY, ModelError, ModelText, listed
 
 NumberedLines = list[tuple[int, list[str]]]
 
@@ -51,31 +55,68 @@ BOUNDS = {
 }  # fmt: skip
 """Which ends of the interval a type of bound gives."""
 
+
+@dataclass(frozen=True)
+class Dialect:
+    """What one program takes a file for where programs differ.
+
+    Attributes
+    ----------
+    below_negative : float or None
+        Lower bound of a variable of which a negative ``UP`` is all that is said; None: an error.
+    leaving_one : frozenset of str
+        An integer variable between markers ends at 1 if it has no bounds but of these types.
+    constant_sign : float
+        Of the right-hand side of the objective, in the constant.
+    vectors : {"one", "first", "all"}
+        Of several of a section: an error, the first alone, or all, where what has a value from an
+        earlier one keeps it.
+    """
+
+    below_negative: float | None = None
+    leaving_one: frozenset[str] = frozenset()
+    constant_sign: float = -1.0
+    vectors: Literal["one", "first", "all"] = "one"
+
+
+DIALECTS = {
+    "highs": Dialect(below_negative=0.0, vectors="all"),
+    "cplex": Dialect(below_negative=-math.inf),
+    "scip": Dialect(below_negative=0.0, vectors="first"),
+    "glpk": Dialect(below_negative=0.0, leaving_one=frozenset({"LO", "MI"}), constant_sign=1.0),
+}
+
 WITHOUT_VALUE = {"MI": (-math.inf,), "PL": (math.inf,), "FR": (-math.inf, math.inf), "BV": (0, 1)}
 
 
-def read_mps(text: str, model: ModelText) -> None:
+def read_mps(text: str, model: ModelText, dialect: Dialect | None = None) -> None:
     """Read the text of an MPS file into an empty model.
 
-    The first row of type N is the objective, others are left out; minus its right-hand side is the
-    constant. An integer variable between markers without bounds is 0 or 1. A file that is wrong
-    word by word is read by fixed places, if it is right so.
+    The first row of type N is the objective, others are left out. A dialect says what the file
+    means where programs differ; without one, a file that they take for different models is an
+    error, but for two habits of most: an integer variable between markers without bounds is 0 or 1,
+    and the constant is minus the right-hand side of the objective. A file that is wrong word by
+    word is read by fixed places, if it is right so.
     """
+    own = Dialect() if dialect is None else dialect
     found, by_place = _sections(text, model)
     try:
-        _fill(found, model)
+        _fill(found, model, own)
     except ModelError as error:
         if by_place:
             raise ModelError(f"{without_hint(error)} ({BY_PLACE})") from error
         again = ModelText(path=model.path)
         try:
-            _fill(_sections(text, again, fixed=True)[0], again)
+            _fill(_sections(text, again, fixed=True)[0], again, own)
         except (ModelError, IndexError):
             raise error from None
         vars(model).update(vars(again))
+        by_place = True
+    if by_place:
+        model.notes.append("names and numbers were read at the places of the fixed format")
 
 
-def _fill(found: dict[str, NumberedLines], model: ModelText) -> None:
+def _fill(found: dict[str, NumberedLines], model: ModelText, dialect: Dialect) -> None:
     """Read the lines of all sections into an empty model."""
     for number, (line, words) in enumerate(found["OBJSENSE"]):
         if number:
@@ -85,25 +126,76 @@ def _fill(found: dict[str, NumberedLines], model: ModelText) -> None:
             raise model.error(line, f"the sense {words[0]!r} is neither MAX nor MIN")
         model.maximize = sense == "MAX"
     kinds = _rows(found["ROWS"], model)
-    unbounded = _columns(found["COLUMNS"], model, kinds)
-    right = _vector("RHS", found["RHS"], model, kinds)
-    ranges = _vector("RANGES", found["RANGES"], model, kinds)
+    _note_objective(kinds, model, given=bool(found["OBJSENSE"]))
+    _columns(found["COLUMNS"], model, kinds)
+    between_markers = sorted(model.integer)
+    right = _vector("RHS", found["RHS"], model, kinds, dialect)
+    ranges = _vector("RANGES", found["RANGES"], model, kinds, dialect)
     for name, kind in kinds.items():
-        if kind == "objective":
-            model.constant = 0.0 - right.get(name, 0.0)
+        if kind == "objective" and right.get(name):
+            model.constant = dialect.constant_sign * right[name]
+            side = "minus the" if dialect.constant_sign < 0 else "the"
+            model.notes.append(
+                f"the constant is {model.constant:g}, {side} right-hand side of {name!r}"
+            )
         if name not in model.rows:
             continue
         value, length = right.get(name, 0.0), ranges.get(name, math.inf)
         if kind == "E":
             length = ranges.get(name, 0.0)
+        # a length below 0 goes down from an equation; of other rows its sign says nothing
         downwards = kind == "L" or (kind == "E" and length < 0)
         far = -abs(length) if downwards else abs(length)
         far = far if math.isinf(far) else value + far  # the value may be infinite, too
         ends = (far, value) if downwards else (value, far)
         model.sides[model.rows[name]][:] = ends
-    unbounded -= _bounds(found["BOUNDS"], model)
-    for variable in unbounded:
+    _default_bounds(_bounds(found["BOUNDS"], model, dialect), between_markers, model, dialect)
+
+
+def _note_objective(kinds: dict[str, str], model: ModelText, *, given: bool) -> None:
+    """Which row the objective is, and its sense."""
+    free = [name for name, kind in kinds.items() if kind in ("objective", "N")]
+    if not free:
+        model.notes.append("there is no row of type N: the objective is 0")
+        return
+    done = "maximised" if model.maximize else "minimised"
+    why = "" if given else ", since the file gives no sense"
+    model.notes.append(f"the objective is the row {free[0]!r}, to be {done}{why}")
+    if free[1:]:
+        model.notes.append(f"rows of type N after the objective are left out: {listed(free[1:])}")
+
+
+def _default_bounds(
+    given: dict[int, set[str]], between_markers: list[int], model: ModelText, dialect: Dialect
+) -> None:
+    """The ends of variables about which the file says nothing, and programs say different things.
+
+    ``given`` has the types of bounds of each variable.
+    """
+    names, lowest = list(model.names), dialect.below_negative
+    opened = [
+        variable
+        for variable, kinds in given.items()
+        if model.bounds[variable][1] < 0 and not any(0 in BOUNDS[kind] for kind in kinds)
+    ]
+    if opened and lowest is None:
+        raise ModelError(
+            f"{str(model.path)!r}: the upper bound of {names[opened[0]]!r} is below 0 and the file "
+            "gives no lower one, for which programs take 0 or -inf: give it by LO or MI, or say "
+            "whose file it is, as in decompose(path, dialect='cplex')"
+        )
+    if opened and lowest:
+        for variable in opened:
+            model.bounds[variable][0] = lowest
+        variables = listed([names[each] for each in opened])
+        model.notes.append(f"with an upper bound below 0 alone, the lower one is -inf: {variables}")
+    one = [each for each in between_markers if given.get(each, set()) <= dialect.leaving_one]
+    for variable in one:
         model.bounds[variable][1] = 1.0
+    if one:
+        kind = "upper bound" if dialect.leaving_one else "bound"
+        variables = listed([names[each] for each in one])
+        model.notes.append(f"integer variables without {kind} end at 1: {variables}")
 
 
 def _sections(
@@ -172,8 +264,8 @@ def _rows(lines: NumberedLines, model: ModelText) -> dict[str, str]:
     return kinds
 
 
-def _columns(lines: NumberedLines, model: ModelText, kinds: dict[str, str]) -> set[int]:
-    """Read the coefficients; the integer variables."""
+def _columns(lines: NumberedLines, model: ModelText, kinds: dict[str, str]) -> None:
+    """Read the coefficients, and which variables are integer."""
     integer, last, given = False, "", set[str]()
     for line, words in lines:
         if words[1].strip("'") == "MARKER":
@@ -201,30 +293,33 @@ def _columns(lines: NumberedLines, model: ModelText, kinds: dict[str, str]) -> s
                 model.cost[variable] = value
             elif row in model.rows:
                 model.entries.append((model.rows[row], variable, value))
-    return set(model.integer)
 
 
 def _vector(
-    section: str, lines: NumberedLines, model: ModelText, kinds: dict[str, str]
+    section: str, lines: NumberedLines, model: ModelText, kinds: dict[str, str], dialect: Dialect
 ) -> dict[str, float]:
     """The values of the one vector of a section."""
-    vector, values = "", dict[str, float]()
+    vectors, values, given = _Vectors(section, model, dialect), dict[str, float](), set[str]()
     for line, words in lines:
         if not 2 <= len(words) <= 5:
             what = "one or two pairs of a row and a number belong here, after a name or without"
             raise model.error(line, f"{what}, got {' '.join(words)!r}")
-        if len(words) % 2:
-            vector = _one_vector(section, line, vector, words.pop(0), model)
+        if len(words) % 2 and vectors.begins(words.pop(0), line):
+            given = set()
+        if vectors.left_out:
+            continue
         for row, value in _pairs(line, words, model, kinds):
-            if row in values:
+            if row in given:
                 raise model.error(line, f"{section} has the row {row!r} twice")
-            values[row] = value
+            given.add(row)
+            values.setdefault(row, value)
     return values
 
 
-def _bounds(lines: NumberedLines, model: ModelText) -> set[int]:
-    """Read the bounds; which variables have some."""
-    vector, given = "", set[tuple[int, int]]()
+def _bounds(lines: NumberedLines, model: ModelText, dialect: Dialect) -> dict[int, set[str]]:
+    """Read the bounds; the types of those of each variable."""
+    vectors, kinds = _Vectors("BOUNDS", model, dialect), dict[int, set[str]]()
+    known, given = set[tuple[int, int]](), set[tuple[int, int]]()
     for line, words in lines:
         kind, own = words[0].upper(), words[1:]
         if kind in ("SC", "SI"):
@@ -233,14 +328,19 @@ def _bounds(lines: NumberedLines, model: ModelText) -> set[int]:
             raise model.error(line, f"there is no bound of the type {words[0]!r}")
         # a name of the vector or none, the variable, a number (not needed by some types)
         named = len(own) == 3 or (len(own) == 2 and kind in WITHOUT_VALUE and own[1] in model.names)
-        if named:
-            vector = _one_vector("BOUNDS", line, vector, own.pop(0), model)
+        if named and vectors.begins(own.pop(0), line):
+            known, given = known | given, set()
+        if vectors.left_out:
+            continue
         if not own or len(own) > 2 or (len(own) == 1 and kind not in WITHOUT_VALUE):
             raise model.error(line, f"{' '.join(words)!r} is no bound: a variable and a number")
         if own[0] not in model.names:
             raise model.error(line, f"there is no variable {own[0]!r} to have a bound")
         variable = model.names[own[0]]
         values = WITHOUT_VALUE.get(kind) or (_number(line, own[1], model),) * 2
+        if any((variable, end) in known for end in BOUNDS[kind]):
+            continue
+        kinds.setdefault(variable, set()).add(kind)
         for end, value in zip(BOUNDS[kind], values, strict=False):
             if (variable, end) in given:
                 side = ("lower", "upper")[end]
@@ -249,15 +349,31 @@ def _bounds(lines: NumberedLines, model: ModelText) -> set[int]:
             model.bounds[variable][end] = value
         if kind in ("LI", "UI", "BV"):
             model.integer.add(variable)
-    return {variable for variable, _ in given}
+    return kinds
 
 
-def _one_vector(section: str, line: int, known: str, name: str, model: ModelText) -> str:
-    """The name of the vector of a section; an error for a second one."""
-    if known and name != known:
-        what = f"a second vector {name!r} of {section} after {known!r}: leave one in the file"
-        raise model.error(line, what)
-    return name
+class _Vectors:
+    """The names of the vectors of a section, and whether the one that is read counts."""
+
+    def __init__(self, section: str, model: ModelText, dialect: Dialect) -> None:
+        self.section, self.model, self.kind = section, model, dialect.vectors
+        self.names: list[str] = []
+        self.left_out = False
+
+    def begins(self, name: str, line: int) -> bool:
+        """Whether a line with this name is the first of a vector; an error for a second one."""
+        is_new = name not in self.names
+        if is_new:
+            self.names.append(name)
+        if is_new and self.names[1:]:
+            first, what = self.names[0], f"{self.section} has"
+            if self.kind == "one":
+                what = f"a second vector {name!r} of {self.section} after {first!r}"
+                raise self.model.error(line, f"{what}: leave one in the file")
+            left = "is left out" if self.kind == "first" else "counts where no earlier one does"
+            self.model.notes.append(f"{what} the vector {first!r}; {name!r} {left}")
+        self.left_out = self.kind == "first" and name != self.names[0]
+        return is_new
 
 
 def _pairs(

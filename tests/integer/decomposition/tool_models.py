@@ -302,6 +302,9 @@ def main() -> None:
     model = TOOLS[tool]()
     answer = told(as_model(model))
     answer["optimum"] = decompose(model).solve().objective
+    if tool == "pyscipopt":  # its rows are those of the transformed model now
+        model.optimize()
+        assert told(as_model(model)) == {each: answer[each] for each in told(as_model(model))}
     if tool in REFUSED:
         try:
             as_model(REFUSED[tool]())

@@ -430,6 +430,7 @@ def test_places_with_decimals_have_exact_distances(tmp_path: Path) -> None:
         ("2 7\n3 5", "3 5\n2 7", "DEMAND_SECTION must be of the nodes 1 to 3"),
         ("2 0 3\n", "4 0 3\n", "NODE_COORD_SECTION must be of the nodes 1 to 3"),
         (" 1\n -1", " 7\n -1", "depots .7., of nodes 1 to 3"),
+        (" 1\n -1", " 0\n -1", "depots .0., of nodes 1 to 3"),
         ("CAPACITY : 10\n", "", "has no 'capacity'"),
         ("DIMENSION : 3\n", "DIMENSION : 4\n", "nodes 1 to 4"),
         ("CAPACITY : 10\n", "CAPACITY : 10\nDISTANCE : 7\n", "has DISTANCE, which"),
@@ -448,6 +449,26 @@ def test_files_that_say_something_else_are_refused(
         read_routes(path)
     with pytest.raises(ModelError, match="there is no file"):
         read_routes(tmp_path / "none.vrp")
+
+
+@needs_vrplib
+def test_matrices_of_distances(tmp_path: Path) -> None:
+    """Lower triangles in lines of any length are read; a matrix on one line is not."""
+    path, head = tmp_path / "small.vrp", TSPLIB.partition("NODE_COORD")[0]
+    rest = "DEMAND_SECTION" + TSPLIB.partition("DEMAND_SECTION")[2]
+
+    def read(form: str, numbers: str) -> list[list[float]]:
+        kind = head.replace("EUC_2D", f"EXPLICIT\nEDGE_WEIGHT_FORMAT : {form}")
+        path.write_text(f"{kind}EDGE_WEIGHT_SECTION\n{numbers}\n{rest}")
+        return read_routes(path).cost.tolist()
+
+    whole = [[0, 3, 4], [3, 0, 5], [4, 5, 0]]
+    assert read("LOWER_ROW", "3\n4 5") == read("LOWER_ROW", "3 4 5") == whole
+    assert read("FULL_MATRIX", "0 3 4\n3 0 5\n4 5 0") == whole
+    with pytest.raises(ModelError, match=r"DIMENSION 3, but distances of shape \(1, 9\)"):
+        read("FULL_MATRIX", "0 3 4 3 0 5 4 5 0")
+    with pytest.raises(ModelError, match="cannot be read: vrplib says"):
+        read("UPPER_ROW", "3 4\n5")
 
 
 @needs_vrplib
