@@ -23,7 +23,8 @@ from cgboost.exceptions import CertificateError
 from cgboost.pricing.rules import RulePricer
 from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from cgboost.pricing.univariate.stumps import StumpPool
-from cgboost.proofs.near_problem import NearProblem, RangeEnd
+from cgboost.proofs.near_ends import Ends, RangeEnd
+from cgboost.proofs.near_problem import NearProblem
 from cgboost.proofs.near_values import PoolValue, RuleValue, Value, entries_at
 
 Kind = Literal["coef", "prediction", "rate", "importance"]
@@ -98,7 +99,8 @@ class NearOptimal:
         self._before = model[:-1] if isinstance(model, Pipeline) and len(model.steps) > 1 else None
         self._last = model[-1] if isinstance(model, Pipeline) else model
         X = X if self._before is None else self._before.transform(X)
-        self._problem = NearProblem(self._last, X, y, sample_weight, self.epsilon, tol)
+        self._problem = NearProblem(self._last, X, y, sample_weight, self.epsilon)
+        self._ends = Ends(self._problem, tol)
         self.objective, self.level = self._problem.objective, self._problem.level
         self._X, self._n_rows = X, len(y)
 
@@ -210,7 +212,7 @@ class NearOptimal:
 
     def _of_value(self, value: Value) -> Range:
         """Both ends, in the user's units."""
-        low, high = self._problem.end(value, -1.0), self._problem.end(value, 1.0)
+        low, high = self._ends.end(value, -1.0), self._ends.end(value, 1.0)
         return Range(-low.bound, high.bound, -low.attained, high.attained)
 
     def _coef(self, j: int) -> Range:
@@ -278,11 +280,11 @@ class NearOptimal:
         )
         counted = np.isin(pool.features(0), features)
         value = PoolValue(0.0, pool, self._zeros(), [np.where(counted, unit, 0.0)])
-        low = problem.end(value, -1.0)
+        low = self._ends.end(value, -1.0)
         if problem.two_sided and isinstance(pool, FeaturePool) and len(features) <= MOST_SIGNS:
             high = self._by_signs(features, unit)
         else:
-            high = problem.end(value, 1.0)
+            high = self._ends.end(value, 1.0)
         return Range(max(0.0, -low.bound), high.bound, -low.attained, high.attained)
 
     def _by_signs(self, features: Indices, unit: float) -> RangeEnd:
@@ -291,7 +293,7 @@ class NearOptimal:
         for signs in product((-1.0, 1.0), repeat=len(features)):
             entries = self._zeros()
             entries[0][features] = unit * np.array(signs)
-            ends.append(self._problem.end(PoolValue(0.0, self._problem.pool, entries), 1.0))
+            ends.append(self._ends.end(PoolValue(0.0, self._problem.pool, entries), 1.0))
         bound, attained = (max(getattr(e, name) for e in ends) for name in ("bound", "attained"))
         return RangeEnd(attained, bound)
 

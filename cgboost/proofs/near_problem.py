@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,7 +40,6 @@ from cgboost.generation.rounding import allowance
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import project_on_sum
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
-from cgboost.optimizers.linear.tangent_program import TangentPoint, TangentProgram
 from cgboost.penalties import L1
 from cgboost.pricing.rules import RulePricer
 from cgboost.pricing.scans.scan import StrataPricer
@@ -51,25 +51,8 @@ from cgboost.proofs.rows import BoxRows, Rows, SmoothRows
 OPTIMUM_GAP = 1e-9
 """The relative gap to which the optimum is looked for: what it leaves open widens no range."""
 
-MOST_ROUNDS = 300
-"""Programs for one end, at most; beyond that its gap says how far it has come."""
-
-INSIDE = 1e-7
-"""A response this share of its box away from both ends is inside."""
-
 NEAR_SCORE = 0.9
 """Columns of scores above this share of their limit are in the program from the start."""
-
-MISSED = 0.1
-"""Tangents are taken where parts miss more than this share of the tolerance in all."""
-
-NEARLY_FEASIBLE = 1.0
-"""Columns are priced as soon as an answer's objective exceeds the level by no more than this share
-of the room."""
-
-LARGE_OFFSET = 1e4
-"""No offset is larger than so many times the largest target, output and column: one that is means
-that there is no end."""
 
 LEAST_MULTIPLIER = 1e-300
 """Stands for a multiplier of 0, by which responses are divided."""
@@ -85,22 +68,6 @@ class Model:
     objective: float
 
 
-@dataclass(frozen=True)
-class RangeEnd:
-    """The largest value of a set of models, times a sign.
-
-    Attributes
-    ----------
-    attained : float
-        Of a model at hand.
-    bound : float
-        No model of the set has a larger one.
-    """
-
-    attained: float
-    bound: float
-
-
 class NearProblem:
     """A fitted model's problem, and the models whose objective is at most a level.
 
@@ -110,8 +77,6 @@ class NearProblem:
     X, y, sample_weight
         As given to ``fit``.
     epsilon : float
-    tol : float
-        Relative gap of the ends.
 
     Attributes
     ----------
@@ -120,10 +85,9 @@ class NearProblem:
     """
 
     def __init__(
-        self, model: Any, X: Any, y: Any, sample_weight: Any, epsilon: float, tol: float
+        self, model: Any, X: Any, y: Any, sample_weight: Any, epsilon: float
     ) -> None:
         _check_kind(model)
-        self.tol = tol
         self.training, plan = _plan_of(model, X, y, sample_weight)
         task = next(iter(plan.subproblems()))
         self.master, self.pool = task.master, plan.pool
@@ -135,7 +99,7 @@ class NearProblem:
         self.unit = plan.objectives[0].unit
         self.output_unit = float(getattr(model, "_scaling", _NO_SCALING).unit)
         output = model._runs[0].outputs[0]
-        self._given = self._model(
+        self._given = self.model(
             output.coef, output.intercept, output.values(self.training.X)
         )
         self.objective = self.unit * self._given.objective
@@ -146,8 +110,8 @@ class NearProblem:
                 "sample_weight"
             )
         self.level = (1.0 + epsilon) * self.objective
-        self._level = (1.0 + epsilon) * self._given.objective
-        if not self._level > 0:
+        self.set_level = (1.0 + epsilon) * self._given.objective
+        if not self.set_level > 0:
             raise CertificateError(
                 f"the objective is {self.objective:g}, and so is every multiple of it: models that "
                 "are nearly as good are those whose objective is at most 1 + epsilon times it"
@@ -183,63 +147,23 @@ class NearProblem:
             most = max(most, abs(float(response.sum())))
         self.response = response / max(1.0, most)
         columns = list(result.columns)
-        values = _side_by_side(columns, len(response))
+        values = side_by_side(columns, len(response))
         coef = np.zeros(len(columns))
         coef[: len(result.coef)] = result.coef
         scores = values @ self.response
         kept = np.flatnonzero((coef != 0) | (np.abs(scores) >= NEAR_SCORE))
         self.columns = [columns[j] for j in kept]
         coef, intercept = coef[kept], float(np.ravel(result.intercept)[0])
-        best = self._model(coef, intercept, coef @ values[kept] + intercept)
+        best = self.model(coef, intercept, coef @ values[kept] + intercept)
         gains = float(self.rows.gains(self.response).sum())
-        self.room = self._level - gains + allowance(self.rows.rounding(self.response))
+        self.room = self.set_level - gains + allowance(self.rows.rounding(self.response))
         self.best = best
-        self._open(values[kept])
-
-    def _open(self, values: Vector) -> None:
-        """The program, with the columns of the optimum and tangents where its rows bend."""
-        target = float(np.abs(self.best.output).max(initial=1.0))
-        largest = float(np.abs(values).max(initial=1.0))
-        self._most_offset = LARGE_OFFSET * (target + self._level * largest)
-        self.program = TangentProgram(
-            len(self.response),
-            self.room,
-            two_sided=self.two_sided,
-            offset=self.offset == "free",
-            most_coef=self._level,
-            most_offset=self._most_offset,
-        )
-        if self.offset == "penalized":
-            values = np.vstack([np.ones(len(self.response)), values])
-        self._enter(values)
-        if self.rows.sharp:
-            low, high = self._ends
-            width = np.where(np.isfinite(high - low), high - low, 1.0)
-            inside = np.minimum(self.response - low, high - self.response) > INSIDE * width
-            rows = np.flatnonzero(inside)
-            bends = np.where(inside, 1.0, 0.0)
-            for way in (-1.0, 1.0):  # both sides of the kink
-                self._touch(self.best.output + way * self._far(bends), rows)
-            return
-        bends = self.rows.curvature(self.best.output)
-        for way in (-2.0, -1.0, 1.0, 2.0):
-            self._touch(self.best.output + way * self._far(bends), np.arange(len(bends)))
-
-    def _far(self, bends: Vector) -> float:
-        """How far outputs may move together until the room is used up."""
-        if self.rows.sharp:
-            return float(np.abs(self.best.output).max(initial=1.0))
-        return float(np.sqrt(2.0 * self.room / max(float(bends.sum()), 1e-300)))
-
-    def _enter(self, values: Vector) -> None:
-        """New columns of the program."""
-        scores = values @ self.response
-        self.program.add_columns(values, np.column_stack([1.0 - scores, 1.0 + scores]))
+        self.values = values[kept]
 
     # ------------------------------------------------------------------ what a model costs
 
     @cached_property
-    def _ends(self) -> tuple[Vector, Vector]:
+    def box(self) -> tuple[Vector, Vector]:
         """The dual box of the rows."""
         if isinstance(self.rows, BoxRows):
             return self.rows.loss.lower, self.rows.loss.upper
@@ -247,35 +171,37 @@ class NearProblem:
         low, high = own.loss.domain(own.target)
         return -own.weights * high, -own.weights * low
 
-    def _model(self, coef: Vector, intercept: float, output: Vector) -> Model:
+    @cached_property
+    def groups(self) -> NDArray[np.intp]:
+        """Numbers of rows that have the same features and the same target."""
+        X, n_rows = self.training.X, len(self.response)
+        if not (isinstance(X, np.ndarray) and X.dtype.kind == "f" and n_rows > X.shape[1]):
+            return np.arange(n_rows)
+        target = getattr(self.rows, "loss").target
+        whole = np.ascontiguousarray(np.column_stack([X, target]), dtype=np.float64)
+        rows = whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel()
+        return np.unique(rows, return_inverse=True)[1].ravel()
+
+    def model(self, coef: Vector, intercept: float, output: Vector) -> Model:
         loss = float(self.rows.values(output).sum())
         own = abs(intercept) if self.offset == "penalized" else 0.0
         return Model(coef, intercept, output, loss + float(np.abs(coef).sum()) + own)
 
-    def _parts(self, output: Vector) -> Vector:
+    def parts(self, output: Vector) -> Vector:
         """π_i."""
         return self.rows.parts(output, self.response)
 
-    def _touch(self, output: Vector, rows: Any) -> None:
-        """Take in the tangents of some parts at an output."""
-        if not len(rows):
-            return
-        slopes = (self.response - self.rows.response(output))[rows]
-        constants = self._parts(output)[rows] - slopes * output[rows]
-        self.program.add_tangents(rows, slopes, constants)
-
-    def _between(self, end: Model, level: float) -> Model:
-        """The last model of at most this objective on the way from the optimum to another model."""
+    def between(self, start: Model, end: Model, level: float) -> Model:
+        """The last model of at most this objective on the way from one model to another."""
         if end.objective <= level:
             return end
-        start = self.best
-        begun = np.zeros(len(end.coef))
-        begun[: len(start.coef)] = start.coef
-        way, moved = end.output - start.output, end.coef - begun
+        begun, ended = np.zeros((2, max(len(start.coef), len(end.coef))))
+        begun[: len(start.coef)], ended[: len(end.coef)] = start.coef, end.coef
+        way, moved = end.output - start.output, ended - begun
         turned = end.intercept - start.intercept
 
         def at(share: float) -> Model:
-            return self._model(
+            return self.model(
                 begun + share * moved, start.intercept + share * turned, start.output + share * way
             )
 
@@ -288,7 +214,7 @@ class NearProblem:
             share *= 1.0 - 1e-12
         return at(0.0)
 
-    # ------------------------------------------------------------------ one end
+    # ------------------------------------------------------------------ values and bounds
 
     @cached_property
     def _nothing(self) -> Value:
@@ -299,84 +225,49 @@ class NearProblem:
         sizes = [int(self.pool.size(k)) for k in range(len(self.pool.strata))]
         return PoolValue(0.0, self.pool, [np.zeros(size) for size in sizes])
 
-    def value_of(self, value: Value, coef: Vector, intercept: float) -> float:
-        """A value of a model with coefficients of the columns so far."""
-        columns = self.columns[: len(coef)]
-        if not columns:
-            return value.offset * intercept
-        size = float(value.sizes(columns) @ np.abs(coef))
-        return float(value.worth(columns) @ coef) + size + value.offset * intercept
+    def value_of(self, value: Value, columns: Sequence[Column], model: Model) -> float:
+        """A value of a model with coefficients of the first of some columns."""
+        total, columns = value.offset * model.intercept, columns[: len(model.coef)]
+        if columns:
+            total += float(value.worth(columns) @ model.coef)
+            total += float(value.sizes(columns) @ np.abs(model.coef))
+        return total
 
-    def end(self, value: Value, sign: float) -> RangeEnd:
-        """The largest value times a sign."""
-        charged = self.offset == "penalized"
-        at_best = sign * self.value_of(value, self.best.coef, self.best.intercept)
-        attained, bound = at_best, np.inf
-        for _ in range(MOST_ROUNDS):
-            worth, sizes = np.zeros(0), np.zeros(0)
-            if self.columns:
-                worth, sizes = value.worth(self.columns), value.sizes(self.columns)
-            if charged:
-                worth, sizes = np.append(value.offset, worth), np.append(0.0, sizes)
-            offset = 0.0 if charged or self.offset == "none" else value.offset
-            point = self.program.solve(sign * worth, sign * sizes, sign * offset)
-            output = point.coef @ self.program.values + point.intercept
-            coef, b = point.coef, point.intercept
-            if charged:
-                coef, b = coef[1:], float(coef[0])
-            found = self._model(coef, b, output)
-            inner = self._between(found, self._level)
-            attained = max(attained, sign * self.value_of(value, inner.coef, inner.intercept))
-            new: Sequence[Column] = ()
-            if found.objective - self._level <= NEARLY_FEASIBLE * self.room:
-                new, least = self._outer(value, sign, point)
-                bound = min(bound, least)
-            wanted = self.tol * max(abs(at_best), attained - at_best)
-            if bound - attained <= wanted:
-                break
-            # far out a curved loss may be beyond all numbers, and its tangents say little
-            outer = found if self.rows.sharp else self._between(found, self._level + self.room)
-            if not (self._refine(outer.output, inner.output) or len(new)):
-                break
-            if len(new):
-                values = _side_by_side(new, len(self.response))
-                self.columns += new
-                self._enter(values)
-        self.program.trim()
-        if abs(b) >= (1.0 - INSIDE) * self._most_offset:
-            bound = np.inf
-        return RangeEnd(attained, max(attained, bound))
-
-    def _outer(
-        self, value: Value, sign: float, point: TangentPoint
+    def bound(
+        self,
+        value: Value,
+        sign: float,
+        multiplier: float,
+        response: Vector,
+        held: Sequence[Column],
     ) -> tuple[Sequence[Column], float]:
-        """Columns that are missing, and the bound of the duals."""
-        t = max(point.multiplier, value.least(sign), LEAST_MULTIPLIER)
-        low, high = self._ends
-        response = self.response - point.slopes / t
+        """Columns that are missing, and what no model of the set exceeds.
+
+        Parameters
+        ----------
+        value, sign
+            The value times the sign is bounded.
+        multiplier : float
+            t.
+        response : ndarray of shape (n_rows,)
+            Near u/t; it is made feasible.
+        held : sequence of Column
+        """
+        t = max(multiplier, value.least(sign), LEAST_MULTIPLIER)
+        low, high = self.box
         if self.offset == "free":
             response = project_on_sum(response, low, high, -sign * value.offset / t)
         else:
             response = np.clip(response, low, high)
         u = t * response
-        new, most = value.priced(sign, u, t, self.columns, two_sided=self.two_sided)
+        new, most = value.priced(sign, u, t, held, two_sided=self.two_sided)
         if most is None:
             return new, np.inf
         if self.offset == "penalized":
             most = max(most, abs(float(u.sum()) + sign * value.offset))
         u /= most
         gain = float(self.rows.gains(u).sum()) - allowance(self.rows.rounding(u))
-        return new, most * (self._level - gain)
-
-    def _refine(self, *outputs: Vector) -> bool:
-        """Take in tangents at outputs, of the rows whose parts miss something there."""
-        found = False
-        for output in outputs:
-            missed = self._parts(output) - self.program.parts(output)
-            rows = np.flatnonzero(missed > MISSED * self.tol * self.room / len(missed))
-            self._touch(output, rows)
-            found = found or len(rows) > 0
-        return found
+        return new, most * (self.set_level - gain)
 
 
 @dataclass(frozen=True)
@@ -387,7 +278,7 @@ class _Unscaled:
 _NO_SCALING = _Unscaled()
 
 
-def _side_by_side(columns: Sequence[Column], n_rows: int) -> Vector:
+def side_by_side(columns: Sequence[Column], n_rows: int) -> Vector:
     """Values on the training rows, shape (n_columns, n_rows)."""
     if not columns:
         return np.zeros((0, n_rows))

@@ -46,6 +46,11 @@ class Value(ABC):
 
     offset: float
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether no |a_j| counts."""
+        return True
+
     @abstractmethod
     def worth(self, columns: Sequence[Column]) -> Vector:
         """The v_j of columns."""
@@ -169,6 +174,11 @@ class PoolValue(Value):
     pool: Any = field(repr=False)
     entries: list[Vector] = field(repr=False)
     counted: list[Vector] | None = field(default=None, repr=False)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether no |a_j| counts."""
+        return self.counted is None
 
     def worth(self, columns: Sequence[Column]) -> Vector:
         """The v_j of columns."""

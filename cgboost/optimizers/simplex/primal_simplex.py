@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from copy import copy, deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -90,6 +91,7 @@ class PrimalSimplex:
         self._nothing = PERTURBATION * max(1.0, float(np.abs(loss.target).max(initial=0.0)))
         self._moved = self._nothing * _shares(len(variables))
         self._again, self._duals_known, self._reach = False, False, np.inf
+        self._tilt: Vector | None = None
         self._offset = len(variables)  # its number, if there is one
         self._first = self._offset if form.offset == "free" else self._offset + 1
         self._vertex: KinkedVertex | None = None
@@ -148,6 +150,30 @@ class PrimalSimplex:
         """Take in new columns, each of shape (n_rows,)."""
         self.columns.append(values)
         self._again = False
+
+    def tilt(self, worth: Vector, offset: float) -> None:
+        """Go on at the same vertex with the objective less Σ worth_j α_j + offset·b.
+
+        That adds to the scores what a row of a fixed pseudo-response would, and bends nowhere. The
+        objective may then fall without end: :meth:`solve` raises a :class:`SolverFailure`.
+
+        Parameters
+        ----------
+        worth : ndarray of shape (n_columns,)
+            Of all columns taken in.
+        offset : float
+            0 without a free offset.
+        """
+        centred = worth - offset * self.columns.means  # b is that of columns that are centred
+        free = self._offset + 1 - self._first
+        self._tilt = np.append(np.full(free, offset), centred / self.columns.scales)
+        self._again, self._duals_known = False, False
+
+    def branched(self) -> PrimalSimplex:
+        """A copy, with the same columns so far: one of the two may take in more at a time."""
+        other = copy(self)
+        other.columns, other._vertex = copy(self.columns), deepcopy(self._vertex)
+        return other
 
     def expect(self, coef: Vector, intercept: float) -> None:
         """Begin at the vertex with these coefficients, if it is one."""
@@ -392,6 +418,8 @@ class PrimalSimplex:
             scores = self.columns.scaled_scores(response)
             if free:
                 scores = np.append(response.sum(), scores)
+            if self._tilt is not None:
+                scores = scores + self._tilt
             vertex.dual[unused] = scores[vertex.at_zero[unused] - self._first]
             error[used] = scores[vertex.others[used] - self._first] - due
             worst = float(np.abs(error).max(initial=0.0))
