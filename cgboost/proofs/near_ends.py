@@ -27,9 +27,13 @@ from cgboost.optimizers.linear.tangent_program import TangentProgram
 from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex
 from cgboost.proofs.near_problem import Model, NearProblem, side_by_side
 from cgboost.proofs.near_values import Value
+from cgboost.tolerances import SMALLEST
 
 MOST_ROUNDS = 300
 """Programs for one end, at most; beyond that its gap says how far it has come."""
+
+IDLE_ROUNDS = 5
+"""Rounds in which nothing moves, after which rounding decides."""
 
 INSIDE = 1e-7
 """A response this share of its box away from both ends is inside."""
@@ -119,6 +123,7 @@ class Search:
         self.problem, self.value, self.sign, self.tol = problem, value, sign, tol
         self.start = self.of(problem.columns, problem.best)
         self.attained, self.bound = self.start, np.inf
+        self._idle, self._before = 0, (-np.inf, np.inf)
 
     def of(self, columns: Sequence[Column], model: Model) -> float:
         """The value of a model, times the sign."""
@@ -138,6 +143,14 @@ class Search:
         """Whether the ends are near enough."""
         wanted = self.tol * max(abs(self.start), self.attained - self.start)
         return self.bound - self.attained <= wanted
+
+    @property
+    def stalled(self) -> bool:
+        """Whether neither has moved for some rounds; asked once a round."""
+        now = self.attained, self.bound
+        self._idle = self._idle + 1 if now == self._before and np.isfinite(self.bound) else 0
+        self._before = now
+        return self._idle >= IDLE_ROUNDS
 
     @property
     def end(self) -> RangeEnd:
@@ -181,9 +194,7 @@ class Tilts:
         upper = np.bincount(group, loss.upper, n_groups)
         whole, own = upper - self._lower, loss.upper - loss.lower
         self._share = own / np.where(whole > 0, whole, 1.0)[group]
-        self.loss = replace(
-            loss, target=loss.target[self._first], lower=self._lower, upper=upper
-        )
+        self.loss = replace(loss, target=loss.target[self._first], lower=self._lower, upper=upper)
 
     @staticmethod
     def takes(problem: NearProblem) -> bool:
@@ -216,7 +227,7 @@ class Tilts:
                 walk.to(tilt)
             except SolverFailure:  # the value grows faster than the objective, or digits are lost
                 walk.too_steep(tilt, self._branch())
-            if search.ended or walk.stuck:
+            if search.ended or walk.stuck or search.stalled:
                 break
             tilt = walk.next_tilt(tilt)
         if not search.ended:  # there may be no vertex above the level, but a ray
@@ -342,13 +353,16 @@ class Walk:
             factor = rise[1] / rise[0] if rise[0] > 0 else STEEPER
             after = low.tilt * min(factor, STEEPER) if low.tilt > 0 else STEEPER * last
             return float(after if after < self._steep else 0.5 * (low.tilt + self._steep))
-        chord = (high.model.objective - low.model.objective) / (high.value - low.value)
-        if self._same:
-            return float(chord)
+        middle = 0.5 * (low.tilt + high.tilt)
+        apart = high.value - low.value
+        chord = (high.model.objective - low.model.objective) / apart if apart > 0 else middle
+        chord = chord if chord > 0 else middle
         top = (high.model.objective - start) ** 0.5
+        if self._same or top <= rise[0]:
+            return float(chord)
         share = (rise[1] - rise[0]) / (top - rise[0])
         after = low.tilt + share * (high.tilt - low.tilt)
-        return float(after if after != last else chord)
+        return float(after if after not in (0.0, last) else chord)
 
 
 # ------------------------------------------------------------------------ any loss: tangents
@@ -389,7 +403,7 @@ class Tangents:
             for way in (-target, target):
                 self._touch(best.output + way, np.flatnonzero(inside))
             return
-        bends = max(float(problem.rows.curvature(best.output).sum()), 1e-300)
+        bends = max(float(problem.rows.curvature(best.output).sum()), SMALLEST)
         far = float(np.sqrt(2.0 * problem.room / bends))  # where outputs together use up the room
         for way in (-2.0, -1.0, 1.0, 2.0):
             self._touch(best.output + way * far, np.arange(len(response)))
@@ -429,7 +443,7 @@ class Tangents:
             new = ()
             if found.objective - problem.set_level <= NEARLY_FEASIBLE * problem.room:
                 new = search.price(multiplier, response, self.columns)
-            if search.ended:
+            if search.ended or search.stalled:
                 break
             # far out a curved loss may be beyond all numbers, and its tangents say little
             outer = found
@@ -458,7 +472,9 @@ class Tangents:
         coef, b = point.coef, point.intercept
         if self._charged:
             coef, b = coef[1:], float(coef[0])
-        multiplier = max(point.multiplier, 1e-300)
-        return problem.model(coef, b, output), multiplier, problem.response - (
-            point.slopes / multiplier
+        multiplier = max(point.multiplier, SMALLEST)
+        return (
+            problem.model(coef, b, output),
+            multiplier,
+            problem.response - (point.slopes / multiplier),
         )

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
 from cgboost.arrays import Indices, Vector
 from cgboost.exceptions import CertificateError
@@ -222,8 +223,10 @@ class NearOptimal:
         return self._of_value(PoolValue(0.0, self._problem.pool, entries))
 
     def _predictions(self, of: Any) -> Any:
-        one = np.ndim(of) == 1 and not hasattr(of, "columns")
-        rows = self._read([of] if one else of)
+        one = np.ndim(of) == 1
+        if one:
+            of = of.to_frame().T.infer_objects() if hasattr(of, "to_frame") else [of]
+        rows = self._read(of)
         found = [self._linked(self._of_value(own)) for own in self._values_of_rows(rows)]
         return found[0] if one else found
 
@@ -274,10 +277,7 @@ class NearOptimal:
                 "importance is of linear models and stumps: columns of a "
                 f"{type(self._last).__name__} belong to no one feature"
             )
-        # of linear models α = 1 unit of the master's penalty is so much of v|β|
-        unit = problem.output_unit * getattr(self._last, "_scaling", _ONE).features / (
-            problem.output_unit if isinstance(pool, FeaturePool) else 1.0
-        )
+        unit = problem.penalty_unit
         counted = np.isin(pool.features(0), features)
         value = PoolValue(0.0, pool, self._zeros(), [np.where(counted, unit, 0.0)])
         low = self._ends.end(value, -1.0)
@@ -360,23 +360,17 @@ class NearOptimal:
         """Rows of the X of the fit by their numbers."""
         if not len(numbers):
             return self._problem.training.X[:0]
-        take = self._X.iloc if hasattr(self._X, "iloc") else np.asarray(self._X)
-        return self._last._rows(take[numbers])
+        return self._last._rows(_safe_indexing(self._X, numbers))
 
     def _own(self, kind: str, j: int) -> float:
         """The model's own coefficient, or importance, of a feature."""
         if kind == "coef":
             coef = self._last.coef_
             return float(np.ravel(coef.toarray() if hasattr(coef, "toarray") else coef)[j])
-        return self._problem.counted(j)
-
-
-@dataclass(frozen=True)
-class _One:
-    features: float = 1.0
-
-
-_ONE = _One()
+        given = self._problem.given
+        features = [getattr(h, "index", getattr(h, "feature", -1)) for h in given.hypotheses]
+        own = np.abs(given.coef)[np.array(features, dtype=np.intp) == j]
+        return float(own.sum()) * self._problem.penalty_unit
 
 
 def near_optimal(

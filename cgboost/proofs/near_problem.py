@@ -54,6 +54,12 @@ OPTIMUM_GAP = 1e-9
 NEAR_SCORE = 0.9
 """Columns of scores above this share of their limit are in the program from the start."""
 
+LEAST_ROOM = 1e-7
+"""Of the level: programs of less room have lost their digits. Bounds and models keep to the level."""
+
+SCORE_ROUNDING = 1e-12
+"""Scores are sums over the rows, up to this share of what they may be."""
+
 LEAST_MULTIPLIER = 1e-300
 """Stands for a multiplier of 0, by which responses are divided."""
 
@@ -82,11 +88,23 @@ class NearProblem:
     ----------
     objective, level : float
         That of the model, and the largest one of the set, in the user's units.
+    set_level : float
+        V: the same in units of the master, as all that follows.
+    output_unit, penalty_unit : float
+        One unit of outputs, and of |a_j|, in the user's.
+    given : FittedOutput
+        The model.
+    columns, values : list of Column, ndarray of shape (n_columns, n_rows)
+        Those of the optimum, and others that nearly come into it.
+    best : Model
+        The optimum.
+    response : ndarray of shape (n_rows,)
+        r, feasible for all columns.
+    room : float
+        V − gain(r).
     """
 
-    def __init__(
-        self, model: Any, X: Any, y: Any, sample_weight: Any, epsilon: float
-    ) -> None:
+    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any, epsilon: float) -> None:
         _check_kind(model)
         self.training, plan = _plan_of(model, X, y, sample_weight)
         task = next(iter(plan.subproblems()))
@@ -97,11 +115,11 @@ class NearProblem:
         box = isinstance(loss, SupportVectorLoss)
         self.rows: Rows = BoxRows(loss) if box else SmoothRows(loss)
         self.unit = plan.objectives[0].unit
-        self.output_unit = float(getattr(model, "_scaling", _NO_SCALING).unit)
-        output = model._runs[0].outputs[0]
-        self._given = self.model(
-            output.coef, output.intercept, output.values(self.training.X)
-        )
+        scaling = getattr(model, "_scaling", None)
+        self.output_unit = 1.0 if scaling is None else float(scaling.unit)
+        self.penalty_unit = 1.0 if scaling is None else float(scaling.features)
+        self.given = output = model._runs[0].outputs[0]
+        self._given = self.model(output.coef, output.intercept, output.values(self.training.X))
         self.objective = self.unit * self._given.objective
         if abs(self.objective - model.objective_) > OTHER_OBJECTIVE * abs(model.objective_):
             raise CertificateError(
@@ -139,9 +157,7 @@ class NearProblem:
             ).run()
         (state,) = states
         response = self.rows.feasible(state.pseudo_response, balanced=self.offset == "free")
-        _, most = self._nothing.priced(
-            1.0, response, 1.0, state.columns, two_sided=self.two_sided
-        )
+        _, most = self._nothing.priced(1.0, response, 1.0, state.columns, two_sided=self.two_sided)
         most = 1.0 if most is None else most
         if self.offset == "penalized":
             most = max(most, abs(float(response.sum())))
@@ -156,7 +172,8 @@ class NearProblem:
         coef, intercept = coef[kept], float(np.ravel(result.intercept)[0])
         best = self.model(coef, intercept, coef @ values[kept] + intercept)
         gains = float(self.rows.gains(self.response).sum())
-        self.room = self.set_level - gains + allowance(self.rows.rounding(self.response))
+        room = self.set_level - gains + allowance(self.rows.rounding(self.response))
+        self.room = max(room, LEAST_ROOM * self.set_level)
         self.best = best
         self.values = values[kept]
 
@@ -177,12 +194,12 @@ class NearProblem:
         X, n_rows = self.training.X, len(self.response)
         if not (isinstance(X, np.ndarray) and X.dtype.kind == "f" and n_rows > X.shape[1]):
             return np.arange(n_rows)
-        target = getattr(self.rows, "loss").target
-        whole = np.ascontiguousarray(np.column_stack([X, target]), dtype=np.float64)
+        whole = np.column_stack([X, self.master.loss.target]).astype(np.float64, order="C")
         rows = whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel()
         return np.unique(rows, return_inverse=True)[1].ravel()
 
     def model(self, coef: Vector, intercept: float, output: Vector) -> Model:
+        """A model with its objective."""
         loss = float(self.rows.values(output).sum())
         own = abs(intercept) if self.offset == "penalized" else 0.0
         return Model(coef, intercept, output, loss + float(np.abs(coef).sum()) + own)
@@ -263,19 +280,12 @@ class NearProblem:
         new, most = value.priced(sign, u, t, held, two_sided=self.two_sided)
         if most is None:
             return new, np.inf
+        most *= 1.0 + SCORE_ROUNDING
         if self.offset == "penalized":
             most = max(most, abs(float(u.sum()) + sign * value.offset))
         u /= most
         gain = float(self.rows.gains(u).sum()) - allowance(self.rows.rounding(u))
         return new, most * (self.set_level - gain)
-
-
-@dataclass(frozen=True)
-class _Unscaled:
-    unit: float = 1.0
-
-
-_NO_SCALING = _Unscaled()
 
 
 def side_by_side(columns: Sequence[Column], n_rows: int) -> Vector:
@@ -307,9 +317,7 @@ def _check_kind(model: Any) -> None:
         )
 
 
-def _plan_of(
-    model: Any, X: Any, y: Any, sample_weight: Any
-) -> tuple[TrainingRows, Certified]:
+def _plan_of(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Certified]:
     """The rows of a fit, and what it has asked for."""
     kind = type(model).__name__
     if is_source(X):

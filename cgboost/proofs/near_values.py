@@ -210,7 +210,7 @@ class PoolValue(Value):
         return StrataPricer(ExtendedPool(self.pool, self.entries, factors))
 
     def _enough(self, sign: float, threshold: float, multiplier: float, excess: float) -> float:
-        """Of counted columns |s|·t/(t − w) is compared: |s| ≤ (1 + e)(t − w), so t' = t + e|t − w|."""
+        """Of counted columns |s|·t/(t − w) is compared: |s| ≤ (1 + e)(t − w), t' = t + e(t − w)."""
         if self.counted is None or excess <= 0:
             return super()._enough(sign, threshold, multiplier, excess)
         most = max(multiplier, *(float(np.max(multiplier - sign * own)) for own in self.counted))

@@ -65,9 +65,7 @@ def rules(rows: np.ndarray) -> np.ndarray:
     pool = known._pool(known._prepare(X, Y, None, None)[0])
     holds = [condition.holds(rows) for condition in pool.conditions]
     there = [condition.holds(X) for condition in pool.conditions]
-    pairs = [
-        (i, j) for i, j in combinations(range(len(holds)), 2) if (there[i] & there[j]).any()
-    ]
+    pairs = [(i, j) for i, j in combinations(range(len(holds)), 2) if (there[i] & there[j]).any()]
     columns = [*holds, *((holds[i] & holds[j]) / 2.0 for i, j in pairs)]
     return np.column_stack(columns).astype(float)
 
@@ -202,8 +200,8 @@ CASES: dict[str, Near] = {
         lambda: LPBoostRegressor(C=0.5, epsilon=0.2, tol=1e-9), stumps, EpsilonInsensitive(0.2),
     ),
     "stumps, absolute": Near(
-        lambda: LPBoostRegressor(loss="absolute_error", C=0.4, offset="penalized", tol=1e-9), stumps,
-        "absolute_error", intercept="penalized", weights=WEIGHTS + 1.0,
+        lambda: LPBoostRegressor(loss="absolute_error", C=0.4, offset="penalized", tol=1e-9),
+        stumps, "absolute_error", intercept="penalized", weights=WEIGHTS + 1.0,
     ),
     "kernels, hinge": Near(lambda: CGBoostClassifier(**_kernel()), kernels, "hinge", y=LABELS),
     "kernels, tube": Near(

@@ -163,7 +163,10 @@ class TangentProgram:
         with solver_errors_as_master_errors():
             self._session.remove_rows(1 + idle)
         self._row, self._slope = np.delete(self._row, idle), np.delete(self._slope, idle)
-        self._constant, self._counts = np.delete(self._constant, idle), np.delete(self._counts, idle)
+        self._constant, self._counts = (
+            np.delete(self._constant, idle),
+            np.delete(self._counts, idle),
+        )
 
     def solve(self, worth: Vector, sizes: Vector, offset: float) -> TangentPoint:
         """The optimum for a value Σ_j v_j a_j + w_j |a_j| + v₀ b.
