@@ -21,6 +21,7 @@ import numpy as np
 
 from cgboost._solvers import SolverError, SolverFailure
 from cgboost.arrays import Indices, Vector
+from cgboost.exceptions import MasterError
 from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
 from cgboost.optimizers.linear.tangent_program import TangentProgram
@@ -148,7 +149,7 @@ class Search:
     def stalled(self) -> bool:
         """Whether neither has moved for some rounds; asked once a round."""
         now = self.attained, self.bound
-        self._idle = self._idle + 1 if now == self._before and np.isfinite(self.bound) else 0
+        self._idle = self._idle + 1 if now == self._before else 0
         self._before = now
         return self._idle >= IDLE_ROUNDS
 
@@ -413,6 +414,12 @@ class Tangents:
         scores = values @ self.problem.response
         self.program.add_columns(values, np.column_stack([1.0 - scores, 1.0 + scores]))
 
+    def _take(self, new: Sequence[Column]) -> None:
+        """Take in columns."""
+        if len(new):
+            self.columns += new
+            self._enter(side_by_side(new, len(self.problem.response)))
+
     def _touch(self, output: Vector, rows: Indices) -> None:
         """Take in the tangents of some parts at an output."""
         if not len(rows):
@@ -435,25 +442,29 @@ class Tangents:
     def end(self, value: Value, sign: float) -> RangeEnd:
         """The largest value times a sign."""
         problem, search = self.problem, Search(self.problem, value, sign, self.tol)
+        # without any room: columns of which nothing is here yet, and ends at coefficients of 0
+        self._take(search.price(0.0, problem.response, self.columns))
         new: Sequence[Column]
         for _ in range(MOST_ROUNDS):
-            found, multiplier, response = self._optimum(value, sign)
+            try:
+                found, multiplier, response = self._optimum(value, sign)
+            except MasterError as failure:
+                logger.info("an end stays as it is: %s", failure)
+                return search.end
             inner = problem.between(problem.best, found, problem.set_level)
             search.attained = max(search.attained, search.of(self.columns, inner))
-            new = ()
-            if found.objective - problem.set_level <= NEARLY_FEASIBLE * problem.room:
-                new = search.price(multiplier, response, self.columns)
-            if search.ended or search.stalled:
-                break
             # far out a curved loss may be beyond all numbers, and its tangents say little
             outer = found
             if not problem.rows.sharp:
                 outer = problem.between(problem.best, found, problem.set_level + problem.room)
-            if not (self._refine(outer.output, inner.output) or len(new)):
+            refined = self._refine(outer.output, inner.output)
+            new, over = (), found.objective - problem.set_level
+            priced = over <= NEARLY_FEASIBLE * problem.room or not refined
+            if priced:
+                new = search.price(multiplier, response, self.columns)
+            if search.ended or (priced and search.stalled) or not (refined or len(new)):
                 break
-            if len(new):
-                self.columns += new
-                self._enter(side_by_side(new, len(problem.response)))
+            self._take(new)
         self.program.trim()
         if abs(found.intercept) >= (1.0 - INSIDE) * self._most_offset:
             search.bound = np.inf

@@ -189,8 +189,7 @@ class NearOptimal:
         dict of str to list
             feature, low, value (of the model), high, gap.
         """
-        linear = isinstance(self._problem.pool, FeaturePool)
-        kind = ("coef" if linear else "importance") if kind is None else kind
+        kind = self.kind_of_table if kind is None else kind
         if kind not in ("coef", "importance"):
             raise CertificateError(f"kind must be 'coef' or 'importance', got {kind!r}")
         names = self._names
@@ -208,6 +207,11 @@ class NearOptimal:
         import pandas as pd
 
         return pd.DataFrame(self.table(kind)).set_index("feature")
+
+    @property
+    def kind_of_table(self) -> Literal["coef", "importance"]:
+        """What a table is about, unless it is asked for something else."""
+        return "coef" if isinstance(self._problem.pool, FeaturePool) else "importance"
 
     # ------------------------------------------------------------------ values
 
@@ -253,7 +257,7 @@ class NearOptimal:
     def _rate(self, of: Any) -> Range:
         """The mean output: training rows by their scores, those of weight 0 as new ones."""
         problem, chosen = self._problem, self._mask(of)
-        numbers = problem.training.numbers
+        numbers = np.asarray(problem.training.numbers)
         there = np.isin(chosen, numbers)
         share = problem.output_unit / len(chosen)
         offset = 0.0 if problem.offset == "none" else problem.output_unit
@@ -278,10 +282,12 @@ class NearOptimal:
                 f"{type(self._last).__name__} belong to no one feature"
             )
         unit = problem.penalty_unit
-        counted = np.isin(pool.features(0), features)
-        value = PoolValue(0.0, pool, self._zeros(), [np.where(counted, unit, 0.0)])
+        counted = np.where(np.isin(pool.features(0), features), unit, 0.0)
+        if not problem.two_sided:
+            return self._of_value(PoolValue(0.0, pool, [counted]))
+        value = PoolValue(0.0, pool, self._zeros(), [counted])
         low = self._ends.end(value, -1.0)
-        if problem.two_sided and isinstance(pool, FeaturePool) and len(features) <= MOST_SIGNS:
+        if isinstance(pool, FeaturePool) and len(features) <= MOST_SIGNS:
             high = self._by_signs(features, unit)
         else:
             high = self._ends.end(value, 1.0)

@@ -19,7 +19,7 @@ import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Round
 from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import MasterState
 from cgboost.generation.rounding import allowance
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import project_on_sum
@@ -55,7 +56,7 @@ NEAR_SCORE = 0.9
 """Columns of scores above this share of their limit are in the program from the start."""
 
 LEAST_ROOM = 1e-7
-"""Of the level: programs of less room have lost their digits. Bounds and models keep to the level."""
+"""Of the level: programs of less room lose digits. Bounds and models keep to the level itself."""
 
 SCORE_ROUNDING = 1e-12
 """Scores are sums over the rows, up to this share of what they may be."""
@@ -108,8 +109,8 @@ class NearProblem:
         _check_kind(model)
         self.training, plan = _plan_of(model, X, y, sample_weight)
         task = next(iter(plan.subproblems()))
-        self.master, self.pool = task.master, plan.pool
-        self.pricer = _checked(model, task)
+        self.pricer, self.pool = _checked(model, task), plan.pool
+        self.master = cast(SupportVectorMaster, task.master)
         self.two_sided, self.offset = self.master.two_sided, self.master.offset
         loss = self.master.loss
         box = isinstance(loss, SupportVectorLoss)
@@ -140,7 +141,7 @@ class NearProblem:
 
     def _solve(self, task: Subproblem) -> None:
         """The optimum, a dual point there, and the program of what is near."""
-        states = []
+        states: list[MasterState] = []
 
         def watch(current: Round) -> bool:
             states[:] = [current.state]

@@ -22,10 +22,12 @@ from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column, evaluate
 from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.penalties.l1 import FEASIBILITY, OneNormEntry
+from cgboost.penalties.penalty import sizes
 from cgboost.pricing.rules import RulePricer
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from cgboost.pricing.univariate.stumps import StumpPool
+from cgboost.tolerances import SMALLEST
 
 VALUES_AT_ONCE = 2**24
 """Values of columns that are held while all of a pool are evaluated: 128 MB."""
@@ -104,11 +106,8 @@ class Value(ABC):
             priced: Priced = self._pricer(sign, multiplier).price(state, COLUMNS_AT_ONCE)
         if not priced.exact:
             return priced.columns, None
-        return priced.columns, self._enough(sign, threshold, multiplier, priced.max_excess)
-
-    def _enough(self, sign: float, threshold: float, multiplier: float, excess: float) -> float:
-        """The t from which on no column exceeds it."""
-        return multiplier if excess <= 0 else threshold * (1.0 + excess)
+        excess = priced.max_excess
+        return priced.columns, multiplier if excess <= 0 else threshold * (1.0 + excess)
 
 
 # ------------------------------------------------------------------------- columns in a pool
@@ -205,16 +204,28 @@ class PoolValue(Value):
     def _pricer(self, sign: float, multiplier: float) -> Pricer:
         factors = None
         if self.counted is not None:
-            left = [np.maximum(multiplier - sign * own, 1e-300) for own in self.counted]
+            left = [np.maximum(multiplier - sign * own, SMALLEST) for own in self.counted]
             factors = [multiplier / own for own in left]
         return StrataPricer(ExtendedPool(self.pool, self.entries, factors))
 
-    def _enough(self, sign: float, threshold: float, multiplier: float, excess: float) -> float:
-        """Of counted columns |s|·t/(t − w) is compared: |s| ≤ (1 + e)(t − w), t' = t + e(t − w)."""
-        if self.counted is None or excess <= 0:
-            return super()._enough(sign, threshold, multiplier, excess)
-        most = max(multiplier, *(float(np.max(multiplier - sign * own)) for own in self.counted))
-        return multiplier + excess * most
+    def priced(
+        self,
+        sign: float,
+        response: Vector,
+        multiplier: float,
+        held: Sequence[Column],
+        *,
+        two_sided: bool,
+    ) -> tuple[Sequence[Column], float | None]:
+        """See :meth:`Value.priced`; where |a_j| counts, t is the largest |s_j| + w_j."""
+        columns, most = super().priced(sign, response, multiplier, held, two_sided=two_sided)
+        if self.counted is None:
+            return columns, most
+        pool, extended = ExtendedPool(self.pool, self.entries, None), np.append(response, sign)
+        for stratum, own in enumerate(self.counted):
+            size = sizes(pool.scores(stratum, None, extended), two_sided=two_sided)
+            multiplier = max(multiplier, float((size + sign * own).max(initial=0.0)))
+        return columns, multiplier
 
 
 def entries_at(pool: Any, X: Any) -> list[Vector]:

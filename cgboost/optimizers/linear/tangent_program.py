@@ -25,6 +25,9 @@ from cgboost.optimizers.solver_options import solver_errors_as_master_errors
 ACCURACY = 1e-9
 """Of the rows and reduced costs of the program."""
 
+MOST_ITERATIONS = 50_000
+"""Of the simplex, for one answer: a program that has lost its digits may go round in circles."""
+
 MOST_TANGENTS = 8
 """Tangents for each row; beyond that, those that have no say are left out after an end."""
 
@@ -97,7 +100,7 @@ class TangentProgram:
             upper=np.full(count, most_offset),
         )
         with solver_errors_as_master_errors():
-            self._session = open_session(program, "highs")
+            self._session = open_session(program, "highs", max_iterations=MOST_ITERATIONS)
 
     @property
     def n_columns(self) -> int:
@@ -196,5 +199,5 @@ class TangentProgram:
             coef=parts.sum(axis=1) / self._scales,
             intercept=float(solution.x[self._offset].sum()),
             multiplier=max(0.0, -float(duals[0])),
-            slopes=np.bincount(self._row, multipliers * self._slope, self.n_rows),
+            slopes=np.bincount(self._row, multipliers * self._slope, self.n_rows).astype(float),
         )
