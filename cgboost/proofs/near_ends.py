@@ -25,7 +25,8 @@ from cgboost.exceptions import MasterError
 from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
 from cgboost.optimizers.linear.tangent_program import TangentProgram
-from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex
+from cgboost.optimizers.live_dual import RestrictedPoint
+from cgboost.optimizers.simplex.primal_simplex import EndlessFailure, PrimalSimplex
 from cgboost.proofs.near_problem import Model, NearProblem, side_by_side
 from cgboost.proofs.near_values import Value
 from cgboost.tolerances import SMALLEST
@@ -53,8 +54,14 @@ that there is no end."""
 SAME = 1e-12
 """Vertices whose objectives are that near are one."""
 
-MOST_FAILURES = 20
+MOST_FAILURES = 30
 """Tilts at which there is no end."""
+
+LONGEST_EDGE = 1e12
+"""Models farther away are not looked at."""
+
+BELOW = 1e-9
+"""A tilt this share below that of an edge without end has a vertex."""
 
 STEEPER = 8.0
 """A tilt grows or falls by no more than this factor at a time."""
@@ -226,9 +233,12 @@ class Tilts:
         for _ in range(MOST_ROUNDS):
             try:
                 walk.to(tilt)
-            except SolverFailure:  # the value grows faster than the objective, or digits are lost
-                walk.too_steep(tilt, self._branch())
-            if search.ended or walk.stuck or search.stalled:
+            except SolverFailure as failure:
+                walk.too_steep(tilt, failure)
+            else:
+                if search.stalled:
+                    break
+            if search.ended or walk.stuck:
                 break
             tilt = walk.next_tilt(tilt)
         if not search.ended:  # there may be no vertex above the level, but a ray
@@ -332,12 +342,41 @@ class Walk:
             between = problem.between(self.low.model, self.high.model, problem.set_level)
             search.attained = max(search.attained, search.of(self.columns, between))
 
-    def too_steep(self, tilt: float, simplex: PrimalSimplex) -> None:
-        """Begin again at the optimum, below this tilt."""
+    def too_steep(self, tilt: float, failure: SolverFailure) -> None:
+        """Take note of a tilt at which there is no end, or none that was found.
+
+        Models on an edge without end are beyond the level, and it is known how steep it is. After
+        other failures the simplex begins again at the optimum.
+        """
         self._steep, self._failures = min(self._steep, tilt), self._failures + 1
-        self.simplex = simplex
+        if isinstance(failure, EndlessFailure):
+            self._go_along(failure.start, failure.ray)
+            return
+        self.simplex = self.tilts._branch()
         if new := self.columns[self._known :]:
-            simplex.add(self.tilts._values_of(new))
+            self.simplex.add(self.tilts._values_of(new))
+
+    def _go_along(self, start: RestrictedPoint, ray: RestrictedPoint) -> None:
+        """The model at the level on the way to the end of an edge, and how steep that is."""
+        search, problem = self.search, self.search.problem
+        group, ends = problem.groups, []
+        step = 1.0
+        while len(ends) < 2 and step < LONGEST_EDGE:
+            model = problem.model(
+                start.coef + step * ray.coef,
+                start.intercept + step * ray.intercept,
+                (start.output + step * ray.output)[group],
+            )
+            if model.objective > problem.set_level:
+                ends.append(Vertex(np.inf, model, search.of(self.columns, model)))
+            step *= 8.0
+        if len(ends) < 2:
+            return
+        between = problem.between(self.low.model, ends[0].model, problem.set_level)
+        search.attained = max(search.attained, search.of(self.columns, between))
+        if (gained := ends[1].value - ends[0].value) > 0:
+            steepness = (ends[1].model.objective - ends[0].model.objective) / gained
+            self._steep = min(self._steep, steepness)
 
     def next_tilt(self, last: float) -> float:
         """Where the objective is expected to cross the level.
@@ -347,7 +386,8 @@ class Walk:
         """
         problem, low, high = self.search.problem, self.low, self.high
         if last >= self._steep:
-            return 0.5 * (low.tilt + self._steep)
+            below = (1.0 - BELOW) * self._steep
+            return below if below < last and below > low.tilt else 0.5 * (low.tilt + self._steep)
         level, start = problem.set_level, problem.best.objective
         rise = [max(0.0, own - start) ** 0.5 for own in (low.model.objective, level)]
         if high is None:

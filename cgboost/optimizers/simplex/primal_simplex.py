@@ -70,6 +70,22 @@ LEAST_DROPPED = 0.25
 """Rates are left out in numbers of at least this share of the tableau: it is copied then."""
 
 
+class EndlessFailure(SolverFailure):
+    """A tilted objective falls without end.
+
+    Attributes
+    ----------
+    start : RestrictedPoint
+        A vertex …
+    ray : RestrictedPoint
+        … and what is added to it on the way, without end.
+    """
+
+    def __init__(self, start: RestrictedPoint, ray: RestrictedPoint) -> None:
+        super().__init__("the tilted objective falls without end")
+        self.start, self.ray = start, ray
+
+
 class PrimalSimplex:
     """Live restricted problem of a piecewise linear loss and the 1-norm.
 
@@ -238,8 +254,22 @@ class PrimalSimplex:
         if step is StepOutcome.ENDLESS:
             self._settle(vertex)
             if not self._add_rows(vertex, np.ones(self._offset, dtype=bool)):
+                if self._tilt is not None:
+                    raise self._endless(vertex)
                 raise SolverFailure("the primal simplex has lost its digits")
         return step is not StepOutcome.NONE
+
+    def _endless(self, vertex: KinkedVertex) -> EndlessFailure:
+        """The edge on which the tilted objective falls without end."""
+        place, way = vertex.endless
+        z = self._coefficients(vertex, way * vertex.table.column(place))
+        if (number := int(vertex.at_zero[place])) >= self._offset:
+            z[number - self._first] = way
+        free = self._offset + 1 - self._first
+        coef = z[free:] / self.columns.scales
+        intercept = (float(z[0]) if free else 0.0) - self.columns.shift(coef)
+        ray = RestrictedPoint(coef, intercept, self._combined(z), response=np.zeros(0))
+        return EndlessFailure(self._point(vertex), ray)
 
     # ------------------------------------------------------------------ rows and columns
 
