@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from cgboost._solvers import SolverError, SolverFailure
 from cgboost.arrays import Indices, Vector
 from cgboost.exceptions import MasterError
 from cgboost.forks import cached_property
@@ -27,6 +26,7 @@ from cgboost.generation.columns import Column
 from cgboost.optimizers.linear.tangent_program import TangentProgram
 from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.simplex.primal_simplex import EndlessFailure, PrimalSimplex
+from cgboost.optimizers.solver_options import solver_errors_as_master_errors
 from cgboost.proofs.near_problem import Model, NearProblem, side_by_side
 from cgboost.proofs.near_values import Value
 from cgboost.tolerances import SMALLEST
@@ -37,7 +37,7 @@ MOST_ROUNDS = 300
 IDLE_ROUNDS = 5
 """Rounds in which nothing moves, after which rounding decides."""
 
-INSIDE = 1e-7
+INSIDE_BOX = 1e-7
 """A response this share of its box away from both ends is inside."""
 
 MISSED = 0.1
@@ -51,7 +51,7 @@ LARGE_OFFSET = 1e4
 """No offset is larger than so many times the largest target, output and column: one that is means
 that there is no end."""
 
-SAME = 1e-12
+SAME_VERTEX = 1e-12
 """Vertices whose objectives are that near are one."""
 
 MOST_FAILURES = 30
@@ -111,7 +111,7 @@ class Ends:
         if self._tilts is not None and value.is_linear:
             try:
                 return self._tilts.end(value, sign)
-            except SolverError as failure:
+            except MasterError as failure:
                 logger.info("an end is left to tangents: %s", failure)
         return self._tangents.end(value, sign)
 
@@ -222,7 +222,8 @@ class Tilts:
             coef = np.zeros(len(self.columns))
             coef[: len(best.coef)] = best.coef
             self._base.expect(coef, best.intercept)
-            self._base.solve(None)
+            with solver_errors_as_master_errors():
+                self._base.solve(None)
         return self._base.branched()
 
     def end(self, value: Value, sign: float) -> RangeEnd:
@@ -232,9 +233,10 @@ class Tilts:
         tilt = self._tilt or walk.first_tilt()
         for _ in range(MOST_ROUNDS):
             try:
-                walk.to(tilt)
-            except SolverFailure as failure:
-                walk.too_steep(tilt, failure)
+                with solver_errors_as_master_errors():
+                    walk.to(tilt)
+            except MasterError as failure:
+                walk.too_steep(tilt, failure.__cause__)
             else:
                 if search.stalled:
                     break
@@ -242,7 +244,7 @@ class Tilts:
                 break
             tilt = walk.next_tilt(tilt)
         if not search.ended:  # there may be no vertex above the level, but a ray
-            raise SolverFailure("tilts do not meet the end")
+            raise MasterError("tilts do not meet the end")
         self._tilt = tilt
         self._keep(walk.columns)
         return search.end
@@ -332,7 +334,7 @@ class Walk:
         """Take note of a vertex, and of the model between those on both sides of the level."""
         search, problem = self.search, self.search.problem
         known = [own.model.objective for own in (self.low, self.high) if own is not None]
-        self._same = any(abs(point.model.objective - own) <= SAME * own for own in known)
+        self._same = any(abs(point.model.objective - own) <= SAME_VERTEX * own for own in known)
         if point.model.objective <= problem.set_level:
             self.low = point
         else:
@@ -342,7 +344,7 @@ class Walk:
             between = problem.between(self.low.model, self.high.model, problem.set_level)
             search.attained = max(search.attained, search.of(self.columns, between))
 
-    def too_steep(self, tilt: float, failure: SolverFailure) -> None:
+    def too_steep(self, tilt: float, failure: BaseException | None) -> None:
         """Take note of a tilt at which there is no end, or none that was found.
 
         Models on an edge without end are beyond the level, and it is known how steep it is. After
@@ -359,8 +361,8 @@ class Walk:
     def _go_along(self, start: RestrictedPoint, ray: RestrictedPoint) -> None:
         """The model at the level on the way to the end of an edge, and how steep that is."""
         search, problem = self.search, self.search.problem
-        group, ends = problem.groups, []
-        step = 1.0
+        group, step = problem.groups, 1.0
+        ends: list[Vertex] = []
         while len(ends) < 2 and step < LONGEST_EDGE:
             model = problem.model(
                 start.coef + step * ray.coef,
@@ -440,7 +442,7 @@ class Tangents:
         if problem.rows.sharp:  # both sides of the kinks
             low, high = problem.box
             width = np.where(np.isfinite(high - low), high - low, 1.0)
-            inside = np.minimum(response - low, high - response) > INSIDE * width
+            inside = np.minimum(response - low, high - response) > INSIDE_BOX * width
             for way in (-target, target):
                 self._touch(best.output + way, np.flatnonzero(inside))
             return
@@ -506,7 +508,7 @@ class Tangents:
                 break
             self._take(new)
         self.program.trim()
-        if abs(found.intercept) >= (1.0 - INSIDE) * self._most_offset:
+        if abs(found.intercept) >= (1.0 - INSIDE_BOX) * self._most_offset:
             search.bound = np.inf
         return search.end
 

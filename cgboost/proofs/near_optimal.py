@@ -427,7 +427,8 @@ def near_optimal(
     >>> from sklearn.datasets import load_diabetes
     >>> from cgboost import SparseLinearRegressor, near_optimal
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = SparseLinearRegressor(loss="absolute_error", alpha=0.05).fit(X, y)
+    >>> X = X / X.std()
+    >>> model = SparseLinearRegressor(loss="absolute_error", alpha=0.1).fit(X, y)
     >>> low, high = near_optimal(model, X, y, epsilon=0.01).range("coef", "bmi")
     >>> bool(0 < low < model.coef_[2] < high)
     True

@@ -58,7 +58,7 @@ NEAR_SCORE = 0.9
 LEAST_ROOM = 1e-7
 """Of the level: programs of less room lose digits. Bounds and models keep to the level itself."""
 
-SCORE_ROUNDING = 1e-12
+SCORE_SLACK = 1e-12
 """Scores are sums over the rows, up to this share of what they may be."""
 
 LEAST_MULTIPLIER = 1e-300
@@ -281,7 +281,7 @@ class NearProblem:
         new, most = value.priced(sign, u, t, held, two_sided=self.two_sided)
         if most is None:
             return new, np.inf
-        most *= 1.0 + SCORE_ROUNDING
+        most *= 1.0 + SCORE_SLACK
         if self.offset == "penalized":
             most = max(most, abs(float(u.sum()) + sign * value.offset))
         u /= most

@@ -29,10 +29,10 @@ from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from cgboost.pricing.univariate.stumps import StumpPool
 from cgboost.tolerances import SMALLEST
 
-VALUES_AT_ONCE = 2**24
+VALUES_HELD = 2**24
 """Values of columns that are held while all of a pool are evaluated: 128 MB."""
 
-COLUMNS_AT_ONCE = 20
+MOST_NEW_COLUMNS = 20
 """Columns that may enter in one pass."""
 
 
@@ -103,7 +103,7 @@ class Value(ABC):
             entry=OneNormEntry(two_sided, threshold),
         )
         with np.errstate(over="ignore"):
-            priced: Priced = self._pricer(sign, multiplier).price(state, COLUMNS_AT_ONCE)
+            priced: Priced = self._pricer(sign, multiplier).price(state, MOST_NEW_COLUMNS)
         if not priced.exact:
             return priced.columns, None
         excess = priced.max_excess
@@ -234,7 +234,7 @@ def entries_at(pool: Any, X: Any) -> list[Vector]:
     for stratum in range(len(pool.strata)):
         size, n_rows = int(pool.size(stratum)), X.shape[0]
         width = n_rows if isinstance(pool, (FeaturePool, StumpPool)) else n_rows + len(pool.X)
-        step = max(1, VALUES_AT_ONCE // max(1, width))
+        step = max(1, VALUES_HELD // max(1, width))
         blocks = [range(k, min(k + step, size)) for k in range(0, size, step)]
         parts = [evaluate(_hypotheses(pool, stratum, block), X) for block in blocks]
         found.append(np.hstack(parts) if parts else np.zeros((n_rows, 0)))

@@ -31,7 +31,7 @@ MOST_ITERATIONS = 50_000
 MOST_TANGENTS = 8
 """Tangents for each row; beyond that, those that have no say are left out after an end."""
 
-LEAST_VALUE = 1e-300
+LEAST_WORTH = 1e-300
 """Stands for the size of a value that is 0 everywhere."""
 
 
@@ -182,7 +182,7 @@ class TangentProgram:
             v₀
         """
         gains = (worth[:, None] * self._signs + sizes[:, None]) / self._scales[:, None]
-        unit = max(float(np.abs(gains).max(initial=0.0)), abs(offset)) or LEAST_VALUE
+        unit = max(float(np.abs(gains).max(initial=0.0)), abs(offset)) or LEAST_WORTH
         costs = np.zeros(self._session.n_columns)
         costs[self._of_columns.ravel()] = -gains.ravel() / unit
         costs[self._offset] = -offset / unit
