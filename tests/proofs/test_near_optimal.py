@@ -30,7 +30,10 @@ from cgboost import (
 )
 from cgboost.exceptions import CertificateError
 from cgboost.inspection import plot_ranges
+from cgboost.optimizers.linear import tangent_program
+from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex
 from cgboost.proofs.near_ends import Ends, Search
+from solvers import SolverFailure
 from tests.proofs.near_families import CASES, LABELS, NEW, WEIGHTS, N, P, X, Y, features
 
 EPSILON = 0.05
@@ -178,6 +181,27 @@ def test_tilts_and_tangents_agree():
             by_tilts = ends._tilts.end(value, sign)
             by_tangents = ends._tangents.end(value, sign)
             assert by_tilts.bound == pytest.approx(by_tangents.bound, rel=1e-6, abs=1e-6)
+
+
+def test_what_a_program_leaves_out_does_not_count(monkeypatch):
+    """Tangents that have no say may be left out after each end, and simplexes may fail."""
+    case = CASES["log loss"]
+    model = case.fit()
+    expected = near_optimal(model, X, case.y, EPSILON).range("prediction", NEW)
+    monkeypatch.setattr(tangent_program, "MOST_TANGENTS", 0)
+    found = near_optimal(model, X, case.y, EPSILON).range("prediction", NEW)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+    case = CASES["tube"]
+    model = case.fit()
+    expected = near_optimal(model, X, case.y, EPSILON).range("prediction", NEW)
+
+    def fails(*given: Any) -> None:
+        raise SolverFailure("lost its digits")
+
+    monkeypatch.setattr(PrimalSimplex, "tilt", fails)
+    found = near_optimal(model, X, case.y, EPSILON).range("prediction", NEW)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
 def test_a_search_that_stalls_is_told_from_one_that_moves():
