@@ -61,6 +61,9 @@ LEAST_ROOM = 1e-7
 SCORE_SLACK = 1e-12
 """Scores are sums over the rows, up to this share of what they may be."""
 
+BALANCED = 1e-12
+"""A sum of responses is what it should be up to this share of the sum of their sizes."""
+
 LEAST_MULTIPLIER = 1e-300
 """Stands for a multiplier of 0, by which responses are divided."""
 
@@ -116,6 +119,8 @@ class NearProblem:
         box = isinstance(loss, SupportVectorLoss)
         self.rows: Rows = BoxRows(loss) if box else SmoothRows(loss)
         self.unit = plan.objectives[0].unit
+        while getattr(self.pool, "sharpen", bool)():  # values of kernels in float64
+            pass
         scaling = getattr(model, "_scaling", None)
         self.output_unit = 1.0 if scaling is None else float(scaling.unit)
         self.penalty_unit = 1.0 if scaling is None else float(scaling.features)
@@ -272,14 +277,17 @@ class NearProblem:
         held : sequence of Column
         """
         t = max(multiplier, value.least(sign), LEAST_MULTIPLIER)
-        low, high = self.box
+        (low, high), total = self.box, -sign * value.offset / t
+        missed = 0.0
         if self.offset == "free":
-            response = project_on_sum(response, low, high, -sign * value.offset / t)
+            response = project_on_sum(response, low, high, total)
+            missed = abs(float(response.sum()) - total)
         else:
             response = np.clip(response, low, high)
         u = t * response
         new, most = value.priced(sign, u, t, held, two_sided=self.two_sided)
-        if most is None:
+        # a box may have no room for so large a sum: then b goes on without end
+        if most is None or missed > BALANCED * (float(np.abs(response).sum()) + abs(total)):
             return new, np.inf
         most *= 1.0 + SCORE_SLACK
         if self.offset == "penalized":

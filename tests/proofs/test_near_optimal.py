@@ -424,3 +424,14 @@ def test_values_that_other_families_lack():
         near_optimal(kernels.fit(), X, kernels.y).range("importance", 0)
     with pytest.raises(ValueError, match="features"):
         near_optimal(stumps.fit(), X, stumps.y).range("prediction", X[0, :2])
+
+
+def test_an_offset_that_the_rows_do_not_hold_has_no_bound():
+    """Where no response has the sum that the value asks for, a dual point proves nothing."""
+    case = CASES["tube"]
+    near = near_optimal(case.fit(), X, case.y, EPSILON)
+    problem = near._problem
+    (value,) = near._values_of_rows(NEW[:1])
+    few = 0.5 * value.offset / float(problem.master.loss.upper.sum())
+    assert problem.bound(value, 1.0, few, problem.response, problem.columns)[1] == np.inf
+    assert np.isfinite(problem.bound(value, 1.0, 4.0 * few, problem.response, problem.columns)[1])
