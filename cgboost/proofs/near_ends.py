@@ -51,6 +51,9 @@ LARGE_OFFSET = 1e4
 """No offset is larger than so many times the largest target, output and column: one that is means
 that there is no end."""
 
+NEARER = 0.1
+"""All columns are priced when this share of the distance is left open, then of what that was."""
+
 SAME_VERTEX = 1e-12
 """Vertices whose objectives are that near are one."""
 
@@ -149,8 +152,16 @@ class Search:
     @property
     def ended(self) -> bool:
         """Whether the ends are near enough."""
-        wanted = self.tol * max(abs(self.start), self.attained - self.start)
-        return self.bound - self.attained <= wanted
+        return self.bound - self.attained <= self._wanted
+
+    @property
+    def _wanted(self) -> float:
+        return self.tol * max(abs(self.start), self.attained - self.start)
+
+    def open(self, hoped: float) -> float:
+        """What such a bound would leave open, relative to how far it is; 0 where it is enough."""
+        left = hoped - self.attained
+        return 0.0 if left <= self._wanted else left / (hoped - self.start)
 
     @property
     def stalled(self) -> bool:
@@ -237,10 +248,7 @@ class Tilts:
                     walk.to(tilt)
             except MasterError as failure:
                 walk.too_steep(tilt, failure.__cause__)
-            else:
-                if search.stalled:
-                    break
-            if search.ended or walk.stuck:
+            if search.ended or walk.stuck or (walk.priced and search.stalled):
                 break
             tilt = walk.next_tilt(tilt)
         if not search.ended:  # there may be no vertex above the level, but a ray
@@ -286,6 +294,7 @@ class Walk:
         self.low = Vertex(0.0, problem.best, search.start)
         self.high: Vertex | None = None
         self._steep, self._failures, self._same = np.inf, 0, False
+        self._near, self.priced = NEARER, False
         self._worth = self._worth_of(columns)
         self._offset = 0.0 if problem.offset == "none" else search.sign * search.value.offset
 
@@ -306,23 +315,34 @@ class Walk:
         return self._failures > MOST_FAILURES
 
     def to(self, tilt: float) -> None:
-        """The vertex of a tilt, over all columns there are."""
-        search = self.search
-        missing = self._missing_at_once(tilt)
+        """The vertex of a tilt; over all columns there are, where it is worth to look for them.
+
+        A pass over all columns may take longer than the way to a vertex. The bound that it would
+        give, were no column missing, says when: each time that is much nearer than the last time.
+        """
+        search, problem = self.search, self.search.problem
+        missing, self.priced = self._missing_at_once(tilt), False
         while True:
             if missing:
                 self.columns += missing
                 self.simplex.add(self.tilts._values_of(missing))
                 self._worth = np.append(self._worth, self._worth_of(missing))
+                if self.priced:  # vertices of fewer columns say nothing of those to come
+                    self.low, self.high = Vertex(0.0, problem.best, search.start), None
             self.simplex.tilt(tilt * self._worth, tilt * self._offset)
             found = self.simplex.solve(None)
+            output = found.output[problem.groups]
+            model = problem.model(found.coef, found.intercept, output)
+            point = Vertex(tilt, model, search.of(self.columns, model))
+            hoped = point.value + (problem.set_level - model.objective) / tilt
+            self._take(point)
+            if search.open(hoped) > self._near:
+                break
             response = self.tilts.spread(found.response)
-            missing = list(search.price(1.0 / tilt, response, self.columns))
+            missing, self.priced = list(search.price(1.0 / tilt, response, self.columns)), True
+            self._near *= NEARER
             if not missing or search.ended:
                 break
-        output = found.output[search.problem.groups]
-        model = search.problem.model(found.coef, found.intercept, output)
-        self._take(Vertex(tilt, model, search.of(self.columns, model)))
 
     def _missing_at_once(self, tilt: float) -> list[Column]:
         """Columns that the value asks for, where none of those here has any of it."""
