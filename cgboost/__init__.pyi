@@ -84,5 +84,7 @@ from .persistence.models import load as load
 from .proofs.certificate import Certificate as Certificate
 from .proofs.certificate import certify as certify
 from .proofs.certificate import polish as polish
+from .proofs.near_optimal import NearOptimal as NearOptimal
+from .proofs.near_optimal import near_optimal as near_optimal
 
 __version__: str

@@ -7,6 +7,7 @@
     effects.py            effects of single features on predictions, with error bars
     importance.py         importance of features, weights of multiple kernel learning
     shapley/              contributions of features to predictions
+    ranges.py             what all near-optimal models say of each feature
     kernel_importance.py  importance of kernels, centres and features in a kernel model
     coefficient_path.py   coefficients along a regularisation path
     metrics.py            Gini coefficient and gains chart

@@ -8,6 +8,7 @@ from .kernel_importance import relevant_centres as relevant_centres
 from .learning_curves import FittedModel as FittedModel
 from .learning_curves import plot_columns as plot_columns
 from .learning_curves import plot_history as plot_history
+from .ranges import plot_ranges as plot_ranges
 from .search_tree import plot_search as plot_search
 from .shapley.contributions import Contributions as Contributions
 from .shapley.contributions import contributions as contributions

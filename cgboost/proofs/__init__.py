@@ -12,4 +12,8 @@
     exact_fit.py    objective and bound in fractions
     proof_files.py  certificates as files; what is in them
     trees.py        … of tree searches
+    near_optimal.py ranges over all models that are nearly as good
+    near_problem.py … their set, and the bound of a dual point
+    near_values.py  … what is linear in a model, and pricers that know it
+    near_ends.py    … the ways to an end: tilted vertices, tangents
 """

@@ -27,12 +27,14 @@ from cgboost import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     LogitBoostClassifier,
+    NearOptimal,
     SparseLinearRegressor,
     ThinnedEnsemble,
     TransformClassifier,
     TransformRegressor,
     certify,
     decompose,
+    near_optimal,
 )
 from cgboost.inspection import (
     kernel_importance,
@@ -41,6 +43,7 @@ from cgboost.inspection import (
     plot_history,
     plot_kernel_weights,
     plot_path,
+    plot_ranges,
     plot_search,
     plot_violations,
 )
@@ -80,6 +83,12 @@ def fitted(kind: Callable[..., Any], **parameters: Any) -> Any:
 def violations() -> Certificate:
     """A certificate of a model that is far from its optimum."""
     return certify(Lasso(alpha=0.01, max_iter=1, tol=1.0).fit(X, Y), X, Y)
+
+
+@cache
+def near() -> NearOptimal:
+    """The models that are nearly as good as one with two of three features."""
+    return near_optimal(SparseLinearRegressor(alpha=0.05).fit(X, Y), X, Y, 0.1)
 
 
 def linear_path(n_alphas: int = 2, *, scored: bool = False) -> Any:
@@ -152,6 +161,7 @@ PICTURES: list[Picture] = [
         make=lambda ax=None: plot_path(linear_path(scored=ax is not None), ax=ax),
     ),
     Picture(name="path of sizes", make=lambda ax=None: plot_path(sizes(), ax=ax)),
+    Picture(name="ranges", make=lambda **a: plot_ranges(near(), **a)),
     Picture(name="violations", make=lambda **a: plot_violations(violations(), **a)),
     Picture(name="kernel weights", make=lambda **a: plot_kernel_weights(weighted({"a": 1.0}), **a)),
     Picture(

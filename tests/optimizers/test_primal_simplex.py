@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -10,7 +11,11 @@ from cgboost import ColumnGeneration
 from cgboost.losses import EpsilonInsensitive, Quantile, SupportVectorLoss, hinge
 from cgboost.masters import OneNormMaster
 from cgboost.optimizers.simplex import primal_simplex
-from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex, is_neighbour
+from cgboost.optimizers.simplex.primal_simplex import (
+    EndlessFailure,
+    PrimalSimplex,
+    is_neighbour,
+)
 from cgboost.penalties import L1
 from cgboost.penalties.penalty import DualForm
 from cgboost.pricing import FeaturePricer
@@ -203,3 +208,58 @@ def test_where_it_gives_up_the_master_goes_on(monkeypatch):
     alone = ColumnGeneration(OneNormMaster(loss(1.2)), FeaturePricer(H), tol=1e-8).run()
     assert result.gap <= 1e-8
     assert result.objective == pytest.approx(alone.objective, rel=3e-8)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("offset", ["free", "none"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_a_tilt_is_a_cost_of_coefficients(name, offset, ties):
+    """A tilted vertex has the optimum of the objective less the tilt, whatever it comes from.
+
+    A copy that was tilted leaves the simplex that it is a copy of where it was.
+    """
+    H, loss_at, _ = problem(name, ties=ties)
+    loss, rng = loss_at(0.3), np.random.default_rng(1)
+    simplex = simplex_of(loss, H, DualForm(L1(), True, offset))
+    before = simplex.solve(None)
+    branch = simplex.branched()
+    for _ in range(3):
+        worth = rng.normal(size=H.shape[1])
+        worth /= 4.0 * np.abs(worth).max()
+        own = float(rng.normal()) if offset == "free" else 0.0
+        branch.tilt(worth, own)
+        point = branch.solve(None)
+        a, b = cp.Variable(H.shape[1]), cp.Variable() if offset == "free" else 0.0
+        error = loss.target - H @ a - b
+        lost = cp.sum(
+            cp.maximum(cp.multiply(loss.upper, error - loss.epsilon), 0.0)
+            + cp.maximum(cp.multiply(loss.lower, error + loss.epsilon), 0.0)
+        )
+        optimum = cp.Problem(cp.Minimize(cp.norm1(a) + lost - worth @ a - own * b))
+        value = np.abs(point.coef).sum() + loss.value(H @ point.coef + point.intercept)
+        value -= worth @ point.coef + own * point.intercept
+        assert value == pytest.approx(optimum.solve(solver="CLARABEL"), rel=1e-6, abs=1e-6)
+    simplex.tilt(np.zeros(H.shape[1]), 0.0)
+    after = simplex.solve(None)
+    np.testing.assert_allclose(after.coef, before.coef, atol=1e-9)
+
+
+def test_a_tilt_without_end_is_an_edge():
+    """Where the tilt is steeper than the objective, the objective falls all along the edge."""
+    H, loss_at, _ = problem("quantile", ties=False)
+    loss = loss_at(0.3)
+    simplex = simplex_of(loss, H)
+    simplex.solve(None)
+    worth = np.zeros(H.shape[1])
+    worth[0] = 1.5 + loss.upper.sum() * np.abs(H).max()
+    simplex.tilt(worth, 0.0)
+    with pytest.raises(EndlessFailure, match="falls without end") as failure:
+        simplex.solve(None)
+    start, ray = failure.value.start, failure.value.ray
+    values = []
+    for step in (0.0, 10.0, 1000.0, 1e5):
+        coef = start.coef + step * ray.coef
+        intercept = start.intercept + step * ray.intercept
+        np.testing.assert_allclose(H @ coef + intercept, start.output + step * ray.output)
+        values.append(np.abs(coef).sum() + loss.value(H @ coef + intercept) - worth @ coef)
+    assert np.all(np.diff(values) < 0)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from copy import copy, deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -69,6 +70,22 @@ LEAST_DROPPED = 0.25
 """Rates are left out in numbers of at least this share of the tableau: it is copied then."""
 
 
+class EndlessFailure(SolverFailure):
+    """A tilted objective falls without end.
+
+    Attributes
+    ----------
+    start : RestrictedPoint
+        A vertex …
+    ray : RestrictedPoint
+        … and what is added to it on the way, without end.
+    """
+
+    def __init__(self, start: RestrictedPoint, ray: RestrictedPoint) -> None:
+        super().__init__("the tilted objective falls without end")
+        self.start, self.ray = start, ray
+
+
 class PrimalSimplex:
     """Live restricted problem of a piecewise linear loss and the 1-norm.
 
@@ -90,6 +107,7 @@ class PrimalSimplex:
         self._nothing = PERTURBATION * max(1.0, float(np.abs(loss.target).max(initial=0.0)))
         self._moved = self._nothing * _shares(len(variables))
         self._again, self._duals_known, self._reach = False, False, np.inf
+        self._tilt: Vector | None = None
         self._offset = len(variables)  # its number, if there is one
         self._first = self._offset if form.offset == "free" else self._offset + 1
         self._vertex: KinkedVertex | None = None
@@ -148,6 +166,30 @@ class PrimalSimplex:
         """Take in new columns, each of shape (n_rows,)."""
         self.columns.append(values)
         self._again = False
+
+    def tilt(self, worth: Vector, offset: float) -> None:
+        """Go on at the same vertex with the objective less Σ worth_j α_j + offset·b.
+
+        That adds to the scores what a row of a fixed pseudo-response would, and bends nowhere. The
+        objective may then fall without end: :meth:`solve` raises a :class:`SolverFailure`.
+
+        Parameters
+        ----------
+        worth : ndarray of shape (n_columns,)
+            Of all columns taken in.
+        offset : float
+            0 without a free offset.
+        """
+        centred = worth - offset * self.columns.means  # b is that of columns that are centred
+        free = self._offset + 1 - self._first
+        self._tilt = np.append(np.full(free, offset), centred / self.columns.scales)
+        self._again, self._duals_known = False, False
+
+    def branched(self) -> PrimalSimplex:
+        """A copy, with the same columns so far: one of the two may take in more at a time."""
+        other = copy(self)
+        other.columns, other._vertex = copy(self.columns), deepcopy(self._vertex)
+        return other
 
     def expect(self, coef: Vector, intercept: float) -> None:
         """Begin at the vertex with these coefficients, if it is one."""
@@ -212,8 +254,22 @@ class PrimalSimplex:
         if step is StepOutcome.ENDLESS:
             self._settle(vertex)
             if not self._add_rows(vertex, np.ones(self._offset, dtype=bool)):
+                if self._tilt is not None:
+                    raise self._endless(vertex)
                 raise SolverFailure("the primal simplex has lost its digits")
         return step is not StepOutcome.NONE
+
+    def _endless(self, vertex: KinkedVertex) -> EndlessFailure:
+        """The edge on which the tilted objective falls without end."""
+        place, way = vertex.endless
+        z = self._coefficients(vertex, way * vertex.table.column(place))
+        if (number := int(vertex.at_zero[place])) >= self._offset:
+            z[number - self._first] = way
+        free = self._offset + 1 - self._first
+        coef = z[free:] / self.columns.scales
+        intercept = (float(z[0]) if free else 0.0) - self.columns.shift(coef)
+        ray = RestrictedPoint(coef, intercept, self._combined(z), response=np.zeros(0))
+        return EndlessFailure(self._point(vertex), ray)
 
     # ------------------------------------------------------------------ rows and columns
 
@@ -392,6 +448,8 @@ class PrimalSimplex:
             scores = self.columns.scaled_scores(response)
             if free:
                 scores = np.append(response.sum(), scores)
+            if self._tilt is not None:
+                scores = scores + self._tilt
             vertex.dual[unused] = scores[vertex.at_zero[unused] - self._first]
             error[used] = scores[vertex.others[used] - self._first] - due
             worst = float(np.abs(error).max(initial=0.0))

@@ -69,6 +69,7 @@ class KinkedVertex:
         self.at_zero, self.others = at_zero, others
         self.value, self.side = np.zeros(len(others)), np.ones(len(others))
         self.dual = np.zeros(len(at_zero))
+        self.endless = 0, 0.0  # the edge on which the objective falls without end, and which way
         self.slopes_are(np.zeros((2, max(at_zero.max(initial=0), others.max(initial=0)) + 1)))
 
     def slopes_are(self, slopes: Vector) -> None:
@@ -136,6 +137,7 @@ class KinkedVertex:
         times = self.value.take(meets) * self.side.take(meets) / speeds
         order = first_kinks(times, self._jump.take(meets) * speeds, slope)
         if not order:
+            self.endless = place, 1.0 if up else -1.0
             return StepOutcome.ENDLESS
         kink, time = int(meets[order[-1]]), max(0.0, float(times[order[-1]]))
         self.value += (time if up else -time) * column

@@ -11,9 +11,10 @@ condition tells apart are one row of it: their pseudo-responses are added up.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,6 +207,27 @@ class Literals:
         if len(first) <= WORTH_GROUPING * self.n_rows:
             self.matrix = np.ascontiguousarray(self.matrix[first])
             self.sizes, self._group = counts.astype(np.float64), group.ravel()
+
+    def with_rows(self, X: Matrix) -> Self:
+        """The same conditions, also on other rows: these come last, and support none.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_new, n_features)
+        """
+        other, n_groups = copy(self), len(self.matrix)
+        holds = [condition.holds(X) for condition in self.conditions]
+        new = np.array(holds, dtype=np.uint8).reshape(len(holds), len(X)).T
+        other.matrix, other.n_rows = np.vstack([self.matrix, new]), self.n_rows + len(X)
+        other.sizes = np.append(self.sizes, np.zeros(len(X)))
+        if self._group is not None:
+            other._group = np.append(self._group, n_groups + np.arange(len(X)))
+        return other
+
+    @property
+    def limits_support(self) -> bool:
+        """Whether a conjunction with a score may hold for too few rows."""
+        return self.min_support > 1 or not self.sizes.all()
 
     def __len__(self) -> int:
         return len(self.conditions)

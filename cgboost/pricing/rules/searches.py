@@ -130,7 +130,7 @@ class BranchAndBound:
 
     def run(self) -> None:
         """Search all conjunctions."""
-        counts = self.literals.min_support > 1
+        counts = self.literals.limits_support
         rows = np.arange(len(self.response)) if counts else np.flatnonzero(self.response)
         matrix, r = self.literals.matrix, self.response
         up: Vector = np.asarray(matrix.T @ np.maximum(r, 0.0), dtype=np.float64)
@@ -163,7 +163,7 @@ class BranchAndBound:
         alone = within.diagonal()
         wasted = within >= (1.0 - SAME_COVER) * np.minimum(alone[:, None], alone[None, :])
         useful = ~(wasted | np.tri(len(own), dtype=bool))
-        if self.literals.min_support > 1:
+        if self.literals.limits_support:
             counts = gram(matrix, self.literals.sizes[rows])
             useful &= counts >= self.literals.min_support
         first, second = np.nonzero(useful)

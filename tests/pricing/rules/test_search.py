@@ -76,6 +76,30 @@ def test_the_pricer_says_what_the_best_conjunction_violates(case, costs, longest
     assert priced.max_excess == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 
 
+@given(tables(), st.integers(1, 2), st.sampled_from([1, 3]), st.integers(0, 10**6))
+@settings(max_examples=examples(60), deadline=None)
+def test_other_rows_count_and_support_nothing(case, longest, least, seed):
+    """Scores over other rows too are found, of conjunctions that the training rows support."""
+    X, kinds, response = case
+    literals = Literals(X, kinds, max_bins=5, min_support=least)
+    if not len(literals):
+        return
+    rng = np.random.default_rng(seed)
+    new = X[rng.integers(0, len(X), 2)]
+    new = np.where(rng.random(new.shape) < 0.5, new, X[rng.integers(0, len(X), 2)])
+    extended, more = literals.with_rows(new), 3.0 * rng.normal(size=2)
+    cost = np.array([0.0, 1.0, 2.0])[: longest + 1]
+    scores = [0.0]
+    for places, inside in enumerated(literals, longest):
+        there = np.all([literals.conditions[place].holds(new) for place in places], axis=0)
+        np.testing.assert_array_equal(extended.cover(places), np.append(inside, there))
+        scores.append(abs(response[inside].sum() + more[there].sum()) / cost[len(places)])
+    sums = extended.sums(np.append(response, more))
+    search = BranchAndBound(extended, sums, cost, BestConjunctions(5, 0.0))
+    search.run()
+    np.testing.assert_allclose(max(search.bound, 0.0), max(scores), rtol=1e-9, atol=1e-12)
+
+
 @given(tables(), st.floats(0.0, 300.0))
 @settings(max_examples=examples(60), deadline=None)
 def test_a_search_that_ends_early_has_a_bound(case, limit):

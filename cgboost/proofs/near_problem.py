@@ -1,0 +1,394 @@
+"""The problem of a fitted model, for all models that are nearly as good.
+
+With a dual point r of the problem, L(f) + Σ|a_j| − gain(r) is a sum of parts that are not negative
+(:mod:`cgboost.proofs.problem`), so that the models of at most the objective V are
+
+    Σ_j (|a_j| − a_j h_j·r) + Σ_i π_i(f_i) ≤ V − gain(r),     π_i(f) = ℓ_i(f) − g_i(r_i) + r_i f
+
+and what is left on the right is small: a share of the objective. For every u and t > 0 with u/t in
+the dual box of the loss, Σu = −v₀ with a free offset, and |h_j·u + v_j| ≤ t − w_j for every column
+
+    Σ_j v_j a_j + w_j|a_j| + v₀ b  ≤  t V − t gain(u/t)        (Lagrange)
+
+for all of these models, whoever has found u and t. A larger t than is needed only weakens it.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from sklearn.utils.validation import check_is_fitted
+
+from cgboost.arrays import Vector
+from cgboost.estimators.common.certified import BaseBoost, Certified
+from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.training_rows import TrainingRows, is_source
+from cgboost.estimators.rules.base_rule_set import WithinBudget
+from cgboost.exceptions import CertificateError
+from cgboost.forks import cached_property
+from cgboost.generation.columns import Column
+from cgboost.generation.history import Round
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import MasterState
+from cgboost.generation.rounding import allowance
+from cgboost.losses import SupportVectorLoss
+from cgboost.losses.dual.support_vector import project_on_sum
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
+from cgboost.penalties import L1
+from cgboost.pricing.rules import RulePricer
+from cgboost.pricing.scans.scan import StrataPricer
+from cgboost.proofs.near_values import PoolValue, RuleValue, Value
+from cgboost.proofs.own_models import OTHER_OBJECTIVE, is_own
+from cgboost.proofs.readers import check_classes
+from cgboost.proofs.rows import BoxRows, Rows, SmoothRows
+
+OPTIMUM_GAP = 1e-9
+"""The relative gap to which the optimum is looked for: what it leaves open widens no range."""
+
+NEAR_SCORE = 0.9
+"""Columns of scores above this share of their limit are in the program from the start."""
+
+LEAST_ROOM = 1e-7
+"""Of the level: programs of less room lose digits. Bounds and models keep to the level itself."""
+
+SCORE_SLACK = 1e-12
+"""Scores are sums over the rows, up to this share of what they may be."""
+
+BALANCED = 1e-12
+"""A sum of responses is what it should be up to this share of the sum of their sizes."""
+
+LEAST_MULTIPLIER = 1e-300
+"""Stands for a multiplier of 0, by which responses are divided."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model of the family, with the columns that it has, its output and its objective."""
+
+    coef: Vector
+    intercept: float
+    output: Vector
+    objective: float
+
+
+class NearProblem:
+    """A fitted model's problem, and the models whose objective is at most a level.
+
+    Parameters
+    ----------
+    model : estimator
+    X, y, sample_weight
+        As given to ``fit``.
+    epsilon : float
+
+    Attributes
+    ----------
+    objective, level : float
+        That of the model, and the largest one of the set, in the user's units.
+    set_level : float
+        V: the same in units of the master, as all that follows.
+    output_unit, penalty_unit : float
+        One unit of outputs, and of |a_j|, in the user's.
+    given : FittedOutput
+        The model.
+    columns, values : list of Column, ndarray of shape (n_columns, n_rows)
+        Those of the optimum, and others that nearly come into it.
+    best : Model
+        The optimum.
+    response : ndarray of shape (n_rows,)
+        r, feasible for all columns.
+    room : float
+        V − gain(r).
+    """
+
+    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any, epsilon: float) -> None:
+        _check_kind(model)
+        self.training, plan = _plan_of(model, X, y, sample_weight)
+        task = next(iter(plan.subproblems()))
+        self.pricer, self.pool = _checked(model, task), plan.pool
+        self.master = cast(SupportVectorMaster, task.master)
+        self.two_sided, self.offset = self.master.two_sided, self.master.offset
+        loss = self.master.loss
+        box = isinstance(loss, SupportVectorLoss)
+        self.rows: Rows = BoxRows(loss) if box else SmoothRows(loss)
+        self.unit = plan.objectives[0].unit
+        while getattr(self.pool, "sharpen", bool)():  # values of kernels in float64
+            pass
+        scaling = getattr(model, "_scaling", None)
+        self.output_unit = 1.0 if scaling is None else float(scaling.unit)
+        self.penalty_unit = 1.0 if scaling is None else float(scaling.features)
+        self.given = output = model._runs[0].outputs[0]
+        self._given = self.model(output.coef, output.intercept, output.values(self.training.X))
+        self.objective = self.unit * self._given.objective
+        if abs(self.objective - model.objective_) > OTHER_OBJECTIVE * abs(model.objective_):
+            raise CertificateError(
+                f"the {type(model).__name__} has the objective {self.objective:.9g} on these rows, "
+                f"and had {model.objective_:.9g} on those of its fit: give the same X, y and "
+                "sample_weight"
+            )
+        self.level = (1.0 + epsilon) * self.objective
+        self.set_level = (1.0 + epsilon) * self._given.objective
+        if not self.set_level > 0:
+            raise CertificateError(
+                f"the objective is {self.objective:g}, and so is every multiple of it: models that "
+                "are nearly as good are those whose objective is at most 1 + epsilon times it"
+            )
+        self._solve(task)
+
+    # ------------------------------------------------------------------ the optimum
+
+    def _solve(self, task: Subproblem) -> None:
+        """The optimum, a dual point there, and the program of what is near."""
+        states: list[MasterState] = []
+
+        def watch(current: Round) -> bool:
+            states[:] = [current.state]
+            return False
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit has warned
+            result = ColumnGeneration(
+                task.master,
+                task.pricer,
+                columns_per_round=task.columns_per_round,
+                callbacks=[watch],
+                tol=OPTIMUM_GAP,
+            ).run()
+        (state,) = states
+        response = self.rows.feasible(state.pseudo_response, balanced=self.offset == "free")
+        _, most = self._nothing.priced(1.0, response, 1.0, state.columns, two_sided=self.two_sided)
+        most = 1.0 if most is None else most
+        if self.offset == "penalized":
+            most = max(most, abs(float(response.sum())))
+        self.response = response / max(1.0, most)
+        columns = list(result.columns)
+        values = side_by_side(columns, len(response))
+        coef = np.zeros(len(columns))
+        coef[: len(result.coef)] = result.coef
+        scores = values @ self.response
+        kept = np.flatnonzero((coef != 0) | (np.abs(scores) >= NEAR_SCORE))
+        self.columns = [columns[j] for j in kept]
+        coef, intercept = coef[kept], float(np.ravel(result.intercept)[0])
+        best = self.model(coef, intercept, coef @ values[kept] + intercept)
+        gains = float(self.rows.gains(self.response).sum())
+        room = self.set_level - gains + allowance(self.rows.rounding(self.response))
+        self.room = max(room, LEAST_ROOM * self.set_level)
+        self.best = best
+        self.values = values[kept]
+
+    # ------------------------------------------------------------------ what a model costs
+
+    @cached_property
+    def box(self) -> tuple[Vector, Vector]:
+        """The dual box of the rows."""
+        if isinstance(self.rows, BoxRows):
+            return self.rows.loss.lower, self.rows.loss.upper
+        own: Any = self.rows.loss.on_rows  # type: ignore[attr-defined]
+        low, high = own.loss.domain(own.target)
+        return -own.weights * high, -own.weights * low
+
+    @cached_property
+    def groups(self) -> NDArray[np.intp]:
+        """Numbers of rows that have the same features and the same target."""
+        X, n_rows = self.training.X, len(self.response)
+        if not (isinstance(X, np.ndarray) and X.dtype.kind == "f" and n_rows > X.shape[1]):
+            return np.arange(n_rows)
+        whole = np.column_stack([X, self.master.loss.target]).astype(np.float64, order="C")
+        rows = whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel()
+        return np.unique(rows, return_inverse=True)[1].ravel()
+
+    def model(self, coef: Vector, intercept: float, output: Vector) -> Model:
+        """A model with its objective."""
+        loss = float(self.rows.values(output).sum())
+        own = abs(intercept) if self.offset == "penalized" else 0.0
+        return Model(coef, intercept, output, loss + float(np.abs(coef).sum()) + own)
+
+    def parts(self, output: Vector) -> Vector:
+        """π_i."""
+        return self.rows.parts(output, self.response)
+
+    def between(self, start: Model, end: Model, level: float) -> Model:
+        """The last model of at most this objective on the way from one model to another."""
+        if end.objective <= level:
+            return end
+        begun, ended = np.zeros((2, max(len(start.coef), len(end.coef))))
+        begun[: len(start.coef)], ended[: len(end.coef)] = start.coef, end.coef
+        way, moved = end.output - start.output, ended - begun
+        turned = end.intercept - start.intercept
+
+        def at(share: float) -> Model:
+            return self.model(
+                begun + share * moved, start.intercept + share * turned, start.output + share * way
+            )
+
+        if start.objective >= level:
+            return at(0.0)
+        share = brentq(lambda x: at(x).objective - level, 0.0, 1.0, xtol=1e-14, rtol=1e-13)
+        for _ in range(60):
+            if (found := at(share)).objective <= level:
+                return found
+            share *= 1.0 - 1e-12
+        return at(0.0)
+
+    # ------------------------------------------------------------------ values and bounds
+
+    @cached_property
+    def _nothing(self) -> Value:
+        """The value 0."""
+        if isinstance(self.pricer, RulePricer):
+            none = np.zeros(len(self.training.y))
+            return RuleValue(0.0, self.pricer, none, self.training.X[:0], np.zeros(0))
+        sizes = [int(self.pool.size(k)) for k in range(len(self.pool.strata))]
+        return PoolValue(0.0, self.pool, [np.zeros(size) for size in sizes])
+
+    def value_of(self, value: Value, columns: Sequence[Column], model: Model) -> float:
+        """A value of a model with coefficients of the first of some columns."""
+        total, columns = value.offset * model.intercept, columns[: len(model.coef)]
+        if columns:
+            total += float(value.worth(columns) @ model.coef)
+            total += float(value.sizes(columns) @ np.abs(model.coef))
+        return total
+
+    def bound(
+        self,
+        value: Value,
+        sign: float,
+        multiplier: float,
+        response: Vector,
+        held: Sequence[Column],
+    ) -> tuple[Sequence[Column], float]:
+        """Columns that are missing, and what no model of the set exceeds.
+
+        Parameters
+        ----------
+        value, sign
+            The value times the sign is bounded.
+        multiplier : float
+            t.
+        response : ndarray of shape (n_rows,)
+            Near u/t; it is made feasible.
+        held : sequence of Column
+        """
+        t = max(multiplier, value.least(sign), LEAST_MULTIPLIER)
+        (low, high), total = self.box, -sign * value.offset / t
+        missed = 0.0
+        if self.offset == "free":
+            response = project_on_sum(response, low, high, total)
+            missed = abs(float(response.sum()) - total)
+        else:
+            response = np.clip(response, low, high)
+        u = t * response
+        new, most = value.priced(sign, u, t, held, two_sided=self.two_sided)
+        # a box may have no room for so large a sum: then b goes on without end
+        if most is None or missed > BALANCED * (float(np.abs(response).sum()) + abs(total)):
+            return new, np.inf
+        most *= 1.0 + SCORE_SLACK
+        if self.offset == "penalized":
+            most = max(most, abs(float(u.sum()) + sign * value.offset))
+        u /= most
+        gain = float(self.rows.gains(u).sum()) - allowance(self.rows.rounding(u))
+        return new, most * (self.set_level - gain)
+
+
+def side_by_side(columns: Sequence[Column], n_rows: int) -> Vector:
+    """Values on the training rows, shape (n_columns, n_rows)."""
+    if not columns:
+        return np.zeros((0, n_rows))
+    return np.stack([np.asarray(c.values[:n_rows], dtype=np.float64) for c in columns])
+
+
+# ------------------------------------------------------------------------------ which models
+
+
+def _check_kind(model: Any) -> None:
+    """Raise CertificateError for a model that is none of those."""
+    kind = type(model).__name__
+    if isinstance(model, type):
+        raise CertificateError(f"give a fitted model, not the class: {kind}().fit(X, y)")
+    if not (is_own(model) and isinstance(model, BaseBoost)):
+        hint = ": give its best_estimator_" if hasattr(model, "best_estimator_") else ""
+        raise CertificateError(
+            f"near_optimal takes sparse linear models, LPBoost over stumps, rule sets without a "
+            f"budget and kernel machines with the 1-norm of cgboost, got a {kind}{hint}"
+        )
+    check_is_fitted(model)
+    if model.early_stopping:
+        raise CertificateError(
+            "early_stopping=True ends a fit before its optimum: near_optimal is for models that "
+            "are fitted to the end"
+        )
+
+
+def _plan_of(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Certified]:
+    """The rows of a fit, and what it has asked for."""
+    kind = type(model).__name__
+    if is_source(X):
+        raise CertificateError(
+            "X is a source of blocks: near_optimal needs the rows in memory, as one array"
+        )
+    _check_same_features(model, X)
+    check_classes(model, np.asarray(y))
+    prepared = copy.copy(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit has warned
+        training, _ = prepared._prepare(X, y, sample_weight, None)
+        plan = prepared._plan(training)
+    if isinstance(plan, WithinBudget):
+        raise CertificateError(
+            f"the {kind} has a budget of rules or conditions, which is not convex: give "
+            "max_total_conditions=None and max_rules=None"
+        )
+    if not isinstance(plan, Certified):
+        raise CertificateError(f"near_optimal does not know which problem a {kind} solves")
+    if len(plan.y_of_runs) > 1 or plan.y_of_runs[0].ndim > 1:
+        raise CertificateError(
+            f"the {kind} has several outputs, one for each class: near_optimal takes two classes, "
+            "or numbers"
+        )
+    return training, plan
+
+
+def _check_same_features(model: Any, X: Any) -> None:
+    names, kind = getattr(model, "feature_names_in_", None), type(model).__name__
+    if names is not None and hasattr(X, "columns") and list(X.columns) != list(names):
+        raise CertificateError(
+            f"the columns of X are {list(X.columns)[:9]}, the {kind} was fitted to "
+            f"{list(names)[:9]}: give these, in their order"
+        )
+    width, shape = getattr(model, "n_features_in_", None), np.shape(X)
+    if width is not None and len(shape) == 2 and shape[1] != width:
+        raise CertificateError(
+            f"X has {shape[1]} features, the {kind} was fitted to {width}: give the rows of the fit"
+        )
+
+
+def _checked(model: Any, task: Subproblem) -> Any:
+    """The pricer of a problem whose columns are all known to it, under a 1-norm."""
+    kind, master, pricer = type(model).__name__, task.master, task.pricer
+    penalty = getattr(master, "penalty", None)
+    if type(master) is not SupportVectorMaster or type(penalty) is not L1:
+        raise CertificateError(
+            f"the {kind} is fitted with {penalty!r}: near_optimal is for the 1-norm (penalty='l1' "
+            "of kernels and linear models, formulation='lp')"
+        )
+    loss = master.loss
+    if isinstance(loss, SupportVectorLoss) and loss.mass is not None:
+        raise CertificateError("nu, which chooses a level, is not known: give C")
+    if master.form.n_free:
+        raise CertificateError(
+            "features without a penalty are not known: give penalty_weights above 0"
+        )
+    exact = type(pricer) is StrataPricer or (type(pricer) is RulePricer and pricer.exact)
+    if not exact:
+        raise CertificateError(
+            f"the columns of the {kind} are found by {type(pricer).__name__}, which does not know "
+            "all of them: give estimator=None, or pricing='exact'"
+        )
+    return pricer
