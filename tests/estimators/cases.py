@@ -319,8 +319,9 @@ LINEAR = [
     case(SparseLinearRegressor(standardize=True), but=WARM),
     case(MultiQuantileRegressor(), but=WARM | CONSTANTS | ROUNDING),
     case(
-        MultiQuantileRegressor(noncrossing=True), "joint", but=WARM | CONSTANTS | ROUNDING | MEANS
+        MultiQuantileRegressor(noncrossing="rows"), "joint", but=WARM | CONSTANTS | ROUNDING | MEANS
     ),
+    case(MultiQuantileRegressor(noncrossing="box"), "box", but=WARM | CONSTANTS | ROUNDING | MEANS),
     case(L1LinearSVC()),
     case(L1LinearSVR()),
     case(LADRegressor()),

@@ -368,8 +368,11 @@ AT_ODDS: list[tuple[Any, ...]] = [
             ({"quantiles": ["0.5"]}, "quantiles must be between 0 and 1, got '0.5'"),
             ({"quantiles": []}, "quantiles must be a sequence of numbers"),
             ({"quantiles": 0.5}, "quantiles must be a sequence of numbers, got 0.5"),
-            ({"noncrossing": True, "alpha": 0.0}, "needs alpha above 0, got 0.0"),
-            ({"noncrossing": True, "penalty_weights": np.arange(3.0)}, "got 0 for feature 0"),
+            ({"noncrossing": "rows", "alpha": 0.0}, "needs alpha above 0, got 0.0"),
+            ({"noncrossing": "rows", "penalty_weights": np.arange(3.0)}, "got 0 for feature 0"),
+            ({"noncrossing": "hull"}, "noncrossing must be True, False or one of .*, got 'hull'"),
+            ({"noncrossing": "box", "solver": "highs"}, "needs solver='auto', got 'highs'"),
+            ({"noncrossing": "box", "max_columns": 2}, "max_columns of at least 3, .* got 2"),
             ({"noncrossing": True, "fit_intercept": False}, "needs fit_intercept=True, got False"),
             ({"noncrossing": True, "penalty": "elasticnet"}, "needs penalty='l1', got 'elasticnet"),
         )
