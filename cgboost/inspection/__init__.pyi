@@ -1,5 +1,6 @@
 from .block_matrix import plot_blocks as plot_blocks
 from .coefficient_path import plot_path as plot_path
+from .coverage import plot_coverage as plot_coverage
 from .importance import plot_kernel_weights as plot_kernel_weights
 from .importance import plot_violations as plot_violations
 from .kernel_importance import feature_relevance as feature_relevance

@@ -26,6 +26,7 @@ from cgboost import (
     CGBoostClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    IntervalRegressor,
     LogitBoostClassifier,
     SparseLinearRegressor,
     ThinnedEnsemble,
@@ -38,6 +39,7 @@ from cgboost.inspection import (
     kernel_importance,
     plot_blocks,
     plot_columns,
+    plot_coverage,
     plot_history,
     plot_kernel_weights,
     plot_path,
@@ -117,6 +119,12 @@ def transform_classes() -> Any:
     return TransformClassifier(n_estimators=1, early_stopping=False).fit(*three_classes())
 
 
+@cache
+def intervals() -> IntervalRegressor:
+    """Prediction intervals of a feature."""
+    return IntervalRegressor(0.8, cv=2).fit(X[:, :1], X[:, 1])
+
+
 @dataclass(frozen=True, kw_only=True)
 class Picture(Case[Figure]):
     """One function that draws: ``make(ax=…)``."""
@@ -159,6 +167,10 @@ PICTURES: list[Picture] = [
         make=lambda **a: plot_importance(fitted(GradientBoostingClassifier, n_estimators=3), **a),
     ),
     Picture(name="gains", make=lambda **a: plot_gains([4, 1, 3], {"a": [3.0, 2.0, 1.0]}, **a)),
+    Picture(
+        name="coverage",
+        make=lambda **a: plot_coverage(intervals(), X[:, :1], X[:, 1], Y, **a),
+    ),
     Picture(
         name="factors",
         make=lambda **a: plot_factors(fitted(BLFClassifier, n_components=2), X, Y, **a),

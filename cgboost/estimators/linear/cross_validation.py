@@ -34,30 +34,20 @@ Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 @dataclass(eq=False, repr=False)
-class SelectsStrength(BaseLinear):
-    """A path in every fold, the strength with the best mean score, and a fit to all rows."""
+class OverFolds(BaseLinear):
+    """A linear model that is also fitted without the rows of each fold."""
 
-    loss: Any = field(default=None, kw_only=True)
-    penalty: PenaltyName | L1 | ElasticNet = field(default="l1", kw_only=True)
-    l1_ratio: float = field(default=0.5, kw_only=True)
     penalty_weights: ArrayLike | None = field(default=None, kw_only=True)
     positive: bool = field(default=False, kw_only=True)
-    fit_intercept: bool = field(default=True, kw_only=True)
     standardize: bool = field(default=False, kw_only=True)
-    eps: float = field(default=1e-3, kw_only=True)
     cv: Any = field(default=None, kw_only=True)
     n_jobs: int | None = field(default=None, kw_only=True)
-    scoring: Any = field(default=None, kw_only=True)
-    rule: Literal["min", "1se"] = field(default="min", kw_only=True)
     columns_per_round: int | None = field(default=None, kw_only=True)
     max_columns: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
     time_limit: float | None = field(default=None, kw_only=True)
-    solver: str = field(default="auto", kw_only=True)
-    solver_options: Mapping[str, Any] | None = field(default=None, kw_only=True)
     verbose: int = field(default=0, kw_only=True)
 
-    _strength: ClassVar[Literal["alpha", "C"]]
     _groups: ClassVar[Any] = None
 
     def fit(
@@ -67,7 +57,9 @@ class SelectsStrength(BaseLinear):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Choose by cross-validation, then fit all rows. A fit that fails changes nothing.
+        """Fit the model without the rows of each fold, and to all rows.
+
+        A fit that fails changes nothing.
 
         Parameters
         ----------
@@ -95,6 +87,37 @@ class SelectsStrength(BaseLinear):
         finally:
             del self._groups
 
+    def _model(self, **own: Any) -> Any:
+        """The linear model of these parameters."""
+        known, mine = self._kind._get_param_names(), self.get_params(deep=False)
+        shared = {name: mine[name] for name in known if name in mine and name != "scoring"}
+        return self._kind(**shared | own)._speaking_as(self._wording)
+
+    def _folds(self, y: NDArray[Any]) -> Any:
+        """The splitter; its folds have no more parts than there are rows, or rows of a class."""
+        stratified, cv = self._kind is SparseLinearClassifier, self.cv
+        if cv is None:
+            most = np.unique(y, return_counts=True)[1].max() if stratified else len(y)
+            cv = max(2, min(FOLDS, int(most)))
+        return check_cv(cv, y, classifier=stratified)
+
+
+@dataclass(eq=False, repr=False)
+class SelectsStrength(OverFolds):
+    """A path in every fold, the strength with the best mean score, and a fit to all rows."""
+
+    loss: Any = field(default=None, kw_only=True)
+    penalty: PenaltyName | L1 | ElasticNet = field(default="l1", kw_only=True)
+    l1_ratio: float = field(default=0.5, kw_only=True)
+    fit_intercept: bool = field(default=True, kw_only=True)
+    eps: float = field(default=1e-3, kw_only=True)
+    scoring: Any = field(default=None, kw_only=True)
+    rule: Literal["min", "1se"] = field(default="min", kw_only=True)
+    solver: str = field(default="auto", kw_only=True)
+    solver_options: Mapping[str, Any] | None = field(default=None, kw_only=True)
+
+    _strength: ClassVar[Literal["alpha", "C"]]
+
     @abstractmethod
     def _grid(self) -> tuple[Any, Any]:
         """The parameters that say which values there are: given ones, and how many."""
@@ -103,12 +126,6 @@ class SelectsStrength(BaseLinear):
         check_choice("rule", self.rule, ("min", "1se"))
         if len(scorers_of(self.scoring)) > 1:
             raise ValueError(f"scoring must be one score, by which to choose, got {self.scoring!r}")
-
-    def _model(self, **own: Any) -> Any:
-        """The sparse linear model of these parameters."""
-        known, mine = self._kind._get_param_names(), self.get_params(deep=False)
-        shared = {name: mine[name] for name in known if name in mine and name != "scoring"}
-        return self._kind(**shared | own)._speaking_as(self._wording)
 
     @property
     def _wording(self) -> Wording:
@@ -137,14 +154,6 @@ class SelectsStrength(BaseLinear):
         setattr(self, f"{name}_", float(values[number]))
         self.scores_ = scores
         self._take(self._model(**{name: float(values[number])}), X, y, weights)
-
-    def _folds(self, y: NDArray[Any]) -> Any:
-        """The splitter; its folds have no more parts than there are rows, or rows of a class."""
-        stratified, cv = self._kind is SparseLinearClassifier, self.cv
-        if cv is None:
-            most = np.unique(y, return_counts=True)[1].max() if stratified else len(y)
-            cv = max(2, min(FOLDS, int(most)))
-        return check_cv(cv, y, classifier=stratified)
 
     def _values(self, X: Matrix, y: NDArray[Any], weights: Vector) -> Vector:
         """The values that are tried, the same in every fold."""

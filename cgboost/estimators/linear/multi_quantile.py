@@ -39,6 +39,10 @@ from cgboost.pricing.univariate.matrices import matrix_of
 PLACES = ("box", "rows")
 """Where quantiles may be kept from crossing."""
 
+FEW_FEATURES = 40
+"""So many features are in the problem of a box from the beginning: a step costs little more, and
+one round is enough. At 400 × 20 and three quantiles it takes 15 instead of 25 CPU ms."""
+
 
 @dataclass(eq=False, repr=False)
 class MultiQuantileRegressor(BaseMeanLoss):
@@ -389,7 +393,10 @@ class NoncrossingInBox(Noncrossing):
     ) -> tuple[SupportVectorMaster, Pricer]:
         pricer = BoxPricer(pairs, self.pool, self.free)
         own = {**options, "free_columns": pricer.columns(self.free)}
-        return BoxMaster(levels, loss.target, loss.weights, **own), pricer
+        master, count = BoxMaster(levels, loss.target, loss.weights, **own), self.pool.size(0)
+        if count <= FEW_FEATURES and self.columns_per_round is None and not self.stop.max_columns:
+            master.add(pricer.columns(np.setdiff1d(np.arange(count), self.free)))
+        return master, pricer
 
 
 def mean_pinball_loss(losses: Sequence[Loss], y: Vector, output: Vector) -> float:

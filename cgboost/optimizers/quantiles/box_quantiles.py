@@ -23,17 +23,19 @@ noncrossing`, each of these rows may as well be charged by a price above Λ_k: a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
 from cgboost._solvers import SolverFailure
 from cgboost.arrays import Vector
 from cgboost.generation.columns import FloatArray
 from cgboost.losses.dual.noncrossing import EXACT_PENALTY, QuantilesLoss, apart
+from cgboost.losses.dual.side_by_side import slices
 from cgboost.optimizers.interior_point.interior_point_steps import (
     CAUTION,
     Descent,
@@ -55,8 +57,12 @@ from cgboost.optimizers.solver_options import check_time, deadline_of
 from cgboost.parallel.blas import blas_threads
 from cgboost.penalties.penalty import DualForm
 
-FIRST_SHARE = 0.1
-"""The multipliers μ start at this share of the mean cost of a row."""
+FIRST_SHARE = 0.3
+"""The multipliers μ start at this share of the mean cost of a row …"""
+
+FIRST_DISTANCE = 0.03
+"""… and those of the boxes at this share of the mean residual of the constants. On six problems
+0.01, 0.03, 0.1 and 1 took 151, 135, 158 and 188 steps, outputs of 0 took 179."""
 
 PROJECTIONS = 3
 """So often what a pseudo-response lacks of its sums is added; once is exact but for rounding."""
@@ -80,30 +86,27 @@ class BoxRows:
     def __init__(self, values: Vector, n_outputs: int) -> None:
         (n, m), K = values.shape, n_outputs
         self.values, self.n_outputs = values, n_outputs
-        self.row_parts = ((K, n), (K - 1,), (K - 1, m), (K - 1, m))
-        self.column_parts = ((K, m), (K,), (K - 1, m))
-        self.shape = tuple(
-            sum(int(np.prod(part)) for part in parts)
-            for parts in (self.row_parts, self.column_parts)
-        )
+        self._row_parts = _parts_of((K, n), (K - 1,), (K - 1, m), (K - 1, m))
+        self._column_parts = _parts_of((K, m), (K,), (K - 1, m))
+        self.shape = self._row_parts[-1][0].stop, self._column_parts[-1][0].stop
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def by_rows(self, values: Vector) -> list[Vector]:
         """Numbers of the rows, part by part."""
-        return _in_parts(values, self.row_parts)
+        return [values[place].reshape(shape) for place, shape in self._row_parts]
 
     def by_columns(self, values: Vector) -> list[Vector]:
         """Numbers of the columns, part by part."""
-        return _in_parts(values, self.column_parts)
+        return [values[place].reshape(shape) for place, shape in self._column_parts]
 
     def __matmul__(self, coef: Vector) -> Vector:
         gamma, offsets, delta = self.by_columns(coef)
-        differences = np.diff(gamma, axis=0)
+        differences = gamma[1:] - gamma[:-1]
         rows = (
             gamma @ self.values.T + offsets[:, None],
-            np.diff(offsets) - delta.sum(axis=1),
+            offsets[1:] - offsets[:-1] - delta.sum(axis=1),
             delta - differences,
             delta + differences,
         )
@@ -119,16 +122,18 @@ class BoxRows:
         return np.concatenate([part.ravel() for part in columns])
 
 
-def _in_parts(values: Vector, shapes: Sequence[tuple[int, ...]]) -> list[Vector]:
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
-    parts = zip(np.split(values, ends), shapes, strict=True)
-    return [part.reshape(shape) for part, shape in parts]
+def _parts_of(*shapes: tuple[int, ...]) -> list[tuple[slice, tuple[int, ...]]]:
+    """Where parts of these shapes lie, one after the other."""
+    places = slices(math.prod(shape) for shape in shapes)
+    return list(zip(places, shapes, strict=True))
 
 
 def _adjoint(values: Vector) -> Vector:
     """The adjoint of differences of neighbours: the k-th gets values[k − 1] − values[k]."""
-    nothing = np.zeros_like(values, shape=(1, *values.shape[1:]))
-    return np.diff(np.concatenate([nothing, values, nothing]), axis=0) * -1.0
+    moved = np.zeros((len(values) + 1, *values.shape[1:]))
+    moved[1:] = values
+    moved[:-1] -= values
+    return moved
 
 
 @dataclass
@@ -169,7 +174,7 @@ class BoxEquations(FactoredEquations):
         before = np.zeros((self._columns.shape[1],) * 2)
         for k, weights in enumerate(pairs):
             block = self._product(self._columns * np.sqrt(weights)[:, None])
-            block = np.asfortranarray(np.tril(block) + np.tril(block, -1).T)
+            block += np.tril(block, -1).T  # above the diagonal there is nothing
             np.einsum("ii->i", block)[:-1] += gamma[k]
             block += before
             if k:
@@ -185,9 +190,7 @@ class BoxEquations(FactoredEquations):
             ridge = max(ridge, raised)
             self._factors.append(factor)
             if k < len(phi):
-                self._couplings.append(
-                    -solve_triangular(factor, before, lower=True, check_finite=False)
-                )
+                self._couplings.append(-dtrtrs(factor, before, lower=1)[0])
         return ridge
 
     def _rough(self, right: Vector) -> Vector:
@@ -204,18 +207,17 @@ class BoxEquations(FactoredEquations):
             own = given[k]
             if k:
                 own = own - self._couplings[k - 1].T @ forward[-1]
-            forward.append(solve_triangular(factor, own, lower=True, check_finite=False))
+            forward.append(dtrtrs(factor, own, lower=1)[0])
         found = np.zeros_like(given)
         for k in reversed(range(len(forward))):
             own = forward[k]
             if k + 1 < len(forward):
                 own = own - self._couplings[k] @ found[k + 1]
-            found[k] = solve_triangular(
-                self._factors[k], own, lower=True, trans="T", check_finite=False
-            )
+            found[k] = dtrtrs(self._factors[k], own, lower=1, trans=1)[0]
         gamma, offsets = found[:, :-1], found[:, -1]
-        moved = delta - self._turn * np.diff(gamma, axis=0)
-        delta = self._without_delta(moved + (self._phi * np.diff(offsets))[:, None])
+        moved = delta - self._turn * (gamma[1:] - gamma[:-1])
+        apart_by = self._phi * (offsets[1:] - offsets[:-1])
+        delta = self._without_delta(moved + apart_by[:, None])
         return np.concatenate([gamma.ravel(), offsets, delta.ravel()])
 
     def _without_delta(self, right: Vector) -> Vector:
@@ -385,18 +387,23 @@ class BoxQuantiles:
         )
 
     def _start(self, problem: BoxProblem) -> Iterate:
-        """R = 0, with small multipliers of crossings."""
-        u = problem.neutral.copy()
-        _, mu, below, above = problem.block.by_rows(u)  # views
+        """The constants that are best, r = 0, and small multipliers of crossings."""
+        u, coef = problem.neutral.copy(), np.zeros(len(problem.limit))
+        pairs, mu, below, above = problem.block.by_rows(u)  # views
         mu += FIRST_SHARE * float(self.loss.cost.mean())
         below += 0.5 * mu[:, None]
         above += 0.5 * mu[:, None]
-        nothing = np.zeros(len(problem.limit))
-        low, high = multipliers(problem.gain, float(np.abs(problem.gain).mean()))
-        s = inside_limits(problem, problem.scores(u))
-        at = Iterate(u, low, high, nothing, s, nothing, nothing)
-        opened = problem.objective(nothing, problem.gain) - float(problem.gain @ u)
-        at.recentre(problem, opened / (2 * (len(u) + len(nothing))))
+        offsets, target = problem.block.by_columns(coef)[1], problem.gain[: pairs.shape[1]]
+        order, cost = np.argsort(target, kind="stable"), self.loss.cost[self.loss.cost > 0]
+        shares = np.cumsum(cost[order]) / cost.sum()
+        places = np.searchsorted(shares[:-1], self.loss.quantiles)
+        offsets[:] = target[order[places]]
+        rate = problem.rate(coef)
+        low, high = multipliers(rate, FIRST_DISTANCE * float(np.abs(rate).mean()))
+        s, nothing = inside_limits(problem, problem.scores(u)), np.zeros(len(coef))
+        at = Iterate(u, low, high, coef, s, nothing, nothing)
+        opened = problem.objective(coef, rate) - float(problem.gain @ u)
+        at.recentre(problem, opened / (2 * (len(u) + len(coef))))
         return at
 
     def _point(self, problem: BoxProblem, at: Iterate, allowance: float) -> RestrictedPoint:
