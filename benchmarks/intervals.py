@@ -21,12 +21,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine, make_friedman1
 from sklearn.linear_model import QuantileRegressor
 from sklearn.model_selection import KFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from cgboost import IntervalRegressor, MultiQuantileRegressor
+from cgboost import (
+    IntervalRegressor,
+    MultiQuantileRegressor,
+    SparseLinearClassifier,
+    SparseLinearRegressor,
+)
+from cgboost.inspection import stability
 
 FOLDER = Path(__file__).parents[1] / "docs" / "development" / "performance"
 REPEATS, REPEATS_OF_PEERS = 40, 4
@@ -210,9 +217,50 @@ def measured(ends: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return float(inside.mean()), float(np.mean(ends[:, 1] - ends[:, 0]))
 
 
+# ---------------------------------------------------------------------------- C: stability
+
+
+def stability_of_models() -> Iterator[dict[str, Any]]:
+    """A hundred halves of the rows, in fits of all rows; also one by one, as anybody would."""
+    sizes = [(500, 50), (2000, 200), (1000, 2000), (20000, 100)]
+    for n_rows, n_features in sizes:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n_rows, n_features))
+        y = X[:, :5].sum(axis=1) + rng.standard_t(3, size=n_rows)
+        for model in (
+            SparseLinearRegressor(alpha=0.05),
+            SparseLinearRegressor(loss="squared_error", alpha=0.1),
+            SparseLinearClassifier(C=20.0 / n_rows),
+            SparseLinearClassifier(loss="log_loss", C=50.0 / n_rows),
+        ):
+            target = y > 0 if is_classifier(model) else y
+            times = [seconds(lambda m=model, X=X, t=target: m.fit(X, t))[0] for _ in range(3)]
+            one, n = float(np.median(times)), 100 if n_rows < 5000 else 20
+            took, found = seconds(
+                lambda m=model, X=X, t=target, n=n: stability(m, X, t, n, random_state=0)
+            )
+
+            def one_by_one(model: Any = model, X: Any = X, target: Any = target) -> None:
+                for seed in range(10):
+                    half = np.random.default_rng(seed).permutation(len(target))[: len(target) // 2]
+                    clone(model).fit(X[half], target[half])
+
+            yield {
+                "model": type(model).__name__,
+                "loss": model.loss,
+                "rows": n_rows,
+                "features": n_features,
+                "in_model": model.n_columns_,
+                "fit_cpu_s": round(one, 4),
+                "hundred_halves_in_fits": round(took / one * 100 / n, 1),
+                "one_by_one_in_fits": round(seconds(one_by_one)[0] / one * 10, 1),
+                "stable": len(found.stable()),
+            }
+
+
 # ---------------------------------------------------------------------------- all
 
-TABLES = {"quantiles": quantiles, "intervals": intervals}
+TABLES = {"quantiles": quantiles, "intervals": intervals, "stability": stability_of_models}
 
 
 def main() -> None:

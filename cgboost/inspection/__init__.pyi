@@ -9,4 +9,6 @@ from .kernel_importance import relevant_centres as relevant_centres
 from .learning_curves import FittedModel as FittedModel
 from .learning_curves import plot_columns as plot_columns
 from .learning_curves import plot_history as plot_history
+from .resampling import plot_stability as plot_stability
+from .resampling import stability as stability
 from .search_tree import plot_search as plot_search

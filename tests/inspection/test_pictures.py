@@ -44,7 +44,9 @@ from cgboost.inspection import (
     plot_kernel_weights,
     plot_path,
     plot_search,
+    plot_stability,
     plot_violations,
+    stability,
 )
 from cgboost.inspection.effects import plot_effects
 from cgboost.inspection.importance import plot_importance
@@ -170,6 +172,11 @@ PICTURES: list[Picture] = [
     Picture(
         name="coverage",
         make=lambda **a: plot_coverage(intervals(), X[:, :1], X[:, 1], Y, **a),
+    ),
+    Picture(
+        name="stability",
+        make=lambda **a: plot_stability(stability(intervals(), X[:, :1], X[:, 1], 2), **a),
+        panels=2,
     ),
     Picture(
         name="factors",

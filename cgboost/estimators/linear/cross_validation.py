@@ -17,7 +17,7 @@ from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.base_ensemble import Wording
 from cgboost.estimators.common.certified import RegularizationPath, model_of
 from cgboost.estimators.common.parameters import TradeOff, check_choice
-from cgboost.estimators.common.scoring import scorers_of
+from cgboost.estimators.common.scoring import Rule, chosen, scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
 from cgboost.estimators.linear.base_sparse_linear import PenaltyName
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
@@ -112,7 +112,7 @@ class SelectsStrength(OverFolds):
     fit_intercept: bool = field(default=True, kw_only=True)
     eps: float = field(default=1e-3, kw_only=True)
     scoring: Any = field(default=None, kw_only=True)
-    rule: Literal["min", "1se"] = field(default="min", kw_only=True)
+    rule: Rule = field(default="min", kw_only=True)
     solver: str = field(default="auto", kw_only=True)
     solver_options: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
@@ -201,29 +201,6 @@ def _scores_of_fold(
     path = self._model(verbose=0).path(X[train], y[train], values, sample_weight=weights[train])
     scores = self._scores(path, X[held], y[held], weights[held])
     return scores, float(weights[held].sum())
-
-
-def chosen(scores: Vector, shares: Vector, rule: Literal["min", "1se"]) -> int:
-    """The number of the value to choose.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_values, n_folds)
-        Greater is better, the simplest model first.
-    shares : ndarray of shape (n_folds,)
-        Weights of the folds; one of 0 has no scores.
-    rule : {"min", "1se"}
-        The best mean, of equals the first; or the first within one standard error of it (Breiman,
-        Friedman, Olshen, Stone, Classification and Regression Trees, 1984, section 3.4.3).
-    """
-    scored = shares > 0
-    scores, shares = scores[:, scored], shares[scored]
-    means = scores @ (shares / shares.sum())
-    best = int(np.argmax(means))
-    if rule == "min" or scores.shape[1] < 2:
-        return best
-    error = float(np.std(scores[best], ddof=1)) / np.sqrt(scores.shape[1])
-    return int(np.argmax(means >= means[best] - error))
 
 
 @dataclass(eq=False, repr=False)

@@ -415,7 +415,7 @@ class BoxQuantiles:
         point = self._model(gamma, offsets)
         most = self._value(point) + allowance
         weight = weight[: gamma.size].reshape(gamma.shape)
-        for caution in CAUTION:
+        for caution in (np.inf, *CAUTION):  # without any at first: where all are rounding
             few = self._model(np.where(weight < caution, 0.0, gamma), offsets)
             if self._value(few) <= most:
                 point = few
