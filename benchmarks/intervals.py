@@ -37,6 +37,9 @@ from cgboost.inspection import stability
 
 FOLDER = Path(__file__).parents[1] / "docs" / "development" / "performance"
 REPEATS, REPEATS_OF_PEERS = 40, 4
+LARGE = {"5000 × 50": (5000, 50), "2000 × 200": (2000, 200), "1000 × 500": (1000, 500)}
+"""Rows and features of what is drawn three times, and shown to peers once."""
+
 Rows = tuple[np.ndarray, np.ndarray]
 
 
@@ -172,6 +175,13 @@ def data_sets() -> Iterator[tuple[str, Callable[[int], tuple[Rows, Rows]]]]:
         ("wide", wide, 500),
     ):
         yield f"{name} ({size} rows)", made(make, size)
+    for name, (size, count) in LARGE.items():
+
+        def broad(rng: np.random.Generator, n: int, count: int = count) -> Rows:
+            X = rng.uniform(size=(n, count))
+            return X, X[:, 0] + X[:, 1] * rng.normal(size=n)
+
+        yield name, made(broad, size)
 
 
 def intervals() -> Iterator[dict[str, Any]]:
@@ -183,13 +193,14 @@ def intervals() -> Iterator[dict[str, Any]]:
         CrossConformalizedQuantileRegressor = None
     for name, draw in data_sets():
         own: dict[str, list[Any]] = {"ours": [], "mapie": []}
-        for seed in range(REPEATS):
+        repeats, of_peers = (3, 1) if name in LARGE else (REPEATS, REPEATS_OF_PEERS)
+        for seed in range(repeats):
             (X, y), (X_new, y_new) = draw(seed)
             folds = KFold(5, shuffle=True, random_state=seed)
             model = IntervalRegressor(coverage=0.9, cv=folds)
             took, _ = seconds(lambda model=model, X=X, y=y: model.fit(X, y))
             own["ours"].append((took, *measured(model.predict_interval(X_new), y_new)))
-            if CrossConformalizedQuantileRegressor is None or seed >= REPEATS_OF_PEERS:
+            if CrossConformalizedQuantileRegressor is None or seed >= of_peers:
                 continue
             learner = QuantileRegressor(alpha=model.model_.alpha_, solver="highs")
             peer = CrossConformalizedQuantileRegressor(learner, confidence_level=0.9, cv=folds)
@@ -203,8 +214,9 @@ def intervals() -> Iterator[dict[str, Any]]:
             took, inside, length = np.array(runs).T
             line[f"{who}_cpu_s"] = round(float(np.median(took)), 3)
             line[f"{who}_coverage"] = round(100 * float(inside.mean()), 2)
-            error = 100 * float(inside.std(ddof=1)) / np.sqrt(len(inside))
-            line[f"{who}_error"] = round(error, 2)
+            if len(inside) > 1:
+                error = 100 * float(inside.std(ddof=1)) / np.sqrt(len(inside))
+                line[f"{who}_error"] = round(error, 2)
             line[f"{who}_length"] = f"{length.mean():.4g}"
         if own["mapie"]:
             line["ratio"] = round(line["mapie_cpu_s"] / line["ours_cpu_s"], 1)

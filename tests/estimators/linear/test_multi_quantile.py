@@ -287,3 +287,24 @@ def test_a_path_of_models_in_the_box_is_that_of_single_fits() -> None:
     for model in path:
         assert model.objective_ == pytest.approx(clone(model).fit(X, y).objective_, rel=1e-6)
         assert worst_crossing(model, X, 1000) >= -1e-9 * np.ptp(y)
+
+
+@pytest.mark.parametrize("n_rows", [2, 15, 60])
+def test_features_that_depend_on_each_other_need_no_penalty(n_rows: int) -> None:
+    """With alpha=0 repeated features, and fewer rows than features, have CVXPY's optimum."""
+    X, y = rows(35, n_rows=n_rows, n_features=8)
+    X, own = np.hstack([X, X]), np.zeros(16)
+    model = MultiQuantileRegressor(QUANTILES, alpha=0.0, noncrossing="box", tol=1e-5).fit(X, y)
+    best = optimum(X, y, 0.0, np.ones(n_rows), own, noncrossing="box")
+    assert model.objective_ == pytest.approx(best, rel=1e-6, abs=1e-6)
+    assert model.gap_ <= 1e-5
+    assert worst_crossing(model, X, 1000) >= -1e-9 * np.ptp(y)
+
+
+def test_no_coefficient_is_rounding_where_none_is_worth_its_price() -> None:
+    """Far above alpha_max_ all are 0, not small."""
+    X, y = rows(36)
+    model = MultiQuantileRegressor(QUANTILES, alpha=1.0, noncrossing="box").fit(X, y)
+    with pytest.warns(TrivialModelWarning):
+        model.set_params(alpha=10.0 * model.alpha_max_).fit(X, y)
+    assert not model.coef_.any()
