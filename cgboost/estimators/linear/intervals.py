@@ -22,7 +22,7 @@ from cgboost.estimators.linear.multi_quantile import MultiQuantileRegressor
 from cgboost.exceptions import DataWarning, TrivialModelWarning, warn_caller
 from cgboost.optional import require
 
-HALVINGS = 64
+HALVINGS_OF_RANGE = 64
 """Of a range in which a bound is looked for: what is left is rounding."""
 
 SHARE_OF_RANK = 1e-12
@@ -260,7 +260,7 @@ feature_names_in_
         least = np.min([u + s[0] for u, s in zip(high.T, scores, strict=True)], axis=0)
         most = np.max([u + s[-1] for u, s in zip(high.T, scores, strict=True)], axis=0)
         most += 1e-15 * np.abs(most)  # so that rounding of the difference leaves out no row
-        for _ in range(HALVINGS):
+        for _ in range(HALVINGS_OF_RANGE):
             middle = least + 0.5 * (most - least)
             total = np.zeros(len(high))
             for u, s, sums in zip(high.T, scores, below, strict=True):

@@ -39,7 +39,7 @@ from cgboost.pricing.univariate.matrices import matrix_of
 PLACES = ("box", "rows")
 """Where quantiles may be kept from crossing."""
 
-FEW_FEATURES = 40
+FEATURES_OF_BOX = 40
 """So many features are in the problem of a box from the beginning: a step costs little more, and
 one round is enough. At 400 × 20 and three quantiles it takes 15 instead of 25 CPU ms."""
 
@@ -394,7 +394,11 @@ class NoncrossingInBox(Noncrossing):
         pricer = BoxPricer(pairs, self.pool, self.free)
         own = {**options, "free_columns": pricer.columns(self.free)}
         master, count = BoxMaster(levels, loss.target, loss.weights, **own), self.pool.size(0)
-        if count <= FEW_FEATURES and self.columns_per_round is None and not self.stop.max_columns:
+        if (
+            count <= FEATURES_OF_BOX
+            and self.columns_per_round is None
+            and not self.stop.max_columns
+        ):
             master.add(pricer.columns(np.setdiff1d(np.arange(count), self.free)))
         return master, pricer
 
