@@ -48,12 +48,15 @@ class Stability:
     coefs : ndarray of shape (n, n_outputs, n_features)
         Of the samples.
     sampling : {"halves", "bootstrap"}
+    outputs : list of str
+        "coefficient", or a name for each class or quantile.
     """
 
     names: list[str]
     coef: Vector
     coefs: Vector
     sampling: Sampling
+    outputs: list[str]
 
     @property
     def frequency(self) -> Vector:
@@ -93,6 +96,7 @@ class Stability:
         check_number("threshold", threshold, above=0.5)
         entering = float((self.coefs != 0).any(axis=1).sum(axis=1).mean())
         bound = entering**2 / ((2.0 * threshold - 1.0) * len(self.names))
+        bound = min(bound, float(len(self.names)))
         return bound if self.sampling == "halves" else float("nan")
 
     def to_frame(self) -> Any:
@@ -109,7 +113,7 @@ class Stability:
         low, high = self.intervals()
         columns: dict[str, Any] = {"feature": self.names, "frequency": self.frequency}
         for k, coef in enumerate(self.coef):
-            end = f"_{k}" if len(self.coef) > 1 else ""
+            end = f", {self.outputs[k]}" if len(self.coef) > 1 else ""
             own = {"coefficient": coef, "low": low[k], "high": high[k]}
             columns |= {name + end: values for name, values in own.items()}
         frame = pd.DataFrame(columns)
@@ -198,7 +202,7 @@ def stability(
     )
     names = getattr(own, "feature_names_in_", None)
     names = [f"x{j}" for j in range(coef.shape[1])] if names is None else [str(x) for x in names]
-    return Stability(names, coef, np.array(coefs), sampling)
+    return Stability(names, coef, np.array(coefs), sampling, own.summary().outputs)
 
 
 def _coef_of(
@@ -279,10 +283,13 @@ def plot_stability(
         at = places + 0.6 * ((k + 0.5) / outputs - 0.5)
         middle = np.median(found.coefs[:, k, order], axis=0)
         error = np.abs(np.stack([low[k, order], high[k, order]]) - middle)
-        right.errorbar(middle, at, xerr=error, fmt="o", ms=3, color=drawing.colour(k), capsize=2)
+        style: dict[str, Any] = {"fmt": "o", "ms": 3, "color": drawing.colour(k), "capsize": 2}
+        right.errorbar(middle, at, xerr=error, label=drawing.named(found.outputs[k]), **style)
     right.axvline(0.0, color=drawing.INK, linewidth=0.8)
     right.set_yticks(places, [])
     for axis in (left, right):
         axis.set_ylim(len(order) - 0.5, -0.5)
     drawing.label(right, "Coefficients", "median and 90 % of the samples", "")
+    if outputs > 1:
+        right.legend(frameon=False, fontsize="small", loc="best")
     return figure

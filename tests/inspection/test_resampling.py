@@ -102,6 +102,8 @@ def test_classes_intervals_and_what_cross_validation_chose() -> None:
     for model in (SparseLinearClassifier(C=1.0), SparseLinearClassifierCV(n_Cs=3, cv=2)):
         found = stability(model.fit(rows, labels), rows, labels, 3, random_state=0)
         assert found.coefs.shape == (3, 3, rows.shape[1])
+        assert found.outputs == [f"class {label}" for label in model.classes_]
+        assert len(plot_stability(found).axes[1].get_legend().get_texts()) == 3
     found = stability(IntervalRegressor(alpha=0.1).fit(X, Y), X, Y, 2)
     assert found.coefs.shape == (2, 3, 12)
 
@@ -126,7 +128,7 @@ def test_what_stability_does_not_take(given: dict[str, Any], words: str) -> None
 
 def test_a_picture_of_nothing_is_refused() -> None:
     """No feature in any sample, and what is no Stability."""
-    nothing = Stability(["a"], np.zeros((1, 1)), np.zeros((3, 1, 1)), "halves")
+    nothing = Stability(["a"], np.zeros((1, 1)), np.zeros((3, 1, 1)), "halves", ["coefficient"])
     with pytest.raises(ValueError, match="nothing to draw"):
         plot_stability(nothing)
     with pytest.raises(ValueError, match=r"must be what stability\(\) returns, got a list"):
