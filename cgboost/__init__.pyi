@@ -41,6 +41,7 @@ from .estimators.kernel.compression import compress as compress
 from .estimators.kernel.outlier_detector import CGBoostOutlierDetector as CGBoostOutlierDetector
 from .estimators.latent.blf import BLFClassifier as BLFClassifier
 from .estimators.latent.blf import BLFRegressor as BLFRegressor
+from .estimators.linear.intervals import IntervalRegressor as IntervalRegressor
 from .estimators.linear.multi_quantile import MultiQuantileRegressor as MultiQuantileRegressor
 from .estimators.linear.sparse_linear import SparseLinearClassifier as SparseLinearClassifier
 from .estimators.linear.sparse_linear import SparseLinearRegressor as SparseLinearRegressor

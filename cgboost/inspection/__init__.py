@@ -10,6 +10,8 @@
     ranges.py             what all near-optimal models say of each feature
     kernel_importance.py  importance of kernels, centres and features in a kernel model
     coefficient_path.py   coefficients along a regularisation path
+    coverage.py           coverage of prediction intervals, by group
+    resampling.py         how often features enter, in samples of the rows
     metrics.py            Gini coefficient and gains chart
     search_tree.py        a branch-and-price search
     block_matrix.py       the matrix of a model in the order of its blocks

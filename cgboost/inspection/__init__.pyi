@@ -1,5 +1,6 @@
 from .block_matrix import plot_blocks as plot_blocks
 from .coefficient_path import plot_path as plot_path
+from .coverage import plot_coverage as plot_coverage
 from .importance import plot_kernel_weights as plot_kernel_weights
 from .importance import plot_violations as plot_violations
 from .kernel_importance import feature_relevance as feature_relevance
@@ -9,6 +10,8 @@ from .learning_curves import FittedModel as FittedModel
 from .learning_curves import plot_columns as plot_columns
 from .learning_curves import plot_history as plot_history
 from .ranges import plot_ranges as plot_ranges
+from .resampling import plot_stability as plot_stability
+from .resampling import stability as stability
 from .search_tree import plot_search as plot_search
 from .shapley.contributions import Contributions as Contributions
 from .shapley.contributions import contributions as contributions

@@ -6,7 +6,8 @@ Both are tables, read from above; what they open is a
     a path over C of a piecewise linear loss        simplex/primal_simplex.py, at any size
     a support vector machine over a whole RKHS      rkhs/support_vector_machine.py
     norms of whole functions                        cones/cone_rows.py, newton/
-    several quantiles                               quantiles/joint_session.py
+    several quantiles, apart on the rows            quantiles/joint_session.py
+    several quantiles, apart in a box               quantiles/box_quantiles.py
     rows of any sense (linear masters)              linear/restricted_primal.py: any backend
     all coefficients of a stagewise model           refits/refits.py
 """

@@ -30,6 +30,7 @@ from cgboost import (
     ConstrainedBoostRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    IntervalRegressor,
     KernelLibrary,
     L2BoostRegressor,
     Linear,
@@ -224,6 +225,7 @@ HINGES = {BY_TABLE: "columns with a slope are hinges"}
 SHORT = {CUT: "the fit ends before the second round"}
 GREEDY = {PATH: "which learners are found depends on those before"}
 GIVEN = {STOPPING: "it cannot hold rows out: outliers are in an eval_set"}
+MIDDLE = {BY_TABLE: "a prediction is inside its interval"}
 MEANS = {SCORERS: "scores are means over the quantiles"}
 ROUNDING = {STOPPING: "scores of a constant differ by rounding alone"}
 CONSTANTS = {STAGES: "a quantile without features is that of y, its stages are a solver's"}
@@ -319,14 +321,16 @@ LINEAR = [
     case(SparseLinearRegressor(standardize=True), but=WARM),
     case(MultiQuantileRegressor(), but=WARM | CONSTANTS | ROUNDING),
     case(
-        MultiQuantileRegressor(noncrossing=True), "joint", but=WARM | CONSTANTS | ROUNDING | MEANS
+        MultiQuantileRegressor(noncrossing="rows"), "joint", but=WARM | CONSTANTS | ROUNDING | MEANS
     ),
+    case(MultiQuantileRegressor(noncrossing="box"), "box", but=WARM | CONSTANTS | ROUNDING | MEANS),
     case(L1LinearSVC()),
     case(L1LinearSVR()),
     case(LADRegressor()),
     case(QuantileRegressor(alpha=0.01)),
     case(SparseLinearClassifierCV(n_Cs=3, cv=2), but=FOLDS),
     case(SparseLinearRegressorCV(n_alphas=3, cv=2), but=FOLDS),
+    case(IntervalRegressor(cv=2), but=FOLDS | MIDDLE | WARM | CONSTANTS | ROUNDING),
     case(BLFClassifier(), "features"),
     case(BLFRegressor(), "features"),
 ]

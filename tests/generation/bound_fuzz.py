@@ -43,6 +43,7 @@ from cgboost.losses import (
 from cgboost.masters import LinearMaster
 from cgboost.masters.constrained.constrained_master import ConstrainedMaster
 from cgboost.masters.convex.convex_master import ConvexMaster
+from cgboost.masters.quantiles.box_master import BoxMaster
 from cgboost.masters.quantiles.noncrossing_master import NoncrossingMaster
 from cgboost.masters.rkhs.rkhs_master import RKHSMaster
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
@@ -50,8 +51,10 @@ from cgboost.masters.support_vector.formulations import EntropyMaster
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.penalties import L1, L2, RKHS, ElasticNet, L1Ball
 from cgboost.pricing import FeaturePricer, JointPricer, KernelPool
+from cgboost.pricing.learners.box_pricer import BoxPricer
 from cgboost.pricing.learners.joint_pricer import OutputRowPairs
 from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
+from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from tests.masters.convex.convex_models import MODELS
 from tests.masters.convex.convex_models import losses as convex_losses
 from tests.masters.rkhs.problems import KERNELS, Problem
@@ -281,17 +284,29 @@ def quantiles(rng: np.random.Generator) -> Run:
     y, n = rows.target * rows.size, len(rows.target)
     if not rows.weights.any():
         rows.weights[:] = 1.0
-    master = NoncrossingMaster(levels, y, rows.weights)
-    pricer = JointPricer(OutputRowPairs(len(levels), n), [FeaturePricer(rows.H) for _ in levels])
+    master: Any = NoncrossingMaster(levels, y, rows.weights)
+    pairs, in_box = OutputRowPairs(len(levels), n), bool(rng.random() < 0.5)
+    pricer: Any = JointPricer(pairs, [FeaturePricer(rows.H) for _ in levels])
+    if in_box:
+        master = BoxMaster(levels, y, rows.weights)
+        pricer = BoxPricer(pairs, FeaturePool(rows.H), np.zeros(0, dtype=np.intp))
     loop = _loop(rng, master, pricer)
+    low, high = (end(np.asarray(rows.H, dtype=Long), axis=0) for end in (np.min, np.max))
 
     def cost(alpha: Vector, b: Any) -> Any:
         outputs = np.zeros((len(levels), n), dtype=Long) + np.asarray(b, dtype=Long)[:, None]
+        beta = np.zeros((len(levels), rows.H.shape[1]), dtype=Long)
         for a, column in zip(alpha, loop.master.columns, strict=False):
             outputs += a * np.asarray(column.values, dtype=Long).reshape(len(levels), n)
+            beta[column.output, column.hypothesis.index] += a
         counting = rows.weights > 0
-        crossing = (outputs[:-1] - outputs[1:])[:, counting].max(initial=0)
-        if crossing > 0:
+        crossing = np.max((outputs[:-1] - outputs[1:])[:, counting], axis=1, initial=0)
+        if in_box:
+            slopes = np.diff(beta, axis=0)
+            worst = (slopes * np.where(slopes < 0, high, low)).sum(axis=1)
+            crossing = np.maximum(-(np.diff(np.asarray(b, dtype=Long)) + worst), 0)
+            outputs[1:] += np.cumsum(crossing)[:, None]  # a model that does not cross
+        elif crossing.any():
             return np.inf  # what crossings cost is not part of the problem
         own = [
             (rows.weights * np.maximum(q * (y - f), (q - 1) * (y - f))).sum()

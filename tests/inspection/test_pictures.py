@@ -26,6 +26,7 @@ from cgboost import (
     CGBoostClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    IntervalRegressor,
     LogitBoostClassifier,
     NearOptimal,
     SparseLinearRegressor,
@@ -40,12 +41,15 @@ from cgboost.inspection import (
     kernel_importance,
     plot_blocks,
     plot_columns,
+    plot_coverage,
     plot_history,
     plot_kernel_weights,
     plot_path,
     plot_ranges,
     plot_search,
+    plot_stability,
     plot_violations,
+    stability,
 )
 from cgboost.inspection.effects import plot_effects
 from cgboost.inspection.importance import plot_importance
@@ -126,6 +130,12 @@ def transform_classes() -> Any:
     return TransformClassifier(n_estimators=1, early_stopping=False).fit(*three_classes())
 
 
+@cache
+def intervals() -> IntervalRegressor:
+    """Prediction intervals of a feature."""
+    return IntervalRegressor(0.8, cv=2).fit(X[:, :1], X[:, 1])
+
+
 @dataclass(frozen=True, kw_only=True)
 class Picture(Case[Figure]):
     """One function that draws: ``make(ax=…)``."""
@@ -169,6 +179,15 @@ PICTURES: list[Picture] = [
         make=lambda **a: plot_importance(fitted(GradientBoostingClassifier, n_estimators=3), **a),
     ),
     Picture(name="gains", make=lambda **a: plot_gains([4, 1, 3], {"a": [3.0, 2.0, 1.0]}, **a)),
+    Picture(
+        name="coverage",
+        make=lambda **a: plot_coverage(intervals(), X[:, :1], X[:, 1], Y, **a),
+    ),
+    Picture(
+        name="stability",
+        make=lambda **a: plot_stability(stability(intervals(), X[:, :1], X[:, 1], 2), **a),
+        panels=2,
+    ),
     Picture(
         name="factors",
         make=lambda **a: plot_factors(fitted(BLFClassifier, n_components=2), X, Y, **a),

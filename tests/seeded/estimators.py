@@ -429,10 +429,11 @@ def sparse_linear() -> Iterator[Problem]:
     yield fit(of, "wide signs", positive=True, how=weighted)
     yield fit(of, "wide signs", how=path(Cs=[0.05, 0.3]))
     of = cg.MultiQuantileRegressor
-    for noncrossing in [False, True]:
+    for noncrossing in [False, "rows", "box"]:
         yield fit(of, "numbers", noncrossing=noncrossing, alpha=0.01)
         yield fit(of, "wide", noncrossing=noncrossing, quantiles=[0.25, 0.5, 0.75], alpha=0.1)
-    yield fit(of, "numbers", noncrossing=True, standardize=True, alpha=0.02, how=weighted)
+    yield fit(of, "numbers", noncrossing="rows", standardize=True, alpha=0.02, how=weighted)
+    yield fit(cg.IntervalRegressor, "numbers", alpha=0.01)
     yield fit(QuantileRegressor, "numbers", quantile=0.3, alpha=0.05)
     yield fit(LADRegressor, "wide")
     yield fit(LADRegressor, "wide", alpha=0.1, positive=True)

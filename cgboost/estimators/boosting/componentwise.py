@@ -40,6 +40,7 @@ from cgboost.estimators.common.parameters import (
 )
 from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem, Watch
 from cgboost.estimators.common.predictors import Regression
+from cgboost.estimators.common.scoring import Rule, chosen
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import Pricer
@@ -230,6 +231,9 @@ class L2BoostRegressor(BaseComponentwise):
         The constant of "hdic" and "hdhq".
     cv : int, splitter or list of splits, default=5
         The folds of "cv", as in scikit-learn.
+    rule : {"min", "1se"}, default="min"
+        "min" is the round with the least error of "cv"; "1se" the first one within one standard
+        error of it.
     early_stopping : bool, default=False
         As in :class:`CGBoostRegressor`, with the mean absolute error; instead of a criterion.
     validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit, random_state
@@ -272,6 +276,7 @@ class L2BoostRegressor(BaseComponentwise):
         default=None, kw_only=True
     )
     cv: Any = field(default=5, kw_only=True)
+    rule: Rule = field(default="min", kw_only=True)
 
     _criteria: ClassVar[tuple[str, ...]] = CRITERIA
 
@@ -283,6 +288,7 @@ class L2BoostRegressor(BaseComponentwise):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_learning_rate(self.learning_rate)
+        check_choice("rule", self.rule, ("min", "1se"))
 
     def _usable(self, rows: TrainingRows) -> TrainingRows:
         if self.criterion in ("hdic", "hdbic", "hdhq") and rows.X.shape[1] == 1:
@@ -314,10 +320,10 @@ class L2BoostRegressor(BaseComponentwise):
         if self.criterion == "aicc":
             return CorrectedAIC(rows.weights, self.learning_rate, n_fixed=int(self.fit_intercept))
         if self.criterion == "cv":
-            return HeldOutError(self._held_out_errors(rows))
+            return self._held_out(rows)
         return self._hdic(self.criterion, rows)
 
-    def _held_out_errors(self, rows: TrainingRows) -> Vector:
+    def _held_out(self, rows: TrainingRows) -> HeldOutError:
         """Weighted mean squared error of 1, 2, … steps, each row predicted without itself.
 
         A fold that stopped earlier contributes its last model.
@@ -325,15 +331,21 @@ class L2BoostRegressor(BaseComponentwise):
         from sklearn.model_selection import check_cv
 
         model = clone(self).set_params(criterion=None, callbacks=None, verbose=0)
-        errors = np.zeros(self.n_estimators)
+        errors, shares = [], []
         for train, test in check_cv(self.cv).split(rows.X, rows.y):
             model.fit(rows.X[train], rows.y[train], rows.weights[train])
+            own, total = rows.weights[test], float(rows.weights[test].sum())
             stages = [
-                float(rows.weights[test] @ (rows.y[test] - output) ** 2)
+                float(own @ (rows.y[test] - output) ** 2) / total if total else 0.0
                 for output in model.staged_predict(rows.X[test])
             ]
-            errors += np.pad(stages, (0, len(errors) - len(stages)), mode="edge")
-        return errors / rows.weights.sum()
+            errors.append(np.pad(stages, (0, self.n_estimators - len(stages)), mode="edge"))
+            shares.append(total)
+        each, weights = np.array(errors).T, np.array(shares)
+        means = each @ (weights / rows.weights.sum())
+        if self.rule == "min":
+            return HeldOutError(means)
+        return HeldOutError(means, float(means[chosen(-each, weights, self.rule)]))
 
 
 @dataclass(frozen=True)

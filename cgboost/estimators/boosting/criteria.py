@@ -170,11 +170,20 @@ class HeldOutError(RoundCriterion):
     ----------
     errors : ndarray of shape (n_rounds,)
         Errors of the rounds 1, 2, …
+    enough : float
+        The first round with no more than this is chosen.
     """
 
-    def __init__(self, errors: Vector) -> None:
+    def __init__(self, errors: Vector, enough: float = -math.inf) -> None:
         super().__init__("cv")
-        self._errors = errors
+        self._errors, self._enough = errors, enough
+
+    def __call__(self, turn: Round) -> None:
+        """Score the round, and remember it if it is the best so far, and none was enough."""
+        before = self.best_round, self._lowest
+        super().__call__(turn)
+        if before[1] <= self._enough:
+            self.best_round, self._lowest = before
 
     def value(self, turn: Round) -> float:
         """The error after this many steps; nan before the first, inf if no fold went this far."""

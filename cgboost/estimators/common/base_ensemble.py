@@ -61,6 +61,7 @@ from cgboost.estimators.common.fitted_runs import (
     Table,
     stacked,
     unchanged_on_failure,
+    with_names,
 )
 from cgboost.estimators.common.parameters import (
     TradeOff,
@@ -402,7 +403,7 @@ class BaseEnsemble(SharesExecutor, RowReader):
             intercepts.append(output.intercept)
         kind = plan.target_kind
         labels, run_labels = kind.names, kind.run_names
-        self.columns_ = stacked(tables, labels, kind.noun)
+        self.columns_ = with_names(stacked(tables, labels, kind.noun), self)
         self.history_ = stacked(histories, run_labels, kind.noun)
         vars(self).pop("coef_", None)  # of an earlier fit whose columns were features
         self.intercept_ = intercepts[0] if labels is None else np.array(intercepts)

@@ -239,6 +239,16 @@ def _beaten(master: Any, result: Result) -> bool:
     return wrong > least * (1.0 + RESIDUE)
 
 
+def with_names(table: Table, model: Any) -> Table:
+    """A table of columns that are features, with their names where the rows of a fit had some."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or "feature" not in table:
+        return table
+    places = table["feature"]
+    known = np.asarray(names).astype(str)[np.maximum(places, 0)]
+    return table | {"name": np.where(places >= 0, known, "")}  # a constant is no feature
+
+
 def stacked(tables: Sequence[Table], labels: NDArray[Any] | None, kind: str = "class") -> Table:
     """Tables below each other; ``labels``, one a table, become a column of the name ``kind``."""
     sizes = [len(next(iter(table.values()))) for table in tables]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,3 +210,30 @@ def warn_of_few(name: str, y: NDArray[Any], classes: NDArray[Any] | None) -> Non
             f"round that scores best there may do so by chance{see('eval-set')}",
             DataWarning,
         )
+
+
+Rule = Literal["min", "1se"]
+"""Which of several values cross-validation chooses: see :func:`chosen`."""
+
+
+def chosen(scores: Vector, shares: Vector, rule: Rule) -> int:
+    """The number of the value to choose.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_values, n_folds)
+        Greater is better, the simplest model first.
+    shares : ndarray of shape (n_folds,)
+        Weights of the folds; one of 0 has no scores.
+    rule : {"min", "1se"}
+        The best mean, of equals the first; or the first within one standard error of it (Breiman,
+        Friedman, Olshen, Stone, Classification and Regression Trees, 1984, section 3.4.3).
+    """
+    scored = shares > 0
+    scores, shares = scores[:, scored], shares[scored]
+    means = scores @ (shares / shares.sum())
+    best = int(np.argmax(means))
+    if rule == "min" or scores.shape[1] < 2:
+        return best
+    error = float(np.std(scores[best], ddof=1)) / np.sqrt(scores.shape[1])
+    return int(np.argmax(means >= means[best] - error))

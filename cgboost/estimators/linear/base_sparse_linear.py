@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import os
+import time
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -54,10 +55,12 @@ from cgboost.estimators.linear.scaling import (
     in_units,
     unit_of,
 )
+from cgboost.estimators.linear.summary import LinearSummary
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.resuming import RunRecord
 from cgboost.losses import Loss
 from cgboost.masters import FreeColumns
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.penalties import L1, ElasticNet, Penalty
 from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from cgboost.pricing.univariate.matrices import BlockFeatures, matrix_of
@@ -117,6 +120,19 @@ class LinearOutputs(RowReader):
         if 2 * len(used) < coef.shape[1]:  # gathering columns costs less than multiplying by 0
             rows, coef = rows[:, used], coef[:, used]
         return np.asarray(rows @ coef.T, dtype=np.float64) + np.atleast_1d(self.intercept_)
+
+    def summary(self) -> LinearSummary:
+        """The features in the model with their coefficients, the certificate, what was assumed.
+
+        It prints; ``to_frame()`` is a frame of pandas, ``to_latex()`` a table for LaTeX. Standard
+        errors it has none: :func:`cgboost.inspection.stability` shows how far coefficients vary.
+        """
+        check_is_fitted(self, "coef_")
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.n_features_in_)]
+        model: Any = getattr(self, "model_", self)
+        return LinearSummary.of(model, type(self).__name__, [str(name) for name in names])
 
     def sparsify(self) -> Self:
         """Convert ``coef_`` to a sparse matrix (CSR), as in scikit-learn's linear models."""
@@ -370,6 +386,35 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         limits = self.columns_per_round, self.max_columns, self.time_limit
         watched = bool(self.callbacks or self.verbose or self.early_stopping)
         return watched or any(limit is not None for limit in limits)
+
+    def _with_chosen_strength(self) -> Self:
+        """A copy whose α is the one that the fit has used."""
+        own = copy.copy(self)
+        if getattr(own, "alpha", 0.0) is None:
+            own.alpha = self.alpha_  # type: ignore[attr-defined]
+        return own
+
+    def _fitted_near(self, rows: TrainingRows, start: tuple[Vector, Vector]) -> Self:
+        """A model of other rows, from the coefficients and intercepts of a similar one.
+
+        The features of a piecewise linear loss are a start, and where its rows will be; of a smooth
+        loss few features are solved at once, in less time.
+        """
+        model = copy.copy(self)
+        pool = model._pool(rows)
+        plan, unit = model._certified(pool, rows), model._scaling.unit
+        if type(plan) is Certified and plan.objectives[0].program == "lp" and not len(self._free):
+            carried = {}
+            for run, (coef, intercept) in enumerate(zip(*start, strict=True)):
+                used = np.flatnonzero(coef)
+                columns = pool.columns([0] * len(used), used.tolist())
+                offset = (float(intercept) + float(coef[used] @ pool.centres[used])) / unit
+                if not self.fit_intercept:
+                    offset = 0.0
+                carried[run] = WarmStart(columns, coef[used] * pool.scales[used] / unit, offset)
+            plan = replace(plan, carried=carried)
+        model._keep(plan, model._solve(plan, model._watch(None, time.perf_counter())), rows)
+        return model
 
     def _points_along(
         self,

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.base_ensemble import Wording
-from cgboost.estimators.common.fitted_runs import unchanged_on_failure
+from cgboost.estimators.common.fitted_runs import unchanged_on_failure, with_names
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMixin
 from cgboost.estimators.common.targets import Labels
 from cgboost.estimators.common.training_rows import TrainingRows, is_source
@@ -104,6 +104,7 @@ class BaseLinear(LinearOutputs):
         model._speaking_as(None)
         if hasattr(self, "feature_names_in_"):
             model.feature_names_in_ = self.feature_names_in_
+            model.columns_ = with_names(model.columns_, model)
         self.model_ = model
         self.coef_, self.intercept_ = model.coef_, model.intercept_
         self.objective_, self.dual_bound_ = price * model.objective_, price * model.dual_bound_

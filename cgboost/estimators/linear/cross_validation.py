@@ -17,7 +17,7 @@ from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.base_ensemble import Wording
 from cgboost.estimators.common.certified import RegularizationPath, model_of
 from cgboost.estimators.common.parameters import TradeOff, check_choice
-from cgboost.estimators.common.scoring import scorers_of
+from cgboost.estimators.common.scoring import Rule, chosen, scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
 from cgboost.estimators.linear.base_sparse_linear import PenaltyName
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
@@ -34,30 +34,20 @@ Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 @dataclass(eq=False, repr=False)
-class SelectsStrength(BaseLinear):
-    """A path in every fold, the strength with the best mean score, and a fit to all rows."""
+class OverFolds(BaseLinear):
+    """A linear model that is also fitted without the rows of each fold."""
 
-    loss: Any = field(default=None, kw_only=True)
-    penalty: PenaltyName | L1 | ElasticNet = field(default="l1", kw_only=True)
-    l1_ratio: float = field(default=0.5, kw_only=True)
     penalty_weights: ArrayLike | None = field(default=None, kw_only=True)
     positive: bool = field(default=False, kw_only=True)
-    fit_intercept: bool = field(default=True, kw_only=True)
     standardize: bool = field(default=False, kw_only=True)
-    eps: float = field(default=1e-3, kw_only=True)
     cv: Any = field(default=None, kw_only=True)
     n_jobs: int | None = field(default=None, kw_only=True)
-    scoring: Any = field(default=None, kw_only=True)
-    rule: Literal["min", "1se"] = field(default="min", kw_only=True)
     columns_per_round: int | None = field(default=None, kw_only=True)
     max_columns: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)
     time_limit: float | None = field(default=None, kw_only=True)
-    solver: str = field(default="auto", kw_only=True)
-    solver_options: Mapping[str, Any] | None = field(default=None, kw_only=True)
     verbose: int = field(default=0, kw_only=True)
 
-    _strength: ClassVar[Literal["alpha", "C"]]
     _groups: ClassVar[Any] = None
 
     def fit(
@@ -67,7 +57,9 @@ class SelectsStrength(BaseLinear):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
-        """Choose by cross-validation, then fit all rows. A fit that fails changes nothing.
+        """Fit the model without the rows of each fold, and to all rows.
+
+        A fit that fails changes nothing.
 
         Parameters
         ----------
@@ -95,6 +87,37 @@ class SelectsStrength(BaseLinear):
         finally:
             del self._groups
 
+    def _model(self, **own: Any) -> Any:
+        """The linear model of these parameters."""
+        known, mine = self._kind._get_param_names(), self.get_params(deep=False)
+        shared = {name: mine[name] for name in known if name in mine and name != "scoring"}
+        return self._kind(**shared | own)._speaking_as(self._wording)
+
+    def _folds(self, y: NDArray[Any]) -> Any:
+        """The splitter; its folds have no more parts than there are rows, or rows of a class."""
+        stratified, cv = self._kind is SparseLinearClassifier, self.cv
+        if cv is None:
+            most = np.unique(y, return_counts=True)[1].max() if stratified else len(y)
+            cv = max(2, min(FOLDS, int(most)))
+        return check_cv(cv, y, classifier=stratified)
+
+
+@dataclass(eq=False, repr=False)
+class SelectsStrength(OverFolds):
+    """A path in every fold, the strength with the best mean score, and a fit to all rows."""
+
+    loss: Any = field(default=None, kw_only=True)
+    penalty: PenaltyName | L1 | ElasticNet = field(default="l1", kw_only=True)
+    l1_ratio: float = field(default=0.5, kw_only=True)
+    fit_intercept: bool = field(default=True, kw_only=True)
+    eps: float = field(default=1e-3, kw_only=True)
+    scoring: Any = field(default=None, kw_only=True)
+    rule: Rule = field(default="min", kw_only=True)
+    solver: str = field(default="auto", kw_only=True)
+    solver_options: Mapping[str, Any] | None = field(default=None, kw_only=True)
+
+    _strength: ClassVar[Literal["alpha", "C"]]
+
     @abstractmethod
     def _grid(self) -> tuple[Any, Any]:
         """The parameters that say which values there are: given ones, and how many."""
@@ -103,12 +126,6 @@ class SelectsStrength(BaseLinear):
         check_choice("rule", self.rule, ("min", "1se"))
         if len(scorers_of(self.scoring)) > 1:
             raise ValueError(f"scoring must be one score, by which to choose, got {self.scoring!r}")
-
-    def _model(self, **own: Any) -> Any:
-        """The sparse linear model of these parameters."""
-        known, mine = self._kind._get_param_names(), self.get_params(deep=False)
-        shared = {name: mine[name] for name in known if name in mine and name != "scoring"}
-        return self._kind(**shared | own)._speaking_as(self._wording)
 
     @property
     def _wording(self) -> Wording:
@@ -137,14 +154,6 @@ class SelectsStrength(BaseLinear):
         setattr(self, f"{name}_", float(values[number]))
         self.scores_ = scores
         self._take(self._model(**{name: float(values[number])}), X, y, weights)
-
-    def _folds(self, y: NDArray[Any]) -> Any:
-        """The splitter; its folds have no more parts than there are rows, or rows of a class."""
-        stratified, cv = self._kind is SparseLinearClassifier, self.cv
-        if cv is None:
-            most = np.unique(y, return_counts=True)[1].max() if stratified else len(y)
-            cv = max(2, min(FOLDS, int(most)))
-        return check_cv(cv, y, classifier=stratified)
 
     def _values(self, X: Matrix, y: NDArray[Any], weights: Vector) -> Vector:
         """The values that are tried, the same in every fold."""
@@ -192,29 +201,6 @@ def _scores_of_fold(
     path = self._model(verbose=0).path(X[train], y[train], values, sample_weight=weights[train])
     scores = self._scores(path, X[held], y[held], weights[held])
     return scores, float(weights[held].sum())
-
-
-def chosen(scores: Vector, shares: Vector, rule: Literal["min", "1se"]) -> int:
-    """The number of the value to choose.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_values, n_folds)
-        Greater is better, the simplest model first.
-    shares : ndarray of shape (n_folds,)
-        Weights of the folds; one of 0 has no scores.
-    rule : {"min", "1se"}
-        The best mean, of equals the first; or the first within one standard error of it (Breiman,
-        Friedman, Olshen, Stone, Classification and Regression Trees, 1984, section 3.4.3).
-    """
-    scored = shares > 0
-    scores, shares = scores[:, scored], shares[scored]
-    means = scores @ (shares / shares.sum())
-    best = int(np.argmax(means))
-    if rule == "min" or scores.shape[1] < 2:
-        return best
-    error = float(np.std(scores[best], ddof=1)) / np.sqrt(scores.shape[1])
-    return int(np.argmax(means >= means[best] - error))
 
 
 @dataclass(eq=False, repr=False)

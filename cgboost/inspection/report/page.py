@@ -237,7 +237,8 @@ def _columns(model: Any, drawn: list[Picture]) -> dict[str, Any] | None:
         return None
     names = getattr(model, "feature_names_in_", None)
     if names is not None and np.asarray(columns.get("feature", "")).dtype.kind in "iu":
-        columns = columns | {"feature": np.asarray(names)[columns["feature"]]}
+        named = {"feature": np.asarray(names)[columns["feature"]]}
+        columns = {name: own for name, own in (columns | named).items() if name != "name"}
     sizes, words = np.abs(columns["coefficient"]), "largest |coefficient| first"
     deviations = vars(model).get("_deviations")
     if deviations is not None:

@@ -22,6 +22,7 @@ Biometrika 97, 2010, have the constraints).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -78,8 +79,8 @@ class NoncrossingVariables(BoxVariables):
 
 
 @dataclass(frozen=True)
-class NoncrossingLoss(SupportVectorLoss):
-    """Pinball losses of several outputs, and the exact penalty of their crossings.
+class QuantilesLoss(SupportVectorLoss):
+    """Pinball losses of several outputs; who uses them keeps these apart.
 
     Attributes
     ----------
@@ -90,7 +91,7 @@ class NoncrossingLoss(SupportVectorLoss):
     quantiles: Vector = field(default_factory=lambda: np.full(1, 0.5))
 
     @classmethod
-    def of(cls, target: Vector, cost: Vector, quantiles: Vector) -> NoncrossingLoss:
+    def of(cls, target: Vector, cost: Vector, quantiles: Vector) -> Self:
         """The loss of training rows.
 
         Parameters
@@ -126,6 +127,15 @@ class NoncrossingLoss(SupportVectorLoss):
         below = np.cumsum(self.quantiles)[:-1]
         above = np.cumsum((1.0 - self.quantiles)[::-1])[-2::-1]
         return float(self.cost.sum()) * np.minimum(below, above)
+
+    def feasible(self, response: Vector, *, balanced: bool) -> Vector:
+        """The response as it is: restricted problems answer with feasible ones."""
+        return response
+
+
+@dataclass(frozen=True)
+class NoncrossingLoss(QuantilesLoss):
+    """Pinball losses of several outputs, and the exact penalty of their crossings."""
 
     @cached_property
     def variables(self) -> NoncrossingVariables:
@@ -174,15 +184,8 @@ class NoncrossingLoss(SupportVectorLoss):
         moved -= np.bincount(row + variables.n_rows, multipliers, minlength=self.n_rows)
         return r.ravel() - moved
 
-    def feasible(self, response: Vector, *, balanced: bool) -> Vector:
-        """The response as it is: :meth:`balanced_response` makes feasible ones."""
-        return response
-
     def uncrossed(self, output: Vector, intercept: Vector) -> Vector:
         """Offsets so much further apart that no outputs cross on rows that cost anything.
-
-        The middle output stays, those above it are raised and those below it lowered, each by no
-        more than it takes.
 
         Parameters
         ----------
@@ -195,11 +198,24 @@ class NoncrossingLoss(SupportVectorLoss):
         ndarray of shape (n_outputs,)
         """
         outputs = output.reshape(self.n_outputs, -1)[:, self.cost > 0]
-        least = np.min(np.diff(outputs, axis=0), axis=1, initial=np.inf)
-        middle = (self.n_outputs - 1) // 2
-        shift = np.zeros(self.n_outputs)
-        for k in range(middle, self.n_outputs - 1):
-            shift[k + 1] = max(0.0, shift[k] - least[k])
-        for k in range(middle - 1, -1, -1):
-            shift[k] = min(0.0, shift[k + 1] + least[k])
-        return intercept + shift
+        return apart(intercept, np.min(np.diff(outputs, axis=0), axis=1, initial=np.inf))
+
+
+def apart(offsets: Vector, least: Vector) -> Vector:
+    """Offsets so much further apart that no difference of neighbouring outputs is below 0.
+
+    The middle output stays, those above it are raised and those below it lowered, each by no more
+    than it takes.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (n_outputs,)
+    least : ndarray of shape (n_outputs − 1,)
+        The least difference of each output and the next, with these offsets.
+    """
+    middle, shift = (len(offsets) - 1) // 2, np.zeros(len(offsets))
+    for k in range(middle, len(offsets) - 1):
+        shift[k + 1] = max(0.0, shift[k] - least[k])
+    for k in range(middle - 1, -1, -1):
+        shift[k] = min(0.0, shift[k + 1] + least[k])
+    return offsets + shift

@@ -152,6 +152,22 @@ def test_cross_validation_chooses_the_round_of_the_lowest_error() -> None:
     assert model.n_iter_ == 1 + np.argmin(errors) < 60
 
 
+def test_one_standard_error_is_worth_fewer_rounds() -> None:
+    """rule="1se": the first round whose mean error is within one standard error of the least."""
+    X, y = DATA["wide"]
+    folds = KFold(4, shuffle=True, random_state=0)
+    settings = {"n_estimators": 60, "learning_rate": 0.3}
+    model = L2BoostRegressor(criterion="cv", rule="1se", cv=folds, **settings).fit(X, y)
+    errors = np.zeros((60, 4))
+    for k, (train, test) in enumerate(folds.split(X)):
+        fold = L2BoostRegressor(**settings).fit(X[train], y[train])
+        errors[:, k] = [np.mean((y[test] - f) ** 2) for f in fold.staged_predict(X[test])]
+    means, best = errors.mean(axis=1), errors.mean(axis=1).argmin()
+    enough = means[best] + errors[best].std(ddof=1) / 2.0
+    assert model.n_iter_ == 1 + np.argmax(means <= enough) < 1 + best
+    np.testing.assert_allclose(model.criterion_, means)
+
+
 def test_a_fold_that_ends_early_keeps_its_last_error() -> None:
     """Where the training rows of a fold have one feature only, one step is all there is to do."""
     rng = np.random.default_rng(0)

@@ -112,7 +112,8 @@ UNITS: dict[str, Callable[[float, float], Any]] = {
     "quantile": lambda x, y: SparseLinearRegressor(alpha=0.1 * x),
     "squared": lambda x, y: SparseLinearRegressor(loss="squared_error", alpha=0.1 * x * y),
     "quantiles": lambda x, y: MultiQuantileRegressor(alpha=0.05 * x),
-    "joint": lambda x, y: MultiQuantileRegressor(alpha=0.05 * x, noncrossing=True),
+    "joint": lambda x, y: MultiQuantileRegressor(alpha=0.05 * x, noncrossing="rows"),
+    "box": lambda x, y: MultiQuantileRegressor(alpha=0.05 * x, noncrossing="box"),
 }
 """Models of features in units of x and targets in units of y."""
 
@@ -127,7 +128,7 @@ def test_units_of_y_and_of_features_do_not_matter(name: str, unit: float) -> Non
         np.testing.assert_allclose(model.coef_ * x / y, expected.coef_, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(model.predict(X * x) / y, expected.predict(X), rtol=1e-4)
         assert model.gap_ <= 1e-6
-    if name not in ("quantiles", "joint"):
+    if name not in ("quantiles", "joint", "box"):
         loss = expected.loss
         expected = SparseLinearRegressor(loss=loss).fit(X, Y).alpha_
         found = SparseLinearRegressor(loss=loss).fit(X * unit, Y).alpha_ / unit

@@ -34,9 +34,9 @@ def rows(seed: int, n_rows: int = 60, n_features: int = 20) -> tuple[np.ndarray,
 
 
 def optimum(
-    X: np.ndarray, y: np.ndarray, alpha: float, weights: np.ndarray, own: np.ndarray, **how: bool
+    X: np.ndarray, y: np.ndarray, alpha: float, weights: np.ndarray, own: np.ndarray, **how: Any
 ) -> float:
-    """The optimum of the joint problem by CVXPY."""
+    """The optimum of the joint problem by CVXPY, in the box as Bondell, Reich and Wang have it."""
     counts, cost = weights > 0, weights / weights.sum()
     beta = cp.Variable((X.shape[1], len(QUANTILES)), nonneg=how.get("positive", False))
     b = cp.Variable(len(QUANTILES))
@@ -45,14 +45,30 @@ def optimum(
     for q, f in zip(QUANTILES, outputs, strict=True):
         value += cost @ Quantile(q).to_cvxpy(y, f)
     constraints: list[Any] = []
-    if how.get("noncrossing", True):
+    if how["noncrossing"] == "rows":
         constraints = [low[counts] <= high[counts] for low, high in itertools.pairwise(outputs)]
+    if how["noncrossing"] == "box":  # with features in [0, 1]: intercepts against negative parts
+        lower, width = X[counts].min(axis=0), np.ptp(X[counts], axis=0)
+        for k in range(len(QUANTILES) - 1):
+            slopes = beta[:, k + 1] - beta[:, k]
+            at_lower = b[k + 1] - b[k] + lower @ slopes
+            constraints.append(at_lower >= cp.sum(cp.neg(cp.multiply(width, slopes))))
     return least(value, constraints)
 
 
-@pytest.mark.parametrize("noncrossing", [True, False])
+def worst_crossing(model: MultiQuantileRegressor, X: np.ndarray, count: int = 20_000) -> float:
+    """The least difference of neighbouring quantiles at corners and points of the box of rows."""
+    rng = np.random.default_rng(0)
+    low, high = X.min(axis=0), X.max(axis=0)
+    corners = np.where(rng.random((count, X.shape[1])) < 0.5, low, high)
+    worst = np.where(np.diff(model.coef_, axis=0) < 0, high, low)  # one for each pair of neighbours
+    points = np.vstack([corners, rng.uniform(low, high, corners.shape), worst])
+    return float(np.diff(model.predict(points), axis=1).min())
+
+
+@pytest.mark.parametrize("noncrossing", ["box", "rows", False])
 @pytest.mark.parametrize("seed", range(8))
-def test_it_has_the_optimum_of_the_joint_problem(seed: int, noncrossing: bool) -> None:
+def test_it_has_the_optimum_of_the_joint_problem(seed: int, noncrossing: str | bool) -> None:
     """Objective as CVXPY's and the bound below it, with weights, signs, sparse X and ties."""
     X, y = rows(seed, n_features=80 if seed % 4 == 3 else 20)
     rng = np.random.default_rng(seed)
@@ -83,6 +99,8 @@ def test_it_has_the_optimum_of_the_joint_problem(seed: int, noncrossing: bool) -
     assert model.objective_ == pytest.approx(charged, rel=1e-9)
     if noncrossing:
         assert np.diff(predicted[weights > 0], axis=1).min() >= -1e-9 * np.abs(y).max()
+    if noncrossing == "box":
+        assert worst_crossing(model, X[weights > 0]) >= -1e-9 * np.abs(y).max()
     if positive:
         assert model.coef_.min() >= 0
 
@@ -105,7 +123,7 @@ def test_separate_fits_are_those_of_the_regressor_of_one_quantile() -> None:
 def test_a_quantile_without_features_may_be_off_that_of_y() -> None:
     """Its intercept stays where others with features do not cross it."""
     X, y = rows(21)
-    model = MultiQuantileRegressor(QUANTILES, noncrossing=True).fit(X, y)
+    model = MultiQuantileRegressor(QUANTILES, noncrossing="rows").fit(X, y)
     model.set_params(alpha=0.5 * model.alpha_max_).fit(X, y)
     assert not model.coef_[0].any()
     assert model.coef_[1:].any()
@@ -116,19 +134,20 @@ def test_a_quantile_without_features_may_be_off_that_of_y() -> None:
 def test_largest_alpha() -> None:
     """From alpha_max_ on no quantile has a feature, a little below one has."""
     X, y = rows(23)
-    for noncrossing in (True, False):
+    for noncrossing in ("box", "rows", False):
         model = MultiQuantileRegressor(QUANTILES, noncrossing=noncrossing).fit(X, y)
         most = model.alpha_max_
         with pytest.warns(TrivialModelWarning):
             model.set_params(alpha=1.001 * most).fit(X, y)
         assert not model.coef_.any()
         np.testing.assert_allclose(model.intercept_, np.quantile(y, QUANTILES), atol=0.2 * y.std())
-    model = MultiQuantileRegressor(QUANTILES, alpha=0.99 * most, noncrossing=True).fit(X, y)
-    assert model.coef_.any()
+    for noncrossing in ("box", "rows"):
+        model = MultiQuantileRegressor(QUANTILES, alpha=0.99 * most, noncrossing=noncrossing)
+        assert model.fit(X, y).coef_.any()
 
 
-@pytest.mark.parametrize("noncrossing", [True, False])
-def test_alpha_of_none_follows_the_level_of_noise(noncrossing: bool) -> None:
+@pytest.mark.parametrize("noncrossing", ["box", "rows", False])
+def test_alpha_of_none_follows_the_level_of_noise(noncrossing: str | bool) -> None:
     """alpha_ is the largest of those of single quantiles."""
     X, y = rows(31, n_rows=300)
     model = MultiQuantileRegressor(QUANTILES, noncrossing=noncrossing).fit(X, y)
@@ -169,8 +188,8 @@ def test_the_score_is_the_mean_of_d2() -> None:
     )
 
 
-@pytest.mark.parametrize("noncrossing", [True, False])
-def test_scores_of_rounds_are_mean_pinball_losses(noncrossing: bool) -> None:
+@pytest.mark.parametrize("noncrossing", ["box", "rows", False])
+def test_scores_of_rounds_are_mean_pinball_losses(noncrossing: str | bool) -> None:
     """Of all quantiles together, or of each; stages end with the model; scorers see each round."""
     X, y = rows(26)
     model = MultiQuantileRegressor(
@@ -206,21 +225,24 @@ def test_neighbours_begin_with_each_others_features() -> None:
     assert (first[1:] > 0).all()
 
 
-def test_max_columns_leave_a_model_that_does_not_cross() -> None:
-    """Cut short, the model is still feasible, and its gap known."""
+@pytest.mark.parametrize("noncrossing", ["box", "rows"])
+def test_max_columns_leave_a_model_that_does_not_cross(noncrossing: str) -> None:
+    """Cut short, the model is still feasible, and its gap known; a feature counts K times."""
     X, y = rows(29)
-    model = MultiQuantileRegressor(QUANTILES, alpha=0.01, noncrossing=True, max_columns=6)
+    model = MultiQuantileRegressor(QUANTILES, alpha=0.01, noncrossing=noncrossing, max_columns=6)
     model.fit(X, y)
+    assert model.history_["columns"].max() == (4 if noncrossing == "box" else 6)
     assert model.stop_reason_ == "max_columns"
     assert 1e-6 < model.gap_ < 1.0
     assert np.diff(model.predict(X), axis=1).min() >= -1e-9 * np.abs(y).max()
 
 
-@pytest.mark.parametrize("noncrossing", [False, True])
-def test_a_source_of_blocks_has_the_model_of_its_rows(noncrossing: bool) -> None:
+@pytest.mark.parametrize("noncrossing", ["box", "rows", False])
+def test_a_source_of_blocks_has_the_model_of_its_rows(noncrossing: str | bool) -> None:
     """Blocks give the coefficients and the bound of their rows together, as do paths."""
     X, y = rows(7)
-    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    least = 1 if noncrossing == "box" else 0  # the box of a source is that of all of its rows
+    weights = np.random.default_rng(0).integers(least, 3, len(y)).astype(float)
     model = MultiQuantileRegressor(alpha=0.05, noncrossing=noncrossing, standardize=True)
     whole = clone(model).fit(X, y, sample_weight=weights)
     blocks = clone(model).fit(Source(X, y, weights))
@@ -228,3 +250,61 @@ def test_a_source_of_blocks_has_the_model_of_its_rows(noncrossing: bool) -> None
     assert blocks.dual_bound_ == pytest.approx(whole.dual_bound_)
     (one,) = model.path(Source(X, y, weights), alphas=[0.05])
     np.testing.assert_allclose(one.coef_, whole.coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_point_of_the_box_is_crossed_with_few_rows_for_each_feature(seed: int) -> None:
+    """At 200 × 5, where every eighth new row crossed, and with alpha from 0 on; as CVXPY's."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 5)) + 100.0 * (seed % 2)
+    y = 1e3 * (seed % 3) + X[:, 0] + (0.3 + np.abs(X[:, 1])) * rng.normal(size=len(X))
+    alpha, own = [0.0, 1e-3, 0.05][seed % 3], rng.integers(0, 2, 5).astype(float)
+    model = MultiQuantileRegressor(QUANTILES, alpha=alpha, noncrossing=True, penalty_weights=own)
+    model.fit(X, y)
+    best = optimum(X, y, alpha, np.ones(len(y)), own, noncrossing="box")
+    assert model.objective_ == pytest.approx(best, rel=1e-6)
+    assert best * (1 - 1e-6) <= model.dual_bound_ <= best * (1 + 1e-7)
+    assert worst_crossing(model, X, 5000) >= -1e-9 * np.ptp(y)
+
+
+def test_in_box_says_which_rows_may_cross() -> None:
+    """Training rows are in the box, a row with one feature outside is not; sparse rows too."""
+    X, y = rows(33)
+    model = MultiQuantileRegressor(alpha=0.05, noncrossing="box").fit(X, y)
+    assert model.in_box(X).all()
+    outside = X.copy()
+    outside[3, 2] = 1.01 * X[:, 2].max()
+    for given in (outside, sparse.csr_matrix(outside)):
+        assert np.flatnonzero(~model.in_box(given)).tolist() == [3]
+    with pytest.raises(AttributeError, match="needs a model with noncrossing='box', got 'rows'"):
+        MultiQuantileRegressor(alpha=0.05, noncrossing="rows").fit(X, y).in_box(X)
+
+
+def test_a_path_of_models_in_the_box_is_that_of_single_fits() -> None:
+    """Warm starts change no objective, and no point of the box is crossed."""
+    X, y = rows(34)
+    path = MultiQuantileRegressor(QUANTILES, noncrossing="box").path(X, y, [0.2, 0.05, 0.01])
+    for model in path:
+        assert model.objective_ == pytest.approx(clone(model).fit(X, y).objective_, rel=1e-6)
+        assert worst_crossing(model, X, 1000) >= -1e-9 * np.ptp(y)
+
+
+@pytest.mark.parametrize("n_rows", [2, 15, 60])
+def test_features_that_depend_on_each_other_need_no_penalty(n_rows: int) -> None:
+    """With alpha=0 repeated features, and fewer rows than features, have CVXPY's optimum."""
+    X, y = rows(35, n_rows=n_rows, n_features=8)
+    X, own = np.hstack([X, X]), np.zeros(16)
+    model = MultiQuantileRegressor(QUANTILES, alpha=0.0, noncrossing="box", tol=1e-5).fit(X, y)
+    best = optimum(X, y, 0.0, np.ones(n_rows), own, noncrossing="box")
+    assert model.objective_ == pytest.approx(best, rel=1e-6, abs=1e-6)
+    assert model.gap_ <= 1e-5
+    assert worst_crossing(model, X, 1000) >= -1e-9 * np.ptp(y)
+
+
+def test_no_coefficient_is_rounding_where_none_is_worth_its_price() -> None:
+    """Far above alpha_max_ all are 0, not small."""
+    X, y = rows(36)
+    model = MultiQuantileRegressor(QUANTILES, alpha=1.0, noncrossing="box").fit(X, y)
+    with pytest.warns(TrivialModelWarning):
+        model.set_params(alpha=10.0 * model.alpha_max_).fit(X, y)
+    assert not model.coef_.any()

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, is_classifier
 
 import cgboost
 from cgboost import RBF, CGBoostClassifier, KernelLibrary, Linear
+from cgboost.estimators.linear.composed import BaseLinear
 
 NASTY = '<b>&"$x$'
 """A name that HTML and formulas would take for something else."""
@@ -33,6 +34,7 @@ ESTIMATORS = [
     if isinstance(kind := getattr(cgboost, name), type)
     and issubclass(kind, BaseEstimator)
     and hasattr(kind, "report")
+    and not issubclass(kind, BaseLinear)  # which reports its model_, as those of cgboost.linear do
 ]
 SEVERAL = [name for name in ESTIMATORS if is_classifier(getattr(cgboost, name)())]
 CASES = [*((name, 2) for name in ESTIMATORS), *((name, 3) for name in SEVERAL)]
