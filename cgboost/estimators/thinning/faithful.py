@@ -30,13 +30,17 @@ from cgboost.estimators.thinning.leaf_boxes import LeafBoxes
 Outputs = NDArray[np.float64]
 Status = Literal["proven", "not proven"]
 
-TIE = 1e-8
+TIE = 2e-7
 """A class that leads by less, as a share of all weights, does not lead: the first one of those that
-are tied is decided for, as argmax does. It is far above the rounding of a sum of probabilities, and
-a hundredfold of HiGHS's tolerance in the rows of the integer program."""
+are tied is decided for, as argmax does. What a thinned model makes of its members' outputs, which
+are float32, differs from the sum in float64 by 6e-8 at most."""
+
+ROUNDING = 1e-7
+"""A thinned model that is faithful takes scores for tied that differ by less: more than rounding
+makes of equal ones, and less than is left of TIE."""
 
 SCALE = 1e4
-"""Of those rows: TIE is then 1e-4, against feasibility to 1e-7."""
+"""Of the rows of the ensemble in the integer program: TIE is then 2e-3, against 1e-7."""
 
 LEAD = 1.0
 """The lead asked of the class that is decided for."""
@@ -47,16 +51,14 @@ is between this and 0 is left for the tolerances."""
 
 MOST_WEIGHT = 1e6
 """A proof needs weights with this sum at most. HiGHS's tolerance (1e-7) and the rounding of outputs
-to float32 (6e-8) then change a lead by 0.1 and 0.06 at most, less than PROVEN_LEAD."""
+to float32 (6e-8) then change a lead by 0.1 and 0.06 at most, and ROUNDING is a lead of 0.1:
+together less than PROVEN_LEAD."""
 
 SMALL = 1e-9
 """A weight that is smaller, relative to the largest, is 0: rounding of the simplex method."""
 
 SATISFIED = 1e-6
 """A lead that is smaller than asked for by less is as asked for."""
-
-FEW_CELLS = 20_000
-"""Where the grid has so many cells at most, all of them are rows of the program."""
 
 PAIRS = 3000
 """Pairs of cells between which the ensemble changes its mind, in a round at the beginning."""
@@ -65,7 +67,8 @@ FEW_NEW = 1.05
 """Rounds of pairs end with the first that does not bring so many times the cells there were."""
 
 MOST_ENTRIES = 20_000_000
-"""Entries of the rows at the beginning, 160 MB: of large ensembles fewer pairs are taken."""
+"""Outputs of trees in the rows at the beginning, 160 MB. Where those in all cells of the grid are
+fewer, all cells are rows, and the linear program is the proof; else so many pairs are taken."""
 
 ROWS_AT_ONCE = 300
 """Violated rows that enter the program in one step."""
@@ -330,7 +333,9 @@ def faithful_weights(
     end = np.inf if time_limit is None else time.monotonic() + time_limit
     margins = HardMargins(boxes, own, "highs" if solver == "auto" else solver, solver_options)
     margins.add(cells)
-    whole, calls, complete = merged(boxes, own), 0, on_rows or boxes.n_cells <= FEW_CELLS
+    whole, calls = merged(boxes, own), 0
+    entries = boxes.n_cells * len(own) * boxes.values.shape[1]
+    complete = on_rows or entries <= MOST_ENTRIES
     objective, bound = np.inf, -np.inf
     if not on_rows and complete:
         margins.add(boxes.all_cells())
@@ -369,10 +374,11 @@ def faithful_weights(
                 continue
             proven += cell is None
             if cell is not None:
-                found += [cell[None], boxes.neighbours(cell)]
+                near = np.vstack([cell, boxes.neighbours(cell)])
+                found.append(margins.violated(near, weights))
         if proven == len(pairs):
             return answer(weights)
-        wrong = margins.violated(np.concatenate(found), weights) if found else margins.cells[:0]
+        wrong = np.concatenate([margins.cells[:0], *found])
         if not len(wrong):
             return answer(
                 weights,

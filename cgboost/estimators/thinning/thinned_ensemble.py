@@ -184,7 +184,7 @@ class ThinnedEnsemble(ThinnedModel):
     converged_ : bool
     faithful_ : {"proven", "not proven"} or None
         Whether no decision is changed where ``faithful`` asks for that. A class that leads by less
-        than 1e-8 of all weights counts as tied, and the first one is decided for. "proven" rests on
+        than 2e-7 of all weights counts as tied, and the first one is decided for. "proven" rests on
         integer programs that HiGHS finds infeasible although they ask for less than half of the
         lead that was asked for (of the order of 1e6 times its tolerance); on the rows and on small
         grids, every decision was compared.
@@ -458,9 +458,8 @@ class ThinnedEnsemble(ThinnedModel):
         self.leaf_values_, self.leaf_gap_ = "keep", np.nan
         if not self.converged_:
             warn_caller(
-                f"faithful={self.faithful!r} is not proven: {own.message}. In no cell that "
-                "was found it decides otherwise; with a larger time_limit, or faithful='rows', it may "
-                "be proven"
+                f"faithful={self.faithful!r} is not proven: {own.message}. In no cell that was "
+                "found it decides otherwise; with a larger time_limit it may be proven"
                 f"{see('stopped-early')}",
                 ConvergenceWarning,
             )
