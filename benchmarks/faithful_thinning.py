@@ -144,8 +144,8 @@ def main() -> None:
         fipe=0.0,
         to=None,
     )
-    head = "data,ensemble,members,faithful,status,kept,calls,differ,test_rows,cpu_seconds"
-    lines = [[*head.split(","), "fipe_kept", "fipe_calls", "fipe_cpu_seconds"]]
+    head = "data,ensemble,of,faithful,status,kept,integer programs,test rows changed,of them,CPU s"
+    lines: list[list[Any]] = [[*head.split(","), "FIPE keeps", "its calls", "its CPU s"]]
     print(",".join(lines[0]))
     for name in given.data:
         rows = rows_of(name, bool(given.fipe))

@@ -14,6 +14,7 @@ tree ensembles* (AAAI 2025).
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -35,7 +36,7 @@ TIE = 2e-7
 are tied is decided for, as argmax does. What a thinned model makes of its members' outputs, which
 are float32, differs from the sum in float64 by 6e-8 at most."""
 
-ROUNDING = 1e-7
+TIED_SCORES = 1e-7
 """A thinned model that is faithful takes scores for tied that differ by less: more than rounding
 makes of equal ones, and less than is left of TIE."""
 
@@ -51,29 +52,29 @@ is between this and 0 is left for the tolerances."""
 
 MOST_WEIGHT = 1e6
 """A proof needs weights with this sum at most. HiGHS's tolerance (1e-7) and the rounding of outputs
-to float32 (6e-8) then change a lead by 0.1 and 0.06 at most, and ROUNDING is a lead of 0.1:
+to float32 (6e-8) then change a lead by 0.1 and 0.06 at most, and TIED_SCORES is a lead of 0.1:
 together less than PROVEN_LEAD."""
 
-SMALL = 1e-9
+NO_WEIGHT = 1e-9
 """A weight that is smaller, relative to the largest, is 0: rounding of the simplex method."""
 
 SATISFIED = 1e-6
 """A lead that is smaller than asked for by less is as asked for."""
 
-PAIRS = 3000
+PAIRS_OF_CELLS = 3000
 """Pairs of cells between which the ensemble changes its mind, in a round at the beginning."""
 
 FEW_NEW = 1.05
 """Rounds of pairs end with the first that does not bring so many times the cells there were."""
 
-MOST_ENTRIES = 20_000_000
+MOST_OUTPUTS = 20_000_000
 """Outputs of trees in the rows at the beginning, 160 MB. Where those in all cells of the grid are
 fewer, all cells are rows, and the linear program is the proof; else so many pairs are taken."""
 
-ROWS_AT_ONCE = 300
+VIOLATED_AT_ONCE = 300
 """Violated rows that enter the program in one step."""
 
-SOLUTIONS, HALFWAY = 4, 0.5
+IMPROVEMENTS, HALFWAY = 4, 0.5
 """An integer program stops at its fourth solution, or where the best one is half as bad as the
 worst possible. Any cell that is decided otherwise is a new row; the worst one is not needed."""
 
@@ -129,25 +130,31 @@ def leads(outputs: Outputs, decided: Indices) -> NDArray[np.float64]:
     return np.asarray((own - outputs).transpose(0, 2, 1)[others])
 
 
-def merged(boxes: LeafBoxes, own: Vector) -> Vector:
+def merged(boxes: LeafBoxes, own: Vector, cells: Indices) -> Vector:
     """The weights of the whole ensemble, with those of equal trees moved to the first of them.
 
     The function stays the same. Of two classes, trees that say the opposite take off each other's.
+    Only trees that say the same, or the opposite, in all the given cells are compared leaf by leaf.
     """
+    said = boxes.outputs(cells)
+    said = np.abs(said - said.mean(axis=2, keepdims=True))
+    seen = [said[:, tree].tobytes() for tree in range(len(own))]
+    often = Counter(seen)
+    weights = np.where([often[one] == 1 for one in seen], own, 0.0)
     net: dict[frozenset[Any], float] = {}
     first: dict[tuple[frozenset[Any], bool], int] = {}
     two = boxes.values.shape[1] == 2
-    for tree, weight in enumerate(own.tolist()):
+    for tree in np.flatnonzero([often[one] > 1 for one in seen]).tolist():
+        weight = float(own[tree])
         key, opposite = boxes.key(tree), boxes.key(tree, -1)
         turned = two and key != opposite and opposite in net
         key = opposite if turned else key
         net[key] = net.get(key, 0.0) + (-weight if turned else weight)
         first.setdefault((key, not turned), tree)
-    weights = np.zeros(len(own))
     for key, weight in net.items():
-        if abs(weight) > SMALL:
+        if abs(weight) > NO_WEIGHT:
             weights[first[key, weight > 0]] = abs(weight)
-    return weights
+    return weights if weights.any() else own  # trees that cancel out decide for the first class
 
 
 class HardMargins:
@@ -197,15 +204,15 @@ class HardMargins:
             If no weights lead everywhere.
         """
         if not self._inside.any():
-            self._enter(np.arange(0, len(self._rows), max(1, len(self._rows) // ROWS_AT_ONCE)))
+            self._enter(np.arange(0, len(self._rows), max(1, len(self._rows) // VIOLATED_AT_ONCE)))
         while True:
             solution = self._session.solve()
             found = self._rows @ solution.x
             wrong = np.flatnonzero((found < LEAD - SATISFIED) & ~self._inside)
             if not len(wrong):
                 break
-            self._enter(wrong[np.argsort(found[wrong])[:ROWS_AT_ONCE]])
-        weights = np.where(solution.x > SMALL * solution.x.max(), solution.x, 0.0)
+            self._enter(wrong[np.argsort(found[wrong])[:VIOLATED_AT_ONCE]])
+        weights = np.where(solution.x > NO_WEIGHT * solution.x.max(), solution.x, 0.0)
         duals = np.maximum(solution.row_duals, 0.0)
         prices = self._entered.T @ duals  # ≤ 1, the cost of a weight, up to rounding
         return weights, LEAD * float(duals.sum()) / max(1.0, float(prices.max()))
@@ -223,7 +230,7 @@ def near_the_boundary(boxes: LeafBoxes, own: Vector, cells: Indices, rng: Any) -
     A way changes one feature after the other, in random order. Bisection finds a step at which the
     decision changes, and the cell within this step.
     """
-    count = min(PAIRS, 1 + MOST_ENTRIES // boxes.values.shape[1] // (12 * len(own)))
+    count = min(PAIRS_OF_CELLS, 1 + MOST_OUTPUTS // boxes.values.shape[1] // (12 * len(own)))
     decided = decisions(boxes.outputs(cells), own)
     start, end = (rng.randint(len(cells), size=count) for _ in range(2))
     differ = decided[start] != decided[end]
@@ -287,7 +294,7 @@ def disagreement(
     )
     options = {
         "mip_feasibility_tolerance": 1e-9,
-        "mip_max_improving_sols": SOLUTIONS,
+        "mip_max_improving_sols": IMPROVEMENTS,
         "mip_rel_gap": HALFWAY,
     }
     try:
@@ -333,9 +340,9 @@ def faithful_weights(
     end = np.inf if time_limit is None else time.monotonic() + time_limit
     margins = HardMargins(boxes, own, "highs" if solver == "auto" else solver, solver_options)
     margins.add(cells)
-    whole, calls = merged(boxes, own), 0
+    whole, calls = merged(boxes, own, cells), 0
     entries = boxes.n_cells * len(own) * boxes.values.shape[1]
-    complete = on_rows or entries <= MOST_ENTRIES
+    complete = on_rows or entries <= MOST_OUTPUTS
     objective, bound = np.inf, -np.inf
     if not on_rows and complete:
         margins.add(boxes.all_cells())

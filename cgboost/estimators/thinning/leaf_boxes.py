@@ -91,8 +91,8 @@ class LeafBoxes:
         floors = [_floors(tree, domain) for tree in trees]
         known: list[set[float]] = [set() for _ in range(domain.X.shape[1])]
         for tree, floor in zip(trees, floors, strict=True):
-            for node in np.flatnonzero(np.isfinite(floor)):
-                known[tree.feature[node]].add(float(floor[node]))
+            for inner in np.flatnonzero(np.isfinite(floor)):
+                known[tree.feature[inner]].add(float(floor[inner]))
         self.thresholds = [np.array(sorted(own)) for own in known]
         counts = [len(own) for own in self.thresholds]
         self.starts: Indices = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
@@ -101,16 +101,18 @@ class LeafBoxes:
         ]
         self.boxes: list[Box] = []
         self._leaf_of, said, owners = [], [], []
+        index = [{value: j for j, value in enumerate(own.tolist())} for own in self.thresholds]
         for number, (tree, floor, own) in enumerate(zip(trees, floors, values, strict=True)):
-            leaf_of = np.full(tree.node_count, -1)
-            for node, leaf, box in _leaves(tree, floor, own, self.thresholds):
+            leaf_of: Indices = np.full(tree.node_count, -1)
+            for node, leaf, box in _leaves(tree, floor, own, index):
                 leaf_of[node] = len(self.boxes)
                 self.boxes.append(box)
                 said.append(own[leaf])
                 owners.append(number)
-            for node in np.flatnonzero(tree.children_left >= 0):  # parents come first
-                if leaf_of[node] >= 0:
-                    leaf_of[[tree.children_left[node], tree.children_right[node]]] = leaf_of[node]
+            for inner in np.flatnonzero(tree.children_left >= 0):  # parents come first
+                if leaf_of[inner] >= 0:
+                    below = [tree.children_left[inner], tree.children_right[inner]]
+                    leaf_of[below] = leaf_of[inner]
             self._leaf_of.append(leaf_of)
         self.values, self.tree_of = np.array(said), np.array(owners)
 
@@ -154,10 +156,10 @@ class LeafBoxes:
     def key(self, tree: int, sign: int = 1) -> frozenset[Any]:
         """What a tree says beyond what all classes have in common: the same key, same function."""
         own = np.flatnonzero(self.tree_of == tree)
-        said = sign * (self.values[own] - self.values[own].mean(axis=1, keepdims=True))
+        said = sign * (self.values[own] - self.values[own].mean(axis=1, keepdims=True)) + 0.0
         return frozenset(
-            (tuple(sorted(self.boxes[leaf].items())), tuple((value + 0.0).tolist()))
-            for leaf, value in zip(own.tolist(), said, strict=True)
+            (frozenset(self.boxes[leaf].items()), tuple(value))
+            for leaf, value in zip(own.tolist(), said.tolist(), strict=True)
         )
 
     @cached_property
@@ -215,41 +217,41 @@ def _floors(tree: Any, domain: Domain) -> Vector:
     return floors
 
 
-def _constant(tree: Any, floors: Vector, values: NDArray[np.float64]) -> Indices:
+def _constant(tree: Any, floors: Vector, values: NDArray[np.float64]) -> list[int]:
     """For each node a leaf below it that says what all rows hear there; −1 if they hear more."""
-    same = np.arange(tree.node_count)
+    same, said, moves = list(range(tree.node_count)), values.tolist(), floors.tolist()
+    left, right = tree.children_left.tolist(), tree.children_right.tolist()
     for node in range(tree.node_count - 1, -1, -1):  # children come after their parents
-        if tree.children_left[node] < 0:
+        if left[node] < 0:
             continue
-        first, second = same[tree.children_left[node]], same[tree.children_right[node]]
-        if not np.isfinite(floors[node]):
-            same[node] = second if floors[node] < 0 else first
+        first, second = same[left[node]], same[right[node]]
+        if np.isinf(moves[node]):
+            same[node] = second if moves[node] < 0 else first
         else:
-            alike = min(first, second) >= 0 and np.array_equal(values[first], values[second])
+            alike = min(first, second) >= 0 and said[first] == said[second]
             same[node] = first if alike else -1
     return same
 
 
 def _leaves(
-    tree: Any, floors: Vector, values: NDArray[np.float64], thresholds: list[Vector]
+    tree: Any, floors: Vector, values: NDArray[np.float64], index: list[dict[float, int]]
 ) -> list[tuple[int, int, Box]]:
     """The nodes that are leaves on the grid, a leaf that says what they say, and their boxes."""
-    same, found = _constant(tree, floors, values), []
+    same, moves, features = _constant(tree, floors, values), floors.tolist(), tree.feature.tolist()
+    left, right = tree.children_left.tolist(), tree.children_right.tolist()
+    found: list[tuple[int, int, Box]] = []
     below: list[tuple[int, Box]] = [(0, {})]
     while below:
         node, box = below.pop()
         if same[node] >= 0:
-            found.append((node, int(same[node]), box))
+            found.append((node, same[node], box))
             continue
-        f, floor = int(tree.feature[node]), floors[node]
-        first, last = box.get(f, (0, len(thresholds[f])))
-        j = -1 if floor == -np.inf else len(thresholds[f])
-        if np.isfinite(floor):
-            j = int(np.searchsorted(thresholds[f], floor))
+        f = features[node]
+        count = len(index[f])
+        first, last = box.get(f, (0, count))
+        j = index[f].get(moves[node], -1 if moves[node] < 0 else count)
         if first <= j:
-            narrower = {**box, f: (first, j)} if j < last else box
-            below.append((int(tree.children_left[node]), narrower))
+            below.append((left[node], {**box, f: (first, j)} if j < last else box))
         if j < last:
-            narrower = {**box, f: (j + 1, last)} if first <= j else box
-            below.append((int(tree.children_right[node]), narrower))
+            below.append((right[node], {**box, f: (j + 1, last)} if first <= j else box))
     return found

@@ -537,7 +537,8 @@ class ThinnedEnsemble(ThinnedModel):
     def _keep(self, ready: _Prepared, program: ProgramOptimum, final: ProgramOptimum) -> None:
         members, columns = ready.members, ready.columns
         indices: Indices = np.flatnonzero(final.weights)
-        weights, intercept = final.weights[indices], final.intercept
+        weights = final.weights[indices]
+        intercept: float | Vector = final.intercept
         if members.kind == "probability" and ready.aim == "y":
             weights = weights / weights.sum()
         if ready.problem.means is not None:

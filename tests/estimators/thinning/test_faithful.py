@@ -76,7 +76,7 @@ def boxes_of(ensemble, X, region="everywhere"):
 def test_no_decision_changes(name, count, region, by, monkeypatch):
     """In no cell of the grid do scikit-learn's model and the thinned one predict another label."""
     if by != "cells":
-        monkeypatch.setattr(faithful, "MOST_ENTRIES", 0)
+        monkeypatch.setattr(faithful, "MOST_OUTPUTS", 0)
     X, y = two_features(count)
     whole = clone(ENSEMBLES[name]).fit(X, y)
     thin = ThinnedEnsemble(whole, faithful=region, random_state=0).fit(X, y)
@@ -91,7 +91,7 @@ def test_no_decision_changes(name, count, region, by, monkeypatch):
 
 def test_integer_programs_are_asked(monkeypatch):
     """Where the cells are too many, the proof takes a program for each pair of classes or more."""
-    monkeypatch.setattr(faithful, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(faithful, "MOST_OUTPUTS", 0)
     X, y = two_features(3)
     whole = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
     thin = ThinnedEnsemble(whole, faithful="everywhere", random_state=0).fit(X, y)
@@ -201,7 +201,7 @@ def test_equal_trees_are_one():
     votes[3] = 1.0 - votes[3]
     boxes = LeafBoxes(trees, votes, Domain(X, "everywhere"))
     own = whole.estimator_weights_[: len(trees)]
-    few = faithful.merged(boxes, own)
+    few = faithful.merged(boxes, own, boxes.cells(X))
     assert np.count_nonzero(few) < len(trees)
     outputs = boxes.outputs(boxes.all_cells())
     leads = outputs[:, :, 1] - outputs[:, :, 0]
@@ -227,7 +227,7 @@ def test_a_class_that_is_tied_with_an_earlier_one_loses():
 
 def test_without_time_nothing_is_proven(monkeypatch):
     """A warning says how far it came; rows are decided as before all the same."""
-    monkeypatch.setattr(faithful, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(faithful, "MOST_OUTPUTS", 0)
     X, y = two_features(3)
     whole = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
     thin = ThinnedEnsemble(whole, faithful="everywhere", time_limit=1e-9, random_state=0)
