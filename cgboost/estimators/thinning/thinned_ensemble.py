@@ -356,6 +356,7 @@ class ThinnedEnsemble(ThinnedModel):
     # ------------------------------------------------------------------ the fit
 
     def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> _Prepared:
+        self._check_parameters()
         rng = check_random_state(self.random_state)
         X, y, ensemble, members, chosen, training = self._read(X, y, sample_weight, rng)
         given = read_weights(sample_weight, np.empty((len(y), 1)))
@@ -395,7 +396,6 @@ class ThinnedEnsemble(ThinnedModel):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState
     ) -> tuple[Any, NDArray[Any], Any, Members, Indices, bool | None]:
         """Rows, ensemble and members, the rows to choose by, and whether they were trained on."""
-        self._check_parameters()
         fitted = reading.is_fitted(self.estimator)
         X, y = self._training_rows(X, y)
         given = read_weights(sample_weight, np.empty((len(y), 1)))
@@ -415,6 +415,7 @@ class ThinnedEnsemble(ThinnedModel):
 
     def _fit_faithful(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         """The fit that changes no decision."""
+        self._check_parameters()
         rng = check_random_state(self.random_state)
         X, y, ensemble, found, _, _ = self._read(X, y, sample_weight, rng)
         rows = np.asarray(X, dtype=np.float64)
