@@ -137,13 +137,14 @@ def merged(boxes: LeafBoxes, own: Vector, cells: Indices) -> Vector:
     Only trees that say the same, or the opposite, in all the given cells are compared leaf by leaf.
     """
     said = boxes.outputs(cells)
-    said = np.abs(said - said.mean(axis=2, keepdims=True))
+    said -= said.mean(axis=2, keepdims=True)
+    said = np.where(said[0, :, :1] < 0, -said, said) + 0.0  # opposite ones look the same
     seen = [said[:, tree].tobytes() for tree in range(len(own))]
     often = Counter(seen)
     weights = np.where([often[one] == 1 for one in seen], own, 0.0)
     net: dict[frozenset[Any], float] = {}
     first: dict[tuple[frozenset[Any], bool], int] = {}
-    two = boxes.values.shape[1] == 2
+    two = boxes.n_classes == 2
     for tree in np.flatnonzero([often[one] > 1 for one in seen]).tolist():
         weight = float(own[tree])
         key, opposite = boxes.key(tree), boxes.key(tree, -1)
@@ -230,7 +231,7 @@ def near_the_boundary(boxes: LeafBoxes, own: Vector, cells: Indices, rng: Any) -
     A way changes one feature after the other, in random order. Bisection finds a step at which the
     decision changes, and the cell within this step.
     """
-    count = min(PAIRS_OF_CELLS, 1 + MOST_OUTPUTS // boxes.values.shape[1] // (12 * len(own)))
+    count = min(PAIRS_OF_CELLS, 1 + MOST_OUTPUTS // boxes.n_classes // (12 * len(own)))
     decided = decisions(boxes.outputs(cells), own)
     start, end = (rng.randint(len(cells), size=count) for _ in range(2))
     differ = decided[start] != decided[end]
@@ -274,7 +275,7 @@ def disagreement(
     """
     matrix, lower, upper = boxes.polytope
     n_leaves, n_thresholds = len(boxes.boxes), int(boxes.starts[-1])
-    others = [k for k in range(boxes.values.shape[1]) if k != old]
+    others = [k for k in range(boxes.n_classes) if k != old]
 
     def of_leaves(by_tree: Vector, first: int, second: int) -> Vector:
         said = boxes.values[:, first] - boxes.values[:, second]
@@ -341,7 +342,7 @@ def faithful_weights(
     margins = HardMargins(boxes, own, "highs" if solver == "auto" else solver, solver_options)
     margins.add(cells)
     whole, calls = merged(boxes, own, cells), 0
-    entries = boxes.n_cells * len(own) * boxes.values.shape[1]
+    entries = boxes.n_cells * len(own) * boxes.n_classes
     complete = on_rows or entries <= MOST_OUTPUTS
     objective, bound = np.inf, -np.inf
     if not on_rows and complete:
@@ -369,7 +370,7 @@ def faithful_weights(
             return answer(whole)  # the same function: nothing is left to prove
         if complete:
             return answer(weights)
-        found, proven, pairs = [], 0, _pairs(boxes.values.shape[1])
+        found, proven, pairs = [], 0, _pairs(boxes.n_classes)
         for old, new in pairs:
             left = None if time_limit is None else end - time.monotonic()
             try:

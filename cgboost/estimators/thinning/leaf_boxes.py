@@ -45,16 +45,16 @@ class Domain:
         rows = self.X.astype(np.float32).astype(np.float64)
         return rows.min(axis=0), rows.max(axis=0), ((rows == 0) | (rows == 1)).all(axis=0)
 
-    def rounded(self, feature: int, threshold: float) -> float:
-        """The largest value ≤ threshold; −inf or inf where all values are on one side."""
-        low, high, binary = (ends[feature] for ends in self._ends)
-        if binary:
-            return -np.inf if threshold < 0 else 0.0 if threshold < 1 else np.inf
-        near = np.float32(threshold)
-        value = float(near if near <= threshold else np.nextafter(near, np.float32(-np.inf)))
+    def rounded(self, features: Indices, thresholds: Vector) -> Vector:
+        """The largest values ≤ thresholds; −inf or inf where all values are on one side."""
+        low, high, binary = (ends[features] for ends in self._ends)
+        near = thresholds.astype(np.float32)
+        down = np.nextafter(near, np.float32(-np.inf))
+        value = np.where(near <= thresholds, near, down).astype(np.float64)
         if self.region == "box":
-            return -np.inf if value < low else np.inf if value >= high else value
-        return value
+            value = np.where(value < low, -np.inf, np.where(value >= high, np.inf, value))
+        zero_or_one = np.where(thresholds < 0, -np.inf, np.where(thresholds < 1, 0.0, np.inf))
+        return np.where(binary, zero_or_one, value)
 
     def last(self, feature: int, thresholds: Vector) -> float:
         """A value above all thresholds."""
@@ -78,43 +78,58 @@ class LeafBoxes:
     ----------
     thresholds : list of ndarray
         Of each feature, rounded and sorted.
-    values : ndarray of shape (n_leaves, n_classes)
-    tree_of : ndarray of int, shape (n_leaves,)
-    boxes : list of Box
-        Of each leaf. Subtrees that say the same everywhere are one leaf.
+    starts : ndarray of int, shape (n_features + 1,)
+        Where those of each feature begin, one feature after the other.
     """
 
     def __init__(
         self, trees: Sequence[Any], values: Sequence[NDArray[np.float64]], domain: Domain
     ) -> None:
-        self.trees = list(trees)
-        floors = [_floors(tree, domain) for tree in trees]
-        known: list[set[float]] = [set() for _ in range(domain.X.shape[1])]
-        for tree, floor in zip(trees, floors, strict=True):
-            for inner in np.flatnonzero(np.isfinite(floor)):
-                known[tree.feature[inner]].add(float(floor[inner]))
-        self.thresholds = [np.array(sorted(own)) for own in known]
+        self.trees, self._said = list(trees), list(values)
+        self._floors = [_floors(tree, domain) for tree in trees]
+        floors = np.concatenate(self._floors)
+        features = np.where(np.isfinite(floors), np.concatenate([t.feature for t in trees]), -1)
+        every = range(domain.X.shape[1])
+        self.thresholds = [np.unique(floors[features == f]) for f in every]
         counts = [len(own) for own in self.thresholds]
         self.starts: Indices = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         self._stands_for = [
             np.append(own, domain.last(f, own)) for f, own in enumerate(self.thresholds)
         ]
-        self.boxes: list[Box] = []
-        self._leaf_of, said, owners = [], [], []
+
+    @cached_property
+    def _leaves(self) -> tuple[list[Box], NDArray[np.float64], Indices]:
+        """The box, the values and the tree of each leaf."""
         index = [{value: j for j, value in enumerate(own.tolist())} for own in self.thresholds]
-        for number, (tree, floor, own) in enumerate(zip(trees, floors, values, strict=True)):
-            leaf_of: Indices = np.full(tree.node_count, -1)
-            for node, leaf, box in _leaves(tree, floor, own, index):
-                leaf_of[node] = len(self.boxes)
-                self.boxes.append(box)
+        boxes, said, owners = [], [], []
+        for number, (tree, floors, own) in enumerate(
+            zip(self.trees, self._floors, self._said, strict=True)
+        ):
+            for leaf, box in _leaves(tree, floors, own, index):
+                boxes.append(box)
                 said.append(own[leaf])
                 owners.append(number)
-            for inner in np.flatnonzero(tree.children_left >= 0):  # parents come first
-                if leaf_of[inner] >= 0:
-                    below = [tree.children_left[inner], tree.children_right[inner]]
-                    leaf_of[below] = leaf_of[inner]
-            self._leaf_of.append(leaf_of)
-        self.values, self.tree_of = np.array(said), np.array(owners)
+        return boxes, np.array(said), np.array(owners)
+
+    @property
+    def boxes(self) -> list[Box]:
+        """Those of the leaves. A subtree that says the same everywhere is one leaf."""
+        return self._leaves[0]
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """What the leaves say, shape (n_leaves, n_classes)."""
+        return self._leaves[1]
+
+    @property
+    def tree_of(self) -> Indices:
+        """The tree of each leaf, shape (n_leaves,)."""
+        return self._leaves[2]
+
+    @property
+    def n_classes(self) -> int:
+        """Classes that trees have values for."""
+        return int(self._said[0].shape[1])
 
     @property
     def n_cells(self) -> float:
@@ -148,10 +163,8 @@ class LeafBoxes:
     def outputs(self, cells: Indices) -> NDArray[np.float64]:
         """What every tree says in cells, shape (n_cells, n_trees, n_classes)."""
         rows = np.ascontiguousarray(self.points(cells), dtype=np.float32)
-        places = [
-            own[tree.apply(rows)] for tree, own in zip(self.trees, self._leaf_of, strict=True)
-        ]
-        return np.asarray(self.values[np.stack(places, axis=1)])
+        each = [own[tree.apply(rows)] for tree, own in zip(self.trees, self._said, strict=True)]
+        return np.stack(each, axis=1)
 
     def key(self, tree: int, sign: int = 1) -> frozenset[Any]:
         """What a tree says beyond what all classes have in common: the same key, same function."""
@@ -212,8 +225,8 @@ class LeafBoxes:
 def _floors(tree: Any, domain: Domain) -> Vector:
     """The rounded threshold of each inner node, nan in leaves."""
     floors = np.full(tree.node_count, np.nan)
-    for node in np.flatnonzero(tree.children_left >= 0):
-        floors[node] = domain.rounded(tree.feature[node], tree.threshold[node])
+    inner = np.flatnonzero(tree.children_left >= 0)
+    floors[inner] = domain.rounded(tree.feature[inner], tree.threshold[inner])
     return floors
 
 
@@ -235,16 +248,16 @@ def _constant(tree: Any, floors: Vector, values: NDArray[np.float64]) -> list[in
 
 def _leaves(
     tree: Any, floors: Vector, values: NDArray[np.float64], index: list[dict[float, int]]
-) -> list[tuple[int, int, Box]]:
-    """The nodes that are leaves on the grid, a leaf that says what they say, and their boxes."""
+) -> list[tuple[int, Box]]:
+    """For each leaf on the grid a node that says what it says, and its box."""
     same, moves, features = _constant(tree, floors, values), floors.tolist(), tree.feature.tolist()
     left, right = tree.children_left.tolist(), tree.children_right.tolist()
-    found: list[tuple[int, int, Box]] = []
+    found: list[tuple[int, Box]] = []
     below: list[tuple[int, Box]] = [(0, {})]
     while below:
         node, box = below.pop()
         if same[node] >= 0:
-            found.append((node, same[node], box))
+            found.append((same[node], box))
             continue
         f = features[node]
         count = len(index[f])
