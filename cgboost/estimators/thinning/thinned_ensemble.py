@@ -185,9 +185,9 @@ class ThinnedEnsemble(ThinnedModel):
     faithful_ : {"proven", "not proven"} or None
         Whether no decision is changed where ``faithful`` asks for that. A class that leads by less
         than 2e-7 of all weights counts as tied, and the first one is decided for. "proven" rests on
-        integer programs that HiGHS finds infeasible although they ask for less than half of the
-        lead that was asked for (of the order of 1e6 times its tolerance); on the rows and on small
-        grids, every decision was compared.
+        integer programs that HiGHS finds infeasible: they ask for a cell where the class decided
+        for leads by less than half of what the linear program asked for, and this half is left
+        for HiGHS's tolerances. On the rows and on small grids, every decision is compared.
     n_oracle_calls_ : int
         Integer programs that were solved for it.
     rows_ : {"out_of_bag", "leave_one_out", "held_out", "training", "given"}
