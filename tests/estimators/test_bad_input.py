@@ -189,8 +189,9 @@ NEVER: dict[Any, str] = {
     2.0: "eps l1_ratio learning_rate min_support subsample validation_fraction",
     3: "early_stopping feed_forward interaction_cst monotonic_cst orthogonalize penalty_weights "
     "smoother solver solver_options",
-    "nonsense": "centers class_weight coef corrective criterion deflate dual fit_intercept "
-    "formulation kernel leaf_values leaves loss members method metric multi_class noncrossing "
+    "nonsense": "centers class_weight coef corrective criterion deflate dual faithful "
+    "fit_intercept formulation kernel leaf_values leaves loss members method metric multi_class "
+    "noncrossing "
     "offset penalty pricing priority probability random_state rule selection standardize start "
     "step subgradient target to_the_letter trim variant weights",
 }

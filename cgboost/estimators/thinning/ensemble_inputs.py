@@ -77,6 +77,11 @@ def unwrapped(estimator: Any) -> Any:
     return estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
 
 
+def is_voting(ensemble: Any) -> bool:
+    """Whether members have votes in the ensemble, not probabilities."""
+    return hasattr(ensemble, "estimator_weights_") or getattr(ensemble, "voting", "") == "hard"
+
+
 def check_features(ensemble: Any, n_features: int, names: Any = None) -> None:
     """The ensemble must have been fitted to as many features, of the same names in the same order.
 

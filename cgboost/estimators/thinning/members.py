@@ -187,6 +187,14 @@ class EstimatorMembers(Members):
             values[:, place] = tree.predict(rows).reshape(-1, width)
         return values
 
+    def votes(self) -> EstimatorMembers:
+        """Copies of trees whose leaves vote: 1 for the class with the largest share."""
+        voters = [Member(copy.deepcopy(member.estimator)) for member in self.members]
+        for voter in voters:
+            values = voter.estimator.tree_.value
+            values[:, 0] = np.eye(values.shape[2])[values[:, 0].argmax(axis=1)]
+        return EstimatorMembers(voters, self.weights, self.classes, self.encoded, self.original)
+
     def part(self, indices: Indices) -> EstimatorMembers:
         """Some of the members."""
         own = [self.members[j] for j in indices.tolist()]

@@ -19,6 +19,7 @@ from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.thinning import ensemble_inputs as reading
 from cgboost.estimators.thinning import export
 from cgboost.estimators.thinning.boosted import library_of
+from cgboost.estimators.thinning.faithful import TIED_SCORES
 from cgboost.estimators.thinning.members import EstimatorMembers, Members
 from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
 from cgboost.tables.frames import is_frame
@@ -46,6 +47,7 @@ class ThinnedModel(StoredEstimator):
     n_features_in_: int
     rows_: str
     leaf_values_: str
+    faithful_: str | None
     n_members_: int
     n_members_in_: int
     gap_: float
@@ -98,7 +100,11 @@ class ThinnedModel(StoredEstimator):
     def _decided(self, outputs: Vector) -> NDArray[np.intp]:
         if outputs.shape[1] == 1:
             return (outputs[:, 0] > 0).astype(np.intp)
-        return outputs.argmax(axis=1)
+        least = TIED_SCORES if self.faithful_ else 0.0
+        first: NDArray[np.intp] = np.argmax(
+            outputs >= outputs.max(axis=1, keepdims=True) - least, axis=1
+        )
+        return first
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels or numbers, by the members kept; shape (n_rows,)."""

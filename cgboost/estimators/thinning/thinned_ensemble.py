@@ -29,6 +29,7 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.thinning import ensemble_inputs as reading
 from cgboost.estimators.thinning import export
 from cgboost.estimators.thinning.boosted import BoostedMembers
+from cgboost.estimators.thinning.faithful import faithful_weights
 from cgboost.estimators.thinning.fitting import (
     CLASSIFICATION,
     Aim,
@@ -42,6 +43,7 @@ from cgboost.estimators.thinning.fitting import (
     members_of,
     problem_of,
 )
+from cgboost.estimators.thinning.leaf_boxes import Domain, LeafBoxes
 from cgboost.estimators.thinning.leaves import LeafMembers
 from cgboost.estimators.thinning.members import EstimatorMembers, Members
 from cgboost.estimators.thinning.predictions import ThinnedModel
@@ -138,6 +140,15 @@ class ThinnedEnsemble(ThinnedModel):
     fit_intercept : bool, default=True
         Whether numbers and scores (regression, boosting, functions) are moved by a constant.
         Probabilities never are.
+    faithful : {"everywhere", "box", "rows"} or None, default=None
+        Where every decision must stay as it is, for classifiers whose members are trees of
+        scikit-learn: for all values of the features, for those between the smallest and largest
+        of the given rows, or on these rows alone. Features that are 0 or 1 in all rows stay so, and
+        no value is missing. As many trees are kept as that needs: the program has the decisions of
+        the whole ensemble as labels and a hard margin, and size, C, metric, target, weights,
+        leaf_values and members have no other value than the default.
+    time_limit : float or None, default=None
+        Seconds for the proof of ``faithful``.
     training_rows : bool or None, default=None
         For a fitted ensemble: whether the rows passed to ``fit`` are its training rows. None:
         forests are recognised by their roots; for other ensembles, rows are assumed to be new.
@@ -171,6 +182,14 @@ class ThinnedEnsemble(ThinnedModel):
     objective_, dual_bound_, gap_ : float
         Optimum of the program, the lower bound over all members, and the relative gap.
     converged_ : bool
+    faithful_ : {"proven", "not proven"} or None
+        Whether no decision is changed where ``faithful`` asks for that. A class that leads by less
+        than 2e-7 of all weights counts as tied, and the first one is decided for. "proven" rests on
+        integer programs that HiGHS finds infeasible: they ask for a cell where the class decided
+        for leads by less than half of what the linear program asked for, and this half is left
+        for HiGHS's tolerances. On the rows and on small grids, every decision is compared.
+    n_oracle_calls_ : int
+        Integer programs that were solved for it.
     rows_ : {"out_of_bag", "leave_one_out", "held_out", "training", "given"}
         The kind of rows on which members were evaluated; "given" means that nothing is known about
         them.
@@ -198,8 +217,12 @@ class ThinnedEnsemble(ThinnedModel):
     # for files of versions that did not have them
     leaf_values = "auto"
     fit_intercept = True
+    faithful: str | None = None
+    time_limit: float | None = None
     solver_options: Mapping[str, Any] | None = None
     leaf_values_, leaf_gap_ = "keep", np.nan
+    faithful_: str | None = None
+    n_oracle_calls_ = 0
 
     def __init__(
         self,
@@ -214,6 +237,8 @@ class ThinnedEnsemble(ThinnedModel):
         leaf_values: str = "auto",
         members: str = "estimators",
         fit_intercept: bool = True,
+        faithful: str | None = None,
+        time_limit: float | None = None,
         training_rows: bool | None = None,
         validation_fraction: float = 0.2,
         tol: float = 1e-6,
@@ -231,6 +256,8 @@ class ThinnedEnsemble(ThinnedModel):
         self.leaf_values = leaf_values
         self.members = members
         self.fit_intercept = fit_intercept
+        self.faithful = faithful
+        self.time_limit = time_limit
         self.training_rows = training_rows
         self.validation_fraction = validation_fraction
         self.tol = tol
@@ -266,6 +293,9 @@ class ThinnedEnsemble(ThinnedModel):
             training rows: nothing can then be learnt from them.
         """
         with unchanged_on_failure(self):
+            if self.faithful is not None:
+                self._fit_faithful(X, y, sample_weight)
+                return self
             ready = self._prepare(X, y, sample_weight)
             count = len(ready.members)
             if self.C is None:
@@ -295,6 +325,11 @@ class ThinnedEnsemble(ThinnedModel):
         -------
         ThinningPath
         """
+        if self.faithful is not None:
+            raise ValueError(
+                f"path has models of several sizes, but faithful={self.faithful!r} determines the "
+                "size: call fit, or set faithful=None"
+            )
         with unchanged_on_failure(self):
             ready = self._prepare(X, y, None)
             count = len(ready.members)
@@ -322,24 +357,11 @@ class ThinnedEnsemble(ThinnedModel):
 
     def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> _Prepared:
         self._check_parameters()
-        fitted = reading.is_fitted(self.estimator)
-        X, y = self._training_rows(X, y)
-        given = read_weights(sample_weight, np.empty((len(y), 1)))
         rng = check_random_state(self.random_state)
-        training: bool | None = self.training_rows if fitted else True
-        ensemble, chosen = reading.unwrapped(self.estimator), np.arange(len(y))
-        if not fitted:
-            weighted = None if sample_weight is None else given
-            ensemble, chosen, training = reading.fitted_ensemble(
-                self.estimator, X, y, weighted, self.validation_fraction, rng
-            )
-        members = members_of(ensemble)
-        if isinstance(members, BoostedMembers):
-            members.check(some_rows(X, np.arange(min(len(y), ROWS_TO_CHECK))))
+        X, y, ensemble, members, chosen, training = self._read(X, y, sample_weight, rng)
+        given = read_weights(sample_weight, np.empty((len(y), 1)))
         members = self._as_classes(members, y)
         members = LeafMembers(members) if self.members == "leaves" else members
-        names = getattr(self, "feature_names_in_", None)
-        reading.check_features(ensemble, self.n_features_in_, names)
         if members.classes is not None:
             self.classes_ = members.classes
         places = reading.places(y, members)
@@ -347,6 +369,7 @@ class ThinnedEnsemble(ThinnedModel):
         part = chosen if len(chosen) < len(y) else None
         X = X if part is None else some_rows(X, part)
         places, given = places[chosen], given[chosen]
+        fitted = reading.is_fitted(self.estimator)
         own = given if not fitted and sample_weight is not None else np.ones(len(places))
         columns = columns_of(
             ensemble, members, X, places, weights=own, training=training, aim=aim, rng=rng
@@ -368,6 +391,79 @@ class ThinnedEnsemble(ThinnedModel):
             fit_intercept=self.fit_intercept,
         )
         return _Prepared(ensemble, members, columns, problem, aim, X, places, given)
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState
+    ) -> tuple[Any, NDArray[Any], Any, Members, Indices, bool | None]:
+        """Rows, ensemble and members, the rows to choose by, and whether they were trained on."""
+        fitted = reading.is_fitted(self.estimator)
+        X, y = self._training_rows(X, y)
+        given = read_weights(sample_weight, np.empty((len(y), 1)))
+        training: bool | None = self.training_rows if fitted else True
+        ensemble, chosen = reading.unwrapped(self.estimator), np.arange(len(y))
+        if not fitted:
+            weighted = None if sample_weight is None else given
+            ensemble, chosen, training = reading.fitted_ensemble(
+                self.estimator, X, y, weighted, self.validation_fraction, rng
+            )
+        members = members_of(ensemble)
+        if isinstance(members, BoostedMembers):
+            members.check(some_rows(X, np.arange(min(len(y), ROWS_TO_CHECK))))
+        names = getattr(self, "feature_names_in_", None)
+        reading.check_features(ensemble, self.n_features_in_, names)
+        return X, y, ensemble, members, chosen, training
+
+    def _fit_faithful(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+        """The fit that changes no decision."""
+        self._check_parameters()
+        rng = check_random_state(self.random_state)
+        X, y, ensemble, found, _, _ = self._read(X, y, sample_weight, rng)
+        rows = np.asarray(X, dtype=np.float64)
+        if not isinstance(found, EstimatorMembers) or not found.are_trees or found.classes is None:
+            raise ValueError(
+                "faithful needs a classifier whose members are trees of scikit-learn on all "
+                f"features (a forest, bagging or AdaBoost of trees), got {ensemble!r}"
+            )
+        if np.isnan(rows).any():
+            raise ValueError(
+                "faithful needs rows without missing values: X has "
+                f"{int(np.isnan(rows).sum())}; fill them before the ensemble"
+            )
+        reading.places(y, found)
+        members = found.votes() if reading.is_voting(ensemble) else found
+        trees = [member.estimator.tree_ for member in members.members]
+        boxes = LeafBoxes(
+            trees,
+            [tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True) for tree in trees],
+            Domain(rows, "everywhere" if self.faithful == "everywhere" else "box"),
+        )
+        own = faithful_weights(
+            boxes,
+            members.weights,
+            np.unique(boxes.cells(rows), axis=0),
+            on_rows=self.faithful == "rows",
+            time_limit=self.time_limit,
+            solver=self.solver,
+            solver_options=self.solver_options,
+            rng=rng,
+        )
+        self.classes_ = found.classes
+        kept: Indices = np.flatnonzero(own.weights)
+        self._keep_members(members, kept, own.weights[kept] / own.weights.sum(), 0.0)
+        self.C_, self.objective_, self.dual_bound_ = np.inf, own.objective, own.bound
+        finite = np.isfinite(own.objective)
+        self.gap_ = abs(own.objective - own.bound) / own.objective if finite else np.inf
+        self.faithful_, self.n_oracle_calls_ = own.status, own.n_oracle_calls
+        self.converged_ = own.status == "proven"
+        self.rows_, self.target_, self.own_score_ = "given", "ensemble", np.nan
+        self.leaf_values_, self.leaf_gap_ = "keep", np.nan
+        if not self.converged_:
+            warn_caller(
+                f"faithful={self.faithful!r} is not proven: {own.message}. In no cell that was "
+                "found it decides otherwise; with a larger time_limit it may be proven"
+                f"{see('stopped-early')}",
+                ConvergenceWarning,
+            )
 
     def _training_rows(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """X and y of ``fit``, checked; a data frame stays one."""
@@ -442,16 +538,15 @@ class ThinnedEnsemble(ThinnedModel):
     def _keep(self, ready: _Prepared, program: ProgramOptimum, final: ProgramOptimum) -> None:
         members, columns = ready.members, ready.columns
         indices: Indices = np.flatnonzero(final.weights)
-        weights, intercept = final.weights[indices], final.intercept
+        weights = final.weights[indices]
+        intercept: float | Vector = final.intercept
         if members.kind == "probability" and ready.aim == "y":
             weights = weights / weights.sum()
-        self.indices_, self.weights_ = indices, weights
-        self.intercept_: Any = intercept
         if ready.problem.means is not None:
             means, centre = ready.problem.means
-            self.intercept_ = centre - weights @ means[indices]
-        self.members_ = [members.of(int(j)) for j in indices]
-        self.n_members_, self.n_members_in_ = len(indices), len(members)
+            intercept = centre - weights @ means[indices]
+        self._keep_members(members, indices, weights, intercept)
+        self.faithful_, self.n_oracle_calls_ = None, 0
         result = program.result
         assert result is not None
         self.C_, self.objective_, self.gap_ = program.C, result.objective, result.gap
@@ -468,11 +563,6 @@ class ThinnedEnsemble(ThinnedModel):
                 ConvergenceWarning,
             )
         self.rows_, self.target_ = columns.seen, ready.aim
-        self._members = members
-        self._places = indices
-        if isinstance(members, EstimatorMembers):
-            self._members, self._places = members.part(indices), np.arange(len(indices))
-        self._folded = export.folded(self._kept)
         fair = columns.seen in FAIR and (ready.aim == "y" or columns.seen == "held_out")
         fair = fair and not columns.doubtful
         self.own_score_ = self._own_score(ready) if fair else np.nan
@@ -483,6 +573,18 @@ class ThinnedEnsemble(ThinnedModel):
             self._places = np.arange(len(indices))
             self.weights_, self.intercept_ = np.ones(len(indices)), 0.0
             self.leaf_values_, self.leaf_gap_ = "refit", own.gap
+
+    def _keep_members(
+        self, members: Members, indices: Indices, weights: Vector, intercept: Any
+    ) -> None:
+        self.indices_, self.weights_, self.intercept_ = indices, weights, intercept
+        self.members_ = [members.of(int(j)) for j in indices]
+        self.n_members_, self.n_members_in_ = len(indices), len(members)
+        self._members = members
+        self._places = indices
+        if isinstance(members, EstimatorMembers):
+            self._members, self._places = members.part(indices), np.arange(len(indices))
+        self._folded = export.folded(self._kept)
 
     def _has_new_leaves(self, ready: _Prepared) -> bool:
         """Whether leaves get new values.
@@ -558,8 +660,28 @@ class ThinnedEnsemble(ThinnedModel):
         if self.metric is not None:
             names = (*CLASSIFICATION, "rmse", "mae", "quantile")
             check_choice("metric", self.metric, names)
+        check_number("time_limit", self.time_limit, above=0, optional=True)
+        if self.faithful is not None:
+            self._check_faithful()
         check_number("validation_fraction", self.validation_fraction, above=0, below=1)
         check_number("tol", self.tol, at_least=0)
         check_solver("solver", self.solver, "lp")
         checked_options(self.solver, self.solver_options)
         check_seed("random_state", self.random_state)
+
+    def _check_faithful(self) -> None:
+        check_choice("faithful", self.faithful, ("everywhere", "box", "rows"))
+        defaults = {
+            "size": (None,),
+            "C": (None,),
+            "metric": (None,),
+            "target": ("auto", "ensemble"),
+        }
+        defaults |= {"weights": ("auto", "program"), "leaf_values": ("auto", "keep")}
+        for name, values in {**defaults, "members": ("estimators",)}.items():
+            if getattr(self, name) not in values:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} has no meaning with "
+                    f"faithful={self.faithful!r}, which keeps as many trees, with such weights, as "
+                    f"the decisions need: leave {name}={values[0]!r}"
+                )
