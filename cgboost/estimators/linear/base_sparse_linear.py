@@ -14,6 +14,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -44,7 +45,9 @@ from cgboost.estimators.common.training_rows import (
     is_source,
     rows_of,
 )
-from cgboost.estimators.linear.feature_columns import FeatureColumns, free_columns
+from cgboost.estimators.linear.constraint_rows import ConstraintRows
+from cgboost.estimators.linear.feature_columns import FeatureColumns, constrained, free_columns
+from cgboost.estimators.linear.linear_constraints import check_constraints, read_constraints
 from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.estimators.linear.path_points import PathPoint, fitted_at_once, priced_path
 from cgboost.estimators.linear.scaling import (
@@ -58,6 +61,11 @@ from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.resuming import RunRecord
 from cgboost.losses import Loss
 from cgboost.masters import FreeColumns
+from cgboost.masters.constrained.row_constrained_master import (
+    ConstrainedStart,
+    RowConstrainedMaster,
+)
+from cgboost.optimizers.newton.smooth_loss import as_master_loss
 from cgboost.penalties import L1, ElasticNet, Penalty
 from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from cgboost.pricing.univariate.matrices import BlockFeatures, matrix_of
@@ -147,11 +155,14 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     fit_intercept: bool
     standardize: bool
 
+    constraints: Any = None
+
     categorical_features: ClassVar[tuple[str, ...]] = ()
 
     _scaling = UnitScaling(1.0)
     _free: NDArray[np.intp]
     _free_columns = FreeColumns(())
+    _rows: ConstraintRows | None = None
     _path_score_name: ClassVar[str] = MINUS_MEAN_LOSS
 
     # ------------------------------------------------------------------ what a subclass says
@@ -189,6 +200,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         if not self._penalty.threshold:
             raise ValueError(f"penalty must have an l1_ratio above 0, got {self.penalty!r}")
         check_bool("positive", self.positive)
+        check_constraints(self.constraints)
         super()._check_parameters()
 
     # ------------------------------------------------------------------ the fit
@@ -305,8 +317,33 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
                 f"positive=True needs {needed}, got 0{at}: coefficients without a penalty have a "
                 "free sign; use a small one"
             )
+        if self.constraints:
+            return self._constrained(self._scaling.scaled(pool), rows)
+        self._rows = None
         self._free_columns = free_columns(rows.X, self._free, pool.centres)
         return self._scaling.scaled(pool)
+
+    def _constrained(self, pool: FeaturePool, rows: TrainingRows) -> FeaturePool:
+        """The features with the rows of the constraints, which it learns in their units."""
+        names = getattr(self, "feature_names_in_", None)
+        read = read_constraints(self.constraints, names, self.n_features_in_)
+        unit = self._scaling.unit
+        scaled, _ = in_units(self._loss, unit)
+        few = scaled.on(*self._target_kind.of_runs(rows.y)[:1], rows.weights)
+        tube = getattr(as_master_loss(few), "epsilon", 0.0)
+        self._rows = ConstraintRows.of(
+            read,
+            pool.scales,
+            unit,
+            positive=bool(self.positive),
+            free=self._free,
+            splits=tube > 0,
+        )
+        weights = rows.weights if self.fit_intercept else None
+        pool = constrained(pool, self._rows.below, self._rows.obeying, weights)
+        places = np.zeros(len(self._free), dtype=np.intp)
+        self._free_columns = FreeColumns(pool.columns(places.tolist(), self._free.tolist()))
+        return pool
 
     def _objective_in_units(
         self, loss: Loss, *, per_row: bool, price: float, trade_off: TradeOff, alpha: float = 1.0
@@ -336,9 +373,13 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             # the objective is divided by alpha: it is in the costs, the penalty has the factor 1
             return scaled.on(target, weights * (factor * price / (total * unit)))
 
+        make_master: Any = penalized(scaling.penalty(penalty))
+        if self._rows is not None:
+            own: dict[str, Any] = {"penalty": scaling.penalty(penalty)}
+            make_master = partial(RowConstrainedMaster, limits=self._rows.limits, **own)
         return Objective(
             make_loss,
-            penalized(scaling.penalty(penalty)),
+            make_master,
             program_of(scaled, penalty),
             trade_off,
             remedy=NOTHING_HELPS if not alpha else SMALLER if per_row else LARGER,
@@ -347,9 +388,19 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         )
 
     @property
+    def _begins_trivial(self) -> bool:
+        """Whether the model without features is optimal at some price."""
+        obeys = self._rows is None or not len(self._rows.obeying)
+        return obeys and not len(self._free)
+
+    @property
     def _strongest(self) -> float:
         """The price of a coefficient from which on, for a mean loss, all are 0."""
         return self._scaling.strongest / self._penalty.threshold
+
+    def _certified(self, pool: Any, rows: TrainingRows) -> Certified:
+        plan = super()._certified(pool, rows)
+        return plan if self._rows is None else replace(plan, carried={})  # has the multipliers
 
     def _master_options(self) -> dict[str, Any]:
         sign = "nonneg" if self.positive else "free"
@@ -367,7 +418,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     @property
     def _is_watched(self) -> bool:
         """Whether somebody asks what the rounds of a fit are like, or what they end by."""
-        limits = self.columns_per_round, self.max_columns, self.time_limit
+        limits = self.columns_per_round, self.max_columns, self.time_limit, self._rows
         watched = bool(self.callbacks or self.verbose or self.early_stopping)
         return watched or any(limit is not None for limit in limits)
 
@@ -404,6 +455,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         """Fitted attributes, in the units of the user's problem."""
         assert isinstance(plan, Proven)
         scaling, unit = self._scaling, plan.objectives[0].unit
+        self._keep_prices(plan, unit)
         runs = plan.target_kind.leaning(runs, rows)
         super()._keep(plan, [run_in_unit(run, unit) for run in runs], rows)
         del self._free_columns  # with the matrix that they are read from
@@ -427,6 +479,17 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             if trivial[0] and self.fit_intercept:
                 self.objective_ = scaling.constant
                 self.dual_bound_ = min(self.dual_bound_, self.objective_)
+
+    def _keep_prices(self, plan: Plan, unit: float) -> None:
+        """What a unit of the right-hand side of each constraint changes, of every run."""
+        for name in ("constraint_prices_", "constraint_rows_"):  # of an earlier fit
+            vars(self).pop(name, None)
+        if self._rows is None or not isinstance(plan, Certified) or plan.carried is None:
+            return
+        starts = cast(Sequence[ConstrainedStart], [plan.carried[k] for k in sorted(plan.carried)])
+        prices = np.stack([self._rows.prices(start.multipliers, unit) for start in starts])
+        self.constraint_prices_ = prices if len(prices) > 1 else prices[0]
+        self.constraint_rows_ = np.array(self._rows.words, dtype=object)
 
     def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
         return (self._scaling.unit * values for values in super()._staged_outputs(X))
@@ -459,7 +522,7 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
         super()._keep(plan, runs, rows)
         assert isinstance(plan, Proven)
         self.alpha_ = plan.objectives[0].trade_off.value
-        self.alpha_max_ = np.nan if len(self._free) else self._strongest
+        self.alpha_max_ = self._strongest if self._begins_trivial else np.nan
 
     def path(
         self,

@@ -42,6 +42,7 @@ class SelectsStrength(BaseLinear):
     l1_ratio: float = field(default=0.5, kw_only=True)
     penalty_weights: ArrayLike | None = field(default=None, kw_only=True)
     positive: bool = field(default=False, kw_only=True)
+    constraints: Sequence[Any] | None = field(default=None, kw_only=True)
     fit_intercept: bool = field(default=True, kw_only=True)
     standardize: bool = field(default=False, kw_only=True)
     eps: float = field(default=1e-3, kw_only=True)

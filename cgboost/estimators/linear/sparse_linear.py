@@ -139,6 +139,7 @@ feature_names_in_
     l1_ratio: float = field(default=0.5, kw_only=True)
     penalty_weights: ArrayLike | None = field(default=None, kw_only=True)
     positive: bool = field(default=False, kw_only=True)
+    constraints: Sequence[Any] | None = field(default=None, kw_only=True)
     fit_intercept: bool = field(default=True, kw_only=True)
     standardize: bool = field(default=False, kw_only=True)
     columns_per_round: int | None = field(default=None, kw_only=True)
@@ -242,6 +243,7 @@ stop_reason_, n_features_in_, feature_names_in_
     l1_ratio: float = field(default=0.5, kw_only=True)
     penalty_weights: ArrayLike | None = field(default=None, kw_only=True)
     positive: bool = field(default=False, kw_only=True)
+    constraints: Sequence[Any] | None = field(default=None, kw_only=True)
     fit_intercept: bool = field(default=True, kw_only=True)
     standardize: bool = field(default=False, kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
@@ -291,7 +293,7 @@ stop_reason_, n_features_in_, feature_names_in_
         super()._keep(plan, runs, rows)
         strongest = self._strongest * float(rows.weights.sum())
         self.C_min_ = 1.0 / strongest if strongest > 0 else np.inf
-        if len(self._free):
+        if not self._begins_trivial:
             self.C_min_ = np.nan
 
     def path(

@@ -1,0 +1,211 @@
+"""Linear constraints in the units of a sparse linear model's master, and a point that obeys.
+
+With β_j = u·a_j/s_j for the coefficients a of the master, a row A_k·β ≤ b_k is
+
+    Σ_j (u A_kj/s_j)/σ_k a_j ≤ b_k/σ_k
+
+where σ_k makes the largest entry 1. A multiplier λ of it, in the units t of the master's objective,
+is a price of −tλ/σ_k for a unit of b_k.
+
+Where a = 0 does not obey, the columns of a point that does are there from the start: with them, all
+restricted problems have a solution. That point is one of least Σ|a_j|, by a linear program over all
+features; where there is none, multipliers of another program are a proof (Farkas).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from cgboost._solvers import (
+    InfeasibleError,
+    InfeasibleOrUnboundedError,
+    Program,
+    solve,
+)
+from cgboost.arrays import Indices, Vector
+from cgboost.estimators.linear.linear_constraints import LinearConstraints
+from cgboost.exceptions import InfeasibleConstraintsError
+from cgboost.losses.dual.limited import Limits
+
+NAMED = 1e-6
+"""Constraints with a multiplier above this, relative to the largest, are part of a proof."""
+
+BEYOND = 1e-7
+"""Rows with a largest entry of 1 are exceeded if together by more than this, relative to limits."""
+
+MOST_TERMS = 5
+"""Terms of a proof that a message shows."""
+
+LP = "highs"
+"""The solver of the programs here: a vertex has few columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintRows:
+    """Constraints in the units of the master.
+
+    Attributes
+    ----------
+    words : tuple of str
+        What the rows of the user are called.
+    below : csr_array of shape (n_limits, n_features)
+    limits : Limits
+    owner : ndarray of int, shape (n_limits,)
+        The row of the user that each limit is.
+    sign : ndarray of shape (n_limits,)
+        −1 where that is one from below.
+    sizes : ndarray of shape (n_limits,)
+        σ.
+    obeying : ndarray of int
+        Features of a point that obeys; none where 0 does.
+    """
+
+    words: tuple[str, ...]
+    below: Any
+    limits: Limits
+    owner: Indices
+    sign: Vector
+    sizes: Vector
+    obeying: Indices
+
+    @classmethod
+    def of(
+        cls,
+        constraints: LinearConstraints,
+        scales: Vector,
+        unit: float,
+        *,
+        positive: bool,
+        free: Indices,
+        splits: bool,
+    ) -> ConstraintRows:
+        """The rows of constraints.
+
+        Parameters
+        ----------
+        constraints : LinearConstraints
+        scales : ndarray of shape (n_features,)
+            s.
+        unit : float
+            u.
+        positive : bool
+            Whether coefficients are at least 0.
+        free : ndarray of int
+            Features without a penalty.
+        splits : bool
+            Whether an equation is two limits, for losses that cannot have one.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            If no coefficients obey.
+        """
+        sign = np.where(constraints.sense < 0, -1.0, 1.0)
+        is_equation, owner = constraints.sense == 0, np.arange(len(sign))
+        if splits:
+            owner = np.append(owner, np.flatnonzero(is_equation))
+            sign = np.append(sign, -np.ones(int(is_equation.sum())))
+            is_equation = np.zeros(len(owner), dtype=bool)
+        by_row, by_column = sparse.diags_array(sign), sparse.diags_array(unit / scales)
+        below = sparse.csr_array(by_row @ constraints.matrix[owner] @ by_column)
+        limit = sign * constraints.right[owner]
+        sizes = np.asarray(abs(below).max(axis=1).toarray()).ravel()
+        sizes = np.where(sizes > 0, sizes, 1.0)
+        below = sparse.csr_array(sparse.diags_array(1.0 / sizes) @ below)
+        limits = Limits(limit / sizes, is_equation)
+        obeying = np.zeros(0, dtype=np.intp)
+        if not constraints.holds_without_features():
+            obeying = _obeying(below, limits, constraints, owner, positive=positive, free=free)
+        counts = np.diff(below.indptr) > 0  # a row of zeros holds, or has been refused
+        return cls(
+            constraints.words,
+            below[counts],
+            Limits(limits.limit[counts], is_equation[counts]),
+            owner[counts],
+            sign[counts],
+            sizes[counts],
+            obeying,
+        )
+
+    def prices(self, multipliers: Vector, unit: float) -> Vector:
+        """What the objective changes by with a unit of b, of each row of the user.
+
+        Parameters
+        ----------
+        multipliers : ndarray of shape (n_limits,)
+            λ, in the units of the master.
+        unit : float
+            t: one unit of the master's objective.
+        """
+        each = -self.sign * unit * multipliers / self.sizes
+        prices = np.bincount(self.owner, each, len(self.words)).astype(np.float64)
+        return prices + 0.0  # no −0
+
+
+def _obeying(
+    below: Any,
+    limits: Limits,
+    constraints: LinearConstraints,
+    owner: Indices,
+    *,
+    positive: bool,
+    free: Indices,
+) -> Indices:
+    """The columns of a point of least penalty that obeys."""
+    cost = np.ones(below.shape[1])
+    cost[free] = 0.0
+    signed = [below] if positive else [below, -below]
+    lower = np.where(limits.is_equation, limits.limit, -np.inf)
+    matrix = sparse.csc_array(sparse.hstack(signed, format="csc"))
+    bounds = {"row_lower": lower, "row_upper": limits.limit}
+    try:
+        found = solve(Program(np.tile(cost, len(signed)), matrix, **bounds), LP)
+    except (InfeasibleError, InfeasibleOrUnboundedError) as error:
+        _raise_infeasible(matrix, bounds, constraints, owner, error, positive=positive)
+    size = np.abs(found.x).reshape(len(signed), -1).sum(axis=0)
+    return np.flatnonzero(size > 0)
+
+
+def _raise_infeasible(
+    matrix: Any,
+    bounds: dict[str, Vector],
+    constraints: LinearConstraints,
+    owner: Indices,
+    error: Exception,
+    *,
+    positive: bool,
+) -> None:
+    """Raise an error with the multipliers y of a proof.
+
+    They are those of the least Σ|missing|: with y·A ≤ 0 column by column (0 where coefficients have
+    both signs) and y·b > 0 no coefficients obey.
+    """
+    k, n = matrix.shape
+    missing = sparse.hstack([matrix, sparse.eye_array(k), -sparse.eye_array(k)], format="csc")
+    cost = np.append(np.zeros(n), np.ones(2 * k))
+    least = solve(Program(cost, sparse.csc_array(missing), **bounds), LP)
+    weights = np.asarray(least.row_duals)
+    scale = 1.0 + float(np.abs(bounds["row_upper"]).max(initial=0.0))
+    largest = float(np.abs(weights).max(initial=0.0))
+    if least.objective <= BEYOND * scale or not largest:
+        raise InfeasibleConstraintsError(
+            "no coefficients were found that obey all constraints, and there is no proof that none "
+            "exist: they meet in a point or hardly so; allow a little more"
+        ) from error
+    places = np.argsort(-np.abs(weights), kind="stable")
+    places = places[np.abs(weights[places]) > NAMED * largest]
+    names = list(dict.fromkeys(constraints.words[owner[place]] for place in places))
+    shown = " and ".join(repr(name) for name in names[:MOST_TERMS])
+    more = f" and {len(names) - MOST_TERMS} more" if len(names) > MOST_TERMS else ""
+    beside = " with positive=True" if positive else ""
+    verb = "cannot hold" if len(names) == 1 else "cannot hold together"
+    raise InfeasibleConstraintsError(
+        f"the constraints {shown}{more} {verb}{beside}: added up with the weights "
+        f"{', '.join(f'{weights[place] / largest:.3g}' for place in places[:MOST_TERMS])}, nothing "
+        "is left of the coefficients, and the limits contradict each other. Allow more, or leave "
+        "one out"
+    ) from error
