@@ -162,7 +162,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     _scaling = UnitScaling(1.0)
     _free: NDArray[np.intp]
     _free_columns = FreeColumns(())
-    _rows: ConstraintRows | None = None
+    _limit_rows: ConstraintRows | None = None
     _path_score_name: ClassVar[str] = MINUS_MEAN_LOSS
 
     # ------------------------------------------------------------------ what a subclass says
@@ -319,7 +319,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             )
         if self.constraints:
             return self._constrained(self._scaling.scaled(pool), rows)
-        self._rows = None
+        self._limit_rows = None
         self._free_columns = free_columns(rows.X, self._free, pool.centres)
         return self._scaling.scaled(pool)
 
@@ -331,7 +331,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         scaled, _ = in_units(self._loss, unit)
         few = scaled.on(*self._target_kind.of_runs(rows.y)[:1], rows.weights)
         tube = getattr(as_master_loss(few), "epsilon", 0.0)
-        self._rows = ConstraintRows.of(
+        self._limit_rows = ConstraintRows.of(
             read,
             pool.scales,
             unit,
@@ -340,7 +340,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             splits=tube > 0,
         )
         weights = rows.weights if self.fit_intercept else None
-        pool = constrained(pool, self._rows.below, self._rows.obeying, weights)
+        pool = constrained(pool, self._limit_rows.below, self._limit_rows.obeying, weights)
         places = np.zeros(len(self._free), dtype=np.intp)
         self._free_columns = FreeColumns(pool.columns(places.tolist(), self._free.tolist()))
         return pool
@@ -374,9 +374,9 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             return scaled.on(target, weights * (factor * price / (total * unit)))
 
         make_master: Any = penalized(scaling.penalty(penalty))
-        if self._rows is not None:
+        if self._limit_rows is not None:
             own: dict[str, Any] = {"penalty": scaling.penalty(penalty)}
-            make_master = partial(RowConstrainedMaster, limits=self._rows.limits, **own)
+            make_master = partial(RowConstrainedMaster, limits=self._limit_rows.limits, **own)
         return Objective(
             make_loss,
             make_master,
@@ -390,7 +390,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     @property
     def _begins_trivial(self) -> bool:
         """Whether the model without features is optimal at some price."""
-        obeys = self._rows is None or not len(self._rows.obeying)
+        obeys = self._limit_rows is None or not len(self._limit_rows.obeying)
         return obeys and not len(self._free)
 
     @property
@@ -400,7 +400,9 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
     def _certified(self, pool: Any, rows: TrainingRows) -> Certified:
         plan = super()._certified(pool, rows)
-        return plan if self._rows is None else replace(plan, carried={})  # has the multipliers
+        return (
+            plan if self._limit_rows is None else replace(plan, carried={})
+        )  # has the multipliers
 
     def _master_options(self) -> dict[str, Any]:
         sign = "nonneg" if self.positive else "free"
@@ -418,7 +420,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     @property
     def _is_watched(self) -> bool:
         """Whether somebody asks what the rounds of a fit are like, or what they end by."""
-        limits = self.columns_per_round, self.max_columns, self.time_limit, self._rows
+        limits = self.columns_per_round, self.max_columns, self.time_limit, self._limit_rows
         watched = bool(self.callbacks or self.verbose or self.early_stopping)
         return watched or any(limit is not None for limit in limits)
 
@@ -484,12 +486,12 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         """What a unit of the right-hand side of each constraint changes, of every run."""
         for name in ("constraint_prices_", "constraint_rows_"):  # of an earlier fit
             vars(self).pop(name, None)
-        if self._rows is None or not isinstance(plan, Certified) or plan.carried is None:
+        if self._limit_rows is None or not isinstance(plan, Certified) or plan.carried is None:
             return
         starts = cast(Sequence[ConstrainedStart], [plan.carried[k] for k in sorted(plan.carried)])
-        prices = np.stack([self._rows.prices(start.multipliers, unit) for start in starts])
+        prices = np.stack([self._limit_rows.prices(start.multipliers, unit) for start in starts])
         self.constraint_prices_ = prices if len(prices) > 1 else prices[0]
-        self.constraint_rows_ = np.array(self._rows.words, dtype=object)
+        self.constraint_rows_ = np.array(self._limit_rows.words, dtype=object)
 
     def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
         return (self._scaling.unit * values for values in super()._staged_outputs(X))

@@ -119,7 +119,8 @@ class ConstraintRows:
         limits = Limits(limit / sizes, is_equation)
         obeying = np.zeros(0, dtype=np.intp)
         if not constraints.holds_without_features():
-            obeying = _obeying(below, limits, constraints, owner, positive=positive, free=free)
+            given: dict[str, Any] = {"positive": positive, "free": free}
+            obeying = _obeying(below, limits, constraints, owner, sign, sizes, **given)
         counts = np.diff(below.indptr) > 0  # a row of zeros holds, or has been refused
         return cls(
             constraints.words,
@@ -151,6 +152,8 @@ def _obeying(
     limits: Limits,
     constraints: LinearConstraints,
     owner: Indices,
+    sign: Vector,
+    sizes: Vector,
     *,
     positive: bool,
     free: Indices,
@@ -165,47 +168,55 @@ def _obeying(
     try:
         found = solve(Program(np.tile(cost, len(signed)), matrix, **bounds), LP)
     except (InfeasibleError, InfeasibleOrUnboundedError) as error:
-        _raise_infeasible(matrix, bounds, constraints, owner, error, positive=positive)
+        weights, least = _proof(matrix, bounds)
+        raise InfeasibleConstraintsError(
+            _contradiction(weights * sign / sizes, least, constraints, owner, positive=positive)
+        ) from error
     size = np.abs(found.x).reshape(len(signed), -1).sum(axis=0)
     return np.flatnonzero(size > 0)
 
 
-def _raise_infeasible(
-    matrix: Any,
-    bounds: dict[str, Vector],
-    constraints: LinearConstraints,
-    owner: Indices,
-    error: Exception,
-    *,
-    positive: bool,
-) -> None:
-    """Raise an error with the multipliers y of a proof.
+def _proof(matrix: Any, bounds: dict[str, Vector]) -> tuple[Vector, float]:
+    """The multipliers y of the least Σ|missing|, and by how much they contradict the limits.
 
-    They are those of the least Σ|missing|: with y·A ≤ 0 column by column (0 where coefficients have
-    both signs) and y·b > 0 no coefficients obey.
+    With y·A ≤ 0 column by column (0 where coefficients have both signs) and y·b > 0 no
+    coefficients obey.
     """
     k, n = matrix.shape
     missing = sparse.hstack([matrix, sparse.eye_array(k), -sparse.eye_array(k)], format="csc")
     cost = np.append(np.zeros(n), np.ones(2 * k))
-    least = solve(Program(cost, sparse.csc_array(missing), **bounds), LP)
-    weights = np.asarray(least.row_duals)
+    found = solve(Program(cost, sparse.csc_array(missing), **bounds), LP)
     scale = 1.0 + float(np.abs(bounds["row_upper"]).max(initial=0.0))
-    largest = float(np.abs(weights).max(initial=0.0))
-    if least.objective <= BEYOND * scale or not largest:
-        raise InfeasibleConstraintsError(
+    return np.asarray(found.row_duals), float(found.objective) / scale
+
+
+def _contradiction(
+    weights: Vector,
+    least: float,
+    constraints: LinearConstraints,
+    owner: Indices,
+    *,
+    positive: bool,
+) -> str:
+    """The proof in words, with the weights of the rows of the user."""
+    each = np.bincount(owner, weights, len(constraints.words)).astype(np.float64)
+    largest = float(np.abs(each).max(initial=0.0))
+    places = np.argsort(-np.abs(each), kind="stable")
+    places = places[np.abs(each[places]) > NAMED * largest]
+    if least <= BEYOND or not len(places):
+        return (
             "no coefficients were found that obey all constraints, and there is no proof that none "
             "exist: they meet in a point or hardly so; allow a little more"
-        ) from error
-    places = np.argsort(-np.abs(weights), kind="stable")
-    places = places[np.abs(weights[places]) > NAMED * largest]
-    names = list(dict.fromkeys(constraints.words[owner[place]] for place in places))
-    shown = " and ".join(repr(name) for name in names[:MOST_TERMS])
-    more = f" and {len(names) - MOST_TERMS} more" if len(names) > MOST_TERMS else ""
-    beside = " with positive=True" if positive else ""
+        )
+    each /= largest
+    names = [repr(constraints.words[place]) for place in places]
+    shown, more = " and ".join(names[:MOST_TERMS]), len(names) - MOST_TERMS
+    terms = [f"{each[place]:.3g}" for place in places[:MOST_TERMS]]
     verb = "cannot hold" if len(names) == 1 else "cannot hold together"
-    raise InfeasibleConstraintsError(
-        f"the constraints {shown}{more} {verb}{beside}: added up with the weights "
-        f"{', '.join(f'{weights[place] / largest:.3g}' for place in places[:MOST_TERMS])}, nothing "
-        "is left of the coefficients, and the limits contradict each other. Allow more, or leave "
-        "one out"
-    ) from error
+    left = "with positive=True nothing above 0" if positive else "nothing"
+    return (
+        f"the constraints {shown}{f' and {more} more' if more > 0 else ''} {verb}: added up with "
+        f"the weights {', '.join(terms)}{', …' if more > 0 else ''}, {left} is left of the "
+        f"coefficients, and at least {float(each @ constraints.right):.3g} of the right-hand "
+        "sides. Allow more, or leave one out"
+    )

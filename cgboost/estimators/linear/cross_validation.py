@@ -21,6 +21,7 @@ from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
 from cgboost.estimators.linear.base_sparse_linear import PenaltyName
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
+from cgboost.estimators.linear.linear_constraints import check_constraints, read_constraints
 from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier
 from cgboost.losses import Loss
@@ -102,6 +103,7 @@ class SelectsStrength(BaseLinear):
 
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, ("min", "1se"))
+        check_constraints(self.constraints)
         if len(scorers_of(self.scoring)) > 1:
             raise ValueError(f"scoring must be one score, by which to choose, got {self.scoring!r}")
 
@@ -109,6 +111,10 @@ class SelectsStrength(BaseLinear):
         """The sparse linear model of these parameters."""
         known, mine = self._kind._get_param_names(), self.get_params(deep=False)
         shared = {name: mine[name] for name in known if name in mine and name != "scoring"}
+        if self.constraints:  # read by the names of the features, which rows alone do not have
+            names = getattr(self, "feature_names_in_", None)
+            read = read_constraints(self.constraints, names, self.n_features_in_)
+            shared["constraints"] = read.triples()
         return self._kind(**shared | own)._speaking_as(self._wording)
 
     @property

@@ -64,6 +64,14 @@ class LinearConstraints:
         upper, lower = self.sense >= 0, self.sense <= 0
         return bool((self.right[upper] >= 0).all() and (self.right[lower] <= 0).all())
 
+    def triples(self) -> list[Any]:
+        """Each row as (A, sense, b)."""
+        names = {number: sense for sense, number in SENSES.items()}
+        return [
+            (self.matrix[[k]], names[int(self.sense[k])], float(self.right[k]))
+            for k in range(len(self.words))
+        ]
+
 
 def check_constraints(constraints: Any) -> None:
     """Check what needs no features: a list of strings and of triples.
@@ -72,7 +80,7 @@ def check_constraints(constraints: Any) -> None:
     ------
     ValueError
     """
-    if constraints is None or isinstance(constraints, LinearConstraints):
+    if constraints is None:
         return
     triple = isinstance(constraints, tuple) and _is_triple(constraints)
     if isinstance(constraints, str) or triple or not isinstance(constraints, (list, tuple)):
@@ -105,8 +113,6 @@ def read_constraints(
     ValueError
         Naming the constraint, the word in it, and the names that there are.
     """
-    if isinstance(constraints, LinearConstraints):
-        return constraints
     known = [f"x{j}" for j in range(n_features)] if names is None else [str(n) for n in names]
     places = {name: j for j, name in enumerate(known)}
     parts = []
@@ -127,12 +133,12 @@ def read_constraints(
 
 
 def _is_triple(one: Any) -> bool:
-    return isinstance(one, (tuple, list)) and len(one) == 3 and one[1] in tuple(SENSES)  # noqa: PLR2004
+    return isinstance(one, (tuple, list)) and len(one) == 3 and one[1] in tuple(SENSES)
 
 
 def _short(value: Any) -> str:
     words = repr(value)
-    return words if len(words) <= 80 else words[:77] + "..."  # noqa: PLR2004
+    return words if len(words) <= 80 else words[:77] + "..."
 
 
 def _of_triple(triple: Any, called: str, n_features: int) -> LinearConstraints:
@@ -147,7 +153,7 @@ def _of_triple(triple: Any, called: str, n_features: int) -> LinearConstraints:
         ) from None
     if not sparse.issparse(matrix):
         matrix = matrix[None] if matrix.ndim == 1 else matrix
-        if matrix.ndim != 2:  # noqa: PLR2004
+        if matrix.ndim != 2:
             raise ValueError(f"{called}: A must have one or two dimensions, got {matrix.ndim}")
     if matrix.shape[1] != n_features:
         raise ValueError(
@@ -220,7 +226,7 @@ class _Reader:
             if not coef:
                 self._refuse("has no coefficient left: a constraint names a feature, or sum")
             sense = SENSES[OPERATORS[type(operator)]]
-            if len(sides) > 2 and not left.coef:  # noqa: PLR2004 – "0 <= age": a limit of age
+            if len(sides) > 2 and not left.coef:
                 coef, difference = {j: -v for j, v in coef.items()}, difference.times(-1.0)
                 sense = -sense
             rows.append(coef)

@@ -7,8 +7,8 @@ The rows of A stand behind those of H. A limit is a row whose loss is the indica
 at least 0 for an inequality. A column then has the score h·r − a·λ. Such a loss is no function that
 a solver of losses can take; two relaxations are, and tend to it:
 
-    exact penalty            M max(0, z − d)                     of losses that are a box in the dual
-    augmented Lagrangian     (max(0, λ + ρ(z − d))² − λ²)/2ρ     of losses with a curvature
+    exact penalty          M max(0, z − d)                   of losses that are a box in the dual
+    augmented Lagrangian   (max(0, λ + ρ(z − d))² − λ²)/2ρ   of losses with a curvature
 
 With M above the largest multiplier of an optimum the first has the same optimum (Bertsekas,
 *Nonlinear Programming*, section 5.4). Of the second, λ ← max(0, λ + ρ(z − d)) at its minimum is the
@@ -26,6 +26,9 @@ from numpy.typing import NDArray
 
 from cgboost.arrays import Vector
 from cgboost.losses.dual.support_vector import SupportVectorLoss
+
+FAR = 1e6
+"""Multipliers do not come near this many times what they are: boxes have finite ends."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,22 @@ class AugmentedLoss:
     def magnitude(self, output: Vector, response: Vector) -> float:
         """Sizes of the numbers that the loss is a difference of."""
         return self.limited.magnitude(output, response)
+
+    def as_box(self, box: SupportVectorLoss) -> SupportVectorLoss:
+        """The same less |λ|²/2ρ by its dual, for a loss that is a box with a curvature.
+
+        max over r ≤ 0 of r(d − λ/ρ − z) − r²/2ρ, with a far end instead of none.
+        """
+        far = FAR * np.full(len(self.multipliers), 1.0 + np.abs(self.multipliers).max(initial=0.0))
+        limits, bends = self.limited.limits, np.zeros(len(far)) + 1.0 / self.weight
+        curvature = np.zeros(box.n_rows) if box.curvature is None else box.curvature
+        return replace(
+            box,
+            target=np.append(box.target, limits.limit - self.multipliers / self.weight),
+            lower=np.append(box.lower, -far),
+            upper=np.append(box.upper, np.where(limits.is_equation, far, 0.0)),
+            curvature=np.append(curvature, bends),
+        )
 
 
 def with_penalised_limits(loss: SupportVectorLoss, limits: Limits, price: float) -> Any:

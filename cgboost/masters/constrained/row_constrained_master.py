@@ -14,7 +14,7 @@ offset is a column (1, 0) without a penalty, since it takes no part in constrain
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,9 @@ WEIGHT_GROWTH, MOST_WEIGHT = 10.0, 1e8
 LEFT = 0.25
 """… of what was beyond limits, and the most that ρ grows by: digits of a Newton step go with it."""
 
+SAME = 1e-14
+"""Multipliers that a step moves by this share of the largest have come to rest."""
+
 MOST_STEPS = 60
 """Steps of the price or of the multipliers in one solve."""
 
@@ -84,7 +87,13 @@ MOVES = 4
 """… or after so many moves: each takes in limits that the one before has led beyond."""
 
 NEAR_LIMIT = 1e3
-"""Limits nearer than so many times what counts as on them are moved onto."""
+"""Limits nearer than so many times what counts as on them stay as near."""
+
+LEAST_PIVOT = 1e-10
+"""Limits that are sums of others but for this share move nothing."""
+
+COEFFICIENT_NOISE = 1e-10
+"""Coefficients of this share of the largest are what a relaxation leaves of 0."""
 
 RESTRICTED_GAP = 1e-8
 """The relative gap at which multipliers stay, as Newton steps do."""
@@ -144,10 +153,9 @@ class RowConstrainedMaster:
         self.penalty, self.offset = penalty, offset
         self._centre = centre_of(loss) if offset == "free" else 0.0
         own = loss.shifted(self._centre) if self._centre else loss
-        taken = as_master_loss(own)
+        taken = as_master_loss(own)  # Huber's by its box: few rows may bend
         self._box = taken if isinstance(taken, SupportVectorLoss) else None
-        if self._box is not None and self._box.curvature is not None:
-            self._box = None  # one that bends inside its box, as Huber's: it is smooth as well
+        self._bends = self._box is None or self._box.curvature is not None
         self._of_rows = taken
         self.loss = LimitedLoss(own, limits)
         self.n_trained = self.loss.n_trained
@@ -225,17 +233,18 @@ class RowConstrainedMaster:
 
     def _relaxed(self) -> Any:
         """The loss of a relaxation, at the present price or multipliers."""
-        if self._box is not None:
+        if self._box is not None and not self._bends:
             return with_penalised_limits(self._box, self.loss.limits, self._price)
         if not self._weight:
             self._weight = self._first_weight()
         self._most_weight = max(self._most_weight, MOST_WEIGHT * self._weight)
-        return AugmentedLoss(self.loss, self._multipliers, self._weight)
+        augmented = AugmentedLoss(self.loss, self._multipliers, self._weight)
+        return augmented if self._box is None else augmented.as_box(self._box)
 
     def _first_weight(self) -> float:
-        """ρ by the curvature of the loss along the columns that are there, at f = 0."""
-        n = self.n_trained
-        curvature = self.loss.on_rows.curvature(np.zeros(n))
+        """ρ by the curvature of the loss along the columns that are there, where it is large."""
+        n, own = self.n_trained, self.loss.on_rows
+        curvature = own.curvature(own.target if own.loss.of_residuals else np.zeros(n))
         bends = [float(curvature @ column.values[:n] ** 2) for column in self.columns]
         bends = [bend for bend in bends if bend > 0]
         return FIRST_WEIGHT * (float(np.median(bends)) if bends else 1.0)
@@ -272,11 +281,16 @@ class RowConstrainedMaster:
         A point that is coarse on purpose may be beyond limits at any price.
         """
         multipliers = -inner.pseudo_response[self.n_trained :]
-        if self._box is not None:
+        if not self._bends:
             if not (np.abs(multipliers) >= AT_PRICE * self._price).any():
                 return not inner.solved
             self._price *= PRICE_GROWTH
         else:
+            if self._box is not None and not inner.solved:
+                return True
+            moved = float(np.abs(multipliers - self._multipliers).max(initial=0.0))
+            if moved <= SAME * float(np.abs(multipliers).max(initial=0.0)):
+                return False  # the relaxation is the problem itself, and is solved no better
             self._multipliers = multipliers
             if beyond > LEFT * before:
                 self._weight = min(WEIGHT_GROWTH * self._weight, self._most_weight)
@@ -299,9 +313,12 @@ class RowConstrainedMaster:
         self._master = self._master or self._opened()
         for _ in range(MOST_STEPS):
             self._master.accuracy = accuracy
-            inner = self._master.solve(time_limit=time_left(deadline))
+            with np.errstate(over="ignore", invalid="ignore"):  # of attempts that are given up
+                inner = self._master.solve(time_limit=time_left(deadline))
             found = self._state(inner)
-            beyond = float(np.abs(self.loss.limits.excess(inner.output[self.n_trained :])).max())
+            beyond = float(
+                np.abs(self.loss.limits.excess(inner.output[self.n_trained :])).max(initial=0.0)
+            )
             if found is not None:
                 gap = self._restricted_gap(found)
                 if best is None or gap <= best[0]:
@@ -360,32 +377,26 @@ class RowConstrainedMaster:
         least Σ(δ_j/α_j)² with A δ = d − Aα over the limits that are exceeded, or nearly reached.
         """
         n, limits = self.n_trained, self.loss.limits
-        excess = limits.excess(output[n:])
-        if not excess.any():
-            return coef, output
         used = np.flatnonzero(coef[len(self._own) :])
         columns = [self.columns[j] for j in used.tolist()]
         if not columns:
-            return None
+            return None if limits.excess(output[n:]).any() else (coef, output)
         block = np.stack([column.values[n:] for column in columns], axis=1)
         own = coef[len(self._own) :][used]
         sizes = np.abs(own)
         allowed = ON_LIMITS * (np.abs(limits.limit) + np.abs(block) @ sizes)
         allowed += TINY * (1.0 + sizes.max())
-        terms, new = block * np.abs(own), own
-        for _ in range(MOVES):
-            over = block @ new - limits.limit
-            excess = limits.excess(over + limits.limit)
-            if (np.abs(excess) <= ROUNDING_SHARE * allowed).all():
-                break
-            near = limits.is_equation | (over > -NEAR_LIMIT * allowed)
-            step = np.linalg.lstsq(terms[near], -excess[near], rcond=1e-10)[0]
-            if not (np.abs(step) < 1.0).all():
-                return None
-            new = new + np.abs(own) * step
-        if not (np.abs(limits.excess(block @ new)) <= allowed).all():
+        # what is as small as the rounding of others is 0 first: often that is its limit
+        noise = sizes <= COEFFICIENT_NOISE * sizes.max()
+        noise[: np.count_nonzero(used < len(self._free))] = False
+        if not (noise.any() or limits.excess(output[n:]).any()):
+            return coef, output
+        new = _moved(np.where(noise, 0.0, own), block, limits, allowed)
+        if new is None and noise.any():
+            new = _moved(own, block, limits, allowed)
+        if new is None:
             return None
-        if not self._form.two_sided and (new[len(self._free) :] < 0).any():
+        if not self._form.two_sided and (new[used >= len(self._free)] < 0).any():
             return None
         moved, after = coef.copy(), output.copy()
         moved[len(self._own) + used] = new
@@ -443,3 +454,23 @@ class RowConstrainedMaster:
         own, offset = self._split(moved[0])
         objective = self._form.value(own[len(self._free) :], 0.0) + self.loss.value(moved[1])
         return Vertex(own, offset, objective)
+
+
+def _moved(own: Vector, block: Vector, limits: Limits, allowed: Vector) -> Vector | None:
+    """Coefficients that keep to all limits; None if there are none this way."""
+    terms, new = block * np.abs(own), own
+    for _ in range(MOVES):
+        values = block @ new
+        excess = limits.excess(values)
+        if (np.abs(excess) <= ROUNDING_SHARE * allowed).all():
+            break
+        near = limits.is_equation | (values - limits.limit > -NEAR_LIMIT * allowed)
+        sizes = np.abs(terms[near]).max(axis=1)
+        sizes = np.where(sizes > 0, sizes, 1.0)
+        rows, missing = terms[near] / sizes[:, None], -excess[near] / sizes
+        step = np.linalg.lstsq(rows, missing, rcond=LEAST_PIVOT)[0]
+        if not (np.abs(step) <= 1.0 + ROUNDING_SHARE).all():
+            return None
+        new = new + np.abs(own) * step
+        new = np.where(np.abs(new) <= LEAST_PIVOT * np.abs(own), 0.0, new)  # on its limit at 0
+    return new if (np.abs(limits.excess(block @ new)) <= allowed).all() else None

@@ -64,7 +64,8 @@ class StackedFeatures(FeatureStorage):
     def extremes(self) -> tuple[Vector, Vector]:
         """See :meth:`FeatureStorage.extremes`."""
         least, most = (end - self.centres for end in self.matrix.extremes)
-        sizes = np.asarray(abs(self.below).max(axis=0).toarray()).ravel()
+        sizes = np.zeros(self.shape[1])
+        np.maximum.at(sizes, self.below.tocoo().coords[1], np.abs(self.below.tocoo().data))
         return np.minimum(least, -sizes), np.maximum(most, sizes)
 
     def moments(self, weights: Vector) -> tuple[Vector, Vector]:
