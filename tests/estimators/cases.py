@@ -318,11 +318,11 @@ LINEAR = [
     case(SparseLinearClassifier(standardize=True), but=WARM),
     case(SparseLinearRegressor(standardize=True), but=WARM),
     case(
-        SparseLinearRegressor(loss="squared_error", constraints=["x0 <= 0.1", "sum <= 9"]),
+        SparseLinearRegressor(loss="squared_error", constraints=["sum == 0"]),
         "constrained",
         but=WARM,
     ),
-    case(SparseLinearClassifier(constraints=["x0 >= 0.1"]), "constrained", but=WARM),
+    case(SparseLinearClassifier(constraints=["sum >= 0.1", "sum <= 9"]), "constrained", but=WARM),
     case(MultiQuantileRegressor(), but=WARM | CONSTANTS | ROUNDING),
     case(
         MultiQuantileRegressor(noncrossing=True), "joint", but=WARM | CONSTANTS | ROUNDING | MEANS

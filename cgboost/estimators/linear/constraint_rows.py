@@ -31,11 +31,14 @@ from cgboost.estimators.linear.linear_constraints import LinearConstraints
 from cgboost.exceptions import InfeasibleConstraintsError
 from cgboost.losses.dual.limited import Limits
 
-NAMED = 1e-6
+NAMED_WEIGHT = 1e-6
 """Constraints with a multiplier above this, relative to the largest, are part of a proof."""
 
-BEYOND = 1e-7
+LEAST_CONTRADICTION = 1e-7
 """Rows with a largest entry of 1 are exceeded if together by more than this, relative to limits."""
+
+LARGEST_POINT = 1e6
+"""A point that must be larger than this, relative to the limits, is none that obeys."""
 
 MOST_TERMS = 5
 """Terms of a proof that a message shows."""
@@ -164,7 +167,7 @@ def _obeying(
     signed = [below] if positive else [below, -below]
     lower = np.where(limits.is_equation, limits.limit, -np.inf)
     matrix = sparse.csc_array(sparse.hstack(signed, format="csc"))
-    bounds = {"row_lower": lower, "row_upper": limits.limit}
+    bounds: dict[str, Any] = {"row_lower": lower, "row_upper": limits.limit}
     try:
         found = solve(Program(np.tile(cost, len(signed)), matrix, **bounds), LP)
     except (InfeasibleError, InfeasibleOrUnboundedError) as error:
@@ -176,18 +179,21 @@ def _obeying(
     return np.flatnonzero(size > 0)
 
 
-def _proof(matrix: Any, bounds: dict[str, Vector]) -> tuple[Vector, float]:
+def _proof(matrix: Any, bounds: dict[str, Any]) -> tuple[Vector, float]:
     """The multipliers y of the least Σ|missing|, and by how much they contradict the limits.
 
     With y·A ≤ 0 column by column (0 where coefficients have both signs) and y·b > 0 no
-    coefficients obey.
+    coefficients obey. With y·A ≤ ε those that do have Σ|a| ≥ y·b/ε.
     """
     k, n = matrix.shape
     missing = sparse.hstack([matrix, sparse.eye_array(k), -sparse.eye_array(k)], format="csc")
     cost = np.append(np.zeros(n), np.ones(2 * k))
-    found = solve(Program(cost, sparse.csc_array(missing), **bounds), LP)
-    scale = 1.0 + float(np.abs(bounds["row_upper"]).max(initial=0.0))
-    return np.asarray(found.row_duals), float(found.objective) / scale
+    weights = np.asarray(solve(Program(cost, sparse.csc_array(missing), **bounds), LP).row_duals)
+    right = bounds["row_upper"]
+    weights = np.where(np.isfinite(bounds["row_lower"]), weights, np.minimum(weights, 0.0))
+    left = float((matrix.T @ weights).max(initial=0.0))
+    scale = 1.0 + float(np.abs(right).max(initial=0.0))
+    return weights, float(weights @ right) / scale - LARGEST_POINT * left
 
 
 def _contradiction(
@@ -202,8 +208,8 @@ def _contradiction(
     each = np.bincount(owner, weights, len(constraints.words)).astype(np.float64)
     largest = float(np.abs(each).max(initial=0.0))
     places = np.argsort(-np.abs(each), kind="stable")
-    places = places[np.abs(each[places]) > NAMED * largest]
-    if least <= BEYOND or not len(places):
+    places = places[np.abs(each[places]) > NAMED_WEIGHT * largest]
+    if least <= LEAST_CONTRADICTION or not len(places):
         return (
             "no coefficients were found that obey all constraints, and there is no proof that none "
             "exist: they meet in a point or hardly so; allow a little more"

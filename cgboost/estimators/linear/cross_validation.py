@@ -236,8 +236,8 @@ class SparseLinearRegressorCV(LinearPrediction, SelectsStrength):
 
     Parameters
     ----------
-    loss, quantile, epsilon, penalty, l1_ratio, penalty_weights, positive, fit_intercept, \
-standardize
+    loss, quantile, epsilon, penalty, l1_ratio, penalty_weights, positive, constraints, \
+fit_intercept, standardize
         As in :class:`SparseLinearRegressor`.
     alphas : sequence of float or None
         The values of α to try. None means ``n_alphas`` values from ``alpha_max_`` of all rows down
@@ -307,7 +307,8 @@ class SparseLinearClassifierCV(LinearDecision, SelectsStrength):
 
     Parameters
     ----------
-    loss, penalty, l1_ratio, penalty_weights, positive, fit_intercept, standardize, class_weight
+    loss, penalty, l1_ratio, penalty_weights, positive, constraints, fit_intercept, standardize, \
+class_weight
         As in :class:`SparseLinearClassifier`.
     Cs : sequence of float or None
         The values of C to try. None means ``n_Cs`` values from ``C_min_`` of all rows up to

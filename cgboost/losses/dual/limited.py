@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from cgboost.arrays import Vector
 from cgboost.losses.dual.support_vector import SupportVectorLoss
 
-FAR = 1e6
+FAR_MULTIPLIER = 1e6
 """Multipliers do not come near this many times what they are: boxes have finite ends."""
 
 
@@ -159,7 +159,9 @@ class AugmentedLoss:
 
         max over r ≤ 0 of r(d − λ/ρ − z) − r²/2ρ, with a far end instead of none.
         """
-        far = FAR * np.full(len(self.multipliers), 1.0 + np.abs(self.multipliers).max(initial=0.0))
+        far = FAR_MULTIPLIER * np.full(
+            len(self.multipliers), 1.0 + np.abs(self.multipliers).max(initial=0.0)
+        )
         limits, bends = self.limited.limits, np.zeros(len(far)) + 1.0 / self.weight
         curvature = np.zeros(box.n_rows) if box.curvature is None else box.curvature
         return replace(

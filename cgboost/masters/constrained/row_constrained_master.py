@@ -44,7 +44,7 @@ from cgboost.optimizers.reductions.centred_targets import centre_of
 from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.penalties.penalty import DualForm, Penalty
 
-FIRST_PRICE = 100.0
+FIRST_LIMIT_PRICE = 100.0
 """M at first. Rows have entries of 1 at most and a coefficient costs 1, so that multipliers are
 as large as some scores."""
 
@@ -64,26 +64,26 @@ of the loss are, and one digit more with each step."""
 WEIGHT_GROWTH, MOST_WEIGHT = 10.0, 1e8
 """The factor of ρ where a step of the multipliers leaves more than this share …"""
 
-LEFT = 0.25
+LEFT_BEYOND = 0.25
 """… of what was beyond limits, and the most that ρ grows by: digits of a Newton step go with it."""
 
-SAME = 1e-14
+AT_REST = 1e-14
 """Multipliers that a step moves by this share of the largest have come to rest."""
 
-MOST_STEPS = 60
+MOST_MULTIPLIER_STEPS = 60
 """Steps of the price or of the multipliers in one solve."""
 
 ON_LIMITS = 1e-9
 """A limit holds if it is exceeded by this, relative to its terms. Moving onto limits leaves their
 rounding, 1e-15."""
 
-TINY = 1e-12
+HARDLY_BEYOND = 1e-12
 """Nor does it count if this is all, in units of the penalty or of the largest coefficient."""
 
 ROUNDING_SHARE = 1e-3
 """Moving onto limits ends where they are exceeded by this share of that …"""
 
-MOVES = 4
+MOST_MOVES = 4
 """… or after so many moves: each takes in limits that the one before has led beyond."""
 
 NEAR_LIMIT = 1e3
@@ -92,7 +92,7 @@ NEAR_LIMIT = 1e3
 LEAST_PIVOT = 1e-10
 """Limits that are sums of others but for this share move nothing."""
 
-COEFFICIENT_NOISE = 1e-10
+NOISE_OF_RELAXATION = 1e-10
 """Coefficients of this share of the largest are what a relaxation leaves of 0."""
 
 RESTRICTED_GAP = 1e-8
@@ -162,8 +162,8 @@ class RowConstrainedMaster:
         self._form = DualForm(penalty, coef == "free", offset)
         constant = np.append(np.ones(self.n_trained), np.zeros(len(limits)))
         self._own = [Column(constant, CONSTANT)] if offset == "free" else []
-        given = isinstance(free_columns, FreeColumns)
-        self._free = list(free_columns.columns if given else free_columns)
+        free = free_columns
+        self._free = list(free.columns if isinstance(free, FreeColumns) else free)
         self.columns: list[Column] = list(self._free)
         self._options: dict[str, Any] = {
             "coef": coef,
@@ -171,7 +171,7 @@ class RowConstrainedMaster:
             "solver_options": solver_options,
         }
         self.accuracy = 0.0
-        self._price, self._multipliers = FIRST_PRICE, np.zeros(len(limits))
+        self._price, self._multipliers = FIRST_LIMIT_PRICE, np.zeros(len(limits))
         self._weight = self._most_weight = 0.0
         self._found: MasterState | None = None
         self._master: SupportVectorMaster | None = None
@@ -193,7 +193,9 @@ class RowConstrainedMaster:
             growth = self._total_cost / start.price
             self._multipliers = growth * start.multipliers
             self._weight = growth * start.weight
-            self._price = max(FIRST_PRICE, 10.0 * float(np.abs(self._multipliers).max(initial=0.0)))
+            self._price = max(
+                FIRST_LIMIT_PRICE, 10.0 * float(np.abs(self._multipliers).max(initial=0.0))
+            )
 
     _start: tuple[Vector, float] | None = None
 
@@ -289,10 +291,10 @@ class RowConstrainedMaster:
             if self._box is not None and not inner.solved:
                 return True
             moved = float(np.abs(multipliers - self._multipliers).max(initial=0.0))
-            if moved <= SAME * float(np.abs(multipliers).max(initial=0.0)):
+            if moved <= AT_REST * float(np.abs(multipliers).max(initial=0.0)):
                 return False  # the relaxation is the problem itself, and is solved no better
             self._multipliers = multipliers
-            if beyond > LEFT * before:
+            if beyond > LEFT_BEYOND * before:
                 self._weight = min(WEIGHT_GROWTH * self._weight, self._most_weight)
         self._start = self._split(inner.coef)
         self._master = self._opened()
@@ -311,7 +313,7 @@ class RowConstrainedMaster:
         deadline, target = deadline_of(time_limit), max(RESTRICTED_GAP, self.accuracy)
         accuracy, before, best = self.accuracy, np.inf, None
         self._master = self._master or self._opened()
-        for _ in range(MOST_STEPS):
+        for _ in range(MOST_MULTIPLIER_STEPS):
             self._master.accuracy = accuracy
             with np.errstate(over="ignore", invalid="ignore"):  # of attempts that are given up
                 inner = self._master.solve(time_limit=time_left(deadline))
@@ -381,13 +383,13 @@ class RowConstrainedMaster:
         columns = [self.columns[j] for j in used.tolist()]
         if not columns:
             return None if limits.excess(output[n:]).any() else (coef, output)
-        block = np.stack([column.values[n:] for column in columns], axis=1)
+        block = np.stack([column.values[n:] for column in columns], axis=1).astype(np.float64)
         own = coef[len(self._own) :][used]
         sizes = np.abs(own)
         allowed = ON_LIMITS * (np.abs(limits.limit) + np.abs(block) @ sizes)
-        allowed += TINY * (1.0 + sizes.max())
+        allowed += HARDLY_BEYOND * (1.0 + sizes.max())
         # what is as small as the rounding of others is 0 first: often that is its limit
-        noise = sizes <= COEFFICIENT_NOISE * sizes.max()
+        noise = sizes <= NOISE_OF_RELAXATION * sizes.max()
         noise[: np.count_nonzero(used < len(self._free))] = False
         if not (noise.any() or limits.excess(output[n:]).any()):
             return coef, output
@@ -459,7 +461,7 @@ class RowConstrainedMaster:
 def _moved(own: Vector, block: Vector, limits: Limits, allowed: Vector) -> Vector | None:
     """Coefficients that keep to all limits; None if there are none this way."""
     terms, new = block * np.abs(own), own
-    for _ in range(MOVES):
+    for _ in range(MOST_MOVES):
         values = block @ new
         excess = limits.excess(values)
         if (np.abs(excess) <= ROUNDING_SHARE * allowed).all():
