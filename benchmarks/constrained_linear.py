@@ -6,7 +6,8 @@
 
 Times are CPU seconds of one process, so that they mean something on a busy machine: both sides are
 timed in the same process, one after the other. CVXPY's are those of its ``solve``, with Clarabel
-for smooth losses and HiGHS for linear programs; what the solver says of itself stands beside them.
+for smooth losses and HiGHS for linear programs. A solver that is stopped after five minutes of the
+clock has no optimum in the table, and a time and a ratio that are lower bounds.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ LINEAR = ("quantile", "absolute_error", "epsilon_insensitive", "hinge")
 SIZES = (1000, 5000, 50)
 LARGE = {"squared_error": 0.1, "log_loss": 0.05, "quantile": 0.05, "hinge": 0.02}
 N_VALUES, WEAKEST = 50, 30.0
+LIMIT = 300.0
+"""Seconds of the clock after which CVXPY's solver is stopped; its optimum is then missing."""
 
 Rows = list[tuple[Any, str, Any]]
 
@@ -150,21 +153,24 @@ def fits(*losses: str) -> Iterator[dict[str, Any]]:
         ours = time.process_time() - begun
         solver = "HIGHS" if loss in LINEAR else "CLARABEL"
         begun = time.process_time()
-        problem = by_cvxpy(model, X, y, solver)
+        try:
+            problem = by_cvxpy(model, X, y, solver, time_limit=LIMIT)
+            best = problem.value if problem.status == cp.OPTIMAL else np.nan
+        except cp.SolverError:
+            best = np.nan  # what it took by then is a lower bound of its time
         theirs = time.process_time() - begun
         yield {
             "part": "fit",
             "loss": loss,
             "constraints": "40 <=, 10 ==",
             "objective": model.objective_,
-            "reference": problem.value,
-            "difference": (model.objective_ - problem.value) / abs(problem.value),
-            "bound_difference": (model.dual_bound_ - problem.value) / abs(problem.value),
+            "reference": best,
+            "difference": (model.objective_ - best) / abs(best),
+            "bound_difference": (model.dual_bound_ - best) / abs(best),
             "gap": model.gap_,
             "seconds": ours,
             "solver": solver,
             "solver_seconds": theirs,
-            "solver_own_seconds": problem.solver_stats.solve_time,
             "ratio": theirs / ours,
         }
 
@@ -204,7 +210,7 @@ PARTS = {
 DIGITS = {"objective": 7, "reference": 7}
 COLUMNS = [
     *("part", "loss", "constraints", "objective", "reference", "difference", "bound_difference"),
-    *("gap", "seconds", "solver", "solver_seconds", "solver_own_seconds", "ratio"),
+    *("gap", "seconds", "solver", "solver_seconds", "ratio"),
 ]
 
 
