@@ -24,11 +24,12 @@ from cgboost._solvers import (
     InfeasibleError,
     InfeasibleOrUnboundedError,
     Program,
+    SolverError,
     solve,
 )
 from cgboost.arrays import Indices, Vector
 from cgboost.estimators.linear.linear_constraints import LinearConstraints
-from cgboost.exceptions import InfeasibleConstraintsError
+from cgboost.exceptions import InfeasibleConstraintsError, MasterError, see
 from cgboost.losses.dual.limited import Limits
 
 NAMED_WEIGHT = 1e-6
@@ -174,6 +175,11 @@ def _obeying(
         weights, least = _proof(matrix, bounds)
         raise InfeasibleConstraintsError(
             _contradiction(weights * sign / sizes, least, constraints, owner, positive=positive)
+        ) from error
+    except SolverError as error:
+        raise MasterError(
+            f"no coefficients were found that obey the constraints, since the solver failed: "
+            f"{error}{see('constraints')}"
         ) from error
     size = np.abs(found.x).reshape(len(signed), -1).sum(axis=0)
     return np.flatnonzero(size > 0)

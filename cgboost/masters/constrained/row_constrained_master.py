@@ -173,6 +173,7 @@ class RowConstrainedMaster:
         self.accuracy = 0.0
         self._price, self._multipliers = FIRST_LIMIT_PRICE, np.zeros(len(limits))
         self._weight = self._most_weight = 0.0
+        self._start: tuple[Vector, float] | None = None
         self._found: MasterState | None = None
         self._master: SupportVectorMaster | None = None
 
@@ -196,8 +197,6 @@ class RowConstrainedMaster:
             self._price = max(
                 FIRST_LIMIT_PRICE, 10.0 * float(np.abs(self._multipliers).max(initial=0.0))
             )
-
-    _start: tuple[Vector, float] | None = None
 
     def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
         """Take in the columns of a run, and begin near its last coefficients."""
@@ -237,9 +236,10 @@ class RowConstrainedMaster:
         """The loss of a relaxation, at the present price or multipliers."""
         if self._box is not None and not self._bends:
             return with_penalised_limits(self._box, self.loss.limits, self._price)
-        if not self._weight:
-            self._weight = self._first_weight()
-        self._most_weight = max(self._most_weight, MOST_WEIGHT * self._weight)
+        if not self._most_weight:
+            first = self._first_weight()
+            self._most_weight = MOST_WEIGHT * first
+            self._weight = min(self._weight, self._most_weight) or first
         augmented = AugmentedLoss(self.loss, self._multipliers, self._weight)
         return augmented if self._box is None else augmented.as_box(self._box)
 
@@ -315,8 +315,13 @@ class RowConstrainedMaster:
         self._master = self._master or self._opened()
         for _ in range(MOST_MULTIPLIER_STEPS):
             self._master.accuracy = accuracy
-            with np.errstate(over="ignore", invalid="ignore"):  # of attempts that are given up
-                inner = self._master.solve(time_limit=time_left(deadline))
+            try:
+                with np.errstate(over="ignore", invalid="ignore"):  # of attempts that are given up
+                    inner = self._master.solve(time_limit=time_left(deadline))
+            except MasterError:
+                if best is None:
+                    raise
+                break
             found = self._state(inner)
             beyond = float(
                 np.abs(self.loss.limits.excess(inner.output[self.n_trained :])).max(initial=0.0)
@@ -332,9 +337,9 @@ class RowConstrainedMaster:
             accuracy, before = 0.0, min(before, beyond)
         if best is None:
             raise MasterError(
-                f"the constraints are exceeded by {beyond:.3g} at a price of {self._price:.3g}: "
-                "rows of very different sizes, or that nearly repeat each other, are the usual "
-                f"cause{see('constraints')}"
+                f"the solver comes no nearer to the constraints than {beyond:.3g}, in rows with "
+                "entries of 1: rows or features of very different sizes, and rows that nearly "
+                f"repeat each other, are the usual cause{see('constraints')}"
             )
         self._found = best[1]
         return best[1]
