@@ -155,18 +155,20 @@ class AugmentedLoss:
         return self.limited.magnitude(output, response)
 
     def as_box(self, box: SupportVectorLoss) -> SupportVectorLoss:
-        """The same less |λ|²/2ρ by its dual, for a loss that is a box with a curvature.
+        """The same plus |λ|²/2ρ by its dual, for a loss that is a box with a curvature.
 
-        max over r ≤ 0 of r(d − λ/ρ − z) − r²/2ρ, with a far end instead of none.
+        max over r ≤ 0 of r(d − λ/ρ − z) − r²/2ρ, with a far end instead of none. With a tube there
+        may be no equations, which it would soften.
         """
         far = FAR_MULTIPLIER * np.full(
             len(self.multipliers), 1.0 + np.abs(self.multipliers).max(initial=0.0)
         )
         limits, bends = self.limited.limits, np.zeros(len(far)) + 1.0 / self.weight
         curvature = np.zeros(box.n_rows) if box.curvature is None else box.curvature
+        targets = limits.limit - self.multipliers / self.weight
         return replace(
             box,
-            target=np.append(box.target, limits.limit - self.multipliers / self.weight),
+            target=np.append(box.target, targets - box.epsilon),
             lower=np.append(box.lower, -far),
             upper=np.append(box.upper, np.where(limits.is_equation, far, 0.0)),
             curvature=np.append(curvature, bends),
