@@ -214,14 +214,19 @@ COLUMNS = [
 ]
 
 
+def as_text(name: str, value: Any) -> str:
+    """A number with its digits; nothing where there is none."""
+    if not isinstance(value, float):
+        return str(value)
+    return "" if np.isnan(value) else f"{value:.{DIGITS.get(name, 3)}g}"
+
+
 def main(part: str, *losses: str) -> None:
     """Measure one part, and put its lines in place of those that the table has of it."""
     name, measure = PARTS[part]
     lines = []
     for line in measure(*losses):
-        shown = {
-            k: f"{v:.{DIGITS.get(k, 3)}g}" if isinstance(v, float) else v for k, v in line.items()
-        }
+        shown = {name: as_text(name, value) for name, value in line.items()}
         print(shown, flush=True)
         lines.append(shown)
     kept: list[dict[str, Any]] = []
