@@ -340,7 +340,8 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             splits=tube > 0,
         )
         weights = rows.weights if self.fit_intercept else None
-        pool = constrained(pool, self._limit_rows.below, self._limit_rows.obeying, weights)
+        own = self._limit_rows
+        pool = constrained(pool, own.below, own.obeying, own.limits.limit, weights)
         places = np.zeros(len(self._free), dtype=np.intp)
         self._free_columns = FreeColumns(pool.columns(places.tolist(), self._free.tolist()))
         return pool
@@ -489,7 +490,13 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         if self._limit_rows is None or not isinstance(plan, Certified) or plan.carried is None:
             return
         starts = cast(Sequence[ConstrainedStart], [plan.carried[k] for k in sorted(plan.carried)])
-        prices = np.stack([self._limit_rows.prices(start.multipliers, unit) for start in starts])
+        pool, threshold = plan.pool, self._scaling.penalty(self._penalty).threshold
+        prices = np.stack(
+            [
+                self._limit_rows.prices(pool.multipliers(start.response, threshold), unit)
+                for start in starts
+            ]
+        )
         self.constraint_prices_ = prices if len(prices) > 1 else prices[0]
         self.constraint_rows_ = np.array(self._limit_rows.words, dtype=object)
 

@@ -169,7 +169,7 @@ class FeatureColumns(ColumnFamily):
 
 
 def constrained(
-    pool: FeaturePool, below: Any, obeying: Indices, weights: Vector | None
+    pool: FeaturePool, below: Any, obeying: Indices, limit: Vector, weights: Vector | None
 ) -> ConstrainedFeaturePool:
     """The features with rows of constraints, and centred if there are weights for the means.
 
@@ -178,7 +178,7 @@ def constrained(
     if weights is not None and not pool.centres.any():
         means, _ = pool.matrix.moments(weights)
         pool = FeaturePool(pool.matrix, centres=means, scales=pool.scales)
-    return ConstrainedFeaturePool(pool, below, obeying)
+    return ConstrainedFeaturePool(pool, below, obeying, limit)
 
 
 def free_columns(X: Any, features: Indices, centres: Vector) -> FreeColumns:

@@ -106,6 +106,8 @@ class ConstrainedStart(WarmStart):
     Attributes
     ----------
     multipliers : ndarray of shape (n_limits,)
+    response : ndarray of shape (n_rows,)
+        The pseudo-response, of which they are a part.
     weight : float
         ρ.
     price : float
@@ -113,6 +115,7 @@ class ConstrainedStart(WarmStart):
     """
 
     multipliers: Vector = field(default_factory=lambda: np.zeros(0))
+    response: Vector = field(default_factory=lambda: np.zeros(0))
     weight: float = 0.0
     price: float = 0.0
 
@@ -164,7 +167,8 @@ class RowConstrainedMaster:
         self._own = [Column(constant, CONSTANT)] if offset == "free" else []
         free = free_columns
         self._free = list(free.columns if isinstance(free, FreeColumns) else free)
-        self.columns: list[Column] = list(self._free)
+        self.columns: list[Column] = []
+        self._touched = np.zeros(len(limits), dtype=bool)  # rows in which a column has an entry
         self._options: dict[str, Any] = {
             "coef": coef,
             "solver": solver,
@@ -176,12 +180,15 @@ class RowConstrainedMaster:
         self._start: tuple[Vector, float] | None = None
         self._found: MasterState | None = None
         self._master: SupportVectorMaster | None = None
+        self.add(self._free)
 
     # ------------------------------------------------------------------ columns
 
     def add(self, columns: Sequence[Column]) -> None:
         """Take new columns into the restricted problem."""
         self.columns.extend(columns)
+        for column in columns:
+            self._touched |= column.values[self.n_trained :] != 0
         if self._master is not None:
             self._master.add(columns)
 
@@ -222,6 +229,7 @@ class RowConstrainedMaster:
             state.coef[used],
             float(state.intercept),
             multipliers=-state.pseudo_response[self.n_trained :],
+            response=state.pseudo_response,
             weight=self._weight,
             price=self._total_cost,
         )
@@ -352,6 +360,8 @@ class RowConstrainedMaster:
         coef, output = moved
         own, intercept = self._split(coef)
         response = self.loss.feasible(inner.pseudo_response, balanced=self.offset == "free")
+        # where no column has an entry any multiplier is as good, and other columns see it
+        response[self.n_trained :][~self._touched] = 0.0
         objective = self._form.value(own[len(self._free) :], 0.0) + self.loss.value(output)
         scale = self._form.gap_scale(self._of_rows, objective)
         n = self.n_trained

@@ -77,6 +77,9 @@ class StackedFeatures(FeatureStorage):
 class ConstrainedFeaturePool(FeaturePool):
     """The features of a pool with rows of constraints.
 
+    A limit of 0 on one coefficient alone is its sign. Its multiplier costs nothing, and may take
+    all of a score of the sign that the coefficient must not have: such a score counts as 0.
+
     Parameters
     ----------
     pool : FeaturePool
@@ -85,13 +88,36 @@ class ConstrainedFeaturePool(FeaturePool):
         What a unit of each column adds to each row.
     obeying : ndarray of int
         Features of a point that obeys; none where 0 does.
+    limit : ndarray of shape (n_below,)
+        Upper limits of the rows.
     """
 
-    def __init__(self, pool: FeaturePool, below: Any, obeying: Indices) -> None:
+    def __init__(self, pool: FeaturePool, below: Any, obeying: Indices, limit: Vector) -> None:
         scales = sparse.diags_array(pool.scales)
         stacked: Any = StackedFeatures(pool.matrix, pool.centres, below @ scales)
         super().__init__(stacked, scales=pool.scales)
         self._inner, self.obeying = pool, obeying
+        rows = sparse.csr_array(below)
+        self._signs = np.flatnonzero((np.diff(rows.indptr) == 1) & (limit == 0.0))
+        self._signed = rows.indices[rows.indptr[self._signs]]
+        self._slopes = rows.data[rows.indptr[self._signs]]
+        self._least, self._most = np.full((2, rows.shape[1]), np.inf) * [[-1.0], [1.0]]
+        self._most[self._signed[self._slopes > 0]] = 0.0  # coefficients of at most 0
+        self._least[self._signed[self._slopes < 0]] = 0.0
+
+    def _counting(self, indices: Indices, scores: Vector) -> Vector:
+        """What scores count as once the multipliers of signs have taken their part."""
+        return np.clip(scores, self._least[indices], self._most[indices])
+
+    def multipliers(self, response: Vector, threshold: float) -> Vector:
+        """Those of all rows, with what rows of signs take of scores above the threshold."""
+        n_below = len(response) - self._inner.matrix.shape[0]
+        found = -response[len(response) - n_below :]
+        scores = self.all_scores(response)[self._signed] * np.sign(self._slopes)
+        beyond = np.maximum(scores - threshold, 0.0) / np.abs(self._slopes)
+        _, first = np.unique(self._signed, return_index=True)
+        found[self._signs[first]] += beyond[first]
+        return found
 
     def feature(self, index: int) -> Feature:
         """A feature as a function of new rows."""

@@ -171,6 +171,37 @@ def test_prices_are_the_slopes_of_the_optimum(loss: str) -> None:
         assert (up - down) / (2 * step) == pytest.approx(prices[k], rel=0.02, abs=1e-4)
 
 
+@pytest.mark.parametrize("penalty", ["l1", "elasticnet"])
+@pytest.mark.parametrize("loss", ["squared_error", "log_loss"])
+def test_prices_of_signs_are_what_allowing_more_gains(loss: str, penalty: str) -> None:
+    """Of features outside of the master, too; CVXPY's differ by twice a coefficient's price.
+
+    A coefficient at 0 has a kink there, so that multipliers of its sign are not unique.
+    """
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(150, 40))
+    y = X[:, :8] @ rng.normal(size=8) + rng.normal(size=150)
+    y = np.where(y > 0, 1.0, -1.0) if loss == "log_loss" else y
+    kind = {"C": 0.1} if loss == "log_loss" else {"alpha": 0.1}
+    maker: Any = SparseLinearClassifier if loss == "log_loss" else SparseLinearRegressor
+    given = [f"x{j} {'>=' if j % 2 else '<='} 0" for j in range(40)]
+    options = {"loss": loss, "penalty": penalty, "columns_per_round": 5, "tol": 1e-9, **kind}
+    model = maker(constraints=given, **options).fit(X, y)
+    read = read_constraints(given, None, 40)
+    best, duals = optimum(model, X, y, np.ones(150), read)
+    assert model.objective_ == pytest.approx(best, rel=EXACT)
+    prices = model.constraint_prices_
+    kink = model._penalty.threshold * kind.get("alpha", 1.0)
+    assert np.abs(prices + read.sense * duals).max() <= 2 * kink + 1e-4
+    assert (-read.sense * prices >= 0).all()
+    for k in np.argsort(-np.abs(prices))[:3].tolist():
+        more = f"x{k} {'>= -' if k % 2 else '<= '}0.001"
+        relaxed = maker(constraints=[*given[:k], more, *given[k + 1 :]], **options).fit(X, y)
+        gained = (model.objective_ - relaxed.objective_) / 0.001
+        assert gained == pytest.approx(abs(prices[k]), rel=0.03)
+    assert model.history_["columns"][-1] <= 30
+
+
 @pytest.mark.parametrize("loss", ["squared_error", "quantile"])
 def test_paths_are_fits(loss: str) -> None:
     """Every model of a path has the objective of a fit of its own, and keeps to the constraints."""

@@ -19,7 +19,7 @@ def test_scores_are_products_with_columns(kind: Any, centred: bool) -> None:
     centres, scales = X.mean(axis=0) * centred, rng.uniform(0.5, 2.0, 7)
     below = sparse.random_array((3, 7), density=0.5, rng=rng, format="csr")
     inner = FeaturePool(kind(X), centres=centres, scales=scales)
-    pool = ConstrainedFeaturePool(inner, below, np.zeros(0, dtype=np.intp))
+    pool = ConstrainedFeaturePool(inner, below, np.zeros(0, dtype=np.intp), np.ones(3))
     columns = np.vstack([(X - centres) / scales, below.toarray()])
     responses = rng.normal(size=(23, 2))
     some = np.array([5, 0, 2])
