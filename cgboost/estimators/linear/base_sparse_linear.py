@@ -163,6 +163,8 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     _free: NDArray[np.intp]
     _free_columns = FreeColumns(())
     _limit_rows: ConstraintRows | None = None
+    _begins_trivial: bool
+    """Whether the model without features is optimal at some price; until the fit is kept."""
     _path_score_name: ClassVar[str] = MINUS_MEAN_LOSS
 
     # ------------------------------------------------------------------ what a subclass says
@@ -317,6 +319,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
                 f"positive=True needs {needed}, got 0{at}: coefficients without a penalty have a "
                 "free sign; use a small one"
             )
+        self._begins_trivial = not len(self._free)
         if self.constraints:
             return self._constrained(self._scaling.scaled(pool), rows)
         self._limit_rows = None
@@ -341,6 +344,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         )
         weights = rows.weights if self.fit_intercept else None
         own = self._limit_rows
+        self._begins_trivial &= not len(own.obeying)
         pool = constrained(pool, own.below, own.obeying, own.limits.limit, weights)
         places = np.zeros(len(self._free), dtype=np.intp)
         self._free_columns = FreeColumns(pool.columns(places.tolist(), self._free.tolist()))
@@ -387,12 +391,6 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             remedy_at_zero="every y is met by a constant",
             unit=unit,
         )
-
-    @property
-    def _begins_trivial(self) -> bool:
-        """Whether the model without features is optimal at some price."""
-        obeys = self._limit_rows is None or not len(self._limit_rows.obeying)
-        return obeys and not len(self._free)
 
     @property
     def _strongest(self) -> float:
@@ -459,6 +457,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         assert isinstance(plan, Proven)
         scaling, unit = self._scaling, plan.objectives[0].unit
         self._keep_prices(plan, unit)
+        vars(self).pop("_limit_rows", None)
         runs = plan.target_kind.leaning(runs, rows)
         super()._keep(plan, [run_in_unit(run, unit) for run in runs], rows)
         del self._free_columns  # with the matrix that they are read from
@@ -491,12 +490,14 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             return
         starts = cast(Sequence[ConstrainedStart], [plan.carried[k] for k in sorted(plan.carried)])
         pool, threshold = plan.pool, self._scaling.penalty(self._penalty).threshold
-        prices = np.stack(
-            [
-                self._limit_rows.prices(pool.multipliers(start.response, threshold), unit)
-                for start in starts
-            ]
-        )
+        rows = self._limit_rows
+        known = [  # not of a run that had ended before it was resumed
+            pool.multipliers(start.response, threshold)
+            if len(start.response)
+            else np.full(len(rows.sizes), np.nan)
+            for start in starts
+        ]
+        prices = np.stack([rows.prices(multipliers, unit) for multipliers in known])
         self.constraint_prices_ = prices if len(prices) > 1 else prices[0]
         self.constraint_rows_ = np.array(self._limit_rows.words, dtype=object)
 
@@ -531,7 +532,7 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
         super()._keep(plan, runs, rows)
         assert isinstance(plan, Proven)
         self.alpha_ = plan.objectives[0].trade_off.value
-        self.alpha_max_ = self._strongest if self._begins_trivial else np.nan
+        self.alpha_max_ = self._strongest if vars(self).pop("_begins_trivial") else np.nan
 
     def path(
         self,

@@ -311,7 +311,7 @@ stop_reason_, n_features_in_, feature_names_in_
         super()._keep(plan, runs, rows)
         strongest = self._strongest * float(rows.weights.sum())
         self.C_min_ = 1.0 / strongest if strongest > 0 else np.inf
-        if not self._begins_trivial:
+        if not vars(self).pop("_begins_trivial"):
             self.C_min_ = np.nan
 
     def path(
