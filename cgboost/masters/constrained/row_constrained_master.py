@@ -302,7 +302,8 @@ class RowConstrainedMaster:
             if moved <= AT_REST * float(np.abs(multipliers).max(initial=0.0)):
                 return False  # the relaxation is the problem itself, and is solved no better
             self._multipliers = multipliers
-            if beyond > LEFT_BEYOND * before:
+            rounding = ON_LIMITS * (1.0 + float(np.abs(inner.coef).max(initial=0.0)))
+            if beyond > max(LEFT_BEYOND * before, rounding):
                 self._weight = min(WEIGHT_GROWTH * self._weight, self._most_weight)
         self._start = self._split(inner.coef)
         self._master = self._opened()
