@@ -118,6 +118,11 @@ def _penalty_weights(model: Any, n_features: int) -> Vector | None:
 
 def _linear(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnReading:
     check_features(data.X, model.n_features_in_, type(model).__name__)
+    if getattr(model, "constraints", None):
+        raise CertificateError(
+            "constraints on coefficients are not known here: objective_ and dual_bound_ of the "
+            "model are those of the problem with its constraints"
+        )
     prepared = copy.copy(model)
     weights = _penalty_weights(model, data.X.shape[1])
     if hasattr(model, "alpha_"):

@@ -319,6 +319,12 @@ KERNELS = [
 LINEAR = [
     case(SparseLinearClassifier(standardize=True), but=WARM),
     case(SparseLinearRegressor(standardize=True), but=WARM),
+    case(
+        SparseLinearRegressor(loss="squared_error", constraints=["sum == 0"]),
+        "constrained",
+        but=WARM,
+    ),
+    case(SparseLinearClassifier(constraints=["sum >= 0.1", "sum <= 9"]), "constrained", but=WARM),
     case(MultiQuantileRegressor(), but=WARM | CONSTANTS | ROUNDING),
     case(
         MultiQuantileRegressor(noncrossing="rows"), "joint", but=WARM | CONSTANTS | ROUNDING | MEANS

@@ -15,6 +15,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -45,7 +46,9 @@ from cgboost.estimators.common.training_rows import (
     is_source,
     rows_of,
 )
-from cgboost.estimators.linear.feature_columns import FeatureColumns, free_columns
+from cgboost.estimators.linear.constraint_rows import ConstraintRows
+from cgboost.estimators.linear.feature_columns import FeatureColumns, constrained, free_columns
+from cgboost.estimators.linear.linear_constraints import check_constraints, read_constraints
 from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.estimators.linear.path_points import PathPoint, fitted_at_once, priced_path
 from cgboost.estimators.linear.scaling import (
@@ -61,6 +64,11 @@ from cgboost.generation.resuming import RunRecord
 from cgboost.losses import Loss
 from cgboost.masters import FreeColumns
 from cgboost.masters.support_vector.support_vector_master import WarmStart
+from cgboost.masters.constrained.row_constrained_master import (
+    ConstrainedStart,
+    RowConstrainedMaster,
+)
+from cgboost.optimizers.newton.smooth_loss import as_master_loss
 from cgboost.penalties import L1, ElasticNet, Penalty
 from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from cgboost.pricing.univariate.matrices import BlockFeatures, matrix_of
@@ -163,11 +171,16 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     fit_intercept: bool
     standardize: bool
 
+    constraints: Any = None
+
     categorical_features: ClassVar[tuple[str, ...]] = ()
 
     _scaling = UnitScaling(1.0)
     _free: NDArray[np.intp]
     _free_columns = FreeColumns(())
+    _limit_rows: ConstraintRows | None = None
+    _begins_trivial: bool
+    """Whether the model without features is optimal at some price; until the fit is kept."""
     _path_score_name: ClassVar[str] = MINUS_MEAN_LOSS
 
     # ------------------------------------------------------------------ what a subclass says
@@ -205,6 +218,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         if not self._penalty.threshold:
             raise ValueError(f"penalty must have an l1_ratio above 0, got {self.penalty!r}")
         check_bool("positive", self.positive)
+        check_constraints(self.constraints)
         super()._check_parameters()
 
     # ------------------------------------------------------------------ the fit
@@ -321,8 +335,36 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
                 f"positive=True needs {needed}, got 0{at}: coefficients without a penalty have a "
                 "free sign; use a small one"
             )
+        self._begins_trivial = not len(self._free)
+        if self.constraints:
+            return self._constrained(self._scaling.scaled(pool), rows)
+        self._limit_rows = None
         self._free_columns = free_columns(rows.X, self._free, pool.centres)
         return self._scaling.scaled(pool)
+
+    def _constrained(self, pool: FeaturePool, rows: TrainingRows) -> FeaturePool:
+        """The features with the rows of the constraints, which it learns in their units."""
+        names = getattr(self, "feature_names_in_", None)
+        read = read_constraints(self.constraints, names, self.n_features_in_)
+        unit = self._scaling.unit
+        scaled, _ = in_units(self._loss, unit)
+        few = scaled.on(self._target_kind.of_runs(rows.y)[0], rows.weights)
+        tube = getattr(as_master_loss(few), "epsilon", 0.0)
+        self._limit_rows = ConstraintRows.of(
+            read,
+            pool.scales,
+            unit,
+            positive=bool(self.positive),
+            free=self._free,
+            splits=tube > 0,
+        )
+        weights = rows.weights if self.fit_intercept else None
+        own = self._limit_rows
+        self._begins_trivial &= not len(own.obeying)
+        pool = constrained(pool, own.below, own.obeying, own.limits.limit, weights)
+        places = np.zeros(len(self._free), dtype=np.intp)
+        self._free_columns = FreeColumns(pool.columns(places.tolist(), self._free.tolist()))
+        return pool
 
     def _objective_in_units(
         self, loss: Loss, *, per_row: bool, price: float, trade_off: TradeOff, alpha: float = 1.0
@@ -352,9 +394,13 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             # the objective is divided by alpha: it is in the costs, the penalty has the factor 1
             return scaled.on(target, weights * (factor * price / (total * unit)))
 
+        make_master: Any = penalized(scaling.penalty(penalty))
+        if self._limit_rows is not None:
+            own: dict[str, Any] = {"penalty": scaling.penalty(penalty)}
+            make_master = partial(RowConstrainedMaster, limits=self._limit_rows.limits, **own)
         return Objective(
             make_loss,
-            penalized(scaling.penalty(penalty)),
+            make_master,
             program_of(scaled, penalty),
             trade_off,
             remedy=NOTHING_HELPS if not alpha else SMALLER if per_row else LARGER,
@@ -366,6 +412,12 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     def _strongest(self) -> float:
         """The price of a coefficient from which on, for a mean loss, all are 0."""
         return self._scaling.strongest / self._penalty.threshold
+
+    def _certified(self, pool: Any, rows: TrainingRows) -> Certified:
+        plan = super()._certified(pool, rows)
+        return (
+            plan if self._limit_rows is None else replace(plan, carried={})
+        )  # has the multipliers
 
     def _master_options(self) -> dict[str, Any]:
         sign = "nonneg" if self.positive else "free"
@@ -383,7 +435,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
     @property
     def _is_watched(self) -> bool:
         """Whether somebody asks what the rounds of a fit are like, or what they end by."""
-        limits = self.columns_per_round, self.max_columns, self.time_limit
+        limits = self.columns_per_round, self.max_columns, self.time_limit, self._limit_rows
         watched = bool(self.callbacks or self.verbose or self.early_stopping)
         return watched or any(limit is not None for limit in limits)
 
@@ -449,6 +501,8 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         """Fitted attributes, in the units of the user's problem."""
         assert isinstance(plan, Proven)
         scaling, unit = self._scaling, plan.objectives[0].unit
+        self._keep_prices(plan, unit)
+        vars(self).pop("_limit_rows", None)
         runs = plan.target_kind.leaning(runs, rows)
         super()._keep(plan, [run_in_unit(run, unit) for run in runs], rows)
         del self._free_columns  # with the matrix that they are read from
@@ -472,6 +526,25 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             if trivial[0] and self.fit_intercept:
                 self.objective_ = scaling.constant
                 self.dual_bound_ = min(self.dual_bound_, self.objective_)
+
+    def _keep_prices(self, plan: Plan, unit: float) -> None:
+        """What a unit of the right-hand side of each constraint changes, of every run."""
+        for name in ("constraint_prices_", "constraint_rows_"):  # of an earlier fit
+            vars(self).pop(name, None)
+        if self._limit_rows is None or not isinstance(plan, Certified) or plan.carried is None:
+            return
+        starts = cast(Sequence[ConstrainedStart], [plan.carried[k] for k in sorted(plan.carried)])
+        pool, threshold = plan.pool, self._scaling.penalty(self._penalty).threshold
+        rows = self._limit_rows
+        known = [  # not of a run that had ended before it was resumed
+            pool.multipliers(start.response, threshold)
+            if len(start.response)
+            else np.full(len(rows.sizes), np.nan)
+            for start in starts
+        ]
+        prices = np.stack([rows.prices(multipliers, unit) for multipliers in known])
+        self.constraint_prices_ = prices if len(prices) > 1 else prices[0]
+        self.constraint_rows_ = np.array(self._limit_rows.words, dtype=object)
 
     def _staged_outputs(self, X: ArrayLike) -> Iterator[Vector]:
         return (self._scaling.unit * values for values in super()._staged_outputs(X))
@@ -504,7 +577,7 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
         super()._keep(plan, runs, rows)
         assert isinstance(plan, Proven)
         self.alpha_ = plan.objectives[0].trade_off.value
-        self.alpha_max_ = np.nan if len(self._free) else self._strongest
+        self.alpha_max_ = self._strongest if vars(self).pop("_begins_trivial") else np.nan
 
     def path(
         self,

@@ -21,6 +21,7 @@ from cgboost.estimators.common.scoring import Rule, chosen, scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
 from cgboost.estimators.linear.base_sparse_linear import PenaltyName
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
+from cgboost.estimators.linear.linear_constraints import check_constraints, read_constraints
 from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier
 from cgboost.losses import Loss
@@ -109,6 +110,7 @@ class SelectsStrength(OverFolds):
     loss: Any = field(default=None, kw_only=True)
     penalty: PenaltyName | L1 | ElasticNet = field(default="l1", kw_only=True)
     l1_ratio: float = field(default=0.5, kw_only=True)
+    constraints: Sequence[Any] | None = field(default=None, kw_only=True)
     fit_intercept: bool = field(default=True, kw_only=True)
     eps: float = field(default=1e-3, kw_only=True)
     scoring: Any = field(default=None, kw_only=True)
@@ -124,8 +126,17 @@ class SelectsStrength(OverFolds):
 
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, ("min", "1se"))
+        check_constraints(self.constraints)
         if len(scorers_of(self.scoring)) > 1:
             raise ValueError(f"scoring must be one score, by which to choose, got {self.scoring!r}")
+
+    def _model(self, **own: Any) -> Any:
+        """The sparse linear model of these parameters."""
+        if self.constraints:  # read by the names of the features, which rows alone do not have
+            names = getattr(self, "feature_names_in_", None)
+            read = read_constraints(self.constraints, names, self.n_features_in_)
+            own = {"constraints": read.triples()} | own
+        return super()._model(**own)
 
     @property
     def _wording(self) -> Wording:
@@ -215,8 +226,8 @@ class SparseLinearRegressorCV(LinearPrediction, SelectsStrength):
 
     Parameters
     ----------
-    loss, quantile, epsilon, penalty, l1_ratio, penalty_weights, positive, fit_intercept, \
-standardize
+    loss, quantile, epsilon, penalty, l1_ratio, penalty_weights, positive, constraints, \
+fit_intercept, standardize
         As in :class:`SparseLinearRegressor`.
     alphas : sequence of float or None
         The values of α to try. None means ``n_alphas`` values from ``alpha_max_`` of all rows down
@@ -286,7 +297,8 @@ class SparseLinearClassifierCV(LinearDecision, SelectsStrength):
 
     Parameters
     ----------
-    loss, penalty, l1_ratio, penalty_weights, positive, fit_intercept, standardize, class_weight
+    loss, penalty, l1_ratio, penalty_weights, positive, constraints, fit_intercept, standardize, \
+class_weight
         As in :class:`SparseLinearClassifier`.
     Cs : sequence of float or None
         The values of C to try. None means ``n_Cs`` values from ``C_min_`` of all rows up to

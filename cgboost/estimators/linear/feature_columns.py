@@ -35,6 +35,7 @@ from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.solver_choice import FEW_NUMBERS
 from cgboost.pricing.scans.scan import StrataPricer
+from cgboost.pricing.univariate.constrained_features import ConstrainedFeaturePool
 from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePool
 from cgboost.pricing.univariate.matrices import BlockFeatures, matrix_of
 from cgboost.tolerances import SMALLEST
@@ -141,6 +142,16 @@ class FeatureColumns(ColumnFamily):
         by_features = min(2 * MOST_FEATURES, pool.size(0) // FEATURES_TO_ONE)
         return max(FEWEST_FEATURES, by_rows, by_features)
 
+    def prepared(
+        self, pool: Any, master: Any, pricer: Any, again: Callable[[], Any]
+    ) -> tuple[Any, Any]:
+        """Master and pricer; with columns at which constraints can hold, where 0 is no such."""
+        if isinstance(pool, ConstrainedFeaturePool) and len(pool.obeying):
+            held = {column.key for column in master.columns}
+            columns = pool.columns([0] * len(pool.obeying), pool.obeying.tolist())
+            master.add([column for column in columns if column.key not in held])
+        return master, pricer
+
     def warm_start(self, pool: FeaturePool, loss: Any, make_master: Callable[[Any], Any]) -> Any:
         """All features where they are few numbers, else by continuation."""
         count, n_rows = pool.size(0), loss.n_rows
@@ -155,6 +166,19 @@ class FeatureColumns(ColumnFamily):
     ) -> Table:
         """The number of each feature."""
         return {"feature": np.array([feature.index for feature in columns], dtype=np.intp)}
+
+
+def constrained(
+    pool: FeaturePool, below: Any, obeying: Indices, limit: Vector, weights: Vector | None
+) -> ConstrainedFeaturePool:
+    """The features with rows of constraints, and centred if there are weights for the means.
+
+    An offset that is a column of its own does not centre the others.
+    """
+    if weights is not None and not pool.centres.any():
+        means, _ = pool.matrix.moments(weights)
+        pool = FeaturePool(pool.matrix, centres=means, scales=pool.scales)
+    return ConstrainedFeaturePool(pool, below, obeying, limit)
 
 
 def free_columns(X: Any, features: Indices, centres: Vector) -> FreeColumns:

@@ -125,7 +125,7 @@ class UnitScaling:
                 continue
             scores = pool.all_scores(response / unit)
             size = np.maximum(scores, 0.0) if positive else np.abs(scores)
-            size[size <= pool.errors(None, response / unit)] = 0.0
+            size[size <= _errors(pool, response / unit, offset=offset)] = 0.0
             size[free] = 0.0
             strongest = max(strongest, float(size.max(initial=0.0)))
             if noise:
@@ -151,6 +151,14 @@ class UnitScaling:
     def scaled(self, pool: FeaturePool) -> FeaturePool:
         """The columns h of the master."""
         return pool.rescaled(self.unit / self.features)
+
+
+def _errors(pool: FeaturePool, response: Vector, *, offset: bool) -> Vector:
+    """What rounding, and a sum Σr that is 0 but for an error, may do to the scores."""
+    errors = pool.errors(None, response)
+    rounding = UNIT_ROUNDOFF * np.sqrt(len(response)) * float(np.abs(response).sum())
+    unbalanced = abs(float(response.sum())) if offset else 0.0
+    return errors * max(1.0, unbalanced / rounding) if rounding > 0 else errors
 
 
 def check_size(name: str, size: float) -> None:

@@ -46,10 +46,11 @@ class SparseLinearRegressor(BaseMeanLoss):
 
         (1/W) Σ_i w_i ℓ(y_i, f(x_i)) + α Σ_j ρ v_j|β_j| + ½(1 − ρ)(v_j β_j)²
 
-    by column generation: features enter as they are needed, and ``dual_bound_`` is a lower bound on
-    the optimum over all of them. With ρ = 1, the quantile loss gives the problem of scikit-learn's
-    QuantileRegressor (ℓ1-norm quantile regression: Belloni, Chernozhukov, Annals of Statistics 39,
-    2011), and the squared error the problem of its Lasso.
+    by column generation, under linear ``constraints`` on β if there are any: features enter as they
+    are needed, and ``dual_bound_`` is a lower bound on the optimum over all of them. With ρ = 1,
+    the quantile loss gives the problem of scikit-learn's QuantileRegressor (ℓ1-norm quantile
+    regression: Belloni, Chernozhukov, Annals of Statistics 39, 2011), and the squared error the
+    problem of its Lasso.
 
     Parameters
     ----------
@@ -80,6 +81,12 @@ class SparseLinearRegressor(BaseMeanLoss):
         Whether coefficients must be at least 0. This needs a penalty on the coefficient, even if
         only 1e-6: columns without a penalty are solved in orthogonal directions, whose coefficients
         have no sign.
+    constraints : list of str and of (A, sense, b), or None
+        Linear constraints on ``coef_``, with the sense "<=", "==" or ">=": A of shape (k,
+        n_features), dense or sparse, or one row, and b one number or k; or words, in which the name
+        of a feature (x0, x1, … without names) stands for its coefficient and ``sum`` for the sum of
+        all: ``"sum == 0"``, ``"2*age - income <= 3"``, ``"sum(a, b) <= 1"``, ``"0 <= age <= 1"``.
+        Names that are no words stand in back quotes. The intercept takes no part.
     fit_intercept : bool, default=True
         Whether to fit the intercept b, which is never penalised.
     standardize : bool, default=False
@@ -109,11 +116,17 @@ scoring, callbacks, verbose, random_state
         b.
     alpha_, alpha_max_ : float
         The α used, and the smallest α at which the model without features is optimal (nan if some
-        features have no penalty).
+        features have no penalty, or constraints ask for features; with others it is one at which
+        it is).
     objective_, dual_bound_ : float
         The minimum found and the lower bound on it.
     gap_ : float
         Relative gap between the two.
+    constraint_prices_ : ndarray of shape (n_constraints,)
+        With ``constraints``: what one more unit of each right-hand side changes the objective by.
+        At most 0 for "<=", at least 0 for ">=", of either sign for "==".
+    constraint_rows_ : ndarray of str, shape (n_constraints,)
+        What each row of the constraints is called.
     columns_ : dict of str to ndarray
         feature, coefficient and round of every feature in the model.
     n_columns_, n_iter_, converged_, history_, best_round_, stop_reason_, n_features_in_, \
@@ -139,6 +152,7 @@ feature_names_in_
     l1_ratio: float = field(default=0.5, kw_only=True)
     penalty_weights: ArrayLike | None = field(default=None, kw_only=True)
     positive: bool = field(default=False, kw_only=True)
+    constraints: Sequence[Any] | None = field(default=None, kw_only=True)
     fit_intercept: bool = field(default=True, kw_only=True)
     standardize: bool = field(default=False, kw_only=True)
     columns_per_round: int | None = field(default=None, kw_only=True)
@@ -198,8 +212,8 @@ class SparseLinearClassifier(CalibratedClassification, BaseSparseLinear):
     C : float, default=1.0
         Cost of one unit of loss. Below ``C_min_`` all coefficients are 0. ``sample_weight``
         multiplies C, row by row: with weights that sum to 1, it must be n_rows times as large.
-    penalty, l1_ratio, penalty_weights, positive, fit_intercept, standardize
-        As in :class:`SparseLinearRegressor`.
+    penalty, l1_ratio, penalty_weights, positive, constraints, fit_intercept, standardize
+        As in :class:`SparseLinearRegressor`; each of several classes obeys the constraints.
     class_weight, probability
         As in :class:`CGBoostClassifier`.
     columns_per_round, max_columns, tol
@@ -220,6 +234,11 @@ scoring, callbacks, verbose, random_state
         The minimum found and the lower bound on it; sums over the classes if there are several.
     gap_ : float
         Relative gap between the two; the largest of all classes.
+    constraint_prices_ : ndarray of shape (n_constraints,), or (n_classes, n_constraints)
+        With ``constraints``: what one more unit of each right-hand side changes the objective by.
+        At most 0 for "<=", at least 0 for ">=", of either sign for "==".
+    constraint_rows_ : ndarray of str, shape (n_constraints,)
+        What each row of the constraints is called.
     columns_ : dict of str to ndarray
         feature, coefficient, round (and class) of every feature in the model.
     classes_, class_weight_, calibration_, n_columns_, n_iter_, converged_, history_, best_round_, \
@@ -242,6 +261,7 @@ stop_reason_, n_features_in_, feature_names_in_
     l1_ratio: float = field(default=0.5, kw_only=True)
     penalty_weights: ArrayLike | None = field(default=None, kw_only=True)
     positive: bool = field(default=False, kw_only=True)
+    constraints: Sequence[Any] | None = field(default=None, kw_only=True)
     fit_intercept: bool = field(default=True, kw_only=True)
     standardize: bool = field(default=False, kw_only=True)
     class_weight: ClassWeight = field(default=None, kw_only=True)
@@ -291,7 +311,7 @@ stop_reason_, n_features_in_, feature_names_in_
         super()._keep(plan, runs, rows)
         strongest = self._strongest * float(rows.weights.sum())
         self.C_min_ = 1.0 / strongest if strongest > 0 else np.inf
-        if len(self._free):
+        if not vars(self).pop("_begins_trivial"):
             self.C_min_ = np.nan
 
     def path(

@@ -303,9 +303,13 @@ class FeaturePool:
                 scores = self.scores(stratum, indices, request.response)
                 if indices is None:
                     self._earlier.note(request.response, scores)
-            own = search_scores(stratum, among, scores, errors, request)
+            own = search_scores(stratum, among, self._counting(among, scores), errors, request)
             candidates = merged(candidates, own, request.limit)
         return candidates if known is None else replace(candidates, n_evaluated=0)
+
+    def _counting(self, indices: Indices, scores: Vector) -> Vector:
+        """What scores of some features count as: as they are."""
+        return scores
 
     def values(self, stratum: int, indices: Indices) -> Matrix:
         """h_j of some features, as the rows of an array."""

@@ -73,7 +73,7 @@ def matrix_of(X: Any) -> FeatureStorage:
     ValueError
         If X is not two-dimensional.
     """
-    if isinstance(X, (DenseFeatures, SparseFeatures, BlockFeatures)):
+    if isinstance(X, FeatureStorage):
         return X
     kept = X.tocsc() if sparse.issparse(X) else np.asarray(X)
     if kept.dtype not in (np.float32, np.float64):
