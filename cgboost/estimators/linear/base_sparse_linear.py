@@ -63,11 +63,11 @@ from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.generation.resuming import RunRecord
 from cgboost.losses import Loss
 from cgboost.masters import FreeColumns
-from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.masters.constrained.row_constrained_master import (
     ConstrainedStart,
     RowConstrainedMaster,
 )
+from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.optimizers.newton.smooth_loss import as_master_loss
 from cgboost.penalties import L1, ElasticNet, Penalty
 from cgboost.pricing.univariate.feature_pricer import FeaturePool
