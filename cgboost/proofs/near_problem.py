@@ -40,6 +40,7 @@ from cgboost.generation.protocols import MasterState
 from cgboost.generation.rounding import allowance
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import project_on_sum
+from cgboost.masters.constrained.row_constrained_master import RowConstrainedMaster
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.penalties import L1
 from cgboost.pricing.rules import RulePricer
@@ -373,6 +374,8 @@ def _checked(model: Any, task: Subproblem) -> Any:
     """The pricer of a problem whose columns are all known to it, under a 1-norm."""
     kind, master, pricer = type(model).__name__, task.master, task.pricer
     penalty = getattr(master, "penalty", None)
+    if isinstance(master, RowConstrainedMaster):
+        raise CertificateError(f"near_optimal does not know the constraints of the {kind}")
     if type(master) is not SupportVectorMaster or type(penalty) is not L1:
         raise CertificateError(
             f"the {kind} is fitted with {penalty!r}: near_optimal is for the 1-norm (penalty='l1' "

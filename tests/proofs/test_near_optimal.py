@@ -334,6 +334,7 @@ THREE = np.arange(N) % 3
     ("make", "y", "words"),
     [
         (lambda: SparseLinearRegressor(penalty="elasticnet"), Y, "1-norm"),
+        (lambda: SparseLinearRegressor(constraints=["sum == 0"]), Y, "constraints of the Sparse"),
         (lambda: CGBoostRegressor(penalty="l2"), Y, "1-norm"),
         (lambda: LPBoostClassifier(formulation="qp"), LABELS, "1-norm"),
         (lambda: LPBoostClassifier(nu=0.4), LABELS, "nu|1-norm"),

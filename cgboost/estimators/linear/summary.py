@@ -172,6 +172,7 @@ def _assumed(model: Any) -> list[str]:
         said.append("coefficients are at least 0")
     if not model.fit_intercept:
         said.append("no intercept")
+    said += [f"constraint {words}" for words in getattr(model, "constraint_rows_", ())]
     said += [
         f"{name}={given[name]!r}" for name in ("class_weight", "noncrossing") if given.get(name)
     ]

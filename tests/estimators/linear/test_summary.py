@@ -64,6 +64,13 @@ def test_a_summary_has_the_coefficients_and_the_certificate(model: Any) -> None:
     assert ("50%" in used) == (r"50\%" in latex)
 
 
+def test_constraints_are_part_of_the_problem() -> None:
+    """A summary says which there were, as given."""
+    X, y = rows()
+    model = SparseLinearRegressor(alpha=0.05, constraints=["sum == 0"]).fit(X, y)
+    assert "constraint sum == 0" in model.summary().assumed
+
+
 def test_the_order_is_that_of_what_features_do() -> None:
     """With standardize the coefficient times the deviation counts, without it the coefficient."""
     X, y = rows()
