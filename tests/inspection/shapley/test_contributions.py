@@ -1,5 +1,6 @@
 """What contributions are given, what they are called, and what they refuse."""
 
+import tracemalloc
 import warnings
 from functools import partial
 from pathlib import Path
@@ -45,6 +46,7 @@ from cgboost import (
     load,
 )
 from cgboost.inspection import contributions, plot_contributions, shap_trees
+from cgboost.inspection.shapley import parts
 from cgboost.inspection.shapley.contributions import scores_of
 from cgboost.inspection.shapley.sampled import sampled
 from tests.inspection.shapley.games import interventional
@@ -292,6 +294,39 @@ def test_pictures_show_a_row_or_the_mean_over_rows() -> None:
         plot_contributions(found, 80)
     with pytest.raises(IndexError, match="output must be one of"):
         plot_contributions(found, output="none")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingRegressor(n_estimators=5),
+        AnyBoostRegressor(DecisionTreeRegressor(max_depth=13), n_estimators=2),
+        LinearTreeBoostingRegressor(n_estimators=5),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_background_counts_in_blocks(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values over two halves have the mean of theirs over all, also of leaves of ten features."""
+    monkeypatch.setattr(parts, "ENTRIES", 1)  # blocks of 2^MOST_SHARED rows
+    rows = RNG.normal(size=(700, 12))
+    model.fit(rows, rows[:, 0] + np.sin(3.0 * rows).sum(axis=1))
+    first, second, both = (
+        contributions(model, rows[:300], own).values for own in (rows[:350], rows[350:], rows)
+    )
+    np.testing.assert_allclose(both, (first + second) / 2.0, rtol=0, atol=1e-13)
+
+
+def test_a_large_background_takes_no_more_memory_than_a_small_one() -> None:
+    """Ten times the rows: less than twice the memory at its highest."""
+    rows = RNG.normal(size=(20_000, 4))
+    model = GradientBoostingRegressor(n_estimators=100).fit(rows[:500], rows[:500, 0])
+    highest = []
+    for background in (rows[:2000], rows):
+        tracemalloc.start()
+        contributions(model, rows[:5], background)
+        highest.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert highest[1] < 2 * highest[0]
 
 
 # ------------------------------------------------------------------ beside the package shap
