@@ -152,6 +152,21 @@ class RefittedLeaves(Members):
         part = self.members.part(self.places)
         return replace(self, members=part, places=np.arange(len(self.places)))
 
+    def node_values(self, index: int, count: int) -> NDArray[np.float64]:
+        """What the nodes of a tree of scikit-learn say, shape (count, n_outputs); 0 but in leaves.
+
+        Parameters
+        ----------
+        index : int
+            The number of the tree among those kept.
+        count : int
+            Its number of nodes.
+        """
+        said = np.zeros((count, self.values.shape[1]))
+        inside = slice(self.leaves.starts[index], self.leaves.starts[index + 1])
+        said[self.leaves.keys[index]] = self.values[inside]
+        return said
+
     def __call__(self, X: Any) -> NDArray[np.float64]:
         """The sum of all members, shape (n_rows, n_outputs)."""
         numbers = self.leaves.numbers(leaves_of(self.members, X, self.places))

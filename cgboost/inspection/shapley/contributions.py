@@ -23,6 +23,7 @@ from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_methods import StoredEstimator
 from cgboost.estimators.thinning.members import EstimatorMembers
 from cgboost.estimators.thinning.predictions import ThinnedModel
+from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
 from cgboost.estimators.transform.linear_tree import LinearTreeRegressor
 from cgboost.generation.columns import weighted_sum
 from cgboost.inspection.model_forms import is_balanced, way_of
@@ -124,14 +125,16 @@ def contributions(model: Any, X: Any, background: Any = None) -> Contributions:
     Parameters
     ----------
     model : fitted estimator of cgboost, or a pipeline that ends in one
-        Of a pipeline, contributions are those of the features that the last step is given.
+        Of a pipeline, contributions are those of the features that the last step is given; of a
+        search over parameters, such as ``GridSearchCV``, those of its best model.
     X : array-like or data frame of shape (n_rows, n_features)
         As ``predict`` takes it. Of a table, every column has one contribution, categories and words
         too.
     background : array-like or data frame of shape (n_background, n_features), optional
         Rows that features which are not known come from, such as some 100 training rows. Without
         it, models of trees that keep numbers of rows (gradient boosting, trees of scikit-learn as
-        learners, thinned forests) have path-dependent values; for all others X is the background.
+        learners, thinned forests) have path-dependent values; for all others X is the background,
+        of two rows at least.
 
     Returns
     -------
@@ -144,7 +147,8 @@ def contributions(model: Any, X: Any, background: Any = None) -> Contributions:
     sklearn.exceptions.NotFittedError
         If it is not fitted.
     ValueError
-        If X or the background are not rows of the model, or have no rows.
+        If X or the background are not rows of the model, or have no rows; if X is one row that
+        would be its own background: all contributions would be 0.
     ImportError
         Without the package shap, where it has to evaluate the model.
 
@@ -175,6 +179,11 @@ def contributions(model: Any, X: Any, background: Any = None) -> Contributions:
     form = _form_of(model, rows)
     total, exact = np.zeros((len(form.sums), rows.shape[1], rows.shape[0])), True
     counted = form.counted_boxes if background is None else None
+    if counted is None and background is None and rows.shape[0] == 1 and form.has_terms:
+        raise ValueError(
+            f"one row has nothing to be compared with, and this {type(model).__name__} keeps no "
+            "numbers of training rows: give background=, some 100 of them"
+        )
     if counted is not None:
         means = np.array(form.intercepts)
         for k, boxes in enumerate(counted):
@@ -237,6 +246,11 @@ class _Form:
     what: str = ""
 
     @property
+    def has_terms(self) -> bool:
+        """Whether outputs depend on the features at all, as far as can be seen."""
+        return self.rest is not None or any(own.parts for own in self.sums)
+
+    @property
     def counted_boxes(self) -> list[list[Boxes]] | None:
         """The parts, where all of them are trees that keep numbers of rows."""
         boxes = [[part for part in own.parts if is_counted(part)] for own in self.sums]
@@ -285,14 +299,22 @@ def _form_of(model: Any, rows: Any) -> _Form:
 
 def _form_of_forest(model: ThinnedModel) -> _Form | None:
     """The kept trees of a forest with their weights; None of other ensembles."""
-    members = model._members
+    members, places = model._members, model._places
+    refitted = members if isinstance(members, RefittedLeaves) else None
+    if refitted is not None:
+        members, places = refitted.members, refitted.places[places]
     if not isinstance(members, EstimatorMembers) or not members.are_trees:
         return None
-    kept = [members.members[j].estimator.tree_ for j in model._places.tolist()]
-    width = kept[0].value.shape[2] if members.classes is not None else 1
-    # members say what they say in float32
-    values = [tree.value[:, 0].astype(np.float32).astype(np.float64).T for tree in kept]
+    kept = [members.members[j].estimator.tree_ for j in places.tolist()]
+    if refitted is not None:
+        numbered = zip(model._places.tolist(), kept, strict=True)
+        values = [refitted.node_values(j, tree.node_count).T for j, tree in numbered]
+    else:  # members say what they say in float32
+        values = [tree.value[:, 0].astype(np.float32).astype(np.float64).T for tree in kept]
+    if members.classes is None:
+        values = [value[:1] for value in values]
     weighed = list(zip(kept, values, model.weights_.tolist(), strict=True))
+    width = len(values[0]) if values else len(np.atleast_1d(model.intercept_))
     sums = [
         Sum([trees([(tree, weight * value[k]) for tree, value, weight in weighed])], [], [])
         for k in range(width)
@@ -320,20 +342,26 @@ def _whole(model: Any, rows: Any) -> _Form:
 
 
 def _last_step(model: Any, X: Any, background: Any) -> tuple[Any, Any, Any, list[str] | None]:
-    """The last step of a pipeline, what it is given, and the names of that."""
-    if not isinstance(model, Pipeline):
-        return model, X, background, None
-    check_is_fitted(model)
-    before = model[:-1]
-    if not len(before):
-        return model[-1], X, background, None
-    try:
-        names = [str(name) for name in before.get_feature_names_out()]
-    except (AttributeError, ValueError):  # a step that does not say
-        names = None
-    moved = None if background is None else before.transform(background)
-    rows = before.transform(X)
-    return model[-1], rows, moved, names or [f"x{j}" for j in range(rows.shape[1])]
+    """The last step of a pipeline or the best model of a search, what it is given, its names."""
+    names = None
+    while not isinstance(model, StoredEstimator):
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+            continue
+        if not isinstance(model, Pipeline):
+            break
+        check_is_fitted(model)
+        before, model = model[:-1], model[-1]
+        if not len(before):
+            continue
+        try:
+            said = before.get_feature_names_out()
+            names = None if said is None else [str(name) for name in said]
+        except (AttributeError, ValueError):  # a step that does not say
+            names = None
+        background = None if background is None else before.transform(background)
+        X = before.transform(X)
+    return model, X, background, names
 
 
 def _numbers(model: Any, X: Any) -> Any:

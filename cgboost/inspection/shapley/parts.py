@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 from scipy import sparse
@@ -151,11 +151,13 @@ class Boxes:
 
     def add(self, X: Any, background: Any, total: Vector) -> None:
         """See :meth:`Part.add`."""
-        others = self._seen(background)
-        theirs = [(group.codes(others.held), group.factors(others)) for group in self._groups]
+        theirs = [group.untallied(len(background)) for group in self._groups]
+        for rows, seen in self._blocks(background):
+            for group, own in zip(self._groups, theirs, strict=True):
+                group.tally(rows, seen, own)
         for rows, seen in self._blocks(X):
-            for group, (codes, beside) in zip(self._groups, theirs, strict=True):
-                group.add(seen, codes, beside, total[:, rows])
+            for group, own in zip(self._groups, theirs, strict=True):
+                group.add(seen, own, total[:, rows])
 
     def add_by_covers(self, X: Any, total: Vector) -> float:
         """Add path-dependent Shapley values to a total; the mean over the training rows.
@@ -179,7 +181,8 @@ class Boxes:
 
     def _blocks(self, X: Any) -> Iterator[tuple[slice, _Seen]]:
         widest = max(len(self.features), *(len(group.weights) for group in self._groups), 1)
-        for rows in blocks_of(len(X), max(1, ENTRIES // widest)):
+        # a block has tables of all patterns: of few rows they would be most of the work
+        for rows in blocks_of(len(X), max(2**MOST_SHARED, ENTRIES // widest)):
             yield rows, self._seen(X[rows])
 
     @cached_property
@@ -235,6 +238,24 @@ class _Seen:
         return self.held.shape[1]
 
 
+class _Tally(NamedTuple):
+    """What boxes of a group see of the background.
+
+    Attributes
+    ----------
+    n_rows : int
+    often : ndarray of int
+        Where groups share their patterns: how often each comes, shape (n_boxes, 2^k). Else the
+        pattern of each row, shape (n_boxes, n_rows).
+    size : ndarray or None
+        Of groups with functions: their sums over the rows with each pattern, or their values.
+    """
+
+    n_rows: int
+    often: Indices
+    size: Vector | None
+
+
 @dataclass(frozen=True)
 class _Group:
     """Boxes with conditions on k features each.
@@ -272,23 +293,37 @@ class _Group:
         assert seen.curves is not None
         return np.asarray(seen.curves[self.factor] * _all(seen.held, self.inside))
 
-    def add(self, seen: _Seen, theirs: Indices, beside: Vector | None, total: Vector) -> None:
-        """Interventional Shapley values of rows; ``theirs`` are codes of the background.
+    def untallied(self, n_rows: int) -> _Tally:
+        """A tally in which no row of a background has been counted."""
+        k = self.features.shape[1]
+        shape = len(self.weights), 2**k if k <= MOST_SHARED else n_rows
+        often = np.zeros(shape, dtype=np.int64)
+        return _Tally(n_rows, often, None if self.factor is None else np.zeros(shape))
 
-        ``beside`` are the values of the functions there.
-        """
+    def tally(self, rows: slice, seen: _Seen, theirs: _Tally) -> None:
+        """Count some rows of the background."""
         codes, values = self.codes(seen.held), self.factors(seen)
-        for boxes, ours, place, others, other_place in self._patterns(codes, theirs):
+        if self.features.shape[1] > MOST_SHARED:
+            theirs.often[:, rows] = codes
+            if theirs.size is not None:
+                theirs.size[:, rows] = values
+            return
+        n_patterns = theirs.often.shape[1]
+        theirs.often[:] += _counted(codes, n_patterns, None).astype(np.int64)
+        if theirs.size is not None:
+            theirs.size[:] += _counted(codes, n_patterns, values)
+
+    def add(self, seen: _Seen, theirs: _Tally, total: Vector) -> None:
+        """Add interventional Shapley values of rows, given a tally of the background."""
+        codes, values = self.codes(seen.held), self.factors(seen)
+        for boxes, ours, place, others, often, size in self._patterns(codes, theirs):
             table = pair_weights(ours, others, self.features.shape[1])
-            often = _counted(other_place, len(others), None) / theirs.shape[1]
             if values is None:
                 shares = np.tensordot(often, table.ours + table.theirs, axes=(1, 1))
                 self._spread(boxes, shares, place, total)
                 continue
-            assert beside is not None
             assert self.factor_features is not None
             own = values[boxes]
-            size = _counted(other_place, len(others), beside[boxes]) / theirs.shape[1]
             self._spread(boxes, np.tensordot(often, table.ours, axes=(1, 1)), place, total, own)
             self._spread(boxes, np.tensordot(size, table.theirs, axes=(1, 1)), place, total)
             gained = np.take_along_axis(often @ table.factor.T, place, 1) * own
@@ -298,23 +333,28 @@ class _Group:
     def add_by_covers(self, seen: _Seen, passed: Vector, total: Vector) -> None:
         """Path-dependent Shapley values; ``passed``: shares of the conditions."""
         codes = self.codes(seen.held)
-        for boxes, ours, place, _, _ in self._patterns(codes, codes[:, :0]):
+        nobody = _Tally(1, np.zeros((len(codes), 0), dtype=np.int64), None)
+        for boxes, ours, place, *_ in self._patterns(codes, nobody):
             self._spread(boxes, cover_weights(ours, passed[boxes]), place, total)
 
     def _patterns(
-        self, codes: Indices, theirs: Indices
-    ) -> Iterator[tuple[slice, Indices, Indices, Indices, Indices]]:
-        """Boxes with the same patterns: these, and which of them each row has, of both."""
+        self, codes: Indices, theirs: _Tally
+    ) -> Iterator[tuple[slice, Indices, Indices, Indices, Vector, Vector]]:
+        """Boxes with the same patterns: which of ours each row has, and the shares of theirs."""
         k = self.features.shape[1]
+        often, n_rows = theirs.often, theirs.n_rows
+        size = often if theirs.size is None else theirs.size
         if k <= MOST_SHARED:
             every = np.arange(2**k)
             for boxes in blocks_of(len(codes), max(1, ENTRIES // (2**k * max(k, 1)))):
-                yield boxes, every, codes[boxes], every, theirs[boxes]
+                yield boxes, every, codes[boxes], every, often[boxes] / n_rows, size[boxes] / n_rows
             return
         for box in range(len(self.weights)):
             ours, place = np.unique(codes[box], return_inverse=True)
-            others, other_place = np.unique(theirs[box], return_inverse=True)
-            yield slice(box, box + 1), ours, place[None], others, other_place[None]
+            others, there = np.unique(often[box], return_inverse=True)
+            counts = _counted(there[None], len(others), None) / n_rows
+            sums = _counted(there[None], len(others), size[box]) / n_rows
+            yield slice(box, box + 1), ours, place[None], others, counts, sums
 
     def _spread(
         self,

@@ -53,7 +53,9 @@ def sampled(
             return function(sparse.csr_matrix(rows))
 
     exact = X.shape[1] <= MOST_EXACT
-    masker = shap.maskers.Independent(background, max_samples=len(background))
+    masker: Any = shap.maskers.Independent(background, max_samples=len(background))
+    # shap takes numbers to be equal from a relative 1e-5 or an absolute 1e-8 on
+    masker.invariants = lambda row: row == background
     explainer: Any = (
         shap.explainers.Exact(evaluated, masker)
         if exact

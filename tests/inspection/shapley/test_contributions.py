@@ -1,5 +1,6 @@
 """What contributions are given, what they are called, and what they refuse."""
 
+import tracemalloc
 import warnings
 from functools import partial
 from pathlib import Path
@@ -11,8 +12,10 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, SVR, OneClassSVM
@@ -38,11 +41,14 @@ from cgboost import (
     SparseLinearClassifier,
     SparseLinearRegressor,
     Spectrum,
+    ThinnedEnsemble,
     compress,
     load,
 )
 from cgboost.inspection import contributions, plot_contributions, shap_trees
+from cgboost.inspection.shapley import parts
 from cgboost.inspection.shapley.contributions import scores_of
+from cgboost.inspection.shapley.sampled import sampled
 from tests.inspection.shapley.games import interventional
 
 RNG = np.random.default_rng(0)
@@ -166,8 +172,57 @@ def test_a_pipeline_has_those_of_its_last_step() -> None:
     np.testing.assert_array_equal(found.data, pipe[:-1].transform(X))
     plain = make_pipeline(FunctionTransformer(np.tanh), GradientBoostingRegressor(n_estimators=5))
     assert contributions(plain.fit(X, F), X).feature_names == ["x0", "x1", "x2", "x3"]
+    named = make_pipeline(FunctionTransformer(), LinearTreeBoostingRegressor(n_estimators=5))
+    found = contributions(named.fit(TABLE, TARGET), TABLE)
+    assert found.feature_names == ["age", "town", "score"]
     alone = make_pipeline(GradientBoostingRegressor(n_estimators=5)).fit(X, F)
     adds_up(contributions(alone, X), alone.predict(X))
+
+
+def test_searches_and_pipelines_in_pipelines_are_looked_into() -> None:
+    """The best model of a search is explained; steps that do nothing, and steps of steps, count."""
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    inner = make_pipeline(StandardScaler(), SparseLinearRegressor(alpha=0.01))
+    grid = {"sparselinearregressor__alpha": [0.1, 0.01]}
+    for model in (
+        GridSearchCV(inner, grid, cv=2),
+        make_pipeline("passthrough", inner),
+        make_pipeline("passthrough", SparseLinearRegressor(alpha=0.01)),
+    ):
+        found = contributions(model.fit(frame, F), frame, frame[:9])
+        adds_up(found, model.predict(frame))
+        assert found.feature_names == ["a", "b", "c", "d"]
+
+
+def test_one_row_needs_a_background_unless_trees_have_counted() -> None:
+    """Against itself every contribution would be 0, which is no answer; nothing is, of nothing."""
+    for model in (SparseLinearRegressor(alpha=0.01), CGBoostRegressor(Linear())):
+        model.fit(X, F)
+        with pytest.raises(ValueError, match=f"one row .* this {type(model).__name__} .* give bac"):
+            contributions(model, X[:1])
+        adds_up(contributions(model, X[:1], X), model.predict(X[:1]))
+    trees = GradientBoostingRegressor(n_estimators=5)
+    assert contributions(trees.fit(X, F), X[:1]).values.any()
+    found = contributions(trees.fit(X, np.full(80, 2.0)), X[:1])
+    assert not found.values.any()
+    adds_up(found, np.full(1, 2.0))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("leaf_values", ["keep", "refit"])
+def test_thinned_forests_have_a_closed_form_with_new_leaves_too(
+    n_classes: int, leaf_values: str
+) -> None:
+    """With more features than shap can enumerate, with and without a background."""
+    wide = np.column_stack([X, RNG.normal(size=(80, 9))])
+    y = np.digitize(F, [0.0] if n_classes == 2 else [-0.5, 0.5])
+    forest = RandomForestClassifier(10, random_state=0)
+    model = ThinnedEnsemble(forest, size=5, leaf_values=leaf_values).fit(wide, y)
+    for background, kind in ((wide[::9], "interventional"), (None, "tree_path_dependent")):
+        found = contributions(model, wide, background)
+        adds_up(found, model.decision_function(wide))
+        assert found.exact
+        assert found.feature_perturbation == kind
 
 
 def test_rows_can_be_chosen() -> None:
@@ -241,6 +296,39 @@ def test_pictures_show_a_row_or_the_mean_over_rows() -> None:
         plot_contributions(found, output="none")
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        GradientBoostingRegressor(n_estimators=5),
+        AnyBoostRegressor(DecisionTreeRegressor(max_depth=13), n_estimators=2),
+        LinearTreeBoostingRegressor(n_estimators=5),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_background_counts_in_blocks(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values over two halves have the mean of theirs over all, also of leaves of ten features."""
+    monkeypatch.setattr(parts, "ENTRIES", 2**14)  # blocks of some 300 rows
+    rows = RNG.normal(size=(700, 12))
+    model.fit(rows, rows[:, 0] + np.sin(3.0 * rows).sum(axis=1))
+    first, second, both = (
+        contributions(model, rows[:20], own).values for own in (rows[:350], rows[350:], rows)
+    )
+    np.testing.assert_allclose(both, (first + second) / 2.0, rtol=0, atol=1e-13)
+
+
+def test_a_large_background_takes_no_more_memory_than_a_small_one() -> None:
+    """Ten times the rows: less than twice the memory at its highest."""
+    rows = RNG.normal(size=(20_000, 4))
+    model = GradientBoostingRegressor(n_estimators=100).fit(rows[:500], rows[:500, 0])
+    highest = []
+    for background in (rows[:2000], rows):
+        tracemalloc.start()
+        contributions(model, rows[:5], background)
+        highest.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert highest[1] < 2 * highest[0]
+
+
 # ------------------------------------------------------------------ beside the package shap
 
 
@@ -299,6 +387,26 @@ def test_many_features_without_a_closed_form_are_sampled_and_still_add_up() -> N
     assert not found.exact
     adds_up(found, model.predict(wide[:3]))
     np.testing.assert_array_equal(found.values, contributions(model, wide[:3], wide[10:15]).values)
+
+
+@pytest.mark.parametrize("unit", [(1e-10, 0.0), (1.0, 1e6)])
+@pytest.mark.parametrize("n_features", [3, 12])
+def test_small_numbers_and_small_differences_are_not_equal(
+    unit: tuple[float, float], n_features: int
+) -> None:
+    """Of values that differ by less than 1e-8, or by 1e-5 of their size, each has its share."""
+    pytest.importorskip("shap")
+    scale, start = unit
+    rows = RNG.normal(size=(60, n_features))
+    model = CGBoostRegressor(Matern()).fit(rows, rows[:, 0])
+    expected = contributions(model, rows[:3], rows[10:15])
+
+    def said(Z: np.ndarray) -> np.ndarray:
+        return scores_of(model, (Z - start) / scale)
+
+    moved = scale * rows + start
+    values, _ = sampled(said, moved[:3], moved[10:15], "a test")
+    np.testing.assert_allclose(values[0].T, expected.values, rtol=0, atol=1e-7)
 
 
 def test_only_sums_of_trees_are_trees_for_shap() -> None:
