@@ -59,7 +59,8 @@ from cgboost.parallel.blas import blas_threads
 from cgboost.penalties.penalty import DualForm
 
 FIRST_SHARE = 0.3
-"""The multipliers μ start at this share of the mean cost of a row …"""
+"""The multipliers μ start at this share of the mean cost of a row, or of their price where that is
+less (quantiles near 0 or 1 of few rows) …"""
 
 FIRST_DISTANCE = 0.03
 """… and those of the boxes at this share of the mean residual of the constants. On six problems
@@ -395,7 +396,8 @@ class BoxQuantiles:
         """The constants that are best, r = 0, and small multipliers of crossings."""
         u, coef = problem.neutral.copy(), np.zeros(len(problem.limit))
         pairs, mu, below, above = problem.block.by_rows(u)  # views
-        mu += FIRST_SHARE * float(self.loss.cost.mean())
+        price = EXACT_PENALTY * self.loss.most_crossing
+        mu += FIRST_SHARE * np.minimum(float(self.loss.cost.mean()), price)
         below += 0.5 * mu[:, None]
         above += 0.5 * mu[:, None]
         offsets, target = problem.block.by_columns(coef)[1], problem.gain[: pairs.shape[1]]

@@ -120,6 +120,21 @@ def test_too_few_rows_for_a_coverage_are_infinite_intervals() -> None:
     assert model.coverage_report(X, y).table["coverage"][0] == 1.0
 
 
+@pytest.mark.parametrize("coverage", [1e-9, 0.999, 0.9999])
+def test_coverages_near_0_and_1_are_fitted_from_few_rows(coverage: float) -> None:
+    """With 20 rows a coverage of 0.999 is infinite intervals, no error, and the median is there."""
+    X, y = rows(2, n_rows=20)
+    model = IntervalRegressor(coverage)
+    if coverage > 0.5:
+        with pytest.warns(DataWarning, match="rows, got 20: intervals are infinite"):
+            model.fit(X, y)
+        assert np.isinf(model.predict_interval(X)).all()
+    else:
+        assert np.isfinite(model.fit(X, y).predict_interval(X)).all()
+    assert np.isfinite(model.predict(X)).all()
+    assert model.converged_
+
+
 def test_rows_that_are_all_alike_have_intervals_of_length_zero() -> None:
     """One y, or one row many times."""
     for X in (rows(3, n_rows=30)[0], np.ones((30, 2))):
