@@ -328,3 +328,15 @@ def test_no_coefficient_is_rounding_where_none_is_worth_its_price() -> None:
     with pytest.warns(TrivialModelWarning):
         model.set_params(alpha=10.0 * model.alpha_max_).fit(X, y)
     assert not model.coef_.any()
+
+
+def test_no_coefficient_of_quantiles_near_0_and_1_is_rounding() -> None:
+    """What is in the model moves its outputs: nothing is a billionth of the largest coefficient."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(100, 40))
+        y = X[:, 0] + 2.0 * X[:, 1] + (1.0 + np.abs(X[:, 2])) * rng.normal(size=100)
+        model = MultiQuantileRegressor([0.001, 0.999], noncrossing="box").fit(X, y)
+        size = np.abs(model.coef_[model.coef_ != 0])
+        assert 2 <= len(size) <= 20
+        assert size.min() > 1e-6 * size.max()
