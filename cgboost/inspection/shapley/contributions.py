@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.arrays import Vector
@@ -26,6 +25,7 @@ from cgboost.estimators.thinning.predictions import ThinnedModel
 from cgboost.estimators.transform.linear_tree import LinearTreeRegressor
 from cgboost.generation.columns import weighted_sum
 from cgboost.inspection.model_forms import is_balanced, way_of
+from cgboost.inspection.pipelines import last_step
 from cgboost.inspection.shapley.basis_functions import Sum, linear_trees, sum_of, trees
 from cgboost.inspection.shapley.parts import Boxes, Slopes, is_counted
 from cgboost.inspection.shapley.sampled import sampled
@@ -161,7 +161,7 @@ def contributions(model: Any, X: Any, background: Any = None) -> Contributions:
     >>> bool(np.allclose(found.base_values + found.values.sum(axis=1), model.predict(X[:5])))
     True
     """
-    model, X, background, names = _last_step(model, X, background)
+    model, (X, background), names = last_step(model, X, background)
     if not isinstance(model, StoredEstimator):
         raise TypeError(
             f"contributions explains fitted models of cgboost, got a {type(model).__module__}."
@@ -317,23 +317,6 @@ def _whole(model: Any, rows: Any) -> _Form:
 
 
 # ------------------------------------------------------------------ rows and names
-
-
-def _last_step(model: Any, X: Any, background: Any) -> tuple[Any, Any, Any, list[str] | None]:
-    """The last step of a pipeline, what it is given, and the names of that."""
-    if not isinstance(model, Pipeline):
-        return model, X, background, None
-    check_is_fitted(model)
-    before = model[:-1]
-    if not len(before):
-        return model[-1], X, background, None
-    try:
-        names = [str(name) for name in before.get_feature_names_out()]
-    except (AttributeError, ValueError):  # a step that does not say
-        names = None
-    moved = None if background is None else before.transform(background)
-    rows = before.transform(X)
-    return model[-1], rows, moved, names or [f"x{j}" for j in range(rows.shape[1])]
 
 
 def _numbers(model: Any, X: Any) -> Any:
