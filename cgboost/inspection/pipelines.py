@@ -28,5 +28,5 @@ def last_step(model: Any, *tables: Any) -> tuple[Any, tuple[Any, ...], list[str]
         names = [str(name) for name in before.get_feature_names_out()]
     except (AttributeError, ValueError):  # a step that does not say
         names = None
-    moved = tuple(None if table is None else before.transform(table) for table in tables)
-    return model[-1], moved, names or [f"x{j}" for j in range(moved[0].shape[1])]
+    moved: list[Any] = [None if table is None else before.transform(table) for table in tables]
+    return model[-1], tuple(moved), names or [f"x{j}" for j in range(moved[0].shape[1])]
