@@ -15,9 +15,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cgboost import MultiQuantileRegressor, SparseLinearRegressor
-from cgboost.exceptions import TrivialModelWarning
+from cgboost import IntervalRegressor, MultiQuantileRegressor, SparseLinearRegressor
+from cgboost._solvers import SolverFailure
+from cgboost.exceptions import MasterError, TrivialModelWarning
 from cgboost.losses import Quantile
+from cgboost.optimizers.quantiles.box_quantiles import BoxQuantiles
 from tests.estimators.linear.test_sparse_linear import Source
 from tests.problems import least
 
@@ -340,3 +342,16 @@ def test_no_coefficient_of_quantiles_near_0_and_1_is_rounding() -> None:
         size = np.abs(model.coef_[model.coef_ != 0])
         assert 2 <= len(size) <= 20
         assert size.min() > 1e-6 * size.max()
+
+
+def test_a_failure_in_the_box_names_no_other_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is none; what may help is the parameters that both estimators have."""
+
+    def fail(*arguments: Any) -> None:
+        raise SolverFailure("it failed")
+
+    monkeypatch.setattr(BoxQuantiles, "solve", fail)
+    X, y = rows(38)
+    for model in (MultiQuantileRegressor(noncrossing="box"), IntervalRegressor()):
+        with pytest.raises(MasterError, match="it failed; allow a larger tol, or choose a larger"):
+            model.fit(X, y)
