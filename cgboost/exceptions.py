@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from pathlib import Path
+from types import FrameType
 from typing import ClassVar, Literal
 
 PACKAGE = str(Path(__file__).parent) + os.sep
@@ -203,9 +204,18 @@ class SlowSolverWarning(UserWarning):
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:
-    """Give a warning that points at the line outside this package that led to it."""
+    """Give a warning that points at the line outside this package that led to it.
+
+    Folds and samples are fitted by joblib, whose lines say nothing to anybody.
+    """
     level = 1
     frame = sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame.f_back is not None and _is_between(frame):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def _is_between(frame: FrameType) -> bool:
+    """Whether a frame is one of this package, or of joblib, which calls it for this package."""
+    name = str(frame.f_globals.get("__name__", ""))
+    return frame.f_code.co_filename.startswith(PACKAGE) or name.partition(".")[0] == "joblib"

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgboost.inspection import drawing
+from cgboost.inspection.pipelines import last_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +31,7 @@ def plot_coverage(
 
     Parameters
     ----------
-    model : fitted IntervalRegressor
+    model : fitted IntervalRegressor, or Pipeline that ends with one
     X, y, groups, sample_weight
         As in :meth:`~cgboost.IntervalRegressor.coverage_report`: rows that were not trained on.
     ax : matplotlib Axes, optional
@@ -44,6 +45,7 @@ def plot_coverage(
     ValueError
         If the model has no intervals, and as ``coverage_report``.
     """
+    model, (X,), _ = last_step(model, X)
     if not hasattr(model, "coverage_report"):
         raise ValueError(f"model must be an IntervalRegressor, got a {type(model).__name__}")
     report = model.coverage_report(X, y, groups, sample_weight)

@@ -27,12 +27,17 @@ from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.linear.base_sparse_linear import BaseSparseLinear
 from cgboost.exceptions import TrivialModelWarning
 from cgboost.inspection import drawing
+from cgboost.inspection.pipelines import last_step
 from cgboost.optional import require
+from cgboost.pricing.univariate.matrices import BlockFeatures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Sampling = Literal["halves", "bootstrap"]
+
+SAMPLES_NAMED: dict[Sampling, str] = {"halves": "halves", "bootstrap": "bootstrap samples"}
+"""What the samples are called."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,15 +125,20 @@ class Stability:
         return frame.sort_values("frequency", ascending=False, kind="stable", ignore_index=True)
 
     def __repr__(self) -> str:
-        n, stable = len(self.coefs), len(self.stable())
-        return f"Stability({n} {self.sampling}, {stable} of {len(self.names)} features stable)"
+        stable = len(self.stable())
+        return f"Stability({self._count}, {stable} of {len(self.names)} features stable)"
+
+    @property
+    def _count(self) -> str:
+        """How many samples there are, in words."""
+        return f"{len(self.coefs)} {SAMPLES_NAMED[self.sampling]}"
 
     def __str__(self) -> str:
         shown = np.argsort(-self.frequency, kind="stable")
         shown = shown[self.frequency[shown] > 0.5][:20]
         low, high = self.intervals()
         width = max([len("feature"), *(len(self.names[j]) for j in shown)])
-        lines = [f"{len(self.coefs)} {self.sampling}; features in more than half of them"]
+        lines = [f"{self._count}; features in more than half of them"]
         lines.append(f"{'feature':{width}}  frequency  coefficient  (90 % of the samples)")
         for j in shown.tolist():
             k = int(np.argmax(np.abs(self.coef[:, j])))
@@ -137,8 +147,9 @@ class Stability:
                 f"  ({low[k, j]:.4g} to {high[k, j]:.4g})"
             )
         if self.sampling == "halves":
-            bound = self.false_entries()
-            lines.append(f"in 75 % of them: {len(self.stable())}, of which false ≤ {bound:.2g}")
+            stable, bound = len(self.stable()), self.false_entries()
+            nothing = ", which says nothing" if 0 < stable <= bound else ""
+            lines.append(f"in 75 % of them: {stable}, of which false ≤ {bound:.2g}{nothing}")
         return "\n".join(lines)
 
 
@@ -161,9 +172,10 @@ def stability(
     Parameters
     ----------
     model : fitted sparse linear model
-        Also those of ``cgboost.linear`` and :class:`~cgboost.IntervalRegressor`.
+        Also those of ``cgboost.linear`` and :class:`~cgboost.IntervalRegressor`, or a Pipeline that
+        ends with one: its other steps stay as they are.
     X, y, sample_weight
-        As given to ``fit``: a model keeps no rows.
+        As given to ``fit``, in memory: a model keeps no rows.
     n : int, default=100
         Samples.
     sampling : {"halves", "bootstrap"}, default="halves"
@@ -180,10 +192,11 @@ def stability(
     Raises
     ------
     ValueError
-        If the model is no sparse linear one, X has other features, or there are fewer than 2 rows
-        of positive weight, or of a class.
+        If the model is no sparse linear one, X has other features or is a source of blocks, or
+        there are fewer than 2 rows of positive weight, or of a class.
     """
     check_is_fitted(model)
+    model, (X,), names = last_step(model, X)
     own = getattr(model, "model_", model)
     if not isinstance(own, BaseSparseLinear):
         raise ValueError(f"model must be a sparse linear model, got a {type(model).__name__}")
@@ -191,6 +204,10 @@ def stability(
     check_choice("sampling", sampling, ("halves", "bootstrap"))
     prepared = own._with_chosen_strength()
     rows, _ = prepared._prepare(X, y, sample_weight, None)
+    if isinstance(rows.X, BlockFeatures):
+        raise ValueError(
+            f"X must be rows in memory, of which samples are taken, got a {type(X).__name__}"
+        )
     coef = np.atleast_2d(own.coef_.toarray() if sparse.issparse(own.coef_) else own.coef_)
     if rows.X.shape[1] != coef.shape[1]:
         raise ValueError(f"X must have {coef.shape[1]} features, got {rows.X.shape[1]}")
@@ -200,8 +217,9 @@ def stability(
     coefs = Parallel(n_jobs=n_jobs)(
         delayed(_coef_of)(prepared, rows, counts, start) for counts in samples
     )
-    names = getattr(own, "feature_names_in_", None)
-    names = [f"x{j}" for j in range(coef.shape[1])] if names is None else [str(x) for x in names]
+    if names is None:
+        given = getattr(own, "feature_names_in_", [f"x{j}" for j in range(coef.shape[1])])
+        names = [str(name) for name in given]
     return Stability(names, coef, np.array(coefs), sampling, own.summary().outputs)
 
 
@@ -275,7 +293,7 @@ def plot_stability(
     left.set_yticks(places, drawing.values_named([found.names[j] for j in order]), fontsize=8)
     left.set_xlim(0, 1)
     text = f"; beyond {threshold:g} at most {bound:.2g} false"
-    what = f"share of {len(found.coefs)} {found.sampling}{'' if np.isnan(bound) else text}"
+    what = f"share of {found._count}{'' if np.isnan(bound) else text}"
     drawing.label(left, "How often features enter", what, "")
     low, high = found.intervals()
     outputs = len(found.coef)

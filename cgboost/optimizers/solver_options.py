@@ -109,7 +109,11 @@ LARGE_COST = 1e8
 """Besides costs beyond this what solvers allow a row, 1e-7, is no longer small."""
 
 
-def advice(loss: Any, largest: float) -> str:
+OTHERWISE = "name another solver, or allow a larger tol"
+"""What may help where nothing is large."""
+
+
+def advice(loss: Any, largest: float, otherwise: str = OTHERWISE) -> str:
     """What may help a solver that fails: to make smaller whatever it is that is large.
 
     Parameters
@@ -117,17 +121,19 @@ def advice(loss: Any, largest: float) -> str:
     loss : SupportVectorLoss or other loss
     largest : float
         The largest absolute value of a column; 0 without one.
+    otherwise : str
+        What is said where neither costs nor columns are large.
     """
     if isinstance(loss, SupportVectorLoss) and loss.mass is None:
         cost = float(np.maximum(np.abs(loss.lower), np.abs(loss.upper)).max(initial=0.0))
         if cost > LARGE_COST:
-            return f"choose a smaller C: errors of a row cost up to {cost:.3g}"
+            return f"choose a smaller C, or a larger alpha: errors of a row cost up to {cost:.3g}"
     if largest > LARGE_ENTRY or 0.0 < largest < 1.0 / LARGE_ENTRY:
         return (
             "scale the features or normalise the kernels: the largest value of a column is "
             f"{largest:.3g}"
         )
-    return "name another solver, or allow a larger tol"
+    return otherwise
 
 
 @contextmanager

@@ -3,8 +3,11 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import Lasso
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from cgboost import (
     IntervalRegressor,
@@ -80,6 +83,29 @@ def test_what_matters_enters_and_the_rest_is_bounded() -> None:
     assert np.isnan(stability(model, X, Y, 2, sampling="bootstrap").false_entries())
 
 
+def test_a_pipeline_is_its_last_step_on_what_that_is_given() -> None:
+    """The samples are those of the scaled rows, the names those that the step before gives."""
+    frame = pd.DataFrame(X, columns=[f"feature {j}" for j in range(12)])
+    pipeline = make_pipeline(StandardScaler(), SparseLinearRegressor(alpha=0.1)).fit(frame, Y)
+    found = stability(pipeline, frame, Y, 4, random_state=0)
+    alone = stability(pipeline[-1], pipeline[0].transform(frame), Y, 4, random_state=0)
+    np.testing.assert_array_equal(found.coefs, alone.coefs)
+    assert found.names == list(frame.columns)
+    assert alone.names == [f"x{j}" for j in range(12)]
+
+
+def test_words_say_how_many_samples_and_when_the_bound_says_nothing() -> None:
+    """A bound of as many features as there are is no news; with few that enter it is."""
+    few = SparseLinearRegressor(alpha=0.5).fit(X, Y)
+    assert "says nothing" not in str(stability(few, X, Y, 10, random_state=0))
+    many = SparseLinearRegressor(alpha=0.001).fit(X, Y)
+    found = stability(many, X, Y, 10, random_state=0)
+    assert found.false_entries() >= len(found.stable())
+    assert str(found).endswith("which says nothing")
+    samples = stability(few, X, Y, 2, sampling="bootstrap", random_state=0)
+    assert str(samples).startswith("2 bootstrap samples; features")
+
+
 def test_intervals_of_a_bootstrap_spread_as_samples_of_the_population_do() -> None:
     """Their width is between ⅔ and 1½ times that of models of new rows."""
     alone = []
@@ -116,6 +142,7 @@ def test_classes_intervals_and_what_cross_validation_chose() -> None:
         ({"X": X[:, :3]}, "X has 3 features|must have 12 features"),
         ({"X": X[:1], "y": Y[:1]}, "at least 2 rows"),
         ({"model": Lasso().fit(X, Y)}, "must be a sparse linear model, got a Lasso"),
+        ({"X": [(X, Y)], "y": None}, "X must be rows in memory, .*got a list"),
     ],
     ids=str,
 )

@@ -85,7 +85,7 @@ def test_faults_of_each_kind_are_answered_rightly(case: OptimizerCase) -> None:
 @pytest.mark.parametrize(
     ("cost", "largest", "words"),
     [
-        (1.1e8, 1.0, "choose a smaller C: errors of a row cost up to 1.1e+08"),
+        (1.1e8, 1.0, "choose a smaller C, or a larger alpha: errors of a row cost up to 1.1e+08"),
         (1e8, 1.0, "name another solver"),
         (1.0, 1001.0, "scale the features or normalise the kernels: the largest value of a col"),
         (1.0, 1000.0, "name another solver"),

@@ -21,6 +21,7 @@ from cgboost.estimators.linear.cross_validation import Fold, OverFolds
 from cgboost.estimators.linear.multi_quantile import MultiQuantileRegressor
 from cgboost.exceptions import DataWarning, TrivialModelWarning, warn_caller
 from cgboost.optional import require
+from cgboost.tables.table_columns import is_missing, listed
 
 HALVINGS_OF_RANGE = 64
 """Of a range in which a bound is looked for: what is left is rounding."""
@@ -52,6 +53,9 @@ class IntervalRegressor(RegressorMixin, OverFolds):
     with a probability of at least 1 − 2α − √(2/n), and in practice of about 1 − α.
     :meth:`coverage_report` measures it. The lengths of intervals follow the features: where errors
     are larger, so are intervals.
+
+    A weight is so many copies of its row. Weights that add up to less than the number of rows are
+    scaled up to it.
 
     Parameters
     ----------
@@ -151,20 +155,18 @@ feature_names_in_
         Raises
         ------
         ValueError
-            If lengths differ, or there are no rows of positive weight.
+            If lengths differ, groups are missing, or there are no rows of positive weight.
         """
         low, high = self.predict_interval(X).T
         target = column_or_1d(np.asarray(y), warn=True).astype(np.float64)
         if len(target) != len(low):
             raise ValueError(f"y must have an entry for each of {len(low)} rows, got {len(target)}")
         if not np.isfinite(target).all():
-            raise ValueError("y must be finite, got " + repr(target[~np.isfinite(target)][0]))
+            raise ValueError(f"y must be finite, got {target[~np.isfinite(target)][0]}")
         weights = TrainingRows.of(low[:, None], target, sample_weight).weights
-        names = None if groups is None else np.asarray(groups)
-        if names is not None and names.shape != low.shape:
-            raise ValueError(f"groups must have shape {low.shape}, got {names.shape}")
+        names = None if groups is None else _names_of(groups, low.shape)
         rows = _Measured((low <= target) & (target <= high), high - low, weights)
-        return CoverageReport.of(float(self.coverage), rows, names)
+        return CoverageReport.of(self._nominal, rows, names)
 
     # ------------------------------------------------------------------ the fit
 
@@ -212,7 +214,8 @@ feature_names_in_
         Raises
         ------
         ValueError
-            If there are fewer rows than folds, or not each of them is held out once.
+            If there are fewer rows than folds, groups of another number of rows, or rows that are
+            not held out once.
         """
         least = self.cv if isinstance(self.cv, (int, np.integer)) else 2
         if len(counts) < least:
@@ -220,24 +223,45 @@ feature_names_in_
                 f"cv={self.cv!r} needs at least {least} rows of positive weight, got "
                 f"n_samples={len(counts)}"
             )
-        groups = None if self._groups is None else np.asarray(self._groups)[counts]
+        groups = None if self._groups is None else np.asarray(self._groups)
+        if groups is not None:
+            if groups.shape != y.shape:
+                raise ValueError(f"groups must have shape {y.shape}, got {groups.shape}")
+            groups = groups[counts]
         splits = self._folds(y[counts]).split(X[counts], y[counts], groups)
         folds = [(counts[train], counts[held]) for train, held in splits]
-        times = np.bincount(np.concatenate([held for _, held in folds]), minlength=len(y))[counts]
-        if wrong := np.flatnonzero(times != 1).tolist():
-            row = wrong[0]
+        times = np.zeros(len(y), dtype=np.intp)
+        for train, held in folds:
+            times += np.bincount(held, minlength=len(y))
+            if len(both := np.intersect1d(train, held)):
+                raise ValueError(
+                    f"{self._cv_named} must train each fold without the rows that it holds out, "
+                    f"but row {both[0]} is in both parts of one"
+                )
+        if wrong := counts[times[counts] != 1].tolist():
             raise ValueError(
-                f"cv={self.cv!r} must hold out every row once, but row {counts[row]} is held out "
-                f"{times[row]} times"
+                f"{self._cv_named} must hold out every row once, but row {wrong[0]} is held out "
+                f"{times[wrong[0]]} times"
             )
         return [(train, held) for train, held in folds if len(held)]
+
+    @property
+    def _cv_named(self) -> str:
+        """The parameter and its value; of lists of rows their type."""
+        named = hasattr(self.cv, "split") or isinstance(self.cv, (int, np.integer))
+        return f"cv={self.cv!r}" if named else f"cv, a {type(self.cv).__name__},"
 
     # ------------------------------------------------------------------ the ends
 
     @property
     def _rank(self) -> float:
         """The weight that is to lie below an upper end: a new row counts as one."""
-        return self.coverage * (float(self._row_weights.sum()) + 1.0) * (1.0 - SHARE_OF_RANK)
+        return self._nominal * (float(self._row_weights.sum()) + 1.0) * (1.0 - SHARE_OF_RANK)
+
+    @property
+    def _nominal(self) -> float:
+        """The coverage of the fit; another ``coverage`` counts from the next fit on."""
+        return 1.0 - 2.0 * float(self.model_.quantiles[0])
 
     def _bounds(self, high: Vector) -> Vector:
         """The least t with Σ_i w_i [u_{k(i)}(x) + s_i ≤ t] ≥ (1 − α)(Σ w + 1), for every row.
@@ -280,6 +304,25 @@ def _model_of_fold(
         model.fit(X[train], y[train], weights[train])
     model._speaking_as(None)
     return model
+
+
+def _names_of(groups: ArrayLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    """The groups of a report, all of them there and of one type."""
+    names = np.asarray(groups)
+    if names.shape != shape:
+        raise ValueError(f"groups must have shape {shape}, got {names.shape}")
+    missing = [row for row, name in enumerate(names) if is_missing(name)]
+    if missing:
+        raise ValueError(
+            f"groups must have a name or a number for each row, got {names[missing[0]]} in row "
+            f"{missing[0]}: fill it, or leave the row out"
+        )
+    try:
+        np.unique(names)
+    except TypeError as error:
+        kinds = listed({type(name) for name in names.tolist()})
+        raise ValueError(f"groups must be all names or all numbers, got {kinds}") from error
+    return names
 
 
 @dataclass(frozen=True)
@@ -329,7 +372,8 @@ class CoverageReport:
         names, lines = ["all"], [rows.of(rows.weights > 0)]
         if groups is not None:
             for name in np.unique(groups[rows.weights > 0]):
-                names.append(name.item() if hasattr(name, "item") else name)
+                plain = isinstance(name, np.generic) and name.dtype.kind not in "mM"  # dates
+                names.append(name.item() if plain else name)
                 lines.append(rows.of((groups == name) & (rows.weights > 0)))
         measured = zip(*lines, strict=True)
         columns = zip(("rows", "coverage", "low", "high", "length"), measured, strict=True)

@@ -131,8 +131,8 @@ class LinearSummary:
 
     @property
     def _proof(self) -> str:
-        objective, gap = self.certificate["objective"], self.certificate["gap"]
-        return f"objective {objective:.6g}, at most {gap:.1e} (relative) above the optimum"
+        objective, bound, gap = (self.certificate[k] for k in ("objective", "dual_bound", "gap"))
+        return f"objective {objective:.6g}, proven lower bound {bound:.6g}, gap {gap:.1e}"
 
 
 def _escaped(text: str) -> str:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.arrays import Vector
@@ -27,6 +26,7 @@ from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
 from cgboost.estimators.transform.linear_tree import LinearTreeRegressor
 from cgboost.generation.columns import weighted_sum
 from cgboost.inspection.model_forms import is_balanced, way_of
+from cgboost.inspection.pipelines import last_step
 from cgboost.inspection.shapley.basis_functions import Sum, linear_trees, sum_of, trees
 from cgboost.inspection.shapley.parts import Boxes, Slopes, is_counted
 from cgboost.inspection.shapley.sampled import sampled
@@ -165,7 +165,7 @@ def contributions(model: Any, X: Any, background: Any = None) -> Contributions:
     >>> bool(np.allclose(found.base_values + found.values.sum(axis=1), model.predict(X[:5])))
     True
     """
-    model, X, background, names = _last_step(model, X, background)
+    model, (X, background), names = last_step(model, X, background)
     if not isinstance(model, StoredEstimator):
         raise TypeError(
             f"contributions explains fitted models of cgboost, got a {type(model).__module__}."
@@ -339,29 +339,6 @@ def _whole(model: Any, rows: Any) -> _Form:
 
 
 # ------------------------------------------------------------------ rows and names
-
-
-def _last_step(model: Any, X: Any, background: Any) -> tuple[Any, Any, Any, list[str] | None]:
-    """The last step of a pipeline or the best model of a search, what it is given, its names."""
-    names = None
-    while not isinstance(model, StoredEstimator):
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-            continue
-        if not isinstance(model, Pipeline):
-            break
-        check_is_fitted(model)
-        before, model = model[:-1], model[-1]
-        if not len(before):
-            continue
-        try:
-            said = before.get_feature_names_out()
-            names = None if said is None else [str(name) for name in said]
-        except (AttributeError, ValueError):  # a step that does not say
-            names = None
-        background = None if background is None else before.transform(background)
-        X = before.transform(X)
-    return model, X, background, names
 
 
 def _numbers(model: Any, X: Any) -> Any:

@@ -50,7 +50,8 @@ def check_costs(target: Vector, costs: Vector) -> None:
     if np.sum(costs / LARGEST_COST) > 1.0:
         raise ValueError(
             f"the costs of all rows together must be at most {LARGEST_COST:g}, got up to "
-            f"{np.max(costs):g} for each of {len(costs)} rows: choose a smaller C"
+            f"{np.max(costs):g} for each of {len(costs)} rows: choose a smaller C, or a larger "
+            "alpha"
         )
 
 

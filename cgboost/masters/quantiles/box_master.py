@@ -24,6 +24,7 @@ from cgboost.generation.protocols import MasterState, Priced, Vertex
 from cgboost.losses.dual.noncrossing import QuantilesLoss
 from cgboost.masters.support_vector.support_vector_master import SignRule, SupportVectorMaster
 from cgboost.optimizers.quantiles.box_quantiles import BoxQuantiles
+from cgboost.optimizers.solver_options import advice
 from cgboost.penalties import L1
 
 
@@ -77,6 +78,10 @@ class BoxMaster(SupportVectorMaster):
         self._can_reprice = False
         self.form = replace(self.form, n_free=len(free_columns))
         self.add(free_columns)
+
+    def _advice(self) -> str:  # no other solver takes this problem
+        own = "allow a larger tol, or choose a larger alpha"
+        return advice(self.loss, self._live.largest_entry, own)
 
     def _open_live(self, loss: QuantilesLoss) -> BoxQuantiles:
         return BoxQuantiles(loss, self.form)

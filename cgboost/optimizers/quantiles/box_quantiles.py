@@ -59,7 +59,8 @@ from cgboost.parallel.blas import blas_threads
 from cgboost.penalties.penalty import DualForm
 
 FIRST_SHARE = 0.3
-"""The multipliers μ start at this share of the mean cost of a row …"""
+"""The multipliers μ start at this share of the mean cost of a row, or of their price where that is
+less (quantiles near 0 or 1 of few rows) …"""
 
 FIRST_DISTANCE = 0.03
 """… and those of the boxes at this share of the mean residual of the constants. On six problems
@@ -68,6 +69,11 @@ FIRST_DISTANCE = 0.03
 LEAST_LIMIT = 1e-12
 """The limit of features without a penalty, relative to the sum of the costs: of features that
 depend on each other it chooses one set of coefficients. The bound is one without it."""
+
+FEW_SHARE = 5e-9
+"""What taking away coefficients that are rounding may cost, relative to the objective. Of
+11700 coefficients in 500 fits, a part of them of quantiles near 0 and 1, 1e-9 left 197 that are
+below 1e-7, this leaves 9."""
 
 PROJECTIONS = 3
 """So often what a pseudo-response lacks of its sums is added, in the rows that have room for it."""
@@ -350,7 +356,7 @@ class BoxQuantiles:
             descent.write()
         if not best <= ROUGHLY * scale:  # what is missing then shows in the gap
             raise SolverFailure("the interior point method made no progress")
-        allowance = max(PURIFICATION * best, FINEST_SHARE * scale)
+        allowance = max(PURIFICATION * best, FEW_SHARE * scale)
         return self._point(problem, at, allowance)
 
     def _scale(self, problem: BoxProblem, objective: float) -> float:
@@ -395,7 +401,8 @@ class BoxQuantiles:
         """The constants that are best, r = 0, and small multipliers of crossings."""
         u, coef = problem.neutral.copy(), np.zeros(len(problem.limit))
         pairs, mu, below, above = problem.block.by_rows(u)  # views
-        mu += FIRST_SHARE * float(self.loss.cost.mean())
+        price = EXACT_PENALTY * self.loss.most_crossing
+        mu += FIRST_SHARE * np.minimum(float(self.loss.cost.mean()), price)
         below += 0.5 * mu[:, None]
         above += 0.5 * mu[:, None]
         offsets, target = problem.block.by_columns(coef)[1], problem.gain[: pairs.shape[1]]

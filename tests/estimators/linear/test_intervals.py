@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
@@ -120,6 +121,21 @@ def test_too_few_rows_for_a_coverage_are_infinite_intervals() -> None:
     assert model.coverage_report(X, y).table["coverage"][0] == 1.0
 
 
+@pytest.mark.parametrize("coverage", [1e-9, 0.999, 0.9999])
+def test_coverages_near_0_and_1_are_fitted_from_few_rows(coverage: float) -> None:
+    """With 20 rows a coverage of 0.999 is infinite intervals, no error, and the median is there."""
+    X, y = rows(2, n_rows=20)
+    model = IntervalRegressor(coverage)
+    if coverage > 0.5:
+        with pytest.warns(DataWarning, match="rows, got 20: intervals are infinite"):
+            model.fit(X, y)
+        assert np.isinf(model.predict_interval(X)).all()
+    else:
+        assert np.isfinite(model.fit(X, y).predict_interval(X)).all()
+    assert np.isfinite(model.predict(X)).all()
+    assert model.converged_
+
+
 def test_rows_that_are_all_alike_have_intervals_of_length_zero() -> None:
     """One y, or one row many times."""
     for X in (rows(3, n_rows=30)[0], np.ones((30, 2))):
@@ -149,6 +165,9 @@ def test_it_is_found_in_a_pipeline() -> None:
     pipeline = make_pipeline(StandardScaler(), IntervalRegressor()).fit(X, y)
     last = pipeline[-1].predict_interval(pipeline[:-1].transform(X))
     assert last.shape == (442, 2)
+    inside = float(np.mean((last[:, 0] <= y) & (y <= last[:, 1])))
+    drawn = plot_coverage(pipeline, X, y).axes[0]
+    assert drawn.containers[0][0].get_xdata().tolist() == [inside]
     assert pipeline.score(X, y) > 0.4
 
 
@@ -161,8 +180,13 @@ def test_it_is_found_in_a_pipeline() -> None:
         ({"coverage": np.nan}, "coverage must be a finite number"),
         ({"cv": 100}, "cv=100 needs at least 100 rows of positive weight, got n_samples=80"),
         ({"cv": ShuffleSplit(3, random_state=0)}, "must hold out every row once, but row"),
+        ({"cv": iter([])}, "must hold out every row once, but row 0 is held out 0 times"),
+        (
+            {"cv": [(np.arange(80), np.arange(40)), (np.arange(80), np.arange(40, 80))]},
+            "cv, a list, must train each fold without .*row 0 is in both parts of one",
+        ),
     ],
-    ids=str,
+    ids=range(8),
 )
 def test_what_it_does_not_take(given: dict[str, Any], words: str) -> None:
     """Errors name the parameter and its value, and leave nothing half-fitted."""
@@ -171,6 +195,39 @@ def test_what_it_does_not_take(given: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         model.fit(X, y)
     assert not hasattr(model, "model_")
+    with pytest.raises(ValueError, match=r"groups must have shape \(80,\), got \(5,\)"):
+        IntervalRegressor(cv=GroupKFold(5)).fit(X, y, groups=np.arange(5))
+
+
+def test_another_coverage_counts_from_the_next_fit_on() -> None:
+    """Intervals, the report and its nominal coverage are those of the fit."""
+    X, y = rows(7)
+    model = IntervalRegressor(0.8).fit(X, y)
+    before, report = model.predict_interval(X), str(model.coverage_report(X, y))
+    model.set_params(coverage=0.5)
+    np.testing.assert_array_equal(model.predict_interval(X), before)
+    assert str(model.coverage_report(X, y)) == report
+    assert model.coverage_report(X, y).nominal == pytest.approx(0.8, rel=1e-15)
+    narrow = model.fit(X, y).predict_interval(X)
+    assert np.ptp(narrow, axis=1).mean() < np.ptp(before, axis=1).mean()
+
+
+def test_a_warning_of_a_fold_points_at_the_line_of_the_user() -> None:
+    """Not at one of joblib, which fits the folds."""
+    X, y = rows(8)
+    with pytest.warns(ConvergenceWarning) as caught:
+        IntervalRegressor(tol=1e-14).fit(X, y)
+    assert len(caught) > 1
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_groups_of_a_report_may_be_dates() -> None:
+    """They print as dates; the order is theirs."""
+    X, y = rows(6)
+    days = np.array(["2026-01-02", "2026-01-01"], dtype="datetime64[ns]")[np.arange(80) % 2]
+    report = IntervalRegressor().fit(X, y).coverage_report(X, y, days)
+    assert [str(name)[:10] for name in report.table["group"]] == ["all", "2026-01-01", "2026-01-02"]
+    assert report.table["rows"].tolist() == [80, 40, 40]
 
 
 def test_a_report_refuses_rows_without_a_match() -> None:
@@ -181,9 +238,14 @@ def test_a_report_refuses_rows_without_a_match() -> None:
         (tuple(y[:5]), None, None): "y must have an entry for each of 80 rows, got 5",
         (tuple(np.full(80, np.nan)), None, None): "y must be finite, got",
         (tuple(y), (1, 2), None): "groups must have shape",
+        (tuple(y), (None, *"a" * 79), None): "name or a number for each row, got None in row 0",
+        (tuple(y), (*np.ones(79), float("nan")), None): "each row, got nan in row 79",
         (tuple(y), None, tuple(np.zeros(80))): "positive weight|not all be 0|weight",
     }.items():
         with pytest.raises(ValueError, match=words):
             model.coverage_report(X, target, groups, weights)
+    mixed = np.array([1, *"a" * 79], dtype=object)
+    with pytest.raises(ValueError, match="groups must be all names or all numbers, got int and st"):
+        model.coverage_report(X, y, mixed)
     with pytest.raises(ValueError, match="must be an IntervalRegressor, got a LinearRegression"):
         plot_coverage(LinearRegression(), X, y)

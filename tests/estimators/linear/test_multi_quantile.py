@@ -15,9 +15,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cgboost import MultiQuantileRegressor, SparseLinearRegressor
-from cgboost.exceptions import TrivialModelWarning
+from cgboost import IntervalRegressor, MultiQuantileRegressor, SparseLinearRegressor
+from cgboost._solvers import SolverFailure
+from cgboost.exceptions import MasterError, TrivialModelWarning
 from cgboost.losses import Quantile
+from cgboost.optimizers.quantiles.box_quantiles import BoxQuantiles
 from tests.estimators.linear.test_sparse_linear import Source
 from tests.problems import least
 
@@ -37,19 +39,19 @@ def optimum(
     X: np.ndarray, y: np.ndarray, alpha: float, weights: np.ndarray, own: np.ndarray, **how: Any
 ) -> float:
     """The optimum of the joint problem by CVXPY, in the box as Bondell, Reich and Wang have it."""
-    counts, cost = weights > 0, weights / weights.sum()
-    beta = cp.Variable((X.shape[1], len(QUANTILES)), nonneg=how.get("positive", False))
-    b = cp.Variable(len(QUANTILES))
-    outputs = [X @ beta[:, k] + b[k] for k in range(len(QUANTILES))]
+    counts, cost, quantiles = weights > 0, weights / weights.sum(), how.get("quantiles", QUANTILES)
+    beta = cp.Variable((X.shape[1], len(quantiles)), nonneg=how.get("positive", False))
+    b = cp.Variable(len(quantiles))
+    outputs = [X @ beta[:, k] + b[k] for k in range(len(quantiles))]
     value = alpha * cp.sum(cp.abs(cp.multiply(own[:, None], beta)))
-    for q, f in zip(QUANTILES, outputs, strict=True):
+    for q, f in zip(quantiles, outputs, strict=True):
         value += cost @ Quantile(q).to_cvxpy(y, f)
     constraints: list[Any] = []
     if how["noncrossing"] == "rows":
         constraints = [low[counts] <= high[counts] for low, high in itertools.pairwise(outputs)]
     if how["noncrossing"] == "box":  # with features in [0, 1]: intercepts against negative parts
         lower, width = X[counts].min(axis=0), np.ptp(X[counts], axis=0)
-        for k in range(len(QUANTILES) - 1):
+        for k in range(len(quantiles) - 1):
             slopes = beta[:, k + 1] - beta[:, k]
             at_lower = b[k + 1] - b[k] + lower @ slopes
             constraints.append(at_lower >= cp.sum(cp.neg(cp.multiply(width, slopes))))
@@ -301,6 +303,26 @@ def test_features_that_depend_on_each_other_need_no_penalty(n_rows: int) -> None
     assert worst_crossing(model, X, 1000) >= -1e-9 * np.ptp(y)
 
 
+@pytest.mark.parametrize("noncrossing", ["box", "rows"])
+@pytest.mark.parametrize("n_rows", [2, 7, 20])
+@pytest.mark.parametrize(
+    "quantiles", [[5e-4, 1 - 5e-4], [0.006, 0.77], [0.1, 0.99, 0.995], [1e-6, 0.5]], ids=str
+)
+def test_quantiles_near_0_or_1_of_few_rows_are_fitted(
+    quantiles: list[float], n_rows: int, noncrossing: str
+) -> None:
+    """Where the crossings' multipliers have less room than a row costs; as CVXPY's."""
+    X, y = rows(37, n_rows=n_rows, n_features=5)
+    how: dict[str, Any] = {"noncrossing": noncrossing}
+    model = MultiQuantileRegressor(quantiles, alpha=0.01, **how).fit(X, y)
+    best = optimum(X, y, 0.01, np.ones(n_rows), np.ones(5), quantiles=quantiles, **how)
+    assert model.objective_ == pytest.approx(best, rel=2e-6, abs=1e-7)
+    assert model.dual_bound_ <= model.objective_
+    assert model.converged_
+    if noncrossing == "box":
+        assert worst_crossing(model, X, 1000) >= -1e-9 * np.ptp(y)
+
+
 def test_no_coefficient_is_rounding_where_none_is_worth_its_price() -> None:
     """Far above alpha_max_ all are 0, not small."""
     X, y = rows(36)
@@ -308,3 +330,28 @@ def test_no_coefficient_is_rounding_where_none_is_worth_its_price() -> None:
     with pytest.warns(TrivialModelWarning):
         model.set_params(alpha=10.0 * model.alpha_max_).fit(X, y)
     assert not model.coef_.any()
+
+
+def test_no_coefficient_of_quantiles_near_0_and_1_is_rounding() -> None:
+    """What is in the model moves its outputs: nothing is a billionth of the largest coefficient."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(100, 40))
+        y = X[:, 0] + 2.0 * X[:, 1] + (1.0 + np.abs(X[:, 2])) * rng.normal(size=100)
+        model = MultiQuantileRegressor([0.001, 0.999], noncrossing="box").fit(X, y)
+        size = np.abs(model.coef_[model.coef_ != 0])
+        assert 2 <= len(size) <= 20
+        assert size.min() > 1e-6 * size.max()
+
+
+def test_a_failure_in_the_box_names_no_other_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is none; what may help is the parameters that both estimators have."""
+
+    def fail(*arguments: Any) -> None:
+        raise SolverFailure("it failed")
+
+    monkeypatch.setattr(BoxQuantiles, "solve", fail)
+    X, y = rows(38)
+    for model in (MultiQuantileRegressor(noncrossing="box"), IntervalRegressor()):
+        with pytest.raises(MasterError, match="it failed; allow a larger tol, or choose a larger"):
+            model.fit(X, y)

@@ -55,7 +55,7 @@ def test_a_summary_has_the_coefficients_and_the_certificate(model: Any) -> None:
     np.testing.assert_array_equal(frame.loc["(intercept)"], np.ravel(model.intercept_))
     text = str(summary)
     assert f"objective {model.objective_:.6g}" in text
-    assert f"{model.gap_:.1e}" in text
+    assert f"proven lower bound {model.dual_bound_:.6g}, gap {model.gap_:.1e}" in text
     assert f"{len(used)} of 4 features" in text
     assert re.search(r"assumed: .*alpha = ", text)
     latex = summary.to_latex()
