@@ -482,7 +482,10 @@ class Tangents:
         bends = max(float(problem.rows.curvature(best.output).sum()), SMALLEST)
         far = float(np.sqrt(2.0 * problem.room / bends))  # where outputs together use up the room
         for way in (-2.0, -1.0, 1.0, 2.0):
-            self._touch(best.output + way * far, np.arange(len(response)))
+            # a loss that bends more farther out (e^−yf) may be beyond all numbers there
+            there = problem.model(best.coef, best.intercept, best.output + way * far)
+            there = problem.between(best, there, problem.set_level + problem.room)
+            self._touch(there.output, np.arange(len(response)))
 
     def _enter(self, values: Vector) -> None:
         """New columns of the program."""

@@ -248,8 +248,15 @@ class NearProblem:
         if start.objective >= level:
             return at(0.0)
         # an end far out leaves a small share: its own digits count, not those of the way
-        share = brentq(
-            lambda x: at(x).objective - level, 0.0, 1.0, xtol=SMALLEST, rtol=1e-13, maxiter=1000
+        share, _ = brentq(
+            lambda x: at(x).objective - level,
+            0.0,
+            1.0,
+            xtol=SMALLEST,
+            rtol=1e-13,
+            maxiter=1000,
+            full_output=True,
+            disp=False,
         )
         back = 1e-12
         while back < 1.0:

@@ -236,6 +236,19 @@ def test_the_last_model_on_a_way_is_at_the_level(name, far):
     assert problem.set_level - 1e-6 * problem.room <= found.objective <= problem.set_level
 
 
+@pytest.mark.parametrize("epsilon", [10.0, 1000.0])
+def test_far_levels_of_a_loss_that_grows_beyond_all_numbers(epsilon):
+    """Where e^−yf would overflow two steps out, ends are those of CVXPY all the same."""
+    model = SparseLinearClassifier(loss="exponential", C=1.0).fit(X, LABELS)
+    near = near_optimal(model, X, LABELS, epsilon)
+    a, b, signs = cp.Variable(P), cp.Variable(), np.where(LABELS == "yes", 1.0, -1.0)
+    objective = cp.norm1(a) + cp.sum(cp.exp(-cp.multiply(signs, X @ a + b)))
+    inside, output = [objective / near.level <= 1], NEW[0] @ a + b
+    ends = [cp.Problem(way(output), inside) for way in (cp.Minimize, cp.Maximize)]
+    expected = [end.solve(solver="CLARABEL") for end in ends]
+    np.testing.assert_allclose(near.range("prediction", NEW[0]), expected, rtol=1e-4)
+
+
 @pytest.mark.parametrize("loss", ["absolute_error", "squared_error", "huber"])
 def test_targets_far_from_zero_move_the_ranges_alone(loss):
     """With y + c all predictions are c more, and nothing is wider but for the rounding of y."""
