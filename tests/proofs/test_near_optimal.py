@@ -379,6 +379,12 @@ def test_pictures_of_ranges():
     widths = np.array(table["high"]) - np.array(table["low"])
     first = axis.get_yticklabels()[0].get_text()
     assert first == table["feature"][int(widths.argmax())]
+    words = [
+        {text.get_text() for text in plot_ranges(near, kind=kind).axes[0].get_legend().get_texts()}
+        for kind in ("coef", "importance")
+    ]
+    assert "of one sign" in words[0]
+    assert "above 0" in words[1]
     with pytest.raises(ValueError, match="top must be at least 1"):
         plot_ranges(near, top=0)
 

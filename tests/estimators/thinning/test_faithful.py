@@ -275,11 +275,13 @@ def test_saved_cloned_and_fitted_again(tmp_path):
     loaded = cgboost.load(thin.save(tmp_path / "thin.cgb"))
     for same in (loaded, pickle.loads(pickle.dumps(thin)), thin.compact()):
         assert same.faithful_ == "proven"
+        assert repr(same).endswith("every decision as before: proven")
         np.testing.assert_array_equal(same.predict(X), thin.predict(X))
     again = clone(thin).fit(X, y)
     np.testing.assert_array_equal(again.weights_, thin.weights_)
     again.set_params(faithful=None, size=3).fit(X, y)
     assert again.faithful_ is None
+    assert "every decision" not in repr(again)
     kept = ThinnedEnsemble(FrozenEstimator(ENSEMBLES["stumps"].fit(X, y)), faithful="rows")
     assert clone(kept).fit(X, y).faithful_ == "proven"
 
