@@ -63,8 +63,9 @@ def plot_ranges(
         figure.set_size_inches(8.0, 1.4 + 0.26 * len(order))
     places = np.arange(len(order))
     sure = (low[order] > 0) | (high[order] < 0)
+    signed = (kind or near.kind_of_table) == "coef"
     for chosen, colour, name in (
-        (sure, drawing.PALETTE[0], "of one sign"),
+        (sure, drawing.PALETTE[0], "of one sign" if signed else "above 0"),
         (~sure, drawing.PALETTE[1], "0 is inside"),
     ):
         if chosen.any():

@@ -21,7 +21,6 @@ import numpy as np
 
 from cgboost.arrays import Indices, Vector
 from cgboost.exceptions import MasterError
-from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
 from cgboost.optimizers.linear.tangent_program import TangentProgram
 from cgboost.optimizers.live_dual import RestrictedPoint
@@ -104,10 +103,14 @@ class Ends:
     def __init__(self, problem: NearProblem, tol: float) -> None:
         self.problem, self.tol = problem, tol
         self._tilts = Tilts(problem, tol) if Tilts.takes(problem) else None
+        self._latest: Tangents | None = None
 
-    @cached_property
+    @property
     def _tangents(self) -> Tangents:
-        return Tangents(self.problem, self.tol)
+        """The program, as the last end left it; a new one after a failure."""
+        if self._latest is None or self._latest.failed:
+            self._latest = Tangents(self.problem, self.tol)
+        return self._latest
 
     def end(self, value: Value, sign: float) -> RangeEnd:
         """The largest value times a sign."""
@@ -116,7 +119,12 @@ class Ends:
                 return self._tilts.end(value, sign)
             except MasterError as failure:
                 logger.info("an end is left to tangents: %s", failure)
-        return self._tangents.end(value, sign)
+        tangents = self._tangents
+        found = tangents.end(value, sign)
+        if not tangents.failed:
+            return found
+        again = self._tangents.end(value, sign)  # the basis of other ends had lost its digits
+        return RangeEnd(max(found.attained, again.attained), min(found.bound, again.bound))
 
 
 class Search:
@@ -206,7 +214,7 @@ class Tilts:
         self._often: Counter[Any] = Counter()
         self._tilt: float | None = None
         self._base: PrimalSimplex | None = None
-        loss, group = problem.master.loss, problem.groups
+        loss, group = problem.loss, problem.groups
         n_groups = int(group.max()) + 1
         self._first = np.unique(group, return_index=True)[1]
         self._lower = np.bincount(group, loss.lower, n_groups)
@@ -218,7 +226,7 @@ class Tilts:
     @staticmethod
     def takes(problem: NearProblem) -> bool:
         """Whether the simplex is for the problem."""
-        return PrimalSimplex.takes(problem.master.loss, problem.master.form)
+        return PrimalSimplex.takes(problem.loss, problem.master.form)
 
     def _values_of(self, columns: Sequence[Column]) -> Vector:
         """Columns on one row of each group."""
@@ -259,7 +267,7 @@ class Tilts:
 
     def spread(self, response: Vector) -> Vector:
         """The pseudo-response of all rows, from that of the groups."""
-        group, loss = self.problem.groups, self.problem.master.loss
+        group, loss = self.problem.groups, self.problem.loss
         spread: Vector = loss.lower + self._share * (response - self._lower)[group]
         return spread
 
@@ -438,10 +446,15 @@ class Tangents:
     ----------
     problem : NearProblem
     tol : float
+
+    Attributes
+    ----------
+    failed : bool
+        Whether the simplex has given up: what its program says next is of no use.
     """
 
     def __init__(self, problem: NearProblem, tol: float) -> None:
-        self.problem, self.tol = problem, tol
+        self.problem, self.tol, self.failed = problem, tol, False
         self.columns, values = list(problem.columns), problem.values
         best, response = problem.best, problem.response
         target = float(np.abs(best.output).max(initial=1.0))
@@ -469,7 +482,10 @@ class Tangents:
         bends = max(float(problem.rows.curvature(best.output).sum()), SMALLEST)
         far = float(np.sqrt(2.0 * problem.room / bends))  # where outputs together use up the room
         for way in (-2.0, -1.0, 1.0, 2.0):
-            self._touch(best.output + way * far, np.arange(len(response)))
+            # a loss that bends more farther out (e^−yf) may be beyond all numbers there
+            there = problem.model(best.coef, best.intercept, best.output + way * far)
+            there = problem.between(best, there, problem.set_level + problem.room)
+            self._touch(there.output, np.arange(len(response)))
 
     def _enter(self, values: Vector) -> None:
         """New columns of the program."""
@@ -512,6 +528,7 @@ class Tangents:
                 found, multiplier, response = self._optimum(value, sign)
             except MasterError as failure:
                 logger.info("an end stays as it is: %s", failure)
+                self.failed = True
                 return search.end
             inner = problem.between(problem.best, found, problem.set_level)
             search.attained = max(search.attained, search.of(self.columns, inner))

@@ -74,6 +74,10 @@ class Flips:
     rows: NDArray[np.bool_]
     undecided: NDArray[np.bool_]
 
+    def __repr__(self) -> str:
+        counts = f"{self.rows.sum()} of {len(self.rows)} rows, {self.undecided.sum()} undecided"
+        return f"Flips({counts})"
+
     @property
     def share(self) -> float:
         """The part of the rows that change."""
@@ -218,7 +222,8 @@ class NearOptimal:
     def _of_value(self, value: Value) -> Range:
         """Both ends, in the user's units."""
         low, high = self._ends.end(value, -1.0), self._ends.end(value, 1.0)
-        return Range(-low.bound, high.bound, -low.attained, high.attained)
+        ends = np.array([-low.bound, high.bound, -low.attained, high.attained])
+        return Range(*(ends + value.offset * self._problem.centre).tolist())
 
     def _coef(self, j: int) -> Range:
         self._needs_linear("coef")
@@ -352,7 +357,12 @@ class NearOptimal:
                 f"rows are a mask of the {self._n_rows} rows of X or their numbers, got "
                 f"{chosen.dtype} of shape {chosen.shape}"
             )
-        chosen = np.unique(chosen)
+        given, chosen = len(chosen), np.unique(chosen)
+        if len(chosen) < given:
+            raise CertificateError(
+                f"rows are given once each, got {given} numbers of {len(chosen)} different rows: "
+                "a mask of 0 and 1 needs astype(bool)"
+            )
         if not len(chosen) or chosen[0] < 0 or chosen[-1] >= self._n_rows:
             words = "none" if not len(chosen) else f"{chosen[0]} to {chosen[-1]}"
             raise CertificateError(f"rows must be some of the {self._n_rows} of X, got {words}")
@@ -407,7 +417,9 @@ def near_optimal(
         At least 0.
     tol : float, default=1e-6
         Ends are found up to this share of their distance from the optimum's value, or of that
-        value if it is larger. A smaller one takes longer where losses are curved.
+        value if it is larger; with a free offset, of what it has beyond the target nearest to 0 of
+        most, so that y + 1e8 is no coarser than y. A smaller one takes longer where losses are
+        curved.
 
     Returns
     -------

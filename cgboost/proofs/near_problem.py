@@ -42,6 +42,8 @@ from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import project_on_sum
 from cgboost.masters.constrained.row_constrained_master import RowConstrainedMaster
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
+from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
+from cgboost.optimizers.reductions.centred_targets import centre_of
 from cgboost.penalties import L1
 from cgboost.pricing.rules import RulePricer
 from cgboost.pricing.scans.scan import StrataPricer
@@ -49,6 +51,7 @@ from cgboost.proofs.near_values import PoolValue, RuleValue, Value
 from cgboost.proofs.own_models import OTHER_OBJECTIVE, is_own
 from cgboost.proofs.readers import check_classes
 from cgboost.proofs.rows import BoxRows, Rows, SmoothRows
+from cgboost.tolerances import SMALLEST
 
 OPTIMUM_GAP = 1e-9
 """The relative gap to which the optimum is looked for: what it leaves open widens no range."""
@@ -97,6 +100,11 @@ class NearProblem:
         V: the same in units of the master, as all that follows.
     output_unit, penalty_unit : float
         One unit of outputs, and of |a_j|, in the user's.
+    centre : float
+        c: where the offset is free, targets, offsets, outputs and values are less c, as in
+        :mod:`cgboost.optimizers.reductions.centred_targets`; a value is v − v₀c here.
+    loss : SupportVectorLoss or RowwiseLoss
+        Of those targets.
     given : FittedOutput
         The model.
     columns, values : list of Column, ndarray of shape (n_columns, n_rows)
@@ -116,8 +124,13 @@ class NearProblem:
         self.pricer, self.pool = _checked(model, task), plan.pool
         self.master = cast(SupportVectorMaster, task.master)
         self.two_sided, self.offset = self.master.two_sided, self.master.offset
-        loss = self.master.loss
-        box = isinstance(loss, SupportVectorLoss)
+        loss: Any = self.master.loss
+        own = getattr(loss, "on_rows", loss)
+        self.centre = centre_of(own) if self.offset == "free" else 0.0
+        if self.centre:
+            own = own.shifted(self.centre)
+            loss = own if isinstance(loss, SupportVectorLoss) else RowwiseLoss(own)
+        self.loss, box = loss, isinstance(loss, SupportVectorLoss)
         self.rows: Rows = BoxRows(loss) if box else SmoothRows(loss)
         self.unit = plan.objectives[0].unit
         while getattr(self.pool, "sharpen", bool)():  # values of kernels in float64
@@ -126,7 +139,11 @@ class NearProblem:
         self.output_unit = 1.0 if scaling is None else float(scaling.unit)
         self.penalty_unit = 1.0 if scaling is None else float(scaling.features)
         self.given = output = model._runs[0].outputs[0]
-        self._given = self.model(output.coef, output.intercept, output.values(self.training.X))
+        self._given = self.model(
+            output.coef,
+            float(output.intercept) - self.centre,
+            output.values(self.training.X) - self.centre,
+        )
         self.objective = self.unit * self._given.objective
         if abs(self.objective - model.objective_) > OTHER_OBJECTIVE * abs(model.objective_):
             raise CertificateError(
@@ -176,7 +193,7 @@ class NearProblem:
         scores = values @ self.response
         kept = np.flatnonzero((coef != 0) | (np.abs(scores) >= NEAR_SCORE))
         self.columns = [columns[j] for j in kept]
-        coef, intercept = coef[kept], float(np.ravel(result.intercept)[0])
+        coef, intercept = coef[kept], float(np.ravel(result.intercept)[0]) - self.centre
         best = self.model(coef, intercept, coef @ values[kept] + intercept)
         gains = float(self.rows.gains(self.response).sum())
         room = self.set_level - gains + allowance(self.rows.rounding(self.response))
@@ -201,7 +218,7 @@ class NearProblem:
         X, n_rows = self.training.X, len(self.response)
         if not (isinstance(X, np.ndarray) and X.dtype.kind == "f" and n_rows > X.shape[1]):
             return np.arange(n_rows)
-        whole = np.column_stack([X, self.master.loss.target]).astype(np.float64, order="C")
+        whole = np.column_stack([X, self.loss.target]).astype(np.float64, order="C")
         rows = whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel()
         return np.unique(rows, return_inverse=True)[1].ravel()
 
@@ -231,11 +248,23 @@ class NearProblem:
 
         if start.objective >= level:
             return at(0.0)
-        share = brentq(lambda x: at(x).objective - level, 0.0, 1.0, xtol=1e-14, rtol=1e-13)
-        for _ in range(60):
+        # an end far out leaves a small share: its own digits count, not those of the way
+        share, _ = brentq(
+            lambda x: at(x).objective - level,
+            0.0,
+            1.0,
+            xtol=SMALLEST,
+            rtol=1e-13,
+            maxiter=1000,
+            full_output=True,
+            disp=False,
+        )
+        back = 1e-12
+        while back < 1.0:
             if (found := at(share)).objective <= level:
                 return found
-            share *= 1.0 - 1e-12
+            share *= 1.0 - back
+            back *= 2.0
         return at(0.0)
 
     # ------------------------------------------------------------------ values and bounds

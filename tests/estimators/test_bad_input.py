@@ -203,7 +203,10 @@ BAD_VALUES: Arguments = {name: bad for bad, names in NEVER.items() for name in n
     "callbacks": ([3], r"callbacks must be a list of callables or None, got \[3\]"),
     "categorical_features": ("group", "categorical_features must be 'from_dtype' or a list"),
     "columns": ("trees", "columns must be 'stumps', 'features'"),
-    "constraints": (["parity"], "an object of cgboost.constraints or a function"),
+    "constraints": (
+        ["parity"],
+        "an object of cgboost.constraints or a function|'parity' needs <=, == or >=",
+    ),
     "coverage": (1.0, "coverage must be a finite number > 0 and < 1, got 1.0"),
     "cv": (1, "cv must be a finite number ≥ 2, got 1|n_splits=1"),
     "drop": (["six"], "X has no feature names, 'six' is therefore unknown"),

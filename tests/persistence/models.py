@@ -32,6 +32,7 @@ from cgboost import (
     Chi2,
     Cosine,
     GradientBoostingRegressor,
+    IntervalRegressor,
     Jaccard,
     KernelLibrary,
     Laplacian,
@@ -43,6 +44,7 @@ from cgboost import (
     Polynomial,
     Precomputed,
     RationalQuadratic,
+    SparseLinearRegressor,
     Spectrum,
     Tanimoto,
     ThinnedEnsemble,
@@ -130,6 +132,8 @@ OTHERS: dict[str, Fit] = {
         name: on_rows(getattr(linear, name)(), LABELS if "Class" in name or "SVC" in name else Y)
         for name in linear.__all__
     },
+    "intervals": on_rows(IntervalRegressor(cv=2), Y),
+    "constraints": on_rows(SparseLinearRegressor(constraints=["x0 >= 2 * x1"]), Y),
     "sparse features": on_rows(linear.L1LinearSVC(), LABELS, sparse.csr_matrix(X.round(1))),
     "sigmoid": on_rows(LPBoostClassifier(probability="sigmoid", max_columns=9), LABELS),
     "isotonic": on_rows(LPBoostClassifier(probability="isotonic", max_columns=9), THREE),
@@ -180,9 +184,20 @@ def fitted(name: str) -> tuple[Any, Any]:
         return MODELS[name]()
 
 
+METHODS = (
+    "predict",
+    "decision_function",
+    "predict_proba",
+    "predict_interval",
+    "predict_quantiles",
+    "transform",
+)
+"""What says something of rows."""
+
+
 def outputs(model: Any, rows: Any) -> Iterator[tuple[str, Any]]:
     """All that a model says of rows, by the name of the method."""
-    for name in ("predict", "decision_function", "predict_proba", "transform", "predict_quantiles"):
+    for name in METHODS:
         if hasattr(model, name):
             yield name, np.asarray(getattr(model, name)(rows))
 

@@ -28,7 +28,7 @@ from cgboost import (
     load,
     near_optimal,
 )
-from cgboost.exceptions import CertificateError
+from cgboost.exceptions import CertificateError, MasterError
 from cgboost.inspection import plot_ranges
 from cgboost.optimizers.linear import tangent_program
 from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex
@@ -204,6 +204,65 @@ def test_what_a_program_leaves_out_does_not_count(monkeypatch):
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
+def test_a_program_that_fails_once_is_made_anew(monkeypatch):
+    """A simplex that has lost its digits over other ends costs no end: a new one finds it."""
+    case = CASES["log loss"]
+    near = near_optimal(case.fit(), X, case.y, EPSILON)
+    expected = near.range("prediction", NEW)
+    failed: list[int] = []
+    solve = tangent_program.TangentProgram.solve
+
+    def fails_once(self: Any, *given: Any) -> Any:
+        failed.append(1)
+        if len(failed) == 3:
+            raise MasterError("iteration limit")
+        return solve(self, *given)
+
+    monkeypatch.setattr(tangent_program.TangentProgram, "solve", fails_once)
+    np.testing.assert_allclose(near.range("prediction", NEW), expected, rtol=1e-5, atol=1e-5)
+    assert len(failed) > 3
+
+
+@pytest.mark.parametrize("far", [1.0, 1e6, 1e15])
+@pytest.mark.parametrize("name", ["squared, positive", "log loss", "absolute"])
+def test_the_last_model_on_a_way_is_at_the_level(name, far):
+    """However far the other end is, the last model within the level has used up all the room."""
+    case = CASES[name]
+    problem = near_optimal(case.fit(), X, case.y, EPSILON)._problem
+    best = problem.best
+    output = best.output + far * (1.0 + np.arange(N))
+    end = problem.model(best.coef, best.intercept, output)
+    found = problem.between(best, end, problem.set_level)
+    assert problem.set_level - 1e-6 * problem.room <= found.objective <= problem.set_level
+
+
+@pytest.mark.parametrize("epsilon", [10.0, 1000.0])
+def test_far_levels_of_a_loss_that_grows_beyond_all_numbers(epsilon):
+    """Where e^−yf would overflow two steps out, ends are those of CVXPY all the same."""
+    model = SparseLinearClassifier(loss="exponential", C=1.0).fit(X, LABELS)
+    near = near_optimal(model, X, LABELS, epsilon)
+    a, b, signs = cp.Variable(P), cp.Variable(), np.where(LABELS == "yes", 1.0, -1.0)
+    objective = cp.norm1(a) + cp.sum(cp.exp(-cp.multiply(signs, X @ a + b)))
+    inside, output = [objective / near.level <= 1], NEW[0] @ a + b
+    ends = [cp.Problem(way(output), inside) for way in (cp.Minimize, cp.Maximize)]
+    expected = [end.solve(solver="CLARABEL") for end in ends]
+    np.testing.assert_allclose(near.range("prediction", NEW[0]), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "squared_error", "huber"])
+def test_targets_far_from_zero_move_the_ranges_alone(loss):
+    """With y + c all predictions are c more, and nothing is wider but for the rounding of y."""
+    model = SparseLinearRegressor(loss=loss, alpha=0.05)
+    y, far = np.round(8.0 * Y) / 8.0, 2.0**27  # y + c has no rounding
+    here = near_optimal(clone(model).fit(X, y), X, y, EPSILON)
+    there = near_optimal(clone(model).fit(X, y + far), X, y + far, EPSILON)
+    for kind, of in (("prediction", NEW[0]), ("rate", MASK)):
+        low, high = here.range(kind, of)
+        found = np.array(there.range(kind, of)) - far
+        np.testing.assert_allclose(found, (low, high), atol=2e-5 * (high - low))
+    np.testing.assert_allclose(there.range("coef", 0), here.range("coef", 0), rtol=1e-5)
+
+
 def test_a_search_that_stalls_is_told_from_one_that_moves():
     """A search ends after some rounds in which neither bound nor what is attained has moved."""
     case = CASES["absolute"]
@@ -243,6 +302,7 @@ def test_flips_are_attained():
     np.testing.assert_array_equal(flips.rows | flips.undecided, both)
     assert flips.share == flips.rows.mean()
     assert 0 < flips.share < 1
+    assert repr(flips).startswith(f"Flips({flips.rows.sum()} of 8 rows")
 
 
 def test_tables_of_features():
@@ -319,6 +379,12 @@ def test_pictures_of_ranges():
     widths = np.array(table["high"]) - np.array(table["low"])
     first = axis.get_yticklabels()[0].get_text()
     assert first == table["feature"][int(widths.argmax())]
+    words = [
+        {text.get_text() for text in plot_ranges(near, kind=kind).axes[0].get_legend().get_texts()}
+        for kind in ("coef", "importance")
+    ]
+    assert "of one sign" in words[0]
+    assert "above 0" in words[1]
     with pytest.raises(ValueError, match="top must be at least 1"):
         plot_ranges(near, top=0)
 
@@ -407,6 +473,8 @@ def test_an_optimum_of_zero_is_refused():
         ("rate", np.zeros(N, dtype=bool), "got none"),
         ("rate", [N], "must be some of"),
         ("rate", np.ones(3), "a mask of the 40 rows"),
+        ("rate", (LABELS == "yes").astype(int), r"astype\(bool\)"),
+        ("rate", [0, 0, 1], "once each"),
     ],
 )
 def test_what_cannot_be_asked_for(kind, of, words):

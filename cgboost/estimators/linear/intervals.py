@@ -78,12 +78,16 @@ class IntervalRegressor(RegressorMixin, OverFolds):
         s; nan for rows of weight 0, which take no part.
     fold_ : ndarray of int, shape (n_rows,)
         k(i); −1 for rows of weight 0.
+    row_weights_ : ndarray of shape (n_rows,)
+        What each score counts: ``sample_weight``, in all at least the number of rows.
     models_ : list of MultiQuantileRegressor
         Those of the folds.
     model_ : MultiQuantileRegressor
         Of all rows, with the quantiles α/2, ½ and 1 − α/2; its median is the prediction.
-    coef_, intercept_, objective_, dual_bound_, gap_, converged_, n_iter_, n_features_in_, \
-feature_names_in_
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : float
+        Those of the median; ``model_`` has those of all three.
+    objective_, dual_bound_, gap_, converged_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`MultiQuantileRegressor`, for ``model_``.
 
     See Also
@@ -110,12 +114,12 @@ feature_names_in_
 
     _kind: ClassVar[Any] = MultiQuantileRegressor
     _y_numeric: ClassVar[bool] = True
-    _coef_by_output: ClassVar[bool] = True
+    _coef_by_output: ClassVar[bool] = False
 
     def predict(self, X: ArrayLike) -> Vector:
         """The median of the model of all rows, shape (n_rows,), within the interval of each row."""
         low, high = self.predict_interval(X).T
-        middle: Vector = np.clip(self._outputs(X)[:, 1], low, high)
+        middle: Vector = np.clip(self._outputs(X)[:, 0], low, high)
         return middle
 
     def predict_interval(self, X: ArrayLike) -> Vector:
@@ -198,9 +202,10 @@ feature_names_in_
             self.conformity_scores_[held] = np.maximum(low - y[held], y[held] - high)
             self.fold_[held] = k
         self.models_ = models
-        self._row_weights = weights * max(1.0, len(counts) / float(weights.sum()))
+        self.row_weights_ = weights * max(1.0, len(counts) / float(weights.sum()))
         self._take(self._model(), X, y, weights)
-        if self._rank > float(self._row_weights.sum()):
+        self.coef_, self.intercept_ = self.model_.coef_[1], float(self.model_.intercept_[1])
+        if self._rank > float(self.row_weights_.sum()):
             least = int(np.ceil(self.coverage / (1.0 - self.coverage) * (1.0 - SHARE_OF_RANK)))
             warn_caller(
                 f"coverage={self.coverage!r} needs at least {least} rows, got {len(counts)}: "
@@ -256,7 +261,7 @@ feature_names_in_
     @property
     def _rank(self) -> float:
         """The weight that is to lie below an upper end: a new row counts as one."""
-        return self._nominal * (float(self._row_weights.sum()) + 1.0) * (1.0 - SHARE_OF_RANK)
+        return self._nominal * (float(self.row_weights_.sum()) + 1.0) * (1.0 - SHARE_OF_RANK)
 
     @property
     def _nominal(self) -> float:
@@ -273,14 +278,14 @@ feature_names_in_
         high : ndarray of shape (n_rows, n_folds)
             u_k(x).
         """
-        if self._rank > float(self._row_weights.sum()):
+        if self._rank > float(self.row_weights_.sum()):
             return np.full(len(high), np.inf)
         scores, below = [], []
         for k in range(high.shape[1]):
             own = np.flatnonzero(self.fold_ == k)
             own = own[np.argsort(self.conformity_scores_[own], kind="stable")]
             scores.append(self.conformity_scores_[own])
-            below.append(np.append(0.0, np.cumsum(self._row_weights[own])))
+            below.append(np.append(0.0, np.cumsum(self.row_weights_[own])))
         least = np.min([u + s[0] for u, s in zip(high.T, scores, strict=True)], axis=0)
         most = np.max([u + s[-1] for u, s in zip(high.T, scores, strict=True)], axis=0)
         most += 1e-15 * np.abs(most)  # so that rounding of the difference leaves out no row

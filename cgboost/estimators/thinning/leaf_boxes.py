@@ -11,7 +11,7 @@ All rows of a cell are in the same leaf of every tree.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -34,16 +34,30 @@ class Domain:
     ----------
     X : ndarray of shape (n_rows, n_features)
     region : {"everywhere", "box"}
-        A feature that is 0 or 1 in all rows takes no other value in either.
+        A feature that is 0 or 1 in all rows takes no other value in either, unless …
+    numbers : ndarray of int
+        … it is one of these.
     """
 
     X: NDArray[Any]
     region: Region
+    numbers: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+    def among(self, trees: Sequence[Any]) -> Domain:
+        """The same with features as numbers that trees split at < 0 or ≥ 1: they take more values.
+
+        The given rows may be a part of those that the trees were fitted to.
+        """
+        beyond = [(t.children_left >= 0) & ((t.threshold < 0) | (t.threshold >= 1)) for t in trees]
+        found = [tree.feature[own] for tree, own in zip(trees, beyond, strict=True)]
+        return replace(self, numbers=np.unique(np.concatenate(found)))
 
     @cached_property
     def _ends(self) -> tuple[Vector, Vector, NDArray[np.bool_]]:
         rows = self.X.astype(np.float32).astype(np.float64)
-        return rows.min(axis=0), rows.max(axis=0), ((rows == 0) | (rows == 1)).all(axis=0)
+        binary = ((rows == 0) | (rows == 1)).all(axis=0)
+        binary[self.numbers] = False
+        return rows.min(axis=0), rows.max(axis=0), binary
 
     def rounded(self, features: Indices, thresholds: Vector) -> Vector:
         """The largest values ≤ thresholds; −inf or inf where all values are on one side."""
@@ -85,7 +99,7 @@ class LeafBoxes:
     def __init__(
         self, trees: Sequence[Any], values: Sequence[NDArray[np.float64]], domain: Domain
     ) -> None:
-        self.trees, self._said = list(trees), list(values)
+        self.trees, self._said, domain = list(trees), list(values), domain.among(trees)
         self._floors = [_floors(tree, domain) for tree in trees]
         floors = np.concatenate(self._floors)
         features = np.where(np.isfinite(floors), np.concatenate([t.feature for t in trees]), -1)

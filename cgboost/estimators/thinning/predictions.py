@@ -198,11 +198,12 @@ class ThinnedModel(StoredEstimator):
         line = super().__repr__(N_CHAR_MAX)
         if "weights_" not in vars(self):
             return line
+        kept = f"{line}\n  {self.n_members_} of {self.n_members_in_} members"
+        if self.faithful_ is not None:
+            return f"{kept}, every decision as before: {self.faithful_}"
         leaves = ", new values in their leaves" if self.leaf_values_ == "refit" else ""
-        return (
-            f"{line}\n  {self.n_members_} of {self.n_members_in_} members, gap {self.gap_:.1g}, "
-            f"chosen on {self.rows_.replace('_', ' ')} rows{leaves}"
-        )
+        rows = self.rows_.replace("_", " ")
+        return f"{kept}, gap {self.gap_:.1g}, chosen on {rows} rows{leaves}"
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether ``fit`` has been called."""

@@ -458,10 +458,10 @@ class ThinnedEnsemble(ThinnedModel):
         self.rows_, self.target_, self.own_score_ = "given", "ensemble", np.nan
         self.leaf_values_, self.leaf_gap_ = "keep", np.nan
         if not self.converged_:
+            more = "; with a larger time_limit it may be proven" if self.time_limit else ""
             warn_caller(
                 f"faithful={self.faithful!r} is not proven: {own.message}. In no cell that was "
-                "found it decides otherwise; with a larger time_limit it may be proven"
-                f"{see('stopped-early')}",
+                f"found it decides otherwise{more}{see('stopped-early')}",
                 ConvergenceWarning,
             )
 

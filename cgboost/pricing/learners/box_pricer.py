@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
+from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.learners.joint_pricer import OutputRowPairs
 from cgboost.pricing.univariate.feature_pricer import STRATUM, FeaturePool
 
 
-class BoxPricer:
+class BoxPricer(Memoryless):
     """Finds features for all outputs of a :class:`~cgboost.masters.quantiles.box_master.BoxMaster`.
 
     Parameters

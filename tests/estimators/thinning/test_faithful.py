@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import cgboost
 from cgboost import ThinnedEnsemble
+from cgboost._solvers import SolverError
 from cgboost.estimators.thinning import faithful
 from cgboost.estimators.thinning.leaf_boxes import Domain, LeafBoxes
 from tests.estimators.thinning.thinning_data import classes
@@ -87,6 +88,20 @@ def test_no_decision_changes(name, count, region, by, monkeypatch):
     np.testing.assert_array_equal(thin.predict(rows), expected)
     np.testing.assert_array_equal(thin.to_sklearn().predict(rows), expected)
     assert thin.n_members_ <= thin.n_members_in_
+
+
+def test_a_part_of_the_rows_makes_no_number_a_feature_of_0_and_1():
+    """Where the given rows have 0 and 1 of a number that trees split at 3, all of it counts."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(-2, 8, 300), rng.normal(size=(300, 2))]).astype(float)
+    y = (X[:, 0] + 2 * X[:, 1] + rng.normal(size=300) > 2.5).astype(int)
+    whole = AdaBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+    few = (X[:, 0] == 0) | (X[:, 0] == 1)
+    thin = ThinnedEnsemble(whole, faithful="everywhere").fit(X[few], y[few])
+    assert thin.faithful_ == "proven"
+    np.testing.assert_array_equal(thin.predict(X), whole.predict(X))
+    assert thin.n_members_ < 20
+    assert len(Domain(X[few], "everywhere").among(trees_of(whole)).numbers) == 3
 
 
 def test_integer_programs_are_asked(monkeypatch):
@@ -238,6 +253,21 @@ def test_without_time_nothing_is_proven(monkeypatch):
     np.testing.assert_array_equal(thin.predict(X), whole.predict(X))
 
 
+def test_without_a_limit_none_is_blamed(monkeypatch):
+    """A solver that finds no answer is not said to need more time where there is no limit."""
+
+    def fails(*given):
+        raise SolverError("lost its digits")
+
+    monkeypatch.setattr(faithful, "MOST_OUTPUTS", 0)
+    monkeypatch.setattr(faithful, "disagreement", fails)
+    X, y = two_features(3)
+    whole = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="not proven: 0 of 6") as caught:
+        ThinnedEnsemble(whole, faithful="everywhere", random_state=0).fit(X, y)
+    assert "time_limit" not in str(caught[0].message)
+
+
 def test_saved_cloned_and_fitted_again(tmp_path):
     """Files and pickles predict the same; a clone fits first; without ``faithful`` it is gone."""
     X, y = two_features(3)
@@ -245,11 +275,13 @@ def test_saved_cloned_and_fitted_again(tmp_path):
     loaded = cgboost.load(thin.save(tmp_path / "thin.cgb"))
     for same in (loaded, pickle.loads(pickle.dumps(thin)), thin.compact()):
         assert same.faithful_ == "proven"
+        assert repr(same).endswith("every decision as before: proven")
         np.testing.assert_array_equal(same.predict(X), thin.predict(X))
     again = clone(thin).fit(X, y)
     np.testing.assert_array_equal(again.weights_, thin.weights_)
     again.set_params(faithful=None, size=3).fit(X, y)
     assert again.faithful_ is None
+    assert "every decision" not in repr(again)
     kept = ThinnedEnsemble(FrozenEstimator(ENSEMBLES["stumps"].fit(X, y)), faithful="rows")
     assert clone(kept).fit(X, y).faithful_ == "proven"
 
