@@ -342,12 +342,13 @@ class BoxQuantiles:
         problem = self._problem()
         at = self._start(problem)
         descent = Descent(problem, at)
-        best, since = np.inf, 0
+        best, least, since = np.inf, np.inf, 0
         with np.errstate(all="ignore"), blas_threads(1):
             for _ in range(INTERIOR_STEPS):
-                since = 0 if descent.gap < 0.9 * best else since + 1
-                if descent.gap < best:
-                    best, scale = descent.gap, self._scale(problem, descent.objective)
+                gap = descent.gap
+                least, since = (gap, 0) if gap < 0.9 * least else (least, since + 1)
+                if gap < best:
+                    best, scale = gap, self._scale(problem, descent.objective)
                     descent.mark()
                 if best <= FINEST_SHARE * scale or since > NO_BETTER or not descent.step():
                     break
