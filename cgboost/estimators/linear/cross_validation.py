@@ -170,12 +170,12 @@ class SelectsStrength(OverFolds):
     @property
     def constraint_prices_(self) -> NDArray[Any]:
         """What a unit of each right-hand side changes, as of ``model_``; with constraints."""
-        return self.model_.constraint_prices_  # type: ignore[no-any-return]
+        return self.model_.constraint_prices_
 
     @property
     def constraint_rows_(self) -> NDArray[Any]:
         """What the rows of the constraints are called, as of ``model_``; with constraints."""
-        return self.model_.constraint_rows_  # type: ignore[no-any-return]
+        return self.model_.constraint_rows_
 
     def _values(self, X: Matrix, y: NDArray[Any], weights: Vector) -> Vector:
         """The values that are tried, the same in every fold."""

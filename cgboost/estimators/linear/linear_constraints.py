@@ -194,6 +194,11 @@ def _of_triple(triple: Any, called: str, known: Sequence[str]) -> LinearConstrai
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     right = np.broadcast_to(right, (n_rows,)).astype(np.float64)
+    if SENSES[sense]:  # no limit at all: a row of zeros, which holds
+        none = right == SENSES[sense] * np.inf
+        right[none] = 0.0
+        matrix = sparse.csr_array(sparse.diags_array((~none).astype(np.float64)) @ matrix)
+        matrix.eliminate_zeros()
     for name, values in (("A", matrix.data), ("b", right)):
         if not np.isfinite(values).all():
             wrong = values[~np.isfinite(values)][0]

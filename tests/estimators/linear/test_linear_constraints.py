@@ -265,6 +265,22 @@ def test_long_words_and_letters_that_python_normalises() -> None:
     assert read_constraints(["`\u00b5g` >= 0"], ["\u00b5g", "\u03bcg"], 2).matrix.nnz == 1
 
 
+def test_infinite_limits_are_none() -> None:
+    """A b of inf leaves a row without a limit or price; of the wrong sign it is refused."""
+    rng = np.random.default_rng(0)
+    X, b = rng.normal(size=(40, 3)), np.array([0.1, np.inf, 0.2])
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=40)
+    options: dict[str, Any] = {"loss": "huber", "alpha": 0.01}
+    few = SparseLinearRegressor(constraints=["x0 <= 0.1", "x2 <= 0.2"], **options).fit(X, y)
+    for given in ((np.eye(3), "<=", b), (-np.eye(3), ">=", -b)):
+        model = SparseLinearRegressor(constraints=[given], **options).fit(X, y)
+        assert model.coef_ == pytest.approx(few.coef_, abs=1e-6)
+        assert model.constraint_prices_[1] == 0.0
+    for sense, value in (("<=", -np.inf), (">=", np.inf), ("==", np.inf)):
+        with pytest.raises(ValueError, match="b must be finite"):
+            read_constraints([(np.ones(3), sense, value)], None, 3)
+
+
 @pytest.mark.parametrize(
     ("constraints", "words"),
     [
