@@ -14,7 +14,7 @@ offset is a column (1, 0) without a penalty, since it takes no part in constrain
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,10 @@ MOST_MOVES = 4
 
 NEAR_LIMIT = 1e3
 """Limits nearer than so many times what counts as on them stay as near."""
+
+FAR_LIMIT = 10.0
+"""Limits are no farther than this, or so many times the loss of a constant, which coefficients do
+not come near: digits of a solver go with the size of its numbers. Where they do, all count."""
 
 LEAST_PIVOT = 1e-10
 """Limits that are sums of others but for this share move nothing."""
@@ -169,6 +173,10 @@ class RowConstrainedMaster:
         self._of_rows = taken
         self.loss = LimitedLoss(own, limits)
         self.n_trained = self.loss.n_trained
+        at_rest = np.full(self.n_trained, float(own.constant()) if offset == "free" else 0.0)
+        far = FAR_LIMIT * max(1.0, float(own.value(at_rest)))
+        nearest = np.where(limits.is_equation, limits.limit, np.minimum(limits.limit, far))
+        self._near = LimitedLoss(own, replace(limits, limit=nearest))
         self._form = DualForm(penalty, coef == "free", offset)
         constant = np.append(np.ones(self.n_trained), np.zeros(len(limits)))
         self._own = [Column(constant, CONSTANT)] if offset == "free" else []
@@ -250,12 +258,12 @@ class RowConstrainedMaster:
     def _relaxed(self) -> Any:
         """The loss of a relaxation, at the present price or multipliers."""
         if self._box is not None and not self._bends:
-            return with_penalised_limits(self._box, self.loss.limits, self._price)
+            return with_penalised_limits(self._box, self._near.limits, self._price)
         if not self._most_weight:
             first = self._first_weight()
             self._most_weight = MOST_WEIGHT * first
             self._weight = min(self._weight, self._most_weight) or first
-        augmented = AugmentedLoss(self.loss, self._multipliers, self._weight)
+        augmented = AugmentedLoss(self._near, self._multipliers, self._weight)
         return augmented if self._box is None else augmented.as_box(self._box)
 
     def _first_weight(self) -> float:
@@ -298,7 +306,10 @@ class RowConstrainedMaster:
         A point that is coarse on purpose may be beyond limits at any price.
         """
         multipliers = -inner.pseudo_response[self.n_trained :]
-        if not self._bends:
+        nearer = self._near.limits.limit < self.loss.limits.limit
+        if (nearer & (inner.output[self.n_trained :] > 0.5 * self._near.limits.limit)).any():
+            self._near = self.loss  # a limit that had been moved nearer counts
+        elif not self._bends:
             if not (np.abs(multipliers) >= AT_PRICE * self._price).any():
                 return not inner.solved
             self._price *= PRICE_GROWTH

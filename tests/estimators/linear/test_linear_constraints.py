@@ -373,6 +373,24 @@ def test_tiny_right_hand_sides_are_met(loss: str, value: float) -> None:
     assert model.coef_[5] == pytest.approx(value, rel=1e-6, abs=1e-14)
 
 
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "squared_error"])
+def test_far_limits_are_none(loss: str) -> None:
+    """A b of 1e9 leaves the optimum of the problem without it, proven; one that is met counts."""
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(31, 16)), rng.normal(size=31)
+    half = np.arange(16) % 2.0
+    near = [(half, ">=", 0.0), (half, "<=", 0.01), (1 - half, "==", 0.8), "x0 <= 1e-7"]
+    near += [f"x{j} >= 0" for j in range(16)]
+    options: dict[str, Any] = {"loss": loss, "alpha": 0.02}
+    fits = [
+        SparseLinearRegressor(constraints=given, **options).fit(X, y)
+        for given in (near, [*near, "sum <= 1e9"], ["sum <= 1e5", "x0 >= 1e7", "x1 >= -1e9"])
+    ]
+    assert max(model.gap_ for model in fits) <= 1e-6
+    assert fits[1].objective_ == pytest.approx(fits[0].objective_, rel=2e-6)
+    assert fits[1].constraint_prices_[-1] == pytest.approx(0.0, abs=1e-6)
+
+
 @pytest.mark.parametrize("loss", ["quantile", "epsilon_insensitive", "huber", "squared_error"])
 @pytest.mark.parametrize("case", ["large alpha", "one row", "equal rows", "constant y"])
 def test_no_feature_is_no_feature(loss: str, case: str) -> None:
