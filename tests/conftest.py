@@ -1,7 +1,9 @@
 """Settings that every test shares, and which tests run when."""
 
 import signal
+import sys
 import tempfile
+import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -105,7 +107,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_in(item.path, PAGES):
             item.add_marker("pages")
-            item.add_marker("no_cover")
+            item.add_marker("untraced")
         if hasattr(item, "callspec"):
             grids[item.nodeid.partition("[")[0]].append(item)
     for grid in grids.values():
@@ -116,10 +118,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 if number not in kept:
                     item.add_marker("slow")
         for item in grid[TRACED:]:
-            item.add_marker("no_cover")
+            item.add_marker("untraced")
     for item in items:
         if is_in(item.path, QUICK) and not item.get_closest_marker("slow"):
             item.add_marker("quick")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Lines are not counted where that would tell nothing new (`make coverage`).
+
+    The marker of pytest-cov stops one of two tracers in a process of pytest-xdist.
+    """
+    if not item.get_closest_marker("untraced"):
+        return (yield)
+    tracer, of_threads = sys.gettrace(), threading.gettrace()
+    sys.settrace(None)
+    threading.settrace(None)
+    try:
+        return (yield)
+    finally:
+        threading.settrace(of_threads)  # type: ignore[arg-type]
+        sys.settrace(tracer)
 
 
 STATES: dict[Generator, Any] = {}

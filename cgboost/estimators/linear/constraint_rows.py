@@ -28,7 +28,7 @@ from cgboost._solvers import (
     solve,
 )
 from cgboost.arrays import Indices, Vector
-from cgboost.estimators.linear.linear_constraints import LinearConstraints
+from cgboost.estimators.linear.linear_constraints import LinearConstraints, shortened
 from cgboost.exceptions import InfeasibleConstraintsError, MasterError, see
 from cgboost.losses.dual.limited import Limits
 
@@ -221,14 +221,15 @@ def _contradiction(
             "exist: they meet in a point or hardly so; allow a little more"
         )
     each /= largest
-    names = [repr(constraints.words[place]) for place in places]
+    names = [shortened(constraints.words[place]) for place in places]
     shown, more = " and ".join(names[:MOST_TERMS]), len(names) - MOST_TERMS
     terms = [f"{each[place]:.3g}" for place in places[:MOST_TERMS]]
-    verb = "cannot hold" if len(names) == 1 else "cannot hold together"
+    one = len(names) == 1
+    subject, verb = ("constraint", "hold") if one else ("constraints", "hold together")
     left = "with positive=True nothing above 0" if positive else "nothing"
     return (
-        f"the constraints {shown}{f' and {more} more' if more > 0 else ''} {verb}: added up with "
-        f"the weights {', '.join(terms)}{', …' if more > 0 else ''}, {left} is left of the "
+        f"the {subject} {shown}{f' and {more} more' if more > 0 else ''} cannot {verb}: added up "
+        f"with the weights {', '.join(terms)}{', …' if more > 0 else ''}, {left} is left of the "
         f"coefficients, and at least {float(each @ constraints.right):.3g} of the right-hand "
         "sides. Allow more, or leave one out"
     )

@@ -135,7 +135,7 @@ class SelectsStrength(OverFolds):
         if self.constraints:  # read by the names of the features, which rows alone do not have
             names = getattr(self, "feature_names_in_", None)
             read = read_constraints(self.constraints, names, self.n_features_in_)
-            own = {"constraints": read.triples()} | own
+            own = {"constraints": read} | own
         return super()._model(**own)
 
     @property
@@ -165,6 +165,17 @@ class SelectsStrength(OverFolds):
         setattr(self, f"{name}_", float(values[number]))
         self.scores_ = scores
         self._take(self._model(**{name: float(values[number])}), X, y, weights)
+        self.model_.constraints = self.constraints  # as they were given, not as they were read
+
+    @property
+    def constraint_prices_(self) -> NDArray[Any]:
+        """What a unit of each right-hand side changes, as of ``model_``; with constraints."""
+        return self.model_.constraint_prices_
+
+    @property
+    def constraint_rows_(self) -> NDArray[Any]:
+        """What the rows of the constraints are called, as of ``model_``; with constraints."""
+        return self.model_.constraint_rows_
 
     def _values(self, X: Matrix, y: NDArray[Any], weights: Vector) -> Vector:
         """The values that are tried, the same in every fold."""

@@ -15,6 +15,8 @@ from __future__ import annotations
 import ast
 import difflib
 import re
+import unicodedata
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -24,6 +26,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cgboost.arrays import Vector
+from cgboost.estimators.linear.scaling import LARGEST_SIZE
 from cgboost.exceptions import see
 
 SENSES: dict[str, int] = {"<=": 1, "==": 0, ">=": -1}
@@ -64,14 +67,6 @@ class LinearConstraints:
         upper, lower = self.sense >= 0, self.sense <= 0
         return bool((self.right[upper] >= 0).all() and (self.right[lower] <= 0).all())
 
-    def triples(self) -> list[Any]:
-        """Each row as (A, sense, b)."""
-        names = {number: sense for sense, number in SENSES.items()}
-        return [
-            (self.matrix[[k]], names[int(self.sense[k])], float(self.right[k]))
-            for k in range(len(self.words))
-        ]
-
 
 def check_constraints(constraints: Any) -> None:
     """Check what needs no features: a list of strings and of triples.
@@ -80,30 +75,30 @@ def check_constraints(constraints: Any) -> None:
     ------
     ValueError
     """
-    if constraints is None:
+    if constraints is None or isinstance(constraints, LinearConstraints):
         return
     triple = isinstance(constraints, tuple) and _is_triple(constraints)
     if isinstance(constraints, str) or triple or not isinstance(constraints, (list, tuple)):
         raise ValueError(
             'constraints must be a list of strings and of triples (A, "<=", b), got '
-            f"{_short(constraints)}: put it in a list{see('constraints')}"
+            f"{shortened(constraints)}: put it in a list{see('constraints')}"
         )
     for number, one in enumerate(constraints):
         if not isinstance(one, str) and not _is_triple(one):
             raise ValueError(
                 f'constraints[{number}] must be a string or (A, "<=", b), with ">=" or "==" as '
-                f"well, got {_short(one)}{see('constraints')}"
+                f"well, got {shortened(one)}{see('constraints')}"
             )
 
 
 def read_constraints(
-    constraints: Sequence[Any], names: Sequence[str] | None, n_features: int
+    constraints: Sequence[Any] | LinearConstraints, names: Sequence[str] | None, n_features: int
 ) -> LinearConstraints:
     """The constraints on the coefficients of these features.
 
     Parameters
     ----------
-    constraints : sequence of str and of (A, sense, b)
+    constraints : sequence of str and of (A, sense, b), or what was read before
     names : sequence of str or None
         Names of the features; None: x0, x1, …, as scikit-learn calls them.
     n_features : int
@@ -113,6 +108,8 @@ def read_constraints(
     ValueError
         Naming the constraint, the word in it, and the names that there are.
     """
+    if isinstance(constraints, LinearConstraints):
+        return constraints
     known = [f"x{j}" for j in range(n_features)] if names is None else [str(n) for n in names]
     places = {name: j for j, name in enumerate(known)}
     parts = []
@@ -120,7 +117,9 @@ def read_constraints(
         if isinstance(one, str):
             parts.append(_Reader(one, places, n_features).rows())
         else:
-            parts.append(_of_triple(one, f"constraints[{number}]", n_features))
+            parts.append(_of_triple(one, f"constraints[{number}]", known))
+    for part in parts:
+        _check_sizes(part)
     if not parts:
         nothing = sparse.csr_array((0, n_features))
         return LinearConstraints(nothing, np.zeros(0), np.zeros(0, dtype=np.intp), ())
@@ -132,29 +131,54 @@ def read_constraints(
     )
 
 
+def _check_sizes(part: LinearConstraints) -> None:
+    for numbers in (part.matrix.data, part.right):
+        sizes = np.abs(numbers)
+        wrong = (sizes > LARGEST_SIZE) | ((sizes > 0) & (sizes < 1.0 / LARGEST_SIZE))
+        if wrong.any():
+            raise ValueError(
+                f"the constraint {shortened(part.words[0])} must have numbers of sizes between "
+                f"{1.0 / LARGEST_SIZE:g} and {LARGEST_SIZE:g}, or 0, got "
+                f"{numbers[wrong][0]:g}{see('constraints')}"
+            )
+
+
 def _is_triple(one: Any) -> bool:
-    return isinstance(one, (tuple, list)) and len(one) == 3 and one[1] in tuple(SENSES)
+    if not isinstance(one, (tuple, list)) or len(one) != 3 or not isinstance(one[1], str):
+        return False
+    return one[1] in SENSES
 
 
-def _short(value: Any) -> str:
+def shortened(value: Any) -> str:
+    """What a value is called in a message."""
     words = repr(value)
     return words if len(words) <= 80 else words[:77] + "..."
 
 
-def _of_triple(triple: Any, called: str, n_features: int) -> LinearConstraints:
+def _of_triple(triple: Any, called: str, known: Sequence[str]) -> LinearConstraints:
     """The rows of (A, sense, b)."""
-    given, sense, right = triple
+    (given, sense, right), n_features = triple, len(known)
+    names = getattr(given, "columns", getattr(given, "index", None))
+    if names is not None and not callable(names) and all(isinstance(n, str) for n in names):
+        wrong = [(own, other) for own, other in zip(names, known, strict=False) if own != other]
+        if wrong:
+            raise ValueError(
+                f"{called}: A must have the columns in the order of the features, got "
+                f"{wrong[0][0]!r} where {wrong[0][1]!r} stands{see('constraints')}"
+            )
     try:
-        matrix = sparse.csr_array(given) if sparse.issparse(given) else np.asarray(given, float)
+        matrix = given if sparse.issparse(given) else np.asarray(given)
+        if matrix.dtype.kind == "c":
+            raise ValueError("complex")
+        matrix = sparse.csr_array(matrix) if sparse.issparse(given) else np.asarray(given, float)
         right = np.asarray(right, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{called} must have numbers for A and b, got {_short(triple)}{see('constraints')}"
+            f"{called} must have numbers for A and b, got {shortened(triple)}{see('constraints')}"
         ) from None
-    if not sparse.issparse(matrix):
-        matrix = matrix[None] if matrix.ndim == 1 else matrix
-        if matrix.ndim != 2:
-            raise ValueError(f"{called}: A must have one or two dimensions, got {matrix.ndim}")
+    matrix = matrix.reshape((1, -1)) if matrix.ndim == 1 else matrix
+    if matrix.ndim != 2:
+        raise ValueError(f"{called}: A must have one or two dimensions, got {matrix.ndim}")
     if matrix.shape[1] != n_features:
         raise ValueError(
             f"{called}: A must have a column for each of {n_features} features, got shape "
@@ -170,6 +194,11 @@ def _of_triple(triple: Any, called: str, n_features: int) -> LinearConstraints:
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     right = np.broadcast_to(right, (n_rows,)).astype(np.float64)
+    if SENSES[sense]:  # no limit at all: a row of zeros, which holds
+        none = right == SENSES[sense] * np.inf
+        right[none] = 0.0
+        matrix = sparse.csr_array(sparse.diags_array((~none).astype(np.float64)) @ matrix)
+        matrix.eliminate_zeros()
     for name, values in (("A", matrix.data), ("b", right)):
         if not np.isfinite(values).all():
             wrong = values[~np.isfinite(values)][0]
@@ -210,12 +239,18 @@ class _Reader:
     def __init__(self, text: str, places: dict[str, int], n_features: int) -> None:
         self.text, self.places, self.n_features = text, places, n_features
         self.quoted: dict[str, str] = {}
+        self.source = text
 
     def rows(self) -> LinearConstraints:
         """The rows of a chain of comparisons, one for each operator."""
-        body = self._parsed()
+        try:
+            return self._rows(self._parsed())
+        except (RecursionError, MemoryError):  # of Python's parser as well
+            self._refuse('is too long or too deep: write sum(a, b, c), or give (A, "<=", b)')
+
+    def _rows(self, body: ast.expr) -> LinearConstraints:
         if not isinstance(body, ast.Compare):
-            self._refuse("needs <=, == or >=")
+            self._refuse("needs <=, == or >= between sums, and nothing around them")
         sides = [self._sum(side) for side in (body.left, *body.comparators)]
         rows, senses, rights = [], [], []
         for left, operator, right in zip(sides, body.ops, sides[1:], strict=False):
@@ -253,11 +288,13 @@ class _Reader:
         if self.text.count("`") % 2:
             self._refuse("has a back quote without its other one")
         try:
-            return ast.parse(QUOTED.sub(word, self.text).strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self.source = QUOTED.sub(word, self.text).strip()
+            return ast.parse(self.source, mode="eval").body
+        except (SyntaxError, ValueError):
             self._refuse(
-                "cannot be read: write sums of numbers times names, with <=, == or >= between "
-                "them, and names with blanks in back quotes"
+                "cannot be read: write sums of numbers times names, as 2*age, with <=, == or >= "
+                "between them, and names with blanks, or that Python reserves (class, in), in back "
+                "quotes"
             )
 
     def _parts(self, body: ast.Compare) -> list[str]:
@@ -267,7 +304,9 @@ class _Reader:
         return [f"{a} {s} {b}" for a, s, b in zip(sides, signs, sides[1:], strict=False)]
 
     def _words(self, node: ast.AST) -> str:
-        words = ast.unparse(node)
+        return self._with_quotes(ast.get_source_segment(self.source, node) or "")
+
+    def _with_quotes(self, words: str) -> str:
         for made, name in self.quoted.items():
             words = words.replace(made, f"`{name}`")
         return words
@@ -290,9 +329,8 @@ class _Reader:
                 return self._sum(operand).times(-1.0)
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
                 return self._sum(operand)
-            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as operator, right=right):
-                sign = 1.0 if isinstance(operator, ast.Add) else -1.0
-                return self._sum(left).plus(self._sum(right), sign)
+            case ast.BinOp(op=ast.Add() | ast.Sub()):
+                return self._of_terms(node)
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
                 first, second = self._sum(left), self._sum(right)
                 if not second.coef:
@@ -307,6 +345,20 @@ class _Reader:
                 return first.times(1.0 / second.constant)
         self._refuse(f"has {self._words(node)!r}, which is no number, name or sum of these")
 
+    def _of_terms(self, node: ast.expr) -> _Sum:
+        """The sum a + b − c + …, which is ((a + b) − c) + … as deep as it is long."""
+        terms: list[tuple[ast.expr, float]] = []
+        while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+            terms.append((node.right, 1.0 if isinstance(node.op, ast.Add) else -1.0))
+            node = node.left
+        coef, constant = defaultdict[int, float](float), 0.0
+        for term, sign in [(node, 1.0), *reversed(terms)]:
+            part = self._sum(term)
+            constant += sign * part.constant
+            for place, value in part.coef.items():
+                coef[place] += sign * value
+        return _Sum(dict(coef), constant)
+
     def _number(self, value: float) -> float:
         try:
             return float(value)
@@ -315,9 +367,15 @@ class _Reader:
 
     def _named(self, word: str) -> _Sum:
         """A feature by its name; ``sum``, unless it stands in back quotes."""
-        name = self.quoted.get(word, word)
+        name = self.quoted.get(word) or self._with_quotes(word)
         if word == SUM:
             return _Sum(dict.fromkeys(range(self.n_features), 1.0))
+        if word not in self.quoted and not (name in self.places and name.isascii()):
+            # Python has normalised the word
+            alike = [own for own in self.places if unicodedata.normalize("NFKC", own) == name]
+            if len(alike) > 1:
+                self._refuse(f"may mean {' or '.join(map(repr, alike))}: put it in back quotes")
+            name = alike[0] if alike else name
         if name not in self.places:
             known = list(self.places)
             near = difflib.get_close_matches(name, known, n=1)
@@ -330,4 +388,4 @@ class _Reader:
         return _Sum({self.places[name]: 1.0})
 
     def _refuse(self, why: str) -> NoReturn:
-        raise ValueError(f"the constraint {self.text!r} {why}{see('constraints')}")
+        raise ValueError(f"the constraint {shortened(self.text)} {why}{see('constraints')}")

@@ -14,7 +14,7 @@ offset is a column (1, 0) without a penalty, since it takes no part in constrain
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -89,11 +89,22 @@ MOST_MOVES = 4
 NEAR_LIMIT = 1e3
 """Limits nearer than so many times what counts as on them stay as near."""
 
+FAR_LIMIT = 10.0
+"""Limits are no farther than this, or so many times the loss of a constant, which coefficients do
+not come near: digits of a solver go with the size of its numbers. Where they do, all count."""
+
 LEAST_PIVOT = 1e-10
 """Limits that are sums of others but for this share move nothing."""
 
 NOISE_OF_RELAXATION = 1e-10
 """Coefficients of this share of the largest are what a relaxation leaves of 0."""
+
+LEAST_SIZE = 1e-5
+"""Where limits are not met without a change of signs, coefficients move by this share of the
+largest."""
+
+EQUAL = 1e-14
+"""Objectives that differ by this, relative to the scale of gaps, are one."""
 
 RESTRICTED_GAP = 1e-8
 """The relative gap at which multipliers stay, as Newton steps do."""
@@ -162,6 +173,10 @@ class RowConstrainedMaster:
         self._of_rows = taken
         self.loss = LimitedLoss(own, limits)
         self.n_trained = self.loss.n_trained
+        at_rest = np.full(self.n_trained, float(own.constant()) if offset == "free" else 0.0)
+        far = FAR_LIMIT * max(1.0, float(own.value(at_rest)))
+        nearest = np.where(limits.is_equation, limits.limit, np.minimum(limits.limit, far))
+        self._near = LimitedLoss(own, replace(limits, limit=nearest))
         self._form = DualForm(penalty, coef == "free", offset)
         constant = np.append(np.ones(self.n_trained), np.zeros(len(limits)))
         self._own = [Column(constant, CONSTANT)] if offset == "free" else []
@@ -243,12 +258,12 @@ class RowConstrainedMaster:
     def _relaxed(self) -> Any:
         """The loss of a relaxation, at the present price or multipliers."""
         if self._box is not None and not self._bends:
-            return with_penalised_limits(self._box, self.loss.limits, self._price)
+            return with_penalised_limits(self._box, self._near.limits, self._price)
         if not self._most_weight:
             first = self._first_weight()
             self._most_weight = MOST_WEIGHT * first
             self._weight = min(self._weight, self._most_weight) or first
-        augmented = AugmentedLoss(self.loss, self._multipliers, self._weight)
+        augmented = AugmentedLoss(self._near, self._multipliers, self._weight)
         return augmented if self._box is None else augmented.as_box(self._box)
 
     def _first_weight(self) -> float:
@@ -291,7 +306,10 @@ class RowConstrainedMaster:
         A point that is coarse on purpose may be beyond limits at any price.
         """
         multipliers = -inner.pseudo_response[self.n_trained :]
-        if not self._bends:
+        nearer = self._near.limits.limit < self.loss.limits.limit
+        if (nearer & (inner.output[self.n_trained :] > 0.5 * self._near.limits.limit)).any():
+            self._near = self.loss  # a limit that had been moved nearer counts
+        elif not self._bends:
             if not (np.abs(multipliers) >= AT_PRICE * self._price).any():
                 return not inner.solved
             self._price *= PRICE_GROWTH
@@ -320,7 +338,7 @@ class RowConstrainedMaster:
             If the constraints do not come to hold over the present columns.
         """
         deadline, target = deadline_of(time_limit), max(RESTRICTED_GAP, self.accuracy)
-        accuracy, before, best = self.accuracy, np.inf, None
+        accuracy, before, best, other = self.accuracy, np.inf, None, None
         self._master = self._master or self._opened()
         for _ in range(MOST_MULTIPLIER_STEPS):
             self._master.accuracy = accuracy
@@ -328,7 +346,7 @@ class RowConstrainedMaster:
                 with np.errstate(over="ignore", invalid="ignore"):  # of attempts that are given up
                     inner = self._master.solve(time_limit=time_left(deadline))
             except MasterError:
-                if best is None:
+                if best is None and other is None:
                     raise
                 break
             found = self._state(inner)
@@ -341,10 +359,14 @@ class RowConstrainedMaster:
                     best = gap, found
                 if gap <= target * found.gap_scale:
                     break
+            elif best is None and (found := self._state(inner, LEAST_SIZE)) is not None:
+                gap = self._restricted_gap(found)  # limits next to 0, met on its other side
+                if other is None or gap <= other[0]:
+                    other = gap, found
             if not self._moves(inner, beyond, before):
                 break
             accuracy, before = 0.0, min(before, beyond)
-        if best is None:
+        if (best := best or other) is None:
             raise MasterError(
                 f"the solver comes no nearer to the constraints than {beyond:.3g}, in rows with "
                 "entries of 1: rows or features of very different sizes, and rows that nearly "
@@ -353,12 +375,12 @@ class RowConstrainedMaster:
         self._found = best[1]
         return best[1]
 
-    def _state(self, inner: MasterState) -> MasterState | None:
+    def _state(self, inner: MasterState, least: float = 0.0) -> MasterState | None:
         """The point of a relaxation, moved onto the limits; None where there is no way."""
-        moved = self._on_limits(inner.coef, inner.output)
+        moved = self._on_limits(inner.coef, inner.output, least)
         if moved is None:
             return None
-        coef, output = moved
+        coef, output = self._or_none(*moved)
         own, intercept = self._split(coef)
         response = self.loss.feasible(inner.pseudo_response, balanced=self.offset == "free")
         # where no column has an entry any multiplier is as good, and other columns see it
@@ -382,20 +404,43 @@ class RowConstrainedMaster:
             solved=inner.solved,
         )
 
+    def _or_none(self, coef: Vector, output: Vector) -> tuple[Vector, Vector]:
+        """No columns, if the best constant obeys and is as good as these coefficients."""
+        limits = self.loss.limits
+        if self._free or limits.excess(np.zeros(len(limits))).any() or not coef.any():
+            return coef, output
+        objective = self._form.value(self._split(coef)[0], 0.0) + self.loss.value(output)
+        allowed = objective + EQUAL * self._form.gap_scale(self._of_rows, objective)
+        constants = (float(self.loss.on_rows.constant()), float(coef[0])) if self._own else (0.0,)
+        for constant in constants:
+            rest = np.append(np.full(self.n_trained, constant), np.zeros(len(limits)))
+            if self.loss.value(rest) <= allowed:
+                nothing = np.zeros(len(coef))
+                nothing[: len(self._own)] = constant
+                return nothing, rest
+        return coef, output
+
     def _split(self, coef: Vector) -> tuple[Vector, float]:
         """Coefficients of the columns, and the offset with the centre of the targets."""
         if not self._own:
             return coef, 0.0
         return coef[1:], float(coef[0]) + self._centre
 
-    def _on_limits(self, coef: Vector, output: Vector) -> tuple[Vector, Vector] | None:
+    def _on_limits(
+        self, coef: Vector, output: Vector, least: float = 0.0
+    ) -> tuple[Vector, Vector] | None:
         """Coefficients and output moved onto the limits that are exceeded, by the shortest way.
 
         Each coefficient by as much as it is large, so that none leaves 0 or changes its sign: the
         least Σ(δ_j/α_j)² with A δ = d − Aα over the limits that are exceeded, or nearly reached.
+
+        With a ``least`` size each counts as at least as large as this share of the largest, and
+        then may.
         """
         n, limits = self.n_trained, self.loss.limits
         used = np.flatnonzero(coef[len(self._own) :])
+        if least:
+            used = np.arange(len(self.columns))
         columns = [self.columns[j] for j in used.tolist()]
         if not columns:
             return None if limits.excess(output[n:]).any() else (coef, output)
@@ -409,9 +454,12 @@ class RowConstrainedMaster:
         noise[: np.count_nonzero(used < len(self._free))] = False
         if not (noise.any() or limits.excess(output[n:]).any()):
             return coef, output
-        new = _moved(np.where(noise, 0.0, own), block, limits, allowed)
-        if new is None and noise.any():
-            new = _moved(own, block, limits, allowed)
+        starts = [own] if least else [np.where(noise, 0.0, own), own]
+        for start in starts if noise.any() else starts[:1]:
+            steps = np.maximum(np.abs(start), least * sizes.max())
+            new = _moved(start, block, limits, allowed, steps)
+            if new is not None:
+                break
         if new is None:
             return None
         if not self._form.two_sided and (new[used >= len(self._free)] < 0).any():
@@ -469,14 +517,17 @@ class RowConstrainedMaster:
         moved = self._on_limits(vertex.coef, output)
         if moved is None:
             return None
-        own, offset = self._split(moved[0])
-        objective = self._form.value(own[len(self._free) :], 0.0) + self.loss.value(moved[1])
+        at, output = self._or_none(*moved)
+        own, offset = self._split(at)
+        objective = self._form.value(own[len(self._free) :], 0.0) + self.loss.value(output)
         return Vertex(own, offset, objective)
 
 
-def _moved(own: Vector, block: Vector, limits: Limits, allowed: Vector) -> Vector | None:
-    """Coefficients that keep to all limits; None if there are none this way."""
-    terms, new = block * np.abs(own), own
+def _moved(
+    own: Vector, block: Vector, limits: Limits, allowed: Vector, steps: Vector
+) -> Vector | None:
+    """Coefficients that keep to all limits; None if there are none within steps of these sizes."""
+    terms, new = block * steps, own
     for _ in range(MOST_MOVES):
         values = block @ new
         excess = limits.excess(values)
@@ -489,6 +540,6 @@ def _moved(own: Vector, block: Vector, limits: Limits, allowed: Vector) -> Vecto
         step = np.linalg.lstsq(rows, missing, rcond=LEAST_PIVOT)[0]
         if not (np.abs(step) <= 1.0 + ROUNDING_SHARE).all():
             return None
-        new = new + np.abs(own) * step
-        new = np.where(np.abs(new) <= LEAST_PIVOT * np.abs(own), 0.0, new)  # on its limit at 0
+        new = new + steps * step
+        new = np.where(np.abs(new) <= LEAST_PIVOT * steps, 0.0, new)  # on its limit at 0
     return new if (np.abs(limits.excess(block @ new)) <= allowed).all() else None

@@ -252,6 +252,35 @@ def test_words_are_rows() -> None:
     )
 
 
+def test_long_words_and_letters_that_python_normalises() -> None:
+    """Sums of a thousand names are read, and µ (U+00B5), which Python takes for U+03BC."""
+    names = ["\u00b5g", "class", *(f"v{j}" for j in range(1200))]
+    long = " - ".join(names[2:])
+    read = read_constraints([f"0 <= {long} <= 1", "\u00b5g >= `class`"], names, len(names))
+    assert read.matrix.sum(axis=1).tolist() == [-1198.0, -1198.0, 0.0]
+    assert read.matrix[[2], :2].toarray().tolist() == [[1.0, -1.0]]
+    assert read.words == (f"0 <= {long}", f"{long} <= 1", "\u00b5g >= `class`")
+    with pytest.raises(ValueError, match="put it in back quotes"):
+        read_constraints(["\u00b5g >= 0"], ["\u00b5g", "\u03bcg"], 2)
+    assert read_constraints(["`\u00b5g` >= 0"], ["\u00b5g", "\u03bcg"], 2).matrix.nnz == 1
+
+
+def test_infinite_limits_are_none() -> None:
+    """A b of inf leaves a row without a limit or price; of the wrong sign it is refused."""
+    rng = np.random.default_rng(0)
+    X, b = rng.normal(size=(40, 3)), np.array([0.1, np.inf, 0.2])
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=40)
+    options: dict[str, Any] = {"loss": "huber", "alpha": 0.01}
+    few = SparseLinearRegressor(constraints=["x0 <= 0.1", "x2 <= 0.2"], **options).fit(X, y)
+    for given in ((np.eye(3), "<=", b), (-np.eye(3), ">=", -b)):
+        model = SparseLinearRegressor(constraints=[given], **options).fit(X, y)
+        assert model.coef_ == pytest.approx(few.coef_, abs=1e-6)
+        assert model.constraint_prices_[1] == 0.0
+    for sense, value in (("<=", -np.inf), (">=", np.inf), ("==", np.inf)):
+        with pytest.raises(ValueError, match="b must be finite"):
+            read_constraints([(np.ones(3), sense, value)], None, 3)
+
+
 @pytest.mark.parametrize(
     ("constraints", "words"),
     [
@@ -260,7 +289,7 @@ def test_words_are_rows() -> None:
         (["sum = 0"], "cannot be read"),
         (["age < 1"], "<=, == and >= alone"),
         (["agee <= 1"], "did you mean 'age'"),
-        (["age*bmi <= 1"], "not linear: 'age \\* bmi'"),
+        (["age*bmi <= 1"], "not linear: 'age\\*bmi'"),
         (["__import__('os') == 1"], "no number, name or sum"),
         (["1 <= 2"], "no coefficient left"),
         (["`age <= 1"], "back quote"),
@@ -272,6 +301,18 @@ def test_words_are_rows() -> None:
         ([(np.ones(3), "<=", [1.0, 2.0])], "one for each of 1 rows"),
         ([(np.ones((1, 1, 3)), "<=", 1.0)], "one or two dimensions"),
         ([("a", "<=", 1.0)], "must have numbers"),
+        ([(np.ones(3) * 1j, "<=", 1.0)], "must have numbers"),
+        ([(sparse.coo_array(np.ones(4)), "<=", 1.0)], "a column for each of 3 features"),
+        ([(np.ones(3), np.array(["<=", "<="]), 1.0)], r"constraints\[0\] must be a string"),
+        ([(pd.Series([1.0] * 3, ["age", "bp", "bmi"]), "<=", 1)], "got 'bp' where 'bmi' stands"),
+        (["age <= 1 and bmi >= 0"], "nothing around them"),
+        (["\u00b5 <= 1"], "names '\u03bc'"),
+        (["class <= 1"], "Python reserves"),
+        (["`age``bmi` <= 1"], "names '`age``bmi`', and"),
+        (["-" * 100_000 + "age <= 1"], "too long or too deep: write sum"),
+        (["age + " * 100_000 + "age <= 1"], "too long or too deep: write sum"),
+        (["1e-320*age <= 1"], "sizes between 1e-120"),
+        (["age <= " + "1 + " * 500 + "agee"], r"\.\.\. names 'agee'"),
     ],
 )
 def test_errors_name_the_words(constraints: Any, words: str) -> None:
@@ -319,6 +360,54 @@ def test_odd_rows(loss: str, rows: np.ndarray) -> None:
     assert model.constraint_prices_.shape == (6,)
 
 
+@pytest.mark.parametrize("loss", ["squared_error", "quantile", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("value", [1e-6, 1e-9, -1e-9, 1e-11])
+def test_tiny_right_hand_sides_are_met(loss: str, value: float) -> None:
+    """A coefficient fixed next to 0, on whichever side of it a relaxation ends, is there."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(100, 8))
+    y = X @ [1.0, -0.5, 2.0, 0.0, 0.3, 0.0, 0.0, 0.0] + rng.standard_t(3, size=100)
+    given = [f"x5 == {value}", "sum <= 1e12"]
+    model = SparseLinearRegressor(loss=loss, alpha=0.05, constraints=given).fit(X, y)
+    assert model.gap_ <= 1e-6
+    assert model.coef_[5] == pytest.approx(value, rel=1e-6, abs=1e-14)
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "squared_error"])
+def test_far_limits_are_none(loss: str) -> None:
+    """A b of 1e9 leaves the optimum of the problem without it, proven; one that is met counts."""
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(31, 16)), rng.normal(size=31)
+    half = np.arange(16) % 2.0
+    near = [(half, ">=", 0.0), (half, "<=", 0.01), (1 - half, "==", 0.8), "x0 <= 1e-7"]
+    near += [f"x{j} >= 0" for j in range(16)]
+    options: dict[str, Any] = {"loss": loss, "alpha": 0.02}
+    fits = [
+        SparseLinearRegressor(constraints=given, **options).fit(X, y)
+        for given in (near, [*near, "sum <= 1e9"], ["sum <= 1e5", "x0 >= 1e7", "x1 >= -1e9"])
+    ]
+    assert max(model.gap_ for model in fits) <= 1e-6
+    assert fits[1].objective_ == pytest.approx(fits[0].objective_, rel=2e-6)
+    assert fits[1].constraint_prices_[-1] == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["quantile", "epsilon_insensitive", "huber", "squared_error"])
+@pytest.mark.parametrize("case", ["large alpha", "one row", "equal rows", "constant y"])
+def test_no_feature_is_no_feature(loss: str, case: str) -> None:
+    """Where the best constant obeys and is optimal, no coefficient is left, not even of 1e-11."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(60, 8)), rng.normal(size=60)
+    if case == "one row":
+        X, y = X[:1], y[:1]
+    X = X[[0] * len(X)] if case == "equal rows" else X
+    y = np.full(len(y), 3.0) if case == "constant y" else y
+    alpha = 1e6 if case == "large alpha" else 0.05
+    given = ["sum == 0", "x0 <= 0.5", "x1 >= x3", "0 <= x4 <= 1"]
+    model = SparseLinearRegressor(loss=loss, alpha=alpha, constraints=given).fit(X, y)
+    assert model.gap_ <= 1e-6
+    assert model.n_columns_ == np.count_nonzero(model.coef_) == 0
+
+
 @pytest.mark.parametrize("loss", ["squared_error", "quantile", "huber"])
 def test_without_a_penalty(loss: str) -> None:
     """alpha=0 with constraints is the constrained regression that CVXPY solves."""
@@ -364,6 +453,13 @@ def test_cross_validation_knows_the_names(cv: Any) -> None:
     coef = np.ravel(cv.coef_)
     assert abs(coef.sum()) < 1e-8
     assert coef[0] >= 0.1 - 1e-8
+    assert cv.constraint_rows_.tolist() == ["sum == 0", "`a b` >= 0.1"]
+    assert cv.constraint_prices_.shape == (2,)
+    assert cv.model_.constraints == cv.constraints
+    with pytest.raises(InfeasibleConstraintsError, match="'c >= 1' and 'c <= 0' cannot hold tog"):
+        cv.set_params(constraints=["c >= 1", "c <= 0"]).fit(X, y)
+    cv.set_params(constraints=None).fit(X, y)
+    assert not hasattr(cv, "constraint_rows_")
 
 
 def test_what_does_not_know_constraints_says_so() -> None:
