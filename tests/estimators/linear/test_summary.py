@@ -45,6 +45,7 @@ def test_a_summary_has_the_coefficients_and_the_certificate(model: Any) -> None:
     """Frame, text and LaTeX have each feature in the model once, and its certificate."""
     X, y = rows()
     summary = model.fit(X, y).summary()
+    model = getattr(model, "model_", model)  # of intervals that of all three quantiles
     coef = np.atleast_2d(model.coef_)
     frame = summary.to_frame()
     used = [NAMES[j] for j in np.flatnonzero(coef.any(axis=0))]
