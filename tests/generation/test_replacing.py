@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from cgboost import RBF, ColumnGeneration, KernelLibrary
-from cgboost.generation.history import StopReason
+from cgboost.generation.history import StopReason, Trace
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses import Hinge
 from cgboost.masters.rkhs.rkhs_master import RKHSMaster
@@ -69,3 +70,16 @@ def test_a_pricer_is_told_what_time_is_left() -> None:
     assert set(free.seen) == {None}
     _, bound = run(max_columns=8, time_limit=100.0)
     assert 100 >= bound.seen[0] > bound.seen[-1] > 0
+
+
+def test_a_master_is_told_what_time_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the rounds so far have left of the limit, a little of it at least; the first has all."""
+    now = 50.0
+    monkeypatch.setattr("cgboost.generation.history.time.perf_counter", lambda: now)
+    trace = Trace(1e-6)
+    assert trace.seconds_left(10.0) is None
+    trace.entries.append({})
+    now = 53.0
+    assert trace.seconds_left(10.0) == 7.0
+    assert trace.seconds_left(None) is None
+    assert 0 < trace.seconds_left(2.0) < 0.1  # type: ignore[operator]
