@@ -47,6 +47,12 @@ def on_ax(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     return drawn
 
 
+def check_top(top: int) -> None:
+    """Raise a ValueError unless at least one feature, centre or output may be drawn."""
+    if top < 1:
+        raise ValueError(f"top must be at least 1, got {top!r}")
+
+
 def panels(
     ax: Iterable[Axes] | None, count: int, *, vertical: bool, width: float = 8.0
 ) -> tuple[Figure, list[Axes]]:

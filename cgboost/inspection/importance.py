@@ -53,8 +53,7 @@ def plot_importance(
         If ``top`` is less than 1, the model has no ``feature_importances_``, or ``per_class`` is
         set for a model without ``class_importances_``.
     """
-    if top < 1:
-        raise ValueError(f"top must be at least 1, got {top!r}")
+    drawing.check_top(top)
     known = hasattr(type(model), "feature_importances_")  # perhaps not fitted: that error comes
     if not known and not hasattr(model, "feature_importances_"):
         linear = hasattr(model, "coef_")
@@ -116,8 +115,7 @@ def plot_kernel_weights(model: Any, *, top: int = 20, ax: Axes | None = None) ->
     ValueError
         If it has no kernel weights, or ``top`` is less than 1.
     """
-    if top < 1:
-        raise ValueError(f"top must be at least 1, got {top!r}")
+    drawing.check_top(top)
     names, weights = _weights_of(model)
     shares = weights / weights.shape[1]
     totals = shares.sum(axis=1)
@@ -166,8 +164,7 @@ def plot_violations(certificate: Certificate, *, top: int = 20, ax: Axes | None 
     ValueError
         If ``top`` is less than 1.
     """
-    if top < 1:
-        raise ValueError(f"top must be at least 1, got {top!r}")
+    drawing.check_top(top)
     nothing = certificate.gap < NOTHING_TO_SEE
     bars = [] if nothing else _bars_of_gap(certificate, top)
     figure, axis = drawing.panel(ax)

@@ -433,8 +433,7 @@ def plot_kernel_importance(
     ValueError
         If ``top`` is less than 1.
     """
-    if top < 1:
-        raise ValueError(f"top must be at least 1, got {top!r}")
+    drawing.check_top(top)
     means = np.asarray(importance["importances_mean"])
     order = np.argsort(-means, kind="stable")[:top]
     figure, (left, right) = drawing.panels(ax, 2, vertical=False)

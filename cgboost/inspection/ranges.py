@@ -53,8 +53,7 @@ def plot_ranges(
     CertificateError
         If the model has no values of this kind.
     """
-    if top < 1:
-        raise ValueError(f"top must be at least 1, got {top!r}")
+    drawing.check_top(top)
     table = near.table(kind)
     low, high, value = (np.array(table[name]) for name in ("low", "high", "value"))
     order = np.argsort(low - high, kind="stable")[:top]

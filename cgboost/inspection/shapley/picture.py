@@ -58,8 +58,7 @@ def plot_contributions(
     IndexError
         If there is no such row or output.
     """
-    if top < 1:
-        raise ValueError(f"top must be at least 1, got {top!r}")
+    drawing.check_top(top)
     if row is not None and not -len(found) <= row < len(found):
         raise IndexError(f"row must be below {len(found)}, the number of rows, got {row!r}")
     values, base, name = found.values, found.base_values, ""
