@@ -22,6 +22,7 @@ from cgboost.generation.protocols import Pricer
 from cgboost.kernels import as_library
 from cgboost.kernels.library import KernelLibrary
 from cgboost.losses import Loss
+from cgboost.penalties import L1
 from cgboost.pricing import StrataPricer
 from cgboost.pricing.constrained.hinges import FALLING, RISING, HingePool, ShapePool
 from cgboost.pricing.constrained.oriented import FeaturedPool, OrientedPool
@@ -222,7 +223,7 @@ def family_of(columns: ColumnsParameter, random_state: Any, tol: float) -> Const
         return ObeyingLearners(columns, random_state, tol)
     return ObeyingKernels(
         library=kernels_of(columns),
-        penalty="l1",
+        penalty=L1(),
         coef="free",
         centers="rows",
         priority="full",
