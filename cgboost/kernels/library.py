@@ -168,13 +168,7 @@ class KernelLibrary:
 
     def leaves(self) -> Iterator[Kernel]:
         """The basic kernels of the library, including those inside composite kernels."""
-        waiting = list(self.kernels.values())
-        while waiting:
-            kernel = waiting.pop()
-            parts = list(kernel.parts())
-            waiting += parts
-            if not parts:
-                yield kernel
+        return (leaf for kernel in self.kernels.values() for leaf in kernel.leaves())
 
     @property
     def takes_objects(self) -> bool:
