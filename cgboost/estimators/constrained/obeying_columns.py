@@ -93,11 +93,11 @@ class ObeyingStumps(StumpColumns, ConstrainedColumns):
         return min(most, max(FEWEST_STUMPS, ColumnFamily.columns_per_round(self, pool, n_rows)))
 
     def described(
-        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+        self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
         """Feature and threshold of each column, the slope of a hinge (nan for a stump)."""
-        table = super().described(columns, strata, rows)
-        slopes = [getattr(column, "slope", np.nan) for column in columns]
+        table = super().described(functions, strata, rows)
+        slopes = [getattr(function, "slope", np.nan) for function in functions]
         return table | {"slope": np.array(slopes, dtype=float)}
 
 
@@ -137,13 +137,13 @@ class ObeyingFeatures(ConstrainedColumns):
         return None
 
     def described(
-        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+        self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
         """Feature, centre and scale of each column."""
         return {
-            "feature": np.array([column.index for column in columns], dtype=np.intp),
-            "centre": np.array([column.centre for column in columns], dtype=float),
-            "scale": np.array([column.scale for column in columns], dtype=float),
+            "feature": np.array([function.index for function in functions], dtype=np.intp),
+            "centre": np.array([function.centre for function in functions], dtype=float),
+            "scale": np.array([function.scale for function in functions], dtype=float),
         }
 
 

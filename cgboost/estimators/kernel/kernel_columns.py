@@ -313,10 +313,10 @@ class KernelColumns(ColumnFamily):
         return warm_start_from_part(pool, loss, make_master)
 
     def described(
-        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+        self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
         """Kernel and row of each column."""
-        places = np.array([column.row for column in columns], dtype=np.intp)
+        places = np.array([function.row for function in functions], dtype=np.intp)
         assert rows.numbers is not None
         return {"kernel": strata, "row": np.where(places < 0, -1, rows.numbers[places])}
 
@@ -327,13 +327,13 @@ class KernelColumns(ColumnFamily):
         sign = np.where(flipped, -1, 1)
         return table | {"coefficient": sign * coefficient, "sign": sign}
 
-    def shared(self, columns: list[Any]) -> list[Any]:
+    def shared(self, functions: list[Any]) -> list[Any]:
         """A row that is the centre of several columns is kept once."""
         centres: dict[Any, NDArray[Any]] = {}
-        kept = [centres.setdefault(bits(c.centre), c.centre) for c in columns]
+        kept = [centres.setdefault(bits(c.centre), c.centre) for c in functions]
         return [
-            column if column.centre is centre else replace(column, centre=centre)
-            for column, centre in zip(columns, kept, strict=True)
+            function if function.centre is centre else replace(function, centre=centre)
+            for function, centre in zip(functions, kept, strict=True)
         ]
 
     def counts(self, table: Table) -> dict[str, int]:
