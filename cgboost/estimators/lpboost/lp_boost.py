@@ -33,7 +33,6 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.targets import ClassWeight
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
@@ -283,7 +282,6 @@ feature_names_in_
     eta: float | None = field(default=None, kw_only=True)
     margin: float | None = field(default=None, kw_only=True)
     multi_class: Literal["ovr", "joint"] = field(default="ovr", kw_only=True)
-    class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
 
     def _check_parameters(self) -> None:
