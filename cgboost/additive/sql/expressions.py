@@ -13,14 +13,7 @@ from cgboost.additive.export.expressions import SQL, Operand, added, case, linea
 from cgboost.additive.sql.engines import DatabaseEngine
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import SAME, Intervals
-from cgboost.tables.holdout_choice import (
-    COPIES,
-    LOW_BITS,
-    NO_NUMBER,
-    PRIMES,
-    ROUNDS,
-    coefficients,
-)
+from cgboost.tables.holdout_choice import COPIES, LOW_BITS, NO_NUMBER, PRIMES, ROUNDS, coefficients
 
 LOW = 2**LOW_BITS - 1
 

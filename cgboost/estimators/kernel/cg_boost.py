@@ -26,12 +26,7 @@ from cgboost.estimators.common.targets import Link
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
-from cgboost.losses.registry import (
-    CLASSIFICATION,
-    REGRESSION,
-    ClassificationLoss,
-    get_loss,
-)
+from cgboost.losses.registry import CLASSIFICATION, REGRESSION, ClassificationLoss, get_loss
 from cgboost.masters.support_vector.support_vector_master import Offset
 from cgboost.penalties import GroupNorm, get_penalty
 

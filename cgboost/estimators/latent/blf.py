@@ -20,13 +20,7 @@ from cgboost.estimators.common.predictors import Classification, Regression
 from cgboost.estimators.common.targets import Numbers
 from cgboost.estimators.common.training_rows import FLOATS, TrainingRows
 from cgboost.estimators.latent.latent_factors import BaseBLF
-from cgboost.losses import (
-    Huber,
-    LogLoss,
-    Loss,
-    Multinomial,
-    Poisson,
-)
+from cgboost.losses import Huber, LogLoss, Loss, Multinomial, Poisson
 from cgboost.losses.registry import (
     CLASSIFICATION,
     REGRESSION,

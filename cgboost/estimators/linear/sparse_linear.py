@@ -16,9 +16,7 @@ from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, check_own, check_task_and_loss, loss_of
 from cgboost.estimators.common.parameters import TradeOff, check_number
 from cgboost.estimators.common.plan import Plan
-from cgboost.estimators.common.targets import (
-    Numbers,
-)
+from cgboost.estimators.common.targets import Numbers
 from cgboost.estimators.common.training_rows import EvalSets, HeldSets, TrainingRows, is_source
 from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, BaseSparseLinear, PenaltyName
 from cgboost.estimators.linear.linear_path import values_of_path

@@ -23,11 +23,7 @@ from cgboost.additive.trees.split_search import Interactions
 from cgboost.additive.trees.transformation import formula_in_words
 from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.parameters import (
-    check_count,
-    check_number,
-    threads_of,
-)
+from cgboost.estimators.common.parameters import check_count, check_number, threads_of
 from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
 from cgboost.estimators.common.targets import mean_log_loss
