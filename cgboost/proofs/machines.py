@@ -49,7 +49,7 @@ LIFTED_GAP = 1e-3
 """A relative gap below which the machine's own dual point will do: what libsvm's default tolerance
 leaves."""
 
-TILE = 256
+ROWS_OF_A_TILE = 256
 """Rows and columns of a square of a kernel's matrix that is made at once."""
 
 ROWS_OF_MOST = 0.99
@@ -309,7 +309,7 @@ def _sums(model: Any, X: Any, support: Indices, A: Vector) -> Vector:
 
 def _tiles(kernel: Callable[[Any, Any], Any], X: Any) -> Iterator[tuple[slice, slice, Vector]]:
     """The upper triangle of a kernel's matrix, a square at a time."""
-    parts = list(blocks_of(X.shape[0], TILE))
+    parts = list(blocks_of(X.shape[0], ROWS_OF_A_TILE))
     for k, one in enumerate(parts):
         rows = X[one]
         for two in parts[k:]:

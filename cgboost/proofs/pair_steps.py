@@ -17,7 +17,7 @@ from cgboost.arrays import Indices, Vector
 from cgboost.losses import SupportVectorLoss
 from cgboost.tolerances import SMALLEST
 
-SETTLED = 0.05
+PROMISED_SHARE = 0.05
 """Steps end when as many as there are rows, each of what the next pair promises, would gain this
 share of what all have gained."""
 
@@ -45,7 +45,7 @@ def take_pair_steps(
     pairs = _Pairs(loss, block, gram, output, response)
     for _ in block:
         promised = pairs.step()
-        if promised * len(block) <= SETTLED * pairs.gained:
+        if promised * len(block) <= PROMISED_SHARE * pairs.gained:
             break
     return np.array(pairs.r)
 
