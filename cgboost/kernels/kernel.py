@@ -114,6 +114,16 @@ class Kernel(Parametrized, ABC):
         for _, value in _fields(self):
             yield from _kernels_in(value)
 
+    def whole(self) -> Iterator[Kernel]:
+        """The kernel itself, and all kernels inside of it."""
+        yield self
+        for part in self.parts():
+            yield from part.whole()
+
+    def leaves(self) -> Iterator[Kernel]:
+        """Those of them that consist of no others."""
+        return (kernel for kernel in self.whole() if not any(True for _ in kernel.parts()))
+
     def released(self) -> Kernel:
         """The kernel as stored in a fitted model: without values remembered from training."""
         return rebuilt(self, lambda part: part.released())

@@ -18,15 +18,7 @@ from cgboost.arrays import Indices, Matrix
 from cgboost.exceptions import see
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Weights
-from cgboost.kernels.kernel import (
-    Kernel,
-    KernelFunction,
-    Power,
-    Product,
-    Sum,
-    fitted,
-    rebuilt,
-)
+from cgboost.kernels.kernel import Kernel, KernelFunction, Power, Product, Sum, fitted, rebuilt
 from cgboost.kernels.numeric.distances import RBF, Matern
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.on_columns import Header, On, check_row_numbers, for_columns, row_numbers
@@ -168,13 +160,7 @@ class KernelLibrary:
 
     def leaves(self) -> Iterator[Kernel]:
         """The basic kernels of the library, including those inside composite kernels."""
-        waiting = list(self.kernels.values())
-        while waiting:
-            kernel = waiting.pop()
-            parts = list(kernel.parts())
-            waiting += parts
-            if not parts:
-                yield kernel
+        return (leaf for kernel in self.kernels.values() for leaf in kernel.leaves())
 
     @property
     def takes_objects(self) -> bool:

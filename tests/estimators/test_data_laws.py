@@ -155,7 +155,7 @@ def test_another_fit_replaces_everything(case: EstimatorCase) -> None:
     np.testing.assert_array_equal(outputs(model, X), outputs(fresh, X))
 
 
-@law(CASES, lambda case: case.has("class_weight"))
+@law(CASES, lambda case: is_classifier(case.make()))
 def test_class_weights_are_sample_weights(case: EstimatorCase) -> None:
     """A dict is the weights row by row, times others; "balanced" counts rows by their weights."""
     X, y = (three_classes if case.data is three_classes else two_classes)(60)

@@ -69,7 +69,7 @@ def validate_data(
     if not how.get("skip_check_array"):
         check_no_times(X, "X", "input-data")
     if not (y is None or (isinstance(y, str) and y == "no_validation")):
-        check_response(estimator, y)
+        check_y(estimator, y)
     try:
         return validation.validate_data(estimator, X, y, **how)
     except Exception as error:
@@ -240,7 +240,7 @@ def _columns(X: Any) -> tuple[list[str], list[Any]]:
     return list(map(str, range(table.shape[1]))), list(table.T)
 
 
-def check_response(estimator: Any, y: Any) -> None:
+def check_y(estimator: Any, y: Any) -> None:
     """Raise a ValueError for masked, missing or complex values, words or dates of a regressor."""
     check_unmasked("y", y)
     known = hasattr(y, "dtype") or hasattr(y, "columns") or isinstance(y, (list, tuple))
