@@ -80,3 +80,37 @@ def test_the_lowest_objective_is_0_above_the_best(parts: dict[str, Any]) -> None
     judged = parts["today_tasks"].TASKS[0].judged(rows, answers)
     assert judged["good"] == ("0e+00", "1")
     assert float(judged["bad"][0]) > 1
+
+
+def test_the_sentences_of_the_page_are_those_of_its_tables(outcomes: Any) -> None:
+    """Who is said to be faster, or to have a property, is or has in the records."""
+
+    def seconds(task: str, name: str) -> float:
+        return float(outcomes[task, name].again)
+
+    def words(task: str, name: str) -> list[str]:
+        return list(outcomes[task, name].words.split(" | "))
+
+    lasso = {name: own for (task, name), own in outcomes.items() if task == "lasso"}
+    ours = lasso.pop("cgboost").again
+    assert {name for name, own in lasso.items() if own.again < 0.8 * ours} == set(lasso) - {
+        "adelie"
+    }
+    assert words("subset", "cgboost, greedy") == words("subset", "El0ps")
+    quantiles = {name: words(task, name) for task, name in outcomes if task == "quantiles"}
+    assert {name for name, own in quantiles.items() if own[1] == "0"} == {
+        "cgboost",
+        "quantile-guard",
+    }
+    assert {name for name, own in quantiles.items() if own[2] == "yes"} == {
+        "pyfixest",
+        "quantile-guard",
+    }
+    assert all(seconds("quantiles", "cgboost") <= seconds("quantiles", name) for name in quantiles)
+    for name in ("fairlearn ThresholdOptimizer", "OxonFair"):
+        assert seconds("rates", name) < seconds("rates", "cgboost") / 5
+        assert float(words("rates", name)[1]) <= 0.02
+        assert words("rates", name)[0] < words("rates", "cgboost")[0]
+    page = (DOCS / "page.md").read_text(encoding="utf-8")
+    accuracies = [words("rates", name)[0] for name in ("cgboost", "OxonFair")]
+    assert all(own in page.partition("<!-- table: rates -->")[0] for own in accuracies)

@@ -62,6 +62,7 @@ def main() -> None:
         page=False,
     )
     docs = Path(given.docs)
+    docs.mkdir(parents=True, exist_ok=True)
     store = Store(docs / "today.csv", Outcome)
     if not given.page:
         for task in TASKS:
@@ -123,7 +124,7 @@ def outcome_of(entrant: Entrant, rows: Any, folder: Path) -> tuple[dict[str, Any
             return {**told, "error": shortened(done.stderr)}, None
         said = json.loads(lines[-1])
         if "error" in said:
-            return {**told, "error": shortened(said["error"])}, None
+            return {**told, "error": shortened(said["error"].partition("\n")[0])}, None
         return {**told, **said}, pickle.loads(wanted.read_bytes())
 
 

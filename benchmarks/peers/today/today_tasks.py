@@ -245,7 +245,7 @@ TASKS: tuple[Task, ...] = (
             Entrant("cgboost, linear trees", OURS, "table_linear_trees"),
             Entrant("scikit-learn, histograms", "scikit-learn", "table_sklearn"),
             Entrant("LightGBM", "lightgbm", "table_lightgbm"),
-            Entrant("EBM", "interpret-core", "table_ebm"),
+            Entrant("EBM, no pairs", "interpret-core", "table_ebm"),
         ),
     ),
     Task(
