@@ -410,9 +410,7 @@ def table_ebm(rows: Rows) -> Any:
     """A curve for each feature, two bags."""
     from interpret.glassbox import ExplainableBoostingClassifier
 
-    model = ExplainableBoostingClassifier(
-        interactions=0, n_jobs=1, outer_bags=2, random_state=0
-    )
+    model = ExplainableBoostingClassifier(interactions=0, n_jobs=1, outer_bags=2, random_state=0)
     model.fit(_frame(rows, ""), rows["y"])
     return {"scores": model.predict_proba(_frame(rows, "_test"))[:, 1]}
 
