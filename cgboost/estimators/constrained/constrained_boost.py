@@ -492,7 +492,7 @@ class ConstrainedBoostClassifier(Classification, BaseConstrainedBoost):
     offset : {"auto", "none", "free", "group"}, default="auto"
         The offset b. "auto" means "none" for stumps, which include the constant, and "free"
         otherwise. "group" gives each group whose rates are limited (``of="rate"``, of one grouping,
-        which is a numeric feature) a threshold of its own: those with the fewest errors on the
+        which is a numeric feature) a separate threshold: those with the fewest errors on the
         training rows within the limits, for the output of the model without them. The model then
         has steps of this feature, and the search over prices is not needed. For stumps and given
         models.

@@ -1,4 +1,4 @@
-"""Columns that are given: what fitted models say, alone or beside stumps.
+"""Columns that are given: what fitted models say, alone or with stumps.
 
 A model inside scikit-learn's ``FrozenEstimator`` is one column, its score. Several of them, and
 stumps, are one family: its columns are those of all.
@@ -269,7 +269,7 @@ def given_columns(columns: Any) -> GivenColumns | None:
     Raises
     ------
     ValueError
-        If there is something else beside a fitted model.
+        If there is something else in a list with fitted models.
     """
     several = list(columns) if isinstance(columns, (list, tuple)) else [columns]
     models = tuple(one.estimator for one in several if isinstance(one, FrozenEstimator))
@@ -283,7 +283,7 @@ def given_columns(columns: Any) -> GivenColumns | None:
     ]
     if others:
         raise ValueError(
-            "columns: beside a FrozenEstimator there may be further ones and 'stumps', got "
+            "columns: with a FrozenEstimator there may be further ones and 'stumps', got "
             f"{others[0]!r}{see('constraints')}"
         )
     return GivenColumns(models, any(stumps))

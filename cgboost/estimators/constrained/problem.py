@@ -97,7 +97,7 @@ class ConstrainedProblem:
         Whether rows that should be positive at these prices weigh as much as the others together:
         a constant, which has no order of rows, then pays only where no column does.
     step_feature : int or None
-        The feature that tells groups apart, where each has a threshold of its own.
+        The feature that tells groups apart, where each has a separate threshold.
     errors : (float, float) or None
         With such thresholds: the share of errors, and a lower bound on that of all thresholds.
     known : dict

@@ -149,7 +149,7 @@ def test_given_models_and_stumps_are_at_the_optimum_of_the_whole_program():
 
 
 def test_a_given_regressor_is_a_column():
-    """What it predicts, and the stumps beside it, under a limit on mean outputs."""
+    """What it predicts, and the stumps next to it, under a limit on mean outputs."""
     X = rows(80)[0]
     target = X[:, 0] + 0.5 * X[:, 3]
     columns = [FrozenEstimator(Ridge().fit(X, target)), "stumps"]
