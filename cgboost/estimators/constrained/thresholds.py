@@ -57,7 +57,7 @@ MOST_NODES = 100
 """… and nodes of its tree: five groups of 32561 rows have thousands of cuts that are nearly as
 good, among which a proof takes a minute, for 7 rows."""
 
-SCALE = 1e3
+RATE_UNITS = 1e3
 """Rates are multiplied by it in the integer program, whose rows hold up to 1e-9."""
 
 
@@ -216,7 +216,7 @@ def _choice(
     kept = [own.take(places) for own, places in zip(cuts, near, strict=True)]
     ends = np.cumsum([0, *map(len, near)])
     one = sparse.block_diag([np.ones((1, len(places))) for places in near])
-    rates, most = SCALE * np.hstack([own.rates for own in kept]), SCALE * widened(limits)
+    rates, most = RATE_UNITS * np.hstack([own.rates for own in kept]), RATE_UNITS * widened(limits)
     program = Program(
         cost=-np.concatenate([own.gains for own in kept]),
         matrix=sparse.vstack([one, sparse.csr_array(rates)], format="csr"),
