@@ -253,7 +253,8 @@ class Result:
         Raises
         ------
         CertificateError
-            Without duals of the rows of this master, and for columns that do not cost more than 0.
+            Without duals of the rows of this master, and for columns that do not cost more
+            than 0 and that no equation without negative entries raises.
         """
         return above.write_columns_certificate(self, path, master, data)
 

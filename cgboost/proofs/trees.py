@@ -10,13 +10,15 @@ is the word of the pricer, and of the solver that it asks, which the first line 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cgboost.arrays import Vector
 from cgboost.exceptions import CertificateError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result
@@ -240,9 +242,8 @@ def save_columns(result: Result, path: Any, master: Any, data: Any) -> Path:
             "the result has no duals of the rows of this master: give the LinearMaster of the run, "
             "whose columns meet its rows"
         )
-    w, duals = np.maximum(result.coef, 0.0), list(result.duals.values())
-    word = f"{NO_OTHERS} {result.bound!r} of the run"
-    return _save_priced(path, data, type(result).__name__, result.columns, w, rows, duals, word)
+    priced = _priced(result.columns, np.maximum(result.coef, 0.0), rows, result.duals.values())
+    return _save_priced(path, data, result, priced, f"{NO_OTHERS} {result.bound!r} of the run")
 
 
 def save_decomposed(result: DecompositionResult, path: Any, data: Any) -> Path:
@@ -254,37 +255,126 @@ def save_decomposed(result: DecompositionResult, path: Any, data: Any) -> Path:
             "the model was not solved over the columns of its blocks, or in a resumed search: its "
             f"bound is the word of the solver alone ({result.message})"
         )
+    sought = (-1.0 if result.maximize else 1.0) * result.objective - result.constant
+    if np.isfinite(sought) and not np.isclose(tree.objective, sought):
+        raise CertificateError(
+            "branch and cut has found the solution, which is none of the columns of the blocks "
+            f"({result.message})"
+        )
     if not np.isfinite(tree.objective):
         raise CertificateError("the search has found no solution that a certificate could be of")
-    sign = "minus this" if result.maximize else "this"
+    priced = _priced(tree.pool, _amounts(tree), record, _duals_of_root(record))
+    sign, offset = ("minus this", -1.0) if result.maximize else ("this", 1.0)
+    offset *= result.constant - priced.raised
     word = (
         f"{NO_OTHERS} {tree.bound!r} of the search. The objective of the model is {sign} "
-        f"{'-' if result.maximize else '+'} {result.constant!r}"
+        f"{'-' if offset < 0 else '+'} {abs(offset)!r}"
     )
-    w, duals = _amounts(tree), _duals_of_root(record)
-    return _save_priced(path, data, type(result).__name__, tree.pool, w, record, duals, word)
+    return _save_priced(path, data, result, priced, word)
 
 
-def _save_priced(
-    path: Any,
-    data: Any,
-    model: str,
-    columns: Sequence[Column],
-    w: Any,
-    rows: Any,
-    duals: Sequence[float],
-    word: str,
-) -> Path:
+@dataclass(frozen=True, eq=False)
+class PricedColumns:
+    """Columns of positive costs, and rows that ask for at least so much, with duals.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+        Of these the table has slacks below the upper ends of some, too.
+    w, costs : ndarray of shape (n_columns,)
+        Higher than those of the columns by multiples of equations, if these are not positive.
+    raised : float
+        By how much all solutions cost more than they do by the costs of the columns.
+    amounts : list of ndarray of shape (n_columns,)
+        Of each row.
+    needs, duals : list of float
+    """
+
+    columns: Sequence[Column]
+    w: Vector
+    costs: Vector
+    raised: float
+    amounts: list[Vector]
+    needs: list[float]
+    duals: list[float]
+
+    @property
+    def said(self) -> str:
+        """What the first line says of costs that are raised."""
+        if not self.raised:
+            return ""
+        return (
+            f". Multiples of equations raise the costs here, those of a solution by {self.raised!r}"
+        )
+
+
+def _priced(
+    columns: Sequence[Column], w: Vector, rows: Any, duals: Iterable[float], *, ends: bool = True
+) -> PricedColumns:
+    """Columns and rows of a master, of which ``rows`` has the senses and right-hand sides.
+
+    ``ends`` says whether a column that its upper end holds back has a slack and an equation.
+    """
+    matrix = np.column_stack([column.values for column in columns])
+    costs, prices = np.array([column.cost for column in columns]), np.array([*duals], dtype=float)
+    # duals have the signs of their rows
+    senses, rhs = list(rows.senses), [float(b) for b in rows.rhs]
+    signs = [{"<=": -1.0, ">=": 1.0, "==": 0.0}[sense] for sense in senses]
+    prices = np.where(np.multiply(signs, prices) < 0, 0.0, prices)
+    reduced, upper = costs - prices @ matrix, np.array([column.upper for column in columns])
+    held = np.flatnonzero(np.isfinite(upper) & (np.minimum(reduced, costs) <= 0) & ends)
+    if held.size:
+        unit = np.eye(len(columns))[held]
+        below = np.hstack([unit, np.eye(held.size)])
+        matrix = np.vstack([np.hstack([matrix, np.zeros((len(matrix), held.size))]), below])
+        costs = np.append(costs, np.zeros(held.size))
+        w = np.append(w, np.maximum(upper[held] - w[held], 0.0))
+        prices = np.append(prices, np.minimum(reduced[held], 0.0))
+        senses, rhs = [*senses, *["=="] * held.size], [*rhs, *upper[held].tolist()]
+    raised, usual = 0.0, float(np.abs(costs).max(initial=0.0)) or 1.0
+    # convexity rows are the last ones, and should be the first to be used
+    equations = [
+        (i, matrix[i] > 0)
+        for i in reversed(range(len(matrix)))
+        if senses[i] == "==" and min(matrix[i]) >= 0
+    ]
+    # a'w = b times k adds k a to the costs, k b to those of each solution, and k to the dual
+    for i, inside in equations:
+        cheap = inside & (costs <= 0)
+        if cheap.any():
+            least = float((-costs[cheap] / matrix[i, cheap]).max())
+            k = 2.0 ** math.ceil(math.log2(least + usual / 8))
+            costs, raised = costs + k * matrix[i], raised + k * rhs[i]
+            prices[i] += k
+    if not (costs > 0).all():
+        raise CertificateError(
+            f"the column {columns[int(costs.argmin())].key!r} does not cost more than 0, and no "
+            "equation without negative entries raises its cost: such columns are not in "
+            "certificates"
+        )
+    # duals of a bound leave reduced costs below 0, which the bound pays at the convexity rows
+    for i, inside in equations:
+        missing = ((prices @ matrix - costs)[inside] / matrix[i, inside]).max(initial=0.0)
+        prices[i] -= missing
+    X, y, r = [], [], []
+    for row, sense, b, dual in zip(matrix, senses, rhs, prices.tolist(), strict=True):
+        for sign in {"<=": (-1.0,), ">=": (1.0,), "==": (1.0, -1.0)}[sense]:
+            X.append(sign * row)
+            y.append(sign * b)
+            r.append(max(0.0, sign * dual))
+    return PricedColumns(columns, w, costs, raised, X, y, r)
+
+
+def _save_priced(path: Any, data: Any, result: object, priced: PricedColumns, word: str) -> Path:
     """Write a relaxation in which a unit that a row lacks has a price, as floats lack some."""
-    signed = _signed_rows(columns, rows, duals)
-    largest = max(signed[2], default=0.0)
+    largest = max(priced.duals, default=0.0)
     price = 2.0 ** math.ceil(math.log2(largest)) if largest > 0 else 1.0  # at least all duals
     claims = (
         "Columns: no coefficients of those in the table cost less than the bound, even where a "
-        f"unit that a row lacks may be paid with {price:g}. {word}"
+        f"unit that a row lacks may be paid with {price:g}. {word}{priced.said}"
     )
-    said = "quantile", 1.0, np.full(len(signed[1]), price), claims
-    proof, table = _relaxation(model, columns, w, signed, said)
+    said = "quantile", 1.0, np.full(len(priced.needs), price), claims
+    proof, table = _relaxation(type(result).__name__, priced, said)
     file = Path(path)
     write_table(file.with_suffix(".npy") if data is None else data, table)
     return write_proof(file, proof)
@@ -298,13 +388,14 @@ NO_OTHERS = (
 
 def _of_columns(result: BranchAndPriceResult, record: TreeProof) -> tuple[dict[str, Any], Any]:
     """The relaxation over the columns of the pool, as a fit: costs |w|, and rows to be met."""
-    w, signed = _amounts(result), _signed_rows(result.pool, record, _duals_of_root(record))
+    duals = _duals_of_root(record)
+    priced = _priced(result.pool, _amounts(result), record, duals, ends=False)
     claims = (
         "Columns: no solution of the columns in the table is below the bound. "
-        f"{NO_OTHERS} {result.bound!r} of the search"
+        f"{NO_OTHERS} {result.bound!r} of the search{priced.said}"
     )
-    said = OF_COLUMNS, 0.0, np.ones(len(signed[1])), claims
-    return _relaxation(type(result).__name__, result.pool, w, signed, said)
+    said = OF_COLUMNS, 0.0, np.ones(len(priced.needs)), claims
+    return _relaxation(type(result).__name__, priced, said)
 
 
 def _duals_of_root(record: TreeProof) -> list[float]:
@@ -324,40 +415,24 @@ def _amounts(result: BranchAndPriceResult) -> Any:
     return w
 
 
-SignedRows = tuple[list[Any], list[float], list[float]]
-"""Rows that ask for at least so much: amounts of the columns, how much, and duals."""
-
-
-def _signed_rows(columns: Sequence[Column], rows: Any, duals: Sequence[float]) -> SignedRows:
-    amounts = np.column_stack([column.values for column in columns])
-    X, y, r = [], [], []
-    for row, sense, b, dual in zip(amounts, rows.senses, rows.rhs, duals, strict=True):
-        for sign in {"<=": (-1.0,), ">=": (1.0,), "==": (1.0, -1.0)}[sense]:
-            X.append(sign * row)
-            y.append(sign * float(b))
-            r.append(max(0.0, sign * dual))
-    return X, y, r
-
-
 def _relaxation(
-    model: str,
-    columns: Sequence[Column],
-    w: Any,
-    signed: SignedRows,
-    said: tuple[str, float, Any, str],
+    model: str, priced: PricedColumns, said: tuple[str, float, Vector, str]
 ) -> tuple[dict[str, Any], Any]:
     """Costs of columns as a penalty, and the loss of rows that lack something."""
-    costs = np.array([column.cost for column in columns])
-    if not (costs > 0).all():
-        raise CertificateError("columns that cost nothing, or less, are not in certificates")
-    (X, y, r), (loss, parameter, prices, claims) = signed, said
-    target = np.array(y)
-    fit = ExactFit(
-        np.array(X), target, prices, loss, parameter, 1.0, costs, w, 0.0, np.array(r), positive=True
+    w, costs, target, response = (
+        priced.w,
+        priced.costs,
+        np.array(priced.needs),
+        np.array(priced.duals),
     )
+    loss, parameter, prices, claims = said
+    fit = ExactFit(
+        np.array(priced.amounts), target, prices, loss, parameter, 1.0, costs, w, 0.0, response,
+        positive=True,
+    )  # fmt: skip
     found = fit.values()
     are_whole = loss == OF_COLUMNS and bool((w % 1 == 0).all() and (costs % 1 == 0).all())
-    whole = are_whole and all(column.integer for column in columns)
+    whole = are_whole and all(column.integer for column in priced.columns)
     least = Fraction(-(-found.bound // 1)) if whole else found.bound
     table = np.column_stack([fit.X, target])
     objective, bound = up(found.objective), down(max(least, Fraction(0)))

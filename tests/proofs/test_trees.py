@@ -1,18 +1,22 @@
 """Certificates of tree searches: packings to the last leaf, others over their columns."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from cgboost import BranchAndPrice, ColumnGeneration, decompose
 from cgboost.exceptions import CertificateError
 from cgboost.generation import Column
+from cgboost.integer.decomposition.model import Model
 from cgboost.masters import LinearMaster
 from cgboost.pricing import solve_knapsack
+from solvers import Program
 from tests.effort import WHOLE
 from tests.integer.decomposition.cases import pairings, with_slack
 from tests.integer.tree_problems import bin_packing, cutting_stock
@@ -147,8 +151,37 @@ def test_decomposed_models_are_verified(tmp_path: Path) -> None:
         replace(result, tree=None).certificate(tmp_path / "proof.json")
     model, blocks = with_slack(1)
     result = decompose(model, blocks).solve()
-    with pytest.raises(CertificateError, match="cost nothing, or less"):
+    with pytest.raises(CertificateError, match="does not cost more than 0"):
         result.certificate(tmp_path / "proof.json")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_costs_of_any_sign_are_proved_by_the_equations(seed: int, tmp_path: Path) -> None:
+    """Linear programs of either sense: bound and objective are both the optimum of SciPy.
+
+    Convexity rows raise the costs of columns, and pay for duals that a smoothed bound belongs to;
+    a variable in no block that its upper bound holds back has a row for it.
+    """
+    rng = np.random.default_rng(seed)
+    cost, x, n = rng.integers(-6, 9, 7) / 4, np.r_[rng.integers(0, 4, 6), 1], 7
+    inner = np.c_[np.kron(np.eye(2), rng.integers(1, 6, 3)), np.zeros(2)]
+    matrix = np.r_[rng.integers(0, 5, (2, n)), inner]
+    side, upper = matrix @ x + [0, 2, 1, 3], np.r_[np.full(6, np.inf), 2]
+    low, sign = np.r_[side[0], np.full(3, -np.inf)], -1.0 if seed % 2 else 1.0
+    program = Program(sign * cost, matrix, low, side, np.zeros(n), upper, None, None, sign * 7.5)
+    model = Model(program, tuple("abcd"), tuple("tuvwxyz"), maximize=sign < 0)
+    result = decompose(model, {"c": 0, "d": 1}).solve()
+    ends = np.c_[np.zeros(n), upper]
+    best = linprog(sign * cost, matrix[1:], side[1:], matrix[:1], side[:1], ends).fun
+    assert result.objective == pytest.approx(sign * best + 7.5)
+    proof = result.certificate(tmp_path / "proof.json")
+    assert refusal(proof, tmp_path / "proof.npy") == ""
+    claims = json.loads(proof.read_text(encoding="utf-8"))
+    assert claims["gap"] < 1e-9
+    said = re.search(r"model is (minus )?this ([+-] \S+?)\.? ", claims["claims"] + " ")
+    assert said is not None
+    own = -claims["objective"] if said[1] else claims["objective"]
+    assert own + float(said[2].replace(" ", "")) == pytest.approx(result.objective)
 
 
 def test_a_claim_that_a_wrong_presolve_made_is_refused(tmp_path: Path) -> None:

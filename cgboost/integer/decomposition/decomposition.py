@@ -226,8 +226,8 @@ class DecompositionResult:
         Raises
         ------
         CertificateError
-            Where branch and cut was faster, without a solution, of a resumed search, and for
-            columns that do not cost more than 0.
+            Where branch and cut was faster or has found the solution, without a solution, of a
+            resumed search, and for variables in no block that do not cost more than 0.
         """
         return above.write_decomposed_certificate(self, path, data)
 

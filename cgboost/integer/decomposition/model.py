@@ -373,7 +373,10 @@ def from_highs(highs: highspy.Highs) -> Model:
     odd = [number for number, each in enumerate(kinds) if each not in ("kContinuous", "kInteger")]
     names = _named(column_names, "x", n)
     if odd:
-        raise ModelError(f"variable {names[odd[0]]!r} is semi-continuous or semi-integer")
+        raise ModelError(
+            f"variable {names[odd[0]]!r} is of the kind {kinds[odd[0]]}: only kContinuous and "
+            "kInteger can be decomposed"
+        )
     maximize = lp.sense_ == highspy.ObjSense.kMaximize
     sign = -1.0 if maximize else 1.0
     rows = _named(row_names, "r", n_rows)

@@ -44,8 +44,11 @@ def read_pulp(problem: Any) -> ModelParts:
     return parts
 
 
-NOT_LINEAR = ("SOSConstraint", "Disjunction", "Complementarity", "LogicalConstraint")
-"""Kinds of components that are no linear rows."""
+NOT_LINEAR = (
+    "SOSConstraint", "Disjunction", "Disjunct", "Complementarity", "LogicalConstraint",
+    "Arc", "DerivativeVar", "Integral",
+)  # fmt: skip
+"""Kinds of components that say more than rows: what transformations have not expanded yet, too."""
 
 
 def read_pyomo(model: Any) -> ModelParts:

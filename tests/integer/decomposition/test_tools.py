@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cgboost.integer.decomposition.model import as_model
 from cgboost.integer.decomposition.model_parts import ModelError, ModelParts
 from tests.integer.decomposition.tool_models import REFUSED, TOOLS
 
@@ -67,3 +68,32 @@ def test_parts_refuse_names_that_are_not_unique() -> None:
     parts.add_row("r", [(0, 1.0)], None, 1.0)
     with pytest.raises(ModelError, match="two rows have the name 'r'"):
         parts.add_row("r", [(0, 1.0)], None, 1.0)
+
+
+def test_pyomo_models_that_are_not_expanded_are_refused() -> None:
+    """Arcs, derivatives and disjuncts stand for rows that are not there yet, which tools refuse."""
+    pe = pytest.importorskip("pyomo.environ")
+    from pyomo.dae import ContinuousSet, DerivativeVar
+    from pyomo.gdp import Disjunct
+    from pyomo.network import Arc, Port
+
+    def model() -> Any:
+        own = pe.ConcreteModel()
+        own.time = ContinuousSet(bounds=(0, 1))
+        own.x, own.y = pe.Var(own.time, bounds=(0, 5)), pe.Var(bounds=(3, 9))
+        own.cost = pe.Objective(expr=own.x[1] + own.y)
+        own.row = pe.Constraint(expr=own.x[0] + own.y >= 4)
+        return own
+
+    linked, rising, divided = model(), model(), model()
+    linked.out, linked.into = Port(initialize={"f": linked.x[0]}), Port(initialize={"f": linked.y})
+    linked.arc = Arc(source=linked.out, dest=linked.into)
+    rising.slope = DerivativeVar(rising.x, wrt=rising.time)
+    divided.part = Disjunct()
+    divided.part.row = pe.Constraint(expr=divided.y >= 6)
+    for own, name in ((linked, "arc"), (rising, "slope"), (divided, "part")):
+        with pytest.raises(ModelError, match=f"'{name}' is a"):
+            as_model(own)
+    pe.TransformationFactory("network.expand_arcs").apply_to(linked)
+    pe.TransformationFactory("dae.finite_difference").apply_to(rising, nfe=2)
+    assert (as_model(linked).program.n_rows, as_model(rising).program.n_rows) == (2, 3)
