@@ -142,13 +142,24 @@ def read_routes(path: str | Path, rounding: Rounding | None = None) -> RoutingDa
     except (ValueError, KeyError, IndexError, TypeError, RuntimeError) as error:
         raise ModelError(f"{str(path)!r} cannot be read: vrplib says {error}") from error
     try:
-        return _solomon(path, own, rounding) if solomon else _tsplib(path, own, rounding)
+        return _numbers(path, (_solomon if solomon else _tsplib)(path, own, rounding))
     except ModelError:
         raise
     except (KeyError, IndexError) as error:
         raise ModelError(f"{str(path)!r} has no {error}: the file may be damaged") from error
     except (TypeError, ValueError) as error:
         raise ModelError(f"{str(path)!r} has what is no number: {error}") from error
+
+
+def _numbers(path: Path, data: RoutingData) -> RoutingData:
+    """The same instance, or a ModelError where something that counts is nan."""
+    parts = ("coordinates", "demand", "windows", "service", "cost")
+    for part in parts:
+        values = getattr(data, part)
+        if values is not None and np.isnan(values).any():
+            node = int(np.argwhere(np.isnan(values))[0, 0])
+            raise ModelError(f"{str(path)!r} has nan among the {part} of node {node + 1}")
+    return data
 
 
 def _solomon(path: Path, own: dict[str, Any], rounding: Rounding | None) -> RoutingData:

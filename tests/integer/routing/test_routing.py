@@ -437,6 +437,7 @@ def test_places_with_decimals_have_exact_distances(tmp_path: Path) -> None:
         ("CAPACITY : 10\n", "CAPACITY : 10\nDISTANCE : 7\n", "has DISTANCE, which"),
         ("EOF", "BACKHAUL_SECTION\n1 0\n2 7\n3 0\nEOF", "has BACKHAUL, which"),
         ("2 7\n", "2 x\n", "no number"),
+        ("2 7\n", "2 nan\n", "nan among the demand of node 2"),
     ],
 )
 def test_files_that_say_something_else_are_refused(
