@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # vrplib reads every number with a point in a file of Solomon's form as −1.
 #
-# Guess before running: a demand of 10.5 and a coordinate of 3.5 are 10.5 and 3.5, or the file is refused.
+# Guess before running: a demand of 10.5 is 10.5.
 # Seen (vrplib 2.2.0, NumPy 2.4.6, Python 3.11, Linux): both are −1, without a word, and so are 10.00 and
 # 45.00; the distances are those to the place that this makes. In a file of VRPLIB's own form 10.5 is 10.5.
 set -euo pipefail

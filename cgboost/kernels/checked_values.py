@@ -9,7 +9,7 @@ import numpy as np
 from cgboost.arrays import Matrix
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.expansions import float_dtype
-from cgboost.kernels.kernel import Kernel
+from cgboost.kernels.kernel import Kernel, with_parts
 from cgboost.kernels.sparse_rows import is_sparse
 
 SEE = see("kernel-values")
@@ -111,7 +111,7 @@ def check_function(name: str, kernel: Kernel, X: Matrix) -> None:
     KernelError
         If a value differs when it is asked for again, with fewer rows; if rows are changed.
     """
-    if kernel.is_precomputed or not any(map(_is_users, kernel.whole())):
+    if kernel.is_precomputed or not any(map(_is_users, with_parts(kernel))):
         return
     rows = np.unique(np.linspace(0, X.shape[0] - 1, ROWS_ASKED).astype(np.intp))
     kernel = kernel.released()

@@ -114,16 +114,6 @@ class Kernel(Parametrized, ABC):
         for _, value in _fields(self):
             yield from _kernels_in(value)
 
-    def whole(self) -> Iterator[Kernel]:
-        """The kernel itself, and all kernels inside of it."""
-        yield self
-        for part in self.parts():
-            yield from part.whole()
-
-    def leaves(self) -> Iterator[Kernel]:
-        """Those of them that consist of no others."""
-        return (kernel for kernel in self.whole() if not any(True for _ in kernel.parts()))
-
     def released(self) -> Kernel:
         """The kernel as stored in a fitted model: without values remembered from training."""
         return rebuilt(self, lambda part: part.released())
@@ -393,6 +383,13 @@ def _cannot(done: str, one: object, other: object) -> TypeError:
         "and raised to whole powers; a constant is the model's offset=, a function k(X, Z) becomes "
         f"a kernel by FunctionKernel(k){see('kernels-and-libraries')}"
     )
+
+
+def with_parts(kernel: Kernel) -> Iterator[Kernel]:
+    """The kernel itself, and all kernels inside of it."""
+    yield kernel
+    for part in kernel.parts():
+        yield from with_parts(part)
 
 
 def fitted(kernel: Kernel, X: Matrix, sample_weight: Weights = None) -> Kernel:

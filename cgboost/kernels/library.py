@@ -18,7 +18,16 @@ from cgboost.arrays import Indices, Matrix
 from cgboost.exceptions import see
 from cgboost.kernels.combinations import Normalized
 from cgboost.kernels.expansions import Weights
-from cgboost.kernels.kernel import Kernel, KernelFunction, Power, Product, Sum, fitted, rebuilt
+from cgboost.kernels.kernel import (
+    Kernel,
+    KernelFunction,
+    Power,
+    Product,
+    Sum,
+    fitted,
+    rebuilt,
+    with_parts,
+)
 from cgboost.kernels.numeric.distances import RBF, Matern
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.on_columns import Header, On, check_row_numbers, for_columns, row_numbers
@@ -160,7 +169,8 @@ class KernelLibrary:
 
     def leaves(self) -> Iterator[Kernel]:
         """The basic kernels of the library, including those inside composite kernels."""
-        return (leaf for kernel in self.kernels.values() for leaf in kernel.leaves())
+        for kernel in self.kernels.values():
+            yield from (own for own in with_parts(kernel) if not any(True for _ in own.parts()))
 
     @property
     def takes_objects(self) -> bool:

@@ -26,7 +26,7 @@ DECISIONS = ("Classification.predict", "LinearDecision.predict", "CompressedClas
 DETECTIONS = ("CompressedOutlierDetector.predict",)
 NUMBERS = ("Regression.predict", "LinearPrediction.predict", "CompressedRegressor.predict")
 
-SAME_OUTPUT = 1e-6
+SAME_RESULT = 1e-6
 """Graph and model differ by less, relative to 1 and the largest output: square roots of distances
 near 0, by some 1e-7, other formulas by 1e-12, a wrong one by far more."""
 
@@ -208,7 +208,7 @@ def _compare(made: Any, model: Any, rows: NDArray[Any]) -> None:
         if name not in said:
             continue
         known = getattr(nameless, method)(rows.astype(np.float64))
-        allowed = SAME_OUTPUT * (1.0 + np.abs(known).max())
+        allowed = SAME_RESULT * (1.0 + np.abs(known).max())
         wrong = np.abs(said[name] - known) > allowed  # not for nan on both sides
         if wrong.any() or (np.isnan(said[name]) != np.isnan(known)).any():
             place = tuple(np.argwhere(wrong | np.isnan(said[name] + known))[0])

@@ -412,8 +412,8 @@ def from_cvxpy(problem: Any) -> Model:
     """The standard form of a linear problem of CVXPY, with integer variables or without.
 
     An entry of a variable is called ``x[0,1]`` after the name of the variable, a variable without
-    entries ``y``. Rows are numbered in CVXPY's order (equations first). Rows with one variable
-    become bounds.
+    entries ``y``. Rows are numbered in CVXPY's order (equations first), and have the side of the
+    constant on the right. Rows with one variable become bounds.
     """
     import cvxpy
 
@@ -436,6 +436,11 @@ def from_cvxpy(problem: Any) -> Model:
     n, n_equal = cost.size, int(data["dims"].zero)
     right = np.asarray(data["b"], dtype=np.float64)
     low = np.where(np.arange(right.size) < n_equal, right, -np.inf)
+    matrix, members = sp.csr_array(data["A"]), dict(_members(inverse))
+    turned = _with_the_constant_first(problem, members)
+    if turned.size == right.size:  # CVXPY writes a'x >= b as -a'x <= -b
+        low, right = np.where(turned, -right, low), np.where(turned, -low, right)
+        matrix = sp.csr_array(sp.diags_array(np.where(turned, -1.0, 1.0)) @ matrix)
     whole, binary = np.zeros(n, dtype=np.bool_), np.asarray(data["bool_vars_idx"], dtype=np.intp)
     whole[binary] = True
     whole[np.asarray(data["int_vars_idx"], dtype=np.intp)] = True
@@ -444,10 +449,8 @@ def from_cvxpy(problem: Any) -> Model:
         if data.get(key) is not None:
             own[:] = data[key]
     lower[binary], upper[binary] = np.maximum(lower[binary], 0), np.minimum(upper[binary], 1)
-    offset = float(dict(_members(inverse)).get("offset", 0.0))
-    program = _with_bounds(
-        Program(cost, sp.csr_array(data["A"]), low, right, lower, upper, None, whole, offset)
-    )
+    offset = float(members.get("offset", 0.0))
+    program = _with_bounds(Program(cost, matrix, low, right, lower, upper, None, whole, offset))
     maximize = isinstance(problem.objective, cvxpy.Maximize)
     names = _cvxpy_names(inverse, n)
     return Model(program, _numbered("r", program.n_rows), names, maximize)
@@ -457,6 +460,18 @@ def _members(inverse: Any) -> list[tuple[str, Any]]:
     """What the solver's interface says of the way back: the offset is among it."""
     own = inverse[-1]
     return list((own if isinstance(own, dict) else own.inverse_data).items())
+
+
+def _with_the_constant_first(problem: Any, members: dict[str, Any]) -> Mask:
+    """Rows of constraints whose left argument has no variable, as in b <= a'x."""
+    turned = {
+        each.id
+        for each in problem.constraints
+        if len(each.args) == 2 and each.args[0].is_constant() and not each.args[1].is_constant()
+    }
+    groups = (members.get(kind) or [] for kind in ("eq_constr", "other_constr"))
+    own = [np.full(each.size, each.id in turned) for group in groups for each in group]
+    return np.concatenate([np.zeros(0, dtype=np.bool_), *own])
 
 
 def _cvxpy_names(inverse: Any, n: int) -> tuple[str, ...]:

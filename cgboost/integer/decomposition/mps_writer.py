@@ -10,22 +10,51 @@ import math
 import re
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
+from cgboost._solvers import Program
+from cgboost.arrays import Mask
 from cgboost.exceptions import DataWarning, warn_caller
 from cgboost.integer.decomposition.model_parts import ModelError
 from cgboost.integer.decomposition.mps_text import HEADS, Dialect
 
-if TYPE_CHECKING:
-    from cgboost.integer.decomposition.model import Model
+
+class NamedProgram(Protocol):
+    """What is written: a program to be minimised, with names, in a sense of its own."""
+
+    @property
+    def program(self) -> Program:
+        """Costs and constant have the opposite sign if the sense is to maximise."""
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the variables."""
+
+    @property
+    def maximize(self) -> bool:
+        """The sense."""
+
+    @property
+    def matrix(self) -> sp.csr_array:
+        """Coefficients without zeros."""
+
+    @property
+    def integer(self) -> Mask:
+        """Which variables are integer."""
+
 
 NAME = re.compile(r"(?![$]|[+-]$)\S+")
 """Names that all programs keep: one word without a ``$`` in front, and no sign alone."""
 
 
-def mps_of(model: Model, dialect: Dialect) -> str:
+def mps_of(model: NamedProgram, dialect: Dialect) -> str:
     """The text of an MPS file with a model."""
     for kind, names in (("row", model.row_names), ("variable", model.names)):
         for name in names:
@@ -43,7 +72,7 @@ def mps_of(model: Model, dialect: Dialect) -> str:
     return "\n".join([*_lines(model, dialect), "ENDATA", ""])
 
 
-def _lines(model: Model, dialect: Dialect) -> Iterator[str]:
+def _lines(model: NamedProgram, dialect: Dialect) -> Iterator[str]:
     """All sections; that of right-hand sides is there even if it is empty: CBC asks for it."""
     program, names = model.program, {*model.names, *model.row_names}
     objective, right, lengths, bounds = (
@@ -94,7 +123,7 @@ def _new_name(word: str, names: set[str]) -> str:
     return word
 
 
-def _columns(model: Model, objective: str, sign: float) -> Iterator[str]:
+def _columns(model: NamedProgram, objective: str, sign: float) -> Iterator[str]:
     """Coefficients, those of integer variables between markers."""
     by_columns, cost = model.matrix.tocsc(), sign * model.program.cost
     number = 0
