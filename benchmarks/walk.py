@@ -11,6 +11,7 @@ A fit is run under a profile hook, which sees every call of a function of ours. 
 
     python benchmarks/walk.py               # a table of all fits
     python benchmarks/walk.py kernel -v     # one of them, with the way of y, file by file
+    python benchmarks/walk.py kernel -f     # its functions, and how often each is called
 
 Nothing here is a law: the numbers say where to look.
 """
@@ -42,7 +43,7 @@ class Walk:
     """What a fit has passed through."""
 
     files: Counter[str] = field(default_factory=Counter)
-    functions: set[CodeType] = field(default_factory=set)
+    functions: Counter[CodeType] = field(default_factory=Counter)
     depth: int = 0
     way: list[tuple[str, str, str]] = field(default_factory=list)
     reads: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -78,7 +79,7 @@ def followed(model: BaseEstimator, X: Any, y: Any, parameter: str) -> Walk:
             return
         code = frame.f_code
         walk.files[file] += 1
-        walk.functions.add(code)
+        walk.functions[code] += 1
         walk.depth = max(walk.depth, depth_of(frame))
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         for name in names:
@@ -171,6 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("fits", nargs="*", choices=[*FITS, []], help="all by default")
     parser.add_argument("-v", action="store_true", help="the way of y and the reads as well")
+    parser.add_argument("-f", action="store_true", help="the functions as well, in their order")
     options = parser.parse_args(arguments)
     print(HEAD, "|" + " --- |" * HEAD.count(" |"), sep="\n")
     for name in options.fits or FITS:
@@ -182,6 +184,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{len(stays)} | {len(stays) - len(files)} | {parameter} | {walk.reads.total()} in "
             f"{len({file for (file, _), count in walk.reads.items() if count})} files |"
         )
+        if options.f:
+            for file in walk.files:
+                own = [code for code in walk.functions if file_of(code) == file]
+                print(f"  {file}: {len(own)} functions")
+                print(
+                    *(f"    {code.co_qualname} × {walk.functions[code]}" for code in own), sep="\n"
+                )
         if options.v:
             print(
                 *(f"  {file}: {function}({value})" for file, function, value in walk.way), sep="\n"

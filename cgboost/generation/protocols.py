@@ -158,6 +158,14 @@ class MasterState:
     left: int = 0
     decisions: NodeDecisions = NodeDecisions()
 
+    @classmethod
+    def at_response(
+        cls, response: Vector, entry: EntryRule | None, columns: Sequence[Column] = ()
+    ) -> MasterState:
+        """A state of no master: what a pricer needs to see of one at this pseudo-response."""
+        nothing = np.zeros(len(response))
+        return cls(columns, np.zeros(len(columns)), 0.0, nothing, response, 1.0, nothing, entry)
+
     @property
     def n_held(self) -> int:
         """Number of columns that are still in the master."""

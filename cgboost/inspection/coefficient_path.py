@@ -117,9 +117,7 @@ def plot_path(
 def _panels(ax: Axes | None, *, both: bool) -> tuple[Figure, list[Axes]]:
     """The panel of the coefficients, and that of the scores below it in a new figure."""
     if ax is not None or not both:
-        figure, axis = drawing.panel(ax)
-        if ax is None:
-            figure.set_size_inches(8.0, 4.6)
+        figure, axis = drawing.panel(ax, (8.0, 4.6))
         return figure, [axis]
     require("matplotlib", "a picture")
     from matplotlib.figure import Figure
@@ -227,9 +225,7 @@ def _draw_sizes(path: ThinningPath, ax: Axes | None) -> Figure:
     """Scores against the numbers of members, on a logarithmic scale."""
     if np.isnan(path.scores).all():
         raise ValueError("the path has no scores to draw: give path() an eval_set")
-    figure, axis = drawing.panel(ax)
-    if ax is None:
-        figure.set_size_inches(7.0, 4.0)
+    figure, axis = drawing.panel(ax, (7.0, 4.0))
     sizes = np.array([model.n_members_ for model in path.models])
     axis.plot(sizes, path.scores, "o-", color=drawing.PALETTE[0], label="thinned")
     best = int(np.nanargmax(path.scores))

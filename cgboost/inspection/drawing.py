@@ -87,9 +87,17 @@ def panels(
     return figure, list(figure.subplots(1, count, width_ratios=[3] + [2] * (count - 1)))
 
 
-def panel(ax: Axes | None) -> tuple[Figure, Axes]:
-    """Return the figure and the one panel to draw on: the given one, or that of a new figure."""
+def panel(
+    ax: Axes | None, size: tuple[float, float] | None = None, *, bars: int | None = None
+) -> tuple[Figure, Axes]:
+    """Return the figure and the one panel to draw on: the given one, or that of a new figure.
+
+    A new figure has this size in inches, or room for horizontal bars with a name each.
+    """
     figure, [axis] = panels(None if ax is None else [ax], 1, vertical=True)
+    size = size if bars is None else (8.0, 1.4 + 0.26 * bars)
+    if ax is None and size is not None:
+        figure.set_size_inches(*size)
     return figure, axis
 
 

@@ -121,9 +121,7 @@ def plot_kernel_weights(model: Any, *, top: int = 20, ax: Axes | None = None) ->
     totals = shares.sum(axis=1)
     order = np.argsort(-totals, kind="stable")[: int(np.sum(totals > 0))]
     shown, rest = order[:top], order[top:]
-    figure, axis = drawing.panel(ax)
-    if ax is None:
-        figure.set_size_inches(8.0, 1.4 + 0.26 * (len(shown) + bool(len(rest))))
+    figure, axis = drawing.panel(ax, bars=len(shown) + bool(len(rest)))
     classes = getattr(model, "classes_", None) if shares.shape[1] > 1 else None
     labels_of = [None] * shares.shape[1] if classes is None else [f"class {c}" for c in classes]
     drawing.bars(axis, zip(labels_of, shares[shown].T, strict=True), 0.7)
@@ -167,9 +165,7 @@ def plot_violations(certificate: Certificate, *, top: int = 20, ax: Axes | None 
     drawing.check_top(top)
     nothing = certificate.gap < NOTHING_TO_SEE
     bars = [] if nothing else _bars_of_gap(certificate, top)
-    figure, axis = drawing.panel(ax)
-    if ax is None:
-        figure.set_size_inches(8.0, 1.4 + 0.26 * max(len(bars), 1))
+    figure, axis = drawing.panel(ax, bars=max(len(bars), 1))
     drawing.bars(axis, [(None, 100.0 * np.array([share for _, share in bars]))], 0.8)
     axis.set_yticks(range(len(bars)), [name for name, _ in bars])
     axis.invert_yaxis()

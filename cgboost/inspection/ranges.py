@@ -57,9 +57,7 @@ def plot_ranges(
     table = near.table(kind)
     low, high, value = (np.array(table[name]) for name in ("low", "high", "value"))
     order = np.argsort(low - high, kind="stable")[:top]
-    figure, axis = drawing.panel(ax)
-    if ax is None:
-        figure.set_size_inches(8.0, 1.4 + 0.26 * len(order))
+    figure, axis = drawing.panel(ax, bars=len(order))
     places = np.arange(len(order))
     sure = (low[order] > 0) | (high[order] < 0)
     signed = (kind or near.kind_of_table) == "coef"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from cgboost.arrays import Matrix
 from cgboost.exceptions import KernelError, see
 from cgboost.kernels.expansions import float_dtype
-from cgboost.kernels.kernel import Kernel
+from cgboost.kernels.kernel import Kernel, with_parts
 from cgboost.kernels.sparse_rows import is_sparse
 
 SEE = see("kernel-values")
@@ -112,7 +111,7 @@ def check_function(name: str, kernel: Kernel, X: Matrix) -> None:
     KernelError
         If a value differs when it is asked for again, with fewer rows; if rows are changed.
     """
-    if kernel.is_precomputed or not any(map(_is_users, _with_parts(kernel))):
+    if kernel.is_precomputed or not any(map(_is_users, with_parts(kernel))):
         return
     rows = np.unique(np.linspace(0, X.shape[0] - 1, ROWS_ASKED).astype(np.intp))
     kernel = kernel.released()
@@ -137,12 +136,6 @@ def check_function(name: str, kernel: Kernel, X: Matrix) -> None:
             f"{again[i, j]:.6g} when it was asked for again, of the same x and z among fewer rows. "
             f"It must depend on nothing else: neither on chance nor on the rows next to them{SEE}"
         )
-
-
-def _with_parts(kernel: Kernel) -> Iterator[Kernel]:
-    yield kernel
-    for part in kernel.parts():
-        yield from _with_parts(part)
 
 
 def _is_users(kernel: Kernel) -> bool:

@@ -385,6 +385,13 @@ def _cannot(done: str, one: object, other: object) -> TypeError:
     )
 
 
+def with_parts(kernel: Kernel) -> Iterator[Kernel]:
+    """The kernel itself, and all kernels inside of it."""
+    yield kernel
+    for part in kernel.parts():
+        yield from with_parts(part)
+
+
 def fitted(kernel: Kernel, X: Matrix, sample_weight: Weights = None) -> Kernel:
     """``kernel.fit``, with weights unless there are none or it takes none."""
     if sample_weight is None or "sample_weight" not in signature(kernel.fit).parameters:

@@ -26,6 +26,7 @@ from cgboost.kernels.kernel import (
     Sum,
     fitted,
     rebuilt,
+    with_parts,
 )
 from cgboost.kernels.numeric.distances import RBF, Matern
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
@@ -168,13 +169,8 @@ class KernelLibrary:
 
     def leaves(self) -> Iterator[Kernel]:
         """The basic kernels of the library, including those inside composite kernels."""
-        waiting = list(self.kernels.values())
-        while waiting:
-            kernel = waiting.pop()
-            parts = list(kernel.parts())
-            waiting += parts
-            if not parts:
-                yield kernel
+        for kernel in self.kernels.values():
+            yield from (own for own in with_parts(kernel) if not any(True for _ in own.parts()))
 
     @property
     def takes_objects(self) -> bool:

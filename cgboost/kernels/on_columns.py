@@ -379,7 +379,9 @@ def check_row_numbers(kernels: Mapping[str, Kernel], header: Header) -> None:
         Naming the kernel.
     """
     numbers = row_numbers(kernels, header) - header.gram
-    for name, leaf, places in _all_leaves(kernels, header):
+    everything = tuple(range(len(header.numeric)))
+    found = [(name, *own) for name, k in kernels.items() for own in _leaves(k, everything)]
+    for name, leaf, places in found:
         if numbers & set(places) and not isinstance(leaf, Precomputed) and not leaf.takes_objects:
             raise ValueError(
                 f"kernel {name!r} would take row numbers for features: choose its columns, "
@@ -391,20 +393,12 @@ def row_numbers(kernels: Mapping[str, Kernel], header: Header) -> frozenset[int]
     """Columns that given kernel values are looked up by, or that hold them."""
     numbers = {
         place
-        for _, leaf, places in _all_leaves(kernels, header)
+        for kernel in kernels.values()
+        for leaf, places in _leaves(kernel, tuple(range(len(header.numeric))))
         if isinstance(leaf, Precomputed) and leaf.matrix is not None
         for place in places
     }
     return header.gram.union(numbers)
-
-
-def _all_leaves(
-    kernels: Mapping[str, Kernel], header: Header
-) -> Iterator[tuple[str, Kernel, ColumnPlaces]]:
-    everything = tuple(range(len(header.numeric)))
-    for name, kernel in kernels.items():
-        for leaf, places in _leaves(kernel, everything):
-            yield name, leaf, places
 
 
 def _leaves(kernel: Kernel, places: ColumnPlaces) -> Iterator[tuple[Kernel, ColumnPlaces]]:

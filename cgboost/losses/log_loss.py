@@ -37,7 +37,8 @@ class LogLoss(Loss):
 
     def gradient(self, y: Vector, f: Vector) -> Vector:
         """−2 (y* − p), with y* = (y + 1)/2 and p = 1/(1 + e^{−2f})."""
-        return np.asarray(-2.0 * y * expit(-2.0 * y * f), dtype=np.float64)
+        slope = -2.0 * y
+        return np.asarray(slope * expit(slope * f), dtype=np.float64)
 
     def hessian_diag(self, y: Vector, f: Vector) -> Vector:
         """4 p (1 − p) = 4e/(1 + e)², with e = exp(−2|f|)."""

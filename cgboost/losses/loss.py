@@ -183,14 +183,16 @@ class DifferentiableLoss(ABC):
         def slope(step: float) -> float:
             return float(np.vdot(self.pseudo_response(output + step * direction), direction))
 
-        first, response = slope(0.0), self.pseudo_response(output)
+        response = self.pseudo_response(output)
+        first = float(np.vdot(response, direction))
         rounding = UNIT_ROUNDOFF * float(np.vdot(np.abs(response), np.abs(direction)))
         if abs(first) <= rounding:
             return 0.0
         least = max(UNBENT * abs(first), rounding)
         sign = float(np.sign(first))
         low, high = 0.0, _beyond(slope, sign)
-        step, before = sign * self.newton_step(output, direction), np.inf
+        bend = float(np.vdot(self.curvature(output), direction**2))
+        step, before = abs(first) / bend if bend > 0 else 0.0, np.inf
         for _ in range(LINE_SEARCH_STEPS):
             if not low < step < high:
                 step = 0.5 * (low + high)

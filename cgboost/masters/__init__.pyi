@@ -12,5 +12,4 @@ from .support_vector.formulations import BudgetMaster as BudgetMaster
 from .support_vector.formulations import EntropyMaster as EntropyMaster
 from .support_vector.formulations import OneNormMaster as OneNormMaster
 from .support_vector.formulations import TwoNormMaster as TwoNormMaster
-from .support_vector.formulations import one_norm_master as one_norm_master
 from .support_vector.support_vector_master import SupportVectorMaster as SupportVectorMaster

@@ -216,8 +216,8 @@ class BoxedDual:
     Attributes
     ----------
     block : ndarray of shape (n_rows, n_columns)
-    place : ndarray of shape (n_variables,)
-        Row of ``block`` that each variable belongs to.
+    row : ndarray of int, shape (n_variables,)
+        That of ``block`` which each variable belongs to.
     sign, gain, upper, curvature : ndarray of shape (n_variables,)
         Of variables of a loss, upper = costs; of pivots, what their score may be.
     constant : ndarray of shape (n_columns,)
@@ -235,7 +235,7 @@ class BoxedDual:
     """
 
     block: Vector
-    place: Indices
+    row: Indices
     sign: Vector
     gain: Vector
     upper: Vector
@@ -249,12 +249,6 @@ class BoxedDual:
     refined: bool = False
     in_order: bool = False
 
-    @property
-    def fewer_rows(self) -> bool:
-        """Whether a system of the size of the rows is the smaller one, and all it takes."""
-        soft = np.count_nonzero(self.softness > 0)
-        return bool(soft > len(self.block) and not self.limit.any())
-
     @cached_property
     def products(self) -> Vector:
         """Products of the rows with each other, over columns divided by their softness."""
@@ -266,7 +260,7 @@ class BoxedDual:
         """Sums over the variables of each row, shape (n_rows,)."""
         if self.in_order:
             return values
-        sums = np.bincount(self.place, weights=values, minlength=len(self.block))
+        sums = np.bincount(self.row, weights=values, minlength=len(self.block))
         return sums.astype(np.float64, copy=False)
 
     def weights_by_row(self, weights: Vector) -> Any:
@@ -274,14 +268,18 @@ class BoxedDual:
         return self.by_row(weights)
 
     def equations(self) -> normal_equations.FactoredEquations:
-        """Normal equations of a step: of the size of the columns, or of the rows."""
-        if self.fewer_rows:
+        """Normal equations of a step: of the size of the columns, or of the rows.
+
+        The rows are all it takes where every column is soft.
+        """
+        soft = np.count_nonzero(self.softness > 0)
+        if soft > len(self.block) and not self.limit.any():
             return normal_equations.RowEquations(self.block, self.softness > 0, self.products)
         return normal_equations.NormalEquations(self.block, refined=self.refined)
 
     def by_variable(self, output: Vector) -> Vector:
         """sign·f of each variable, shape (n_variables,)."""
-        return self.sign * (output if self.in_order else output[self.place])
+        return self.sign * (output if self.in_order else output[self.row])
 
     def scores(self, u: Vector) -> Vector:
         """The scores s = Hᵀr + constant."""

@@ -9,13 +9,7 @@ from concurrent import futures
 from typing import Any
 
 from cgboost.exceptions import ExecutorError, WorkerWarning, warn_caller
-from cgboost.parallel.executors import (
-    Ask,
-    Asking,
-    Build,
-    Combine,
-    at_least_one,
-)
+from cgboost.parallel.executors import Ask, Asking, Build, Combine, at_least_one
 from cgboost.parallel.pickling import sending
 
 logger = logging.getLogger(__name__)

@@ -18,12 +18,12 @@ UNPICKLABLE = (pickle.PicklingError, TypeError, AttributeError)
 
 
 @contextmanager
-def sending(executor: Any, what: str = NEEDS) -> Iterator[None]:
+def sending(executor: Any) -> Iterator[None]:
     """Raise an ExecutorError for what cannot be pickled; inside nothing but sending happens."""
     try:
         yield
     except UNPICKLABLE as error:
-        raise _unsendable(executor, what, error) from error
+        raise _unsendable(executor, NEEDS, error) from error
 
 
 def pickled(what: Any, executor: Any, described: str = NEEDS) -> bytes:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cgboost.arrays import Vector
 from cgboost.exceptions import CheckError
-from cgboost.generation.protocols import EntryRule, MasterState, Priced, Pricer
+from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.penalties import L1, Penalty
 
 SAME_SCORE = 1e-9
@@ -64,24 +66,11 @@ def check_pricer(
     for number in range(N_RESPONSES):
         size = (0.1, 1.5, 3.0, 10.0, 0.5)[number]
         response = size * rng.normal(size=len(every)) / np.sqrt(largest)
-        check = _Check(pricer, every, _state(response, entry), two_sided)
+        state = replace(MasterState.at_response(response, entry), slack=np.ones(len(response)))
+        check = _Check(pricer, every, state, two_sided)
         for limit in (1, 3, every.shape[1]):
             check.run(limit, known)
         check.certificate()
-
-
-def _state(response: Vector, entry: EntryRule) -> MasterState:
-    zeros = np.zeros(len(response))
-    return MasterState(
-        columns=(),
-        coef=np.zeros(0),
-        intercept=0.0,
-        output=zeros,
-        pseudo_response=response,
-        objective=1.0,
-        slack=np.ones(len(response)),
-        entry=entry,
-    )
 
 
 class _Check:

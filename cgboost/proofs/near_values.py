@@ -92,16 +92,8 @@ class Value(ABC):
         two_sided : bool
         """
         threshold = multiplier / (1.0 + FEASIBILITY)  # what is above t itself counts
-        state = MasterState(
-            columns=held,
-            coef=np.zeros(len(held)),
-            intercept=0.0,
-            output=np.zeros(len(response)),
-            pseudo_response=self._response(sign, response),
-            objective=1.0,
-            slack=np.zeros(len(response)),
-            entry=OneNormEntry(two_sided, threshold),
-        )
+        entry = OneNormEntry(two_sided, threshold)
+        state = MasterState.at_response(self._response(sign, response), entry, held)
         with np.errstate(over="ignore"):
             priced: Priced = self._pricer(sign, multiplier).price(state, MOST_NEW_COLUMNS)
         if not priced.exact:

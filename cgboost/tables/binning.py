@@ -149,9 +149,11 @@ FeatureGroups = Intervals | Categories
 
 
 def intervals_of(values: Matrix, counts: Vector, most: int, *, same: float = 0.0) -> Intervals:
-    """About ``most`` intervals with as many rows each.
+    """About ``most`` intervals with as many rows each, but for values that have more.
 
-    They do not depend on the order of the rows. Edges lie between different values, half way.
+    A value counts as one interval at most (:func:`size_of_intervals`): of incomes that are mostly 0
+    the others have the intervals that 0 would take. They do not depend on the order of the rows.
+    Edges lie between different values, half way.
 
     Parameters
     ----------
@@ -174,15 +176,28 @@ def intervals_of(values: Matrix, counts: Vector, most: int, *, same: float = 0.0
     firsts = np.flatnonzero(starts)
     distinct = values[firsts]
     last = values[firsts[1:] - 1]
-    sums = np.cumsum(np.add.reduceat(counts, firsts))
     if len(distinct) <= most:
         chosen = np.arange(len(distinct) - 1)
     else:
-        wanted = sums[-1] * np.arange(1, most) / most
+        rows = np.add.reduceat(counts, firsts)
+        size = size_of_intervals(rows, most)
+        sums = np.cumsum(np.minimum(rows, size))
+        wanted = size * np.arange(1, most)
         chosen = np.unique(np.minimum(np.searchsorted(sums, wanted * (1.0 - SAME)), len(sums) - 2))
     below, above = last[chosen], distinct[chosen + 1]
     middle = 0.5 * below + 0.5 * above
     return Intervals(np.where(middle > below, middle, above), low, high)
+
+
+def size_of_intervals(counts: Vector, most: int) -> float:
+    """Rows s of each of ``most`` intervals, of which a value has s at most: Σ min(c, s) = most·s.
+
+    Where the k most frequent values have more than s, the others make s = rest_k/(most − k). That
+    falls as long as the next value has more, and rises from there on: s is the least of them.
+    """
+    frequent = np.sort(counts)[::-1]
+    rest = np.cumsum(frequent[::-1])[::-1][:most]
+    return float((rest / (most - np.arange(len(rest)))).min())
 
 
 @dataclass(frozen=True)

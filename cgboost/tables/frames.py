@@ -156,10 +156,7 @@ def objects_of(column: FrameColumn) -> NDArray[Any]:
 
 def filled(values: Sequence[Any]) -> NDArray[Any]:
     """An array of objects, whatever these are."""
-    objects = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        objects[place] = value
-    return objects
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def some_rows(X: Any, rows: Any) -> Any:

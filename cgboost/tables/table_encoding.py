@@ -318,8 +318,11 @@ def _distinct(column: TableColumn) -> set[Any]:
 
 def _codes(column: TableColumn, known: dict[Any, int]) -> Vector:
     values = column.categories
-    found = (known.get(value, np.nan) if _hashable(value) else np.nan for value in values)
-    codes = np.fromiter(found, dtype=np.float64, count=len(values))
+    try:
+        found = [known.get(value, np.nan) for value in values]
+    except TypeError:  # of a list, say, which is no category
+        found = [known.get(value, np.nan) if _hashable(value) else np.nan for value in values]
+    codes = np.array(found, dtype=np.float64)
     if known and np.isnan(codes).all() and not column.is_empty:
         types = set(map(type, known))
         if not kinds_of_types(types) & kinds_of_types(column.types):

@@ -45,7 +45,7 @@ class AutoBackend:
         """Whether there is anything to choose from."""
         return find_spec("highspy") is not None
 
-    def open(self, program: Program, **options: Any) -> AutoSession:
+    def open(self, program: Program, /, **options: Any) -> AutoSession:
         """Start a session; the options are those every backend has."""
         unknown = sorted(set(options) - OPTIONS)
         if unknown:

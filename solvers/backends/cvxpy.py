@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -30,6 +31,7 @@ from ..sessions.engine import Answer, Request
 from ..sessions.rebuilding import RebuildingBackend
 from ..tolerances import CERTIFICATE
 from .highs import leave_no_scheduler
+from .scipy import unknown_options_as_errors
 
 logger = logging.getLogger(__name__)
 
@@ -136,7 +138,8 @@ def solve_with_cvxpy(solver: str, program: Program, request: Request) -> Answer:
     problem = cvxpy.Problem(cvxpy.Minimize(objective(cvxpy, x, program.cost, quadratic)), used)
     with warnings.catch_warnings():  # "may be inaccurate": the session checks that itself
         warnings.simplefilter("ignore", UserWarning)
-        problem.solve(solver=solver, **_options(solver, request))
+        with unknown_options_as_errors(PREFIX + solver):
+            problem.solve(solver=solver, **_options(solver, request))
     if solver == "HIGHS":
         leave_no_scheduler()
     stats = problem.solver_stats
@@ -192,11 +195,19 @@ def _options(solver: str, request: Request) -> dict[str, Any]:
     elif seconds is not None and np.isfinite(seconds):  # SCS refuses infinity
         options[_TIME_LIMITS[solver]] = seconds
     _check_passed_on(solver, request.options)
-    return options | dict(request.options)
+    return options | deepcopy(
+        dict(request.options)
+    )  # CVXPY takes "method" out of SciPy's, for good
 
 
 def _check_passed_on(solver: str, options: Mapping[str, Any]) -> None:
-    """Raise OptionError for options that CVXPY would pass over in silence."""
+    """Raise OptionError for options that CVXPY would pass over in silence, or take for its own."""
+    if "solver" in options:
+        raise OptionError(
+            f"{PREFIX}{solver} already names the solver; solver = {options['solver']!r} is no "
+            "option",
+            backend=PREFIX + solver,
+        )
     if solver == "DAQP":
         import daqp
 

@@ -352,7 +352,7 @@ class HighsBackend:
         """Whether highspy can be imported."""
         return find_spec(self.package) is not None
 
-    def open(self, program: Program, **options: Any) -> HighsSession:
+    def open(self, program: Program, /, **options: Any) -> HighsSession:
         """Start a live model."""
         return HighsSession(self, program, options)
 

@@ -80,6 +80,8 @@ def solve_here(program: Program, request: Request) -> Answer:
     import piqp
 
     is_dense = program.n_columns <= DENSE_VARIABLES or fill(program) > DENSE_FILL
+    if "kkt_solver" in request.options:  # each class of PIQP takes its own alone
+        is_dense = request.options["kkt_solver"] == piqp.dense_cholesky
     solver = piqp.DenseSolver() if is_dense else piqp.SparseSolver()
     _configure(solver.settings, request)
     is_equation = program.row_lower == program.row_upper

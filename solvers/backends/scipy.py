@@ -35,12 +35,12 @@ _STATUS = {
 
 def solve_with_scipy(program: Program, request: Request) -> Answer:
     """Call `linprog` or `milp`."""
-    with _unknown_options_as_errors():
+    with unknown_options_as_errors("scipy"):
         return _milp(program, request) if program.is_mip else _linprog(program, request)
 
 
 @contextmanager
-def _unknown_options_as_errors() -> Iterator[None]:
+def unknown_options_as_errors(backend: str) -> Iterator[None]:
     """SciPy warns of an option that it does not take, and goes on without it."""
     from scipy.optimize import OptimizeWarning
 
@@ -49,7 +49,7 @@ def _unknown_options_as_errors() -> Iterator[None]:
         try:
             yield
         except OptimizeWarning as error:
-            raise OptionError(f"scipy rejects an option: {error}", backend="scipy") from error
+            raise OptionError(f"{backend} rejects an option: {error}", backend=backend) from error
 
 
 def _linprog(program: Program, request: Request) -> Answer:

@@ -312,7 +312,7 @@ def _require_symmetric(matrix: Any) -> None:
         row, column = np.unravel_index(difference.argmax(), matrix.shape)
         raise ProgramError(
             f"quadratic is not symmetric: [{row}, {column}] = {matrix[row, column]} but "
-            f"[{column}, {row}] = {matrix[column, row]}"
+            f"[{column}, {row}] = {matrix[column, row]}; solvers read halves differently, give both"
         )
 
 

@@ -45,7 +45,7 @@ class Backend(Protocol):
     def is_installed(self) -> bool:
         """Whether the package it drives can be imported (found out without importing it)."""
 
-    def open(self, program: Program, **options: Any) -> Session:
+    def open(self, program: Program, /, **options: Any) -> Session:
         """Start a session; raises `SolverError` if the backend cannot take the program."""
 
 

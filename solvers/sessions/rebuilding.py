@@ -190,7 +190,7 @@ class RebuildingBackend:
         """Whether the package can be imported."""
         return find_spec(self.package) is not None
 
-    def open(self, program: Program, **options: Any) -> RebuildingSession:
+    def open(self, program: Program, /, **options: Any) -> RebuildingSession:
         """Start a session."""
         if not self.is_installed:
             raise MissingBackendError(
@@ -206,6 +206,7 @@ class RebuildingSession(CheckedSession):
         self,
         backend: RebuildingBackend,
         program: Program,
+        /,
         *,
         max_iterations: int | None = None,
         eliminate: bool | None = None,

@@ -558,7 +558,7 @@ AT_ODDS: list[tuple[Any, ...]] = [
     (CGBoostClassifier({"rbf": RBF(0.03)}, penalty="rkhs", coef="nonneg"), "norm of functions"),
     (CGBoostClassifier({"rbf": RBF(0.03)}, penalty=RKHS({"linear": 1.0})), "name kernel 'linear'"),
     (CGBoostClassifier({"tanh": sigmoid}, penalty="rkhs"), "'tanh' is not positive semi-definite"),
-    (CGBoostClassifier(penalty="l1", centers="free"), "does not go with penalty='l1'"),
+    (CGBoostClassifier(penalty="l1", centers="free"), "goes with penalty='rkhs' alone"),
     *[
         (CGBoostClassifier(library, penalty="rkhs", centers="free"), {"X": rows}, words)
         for library, rows, words in (

@@ -1,15 +1,19 @@
 """Laws of every estimator about its rows, weights and targets, and about being fitted again."""
 
 import pickle
+from functools import cache
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.inspection import PartialDependenceDisplay, permutation_importance
+from sklearn.utils import get_tags
 
 from tests.cases import law
 from tests.estimators.cases import (
@@ -155,7 +159,7 @@ def test_another_fit_replaces_everything(case: EstimatorCase) -> None:
     np.testing.assert_array_equal(outputs(model, X), outputs(fresh, X))
 
 
-@law(CASES, lambda case: case.has("class_weight"))
+@law(CASES, lambda case: is_classifier(case.make()))
 def test_class_weights_are_sample_weights(case: EstimatorCase) -> None:
     """A dict is the weights row by row, times others; "balanced" counts rows by their weights."""
     X, y = (three_classes if case.data is three_classes else two_classes)(60)
@@ -252,12 +256,66 @@ def test_shap_takes_linear_models_alone_for_linear(case: EstimatorCase) -> None:
     )
 
 
+@law(ONE_EACH)
+def test_permutation_importances_find_what_matters(case: EstimatorCase) -> None:
+    """Of six features the two that y depends on; without a score scikit-learn asks for one."""
+    model, X, y = fitted_to_two_features(case)
+    if not hasattr(model, "score"):
+        with pytest.raises(TypeError, match="should have a 'score' method"):
+            permutation_importance(model, X, y)
+        return
+    found = permutation_importance(model, X, y, n_repeats=2, random_state=0).importances_mean
+    assert sorted(np.argsort(found)[-2:]) == [2, 5]
+
+
+@law(ONE_EACH)
+def test_partial_dependence_is_the_mean_output(case: EstimatorCase) -> None:
+    """scikit-learn's display draws the mean over the rows with a feature set to a value."""
+    model, X, _ = fitted_to_two_features(case)
+    if not (is_classifier(model) or is_regressor(model)) or model.predict(X).ndim > 1:
+        with pytest.raises(ValueError, match="regressor or classifier|target must be specified"):
+            PartialDependenceDisplay.from_estimator(model, X, [5])
+        return
+    display = PartialDependenceDisplay.from_estimator(model, X, [5], grid_resolution=4)
+    [drawn], Z, wanted = display.pd_results, X.copy(), []
+    for Z[:, 5] in drawn["grid_values"][0]:
+        chances = hasattr(model, "predict_proba")
+        wanted.append(np.mean(model.predict_proba(Z)[:, 1] if chances else outputs(model, Z)))
+    np.testing.assert_allclose(drawn["average"], [wanted], rtol=1e-12)
+    plt.close(display.figure_)
+
+
+@pytest.mark.slow  # shap compiles first
+@law(ONE_EACH)
+def test_shap_explains_the_predictions_of_every_model(case: EstimatorCase) -> None:
+    """What it makes of ``predict`` and some rows adds up to the predictions."""
+    shap = pytest.importorskip("shap")
+    model, X, _ = fitted_to_two_features(case)
+    explain = shap.Explainer(model.predict, X[:4], algorithm="permutation")
+    found = explain(X[:2], silent=True)
+    sums = found.base_values + found.values.sum(axis=1)
+    np.testing.assert_allclose(sums, np.asarray(model.predict(X[:2]), float), atol=1e-9)
+
+
+@law(ONE_EACH, lambda case: not get_tags(case.make()).input_tags.sparse)
+def test_sparse_rows_are_right_or_somebody_is_named_who_takes_them(case: EstimatorCase) -> None:
+    """A model that does not take sparse matrices says so, and which do."""
+    X, y = case.data(40)
+    with pytest.raises(TypeError, match=r"dense numpy array: \w+ has no use .* kernel models"):
+        case.make().fit(sparse.csr_array(X), y)
+
+
 def fitted_to_two_features(case: EstimatorCase) -> tuple[Any, np.ndarray, np.ndarray]:
     """A class with its defaults, fitted to rows of six features: the last and the third matter."""
+    return _fitted_to_two_features(case.kind())
+
+
+@cache
+def _fitted_to_two_features(kind: type) -> tuple[Any, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 6))
     y = 2 * X[:, 5] - 2 * X[:, 2] + 0.1 * rng.normal(size=90)
-    model = case.kind()()
+    model = kind()
     small = {"max_columns": 60, "n_estimators": 6, "n_alphas": 3, "n_Cs": 3, "cv": 2}
     model.set_params(**{k: v for k, v in small.items() if k in model.get_params()})
     if type(model).__name__ == "QuantileRegressor":

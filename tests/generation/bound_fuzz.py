@@ -4,7 +4,7 @@ Every round of a run gives coefficients and a lower bound. What the coefficients
 here from the definition of the problem, in extended precision, by formulas of this file alone; the
 least of these costs is an upper value of the optimum, and no bound of any round may exceed it. Rows
 repeat, columns repeat and vanish, weights are 0, and columns, targets and prices have sizes from
-1e-4 to 1e4. ``python -m tests.generation.bound_fuzz`` is the whole study.
+1e-4 to 1e4. ``python -m tests.generation.bound_fuzz [--rounds 100000]`` is the whole study.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ from cgboost.pricing.learners.box_pricer import BoxPricer
 from cgboost.pricing.learners.joint_pricer import OutputRowPairs
 from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 from cgboost.pricing.univariate.feature_pricer import FeaturePool
+from cgboost.studies.scripts import options
 from tests.masters.convex.convex_models import MODELS
 from tests.masters.convex.convex_models import losses as convex_losses
 from tests.masters.rkhs.problems import KERNELS, Problem
@@ -506,5 +507,5 @@ def fuzz(rounds: int, seed: int = 0) -> Tally:
 
 if __name__ == "__main__":
     logging.disable(logging.WARNING)  # every crossing of a bound is counted here
-    found = fuzz(100_000)
+    found = fuzz(options(__doc__, rounds=100_000).rounds)
     sys.stdout.write(f"{found}\n")

@@ -70,6 +70,25 @@ def test_the_least_is_found_from_far_away(loss: Loss, size: float) -> None:
     assert factor * here.value == pytest.approx(wanted, rel=1e-7)
 
 
+@pytest.mark.parametrize("loss", [SquaredError(), Huber(1.0)])
+@pytest.mark.parametrize("far", [0.0, 1e6, 1e9, 1e12])
+def test_far_targets_take_no_more_points(loss: Loss, far: float) -> None:
+    """Where the rounding of outputs is all that is left of a gradient, there is nothing to do.
+
+    Targets of 1e12 have four digits after the point, and so has the least.
+    """
+    asked, columns = [], H @ np.diag([1.0, 1.0, 0.1, 3.0])
+    surface = surface_of(loss.on(SCORES + far, WEIGHTS), columns)
+    found, here = descended(
+        lambda at: asked.append(1) or surface(at), np.array([far, 0.0, 0.0, 0.0]), newton
+    )
+    near = surface_of(loss.on(SCORES, WEIGHTS), columns)
+    best, least = descended(near, np.zeros(4), newton)
+    assert len(asked) <= 80
+    assert here.value == pytest.approx(least.value, rel=1e-9 + 1e-15 * far)
+    np.testing.assert_allclose(found[1:], best[1:], atol=1e-9 + 1e-15 * far)
+
+
 def test_separable_labels_and_dependent_columns() -> None:
     """F grows until the loss is as small as was asked; a singular Hessian is no obstacle."""
     loss = LogLoss().on(np.where(H[:, 1] > 0, 1.0, -1.0), WEIGHTS)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cgboost.generation.columns import Column
 from cgboost.losses import Huber, Quantile, epsilon_insensitive, hinge, nu_hinge
-from cgboost.masters.constrained.constrained_master import with_constraint_rows
+from cgboost.losses.dual.limited import Limits, with_penalised_limits
 from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
 from cgboost.optimizers.reductions.cost_units import CostUnits
@@ -124,7 +124,8 @@ def of_few_values(rng: np.random.Generator, sizes: Sizes) -> Reduced:
     """Rows of a hinge loss that no column distinguishes, with two limits behind them."""
     labels = rng.choice([-1.0, 1.0], N_ROWS)
     _, price = draw(rng, sizes)
-    loss = with_constraint_rows(hinge(labels, price), np.array([0.1, 0.1]), 30.0 * sizes.price)
+    limits = Limits(np.array([0.1, 0.1]), np.zeros(2, dtype=bool))
+    loss = with_penalised_limits(hinge(labels, price), limits, 30.0 * sizes.price)
     part = rng.random(N_ROWS) / N_ROWS
     values = [sizes.column * rng.choice([-1.0, 1.0], N_ROWS) for _ in range(2)]
     columns = [

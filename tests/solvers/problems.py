@@ -102,11 +102,12 @@ LINEAR = cases(
     ("no columns", Program([], np.zeros((2, 0)), -1, 1, constant=3.0), 3.0, False),
 )
 
-TRIANGLE = sp.csc_array([[2.0, 1.0], [1.0, 2.0]])
+FULL_P = np.array([[4.0, 1.0], [1.0, 2.0]])
+STORED = sp.csc_array([[2.0, 1.0], [1.0, 2.0]])
 QUADRATIC = cases(
     ("diagonal", Program([-2, -6], [[1, 1]], -INF, 3, quadratic=[2, 2]), -9.5, True),
-    ("full matrix", Program([-8, -3], [[1, 1]], -INF, 1, 0, INF, [[4, 1], [1, 2]]), -6.0, False),
-    ("lower triangle", Program([-1, -1], lower=-INF, quadratic=TRIANGLE), -1 / 3, False),
+    ("full matrix", Program([-8, -3], [[1, 1]], -INF, 1, 0, INF, FULL_P), -6.0, False),
+    ("both triangles", Program([-1, -1], lower=-INF, quadratic=STORED), -1 / 3, False),
     ("singular", Program([1, 1], [[1, 1]], 2, INF, 0, INF, [[1, 1], [1, 1]]), 4.0, True),
     ("equations", Program([0, 0], [[1, 1]], 1, 1, -INF, INF, [2, 1]), 1 / 3, True),
     ("one of two", Program([-1, 1], [[1, 1]], 1, INF, 0, INF, [1, 0]), -0.5, False),
@@ -148,5 +149,7 @@ UNSOLVABLE_QUADRATIC = unsolvable(
 UNSOLVABLE_INTEGER = unsolvable(
     ("nothing in between", Program([1, 1], [[2, 2]], 1, 1, 0, 5, None, True), NO_POINT),
     ("row against bounds", Program([1, 1], [[1, 1]], 3, INF, 0, 1, None, True), NO_POINT),
+    ("no whole number within bounds", Program([1.0], None, 0, 0, 0.2, 0.8, None, True), NO_POINT),
+    ("fixed at a half", Program([1.0, 1.0], [[1, 1]], 1, 2, 0.5, [0.5, 1], None, True), NO_POINT),
     ("ray", Program([-1, -1], [[1, -1]], -INF, 1, 0, INF, None, True), NO_BOUND),
 )

@@ -82,6 +82,13 @@ def test_an_unknown_option_is_never_passed_over(solver):
     check_options(solver, {"max_iterations": 5000} if limited else {})
 
 
+@pytest.mark.parametrize("wrong", [{"methd": "highs"}, {"method": "highs", "nonsense": 3}])
+def test_an_option_within_the_options_of_scipy(wrong):
+    """CVXPY passes them on in a dictionary, of which SciPy only warns: here it is an error."""
+    with pytest.raises(OptionError, match="methd|nonsense"):
+        solve(PROGRAM, "cvxpy:SCIPY", options={"scipy_options": wrong})
+
+
 def test_options_of_one_solve():
     """They go to the backend; one that it refuses is an error, a limit is not."""
     options = {"solver": "ipm"}  # called as an argument of ours is

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from cgboost.tables.binning import MANY, SAME, Categories, Intervals, intervals_of
+from cgboost.tables.binning import (
+    MANY,
+    SAME,
+    Categories,
+    Intervals,
+    intervals_of,
+    size_of_intervals,
+)
 
 
 def test_intervals_have_as_many_rows_each() -> None:
@@ -29,6 +36,24 @@ def test_few_values_have_an_interval_each() -> None:
     groups = intervals_of(values, np.ones(53), 8)
     np.testing.assert_array_equal(groups.edges, [1.5, 2.5])
     np.testing.assert_array_equal(groups.codes(np.array([3.0, 1.0, 2.0, np.nan])), [2, 0, 1, 3])
+
+
+def test_values_of_many_rows_leave_the_intervals_to_the_others() -> None:
+    """Where 0 has nine rows in ten, all others have as many intervals as if it had one's rows."""
+    others = np.arange(1.0, 101.0)
+    groups = intervals_of(np.append(np.zeros(900), others), np.ones(1000), 11)
+    np.testing.assert_array_equal(np.bincount(groups.codes(others)), [0, *[10] * 10])
+    assert groups.edges[0] == 0.5
+
+
+def test_the_size_of_intervals_solves_its_equation() -> None:
+    """Σ min(c, s) = most·s, for counts of any spread; of equal counts it is their mean share."""
+    rng = np.random.default_rng(0)
+    for most in (1, 2, 7, 64):
+        counts = rng.pareto(0.7, size=200) + 1.0
+        size = size_of_intervals(counts, most)
+        assert np.minimum(counts, size).sum() == pytest.approx(most * size, rel=1e-12)
+    assert size_of_intervals(np.full(12, 3.0), 4) == 9.0
 
 
 @pytest.mark.parametrize("values", [[], [np.nan, np.nan], [5.0], [5.0, 5.0]], ids=str)

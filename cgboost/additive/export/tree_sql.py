@@ -21,13 +21,7 @@ from cgboost.additive.export.expressions import (
     linear,
     named,
 )
-from cgboost.additive.export.sql import (
-    check_one_type,
-    feature_names,
-    predicted,
-    query,
-    unused,
-)
+from cgboost.additive.export.sql import check_one_type, feature_names, predicted, query, unused
 from cgboost.additive.trees.model_tree import ModelTree, Regressors
 from cgboost.tables.binning import Intervals
 from cgboost.tables.table_encoding import Schema

@@ -26,13 +26,7 @@ from cgboost.losses.dual.piecewise import PiecewiseLinearLoss, spread_of
 from cgboost.losses.loss import Loss, WeightedLoss
 from cgboost.losses.second_order_model import Quadratic
 from cgboost.parallel.threads import Mapped, Threads
-from cgboost.tables.binning import (
-    SAME,
-    FeatureGroups,
-    Prepared,
-    intervals_of,
-    prepared,
-)
+from cgboost.tables.binning import SAME, FeatureGroups, Prepared, intervals_of, prepared
 from cgboost.tables.row_blocks import RowBlock, SourceRows, TableRows
 from cgboost.tables.table_encoding import LARGEST_NUMBER, Schema
 

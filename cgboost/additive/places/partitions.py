@@ -49,13 +49,7 @@ from cgboost.losses.loss import Loss
 from cgboost.losses.second_order_model import Quadratic
 from cgboost.parallel.cluster import is_lazy
 from cgboost.parallel.executors import KeepingExecutor
-from cgboost.tables.binning import (
-    SAME,
-    FeatureGroups,
-    check_weights,
-    groups_of,
-    intervals_of,
-)
+from cgboost.tables.binning import SAME, FeatureGroups, check_weights, groups_of, intervals_of
 from cgboost.tables.holdout_choice import chosen, training_only
 from cgboost.tables.row_blocks import RowsElsewhere
 from cgboost.tables.table_encoding import Schema

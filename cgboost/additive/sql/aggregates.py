@@ -24,11 +24,7 @@ from cgboost.additive.sql.binning import (
     intervals_of_column,
     regressor_column,
 )
-from cgboost.additive.sql.expressions import (
-    code_expression,
-    distance_expression,
-    term_expression,
-)
+from cgboost.additive.sql.expressions import code_expression, distance_expression, term_expression
 from cgboost.additive.sql.losses import expressions_of
 from cgboost.additive.sql.table import TARGET, WEIGHT
 from cgboost.additive.sql.term_products import Pair, Part, TermProducts

@@ -13,14 +13,7 @@ from cgboost.additive.export.expressions import SQL, Operand, added, case, linea
 from cgboost.additive.sql.engines import DatabaseEngine
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.tables.binning import SAME, Intervals
-from cgboost.tables.holdout_choice import (
-    COPIES,
-    LOW_BITS,
-    NO_NUMBER,
-    PRIMES,
-    ROUNDS,
-    coefficients,
-)
+from cgboost.tables.holdout_choice import COPIES, LOW_BITS, NO_NUMBER, PRIMES, ROUNDS, coefficients
 
 LOW = 2**LOW_BITS - 1
 
@@ -120,13 +113,12 @@ def edges_query(
     Columns: the largest value below an edge, the least above it, and 0; in one row the least and
     the largest value of all, and 1.
 
-    An edge is where the sum of weights passes one of the levels Σw·k/most, k = 1, …, most − 1:
-    where ⌊most·s/Σw⌋ changes.
+    An edge is where the sum of weights passes one of the levels k·size, k = 1, …, most − 1: where
+    ⌊s/size⌋ changes. A value counts at most as much as an interval has, the least of
+    rest_k/(most − k) where rest_k is what all but the k most frequent values have.
     """
     sql = engine.sql
-    level = engine.floor.format(
-        f"s * {sql.number(float(most))} / (total * {sql.number(1.0 - SAME)})"
-    )
+    level = engine.floor.format(f"s / (size * {sql.number(1.0 - SAME)})")
     passed = f"CASE WHEN {level} < {most - 1} THEN {level} ELSE {most - 1} END"
     values = (
         f"SELECT {column} AS v, SUM({weight}) AS c FROM {table} "
@@ -144,10 +136,21 @@ def edges_query(
         "SELECT MIN(v) AS first, MAX(v) AS last, SUM(c) AS c, MIN(low) AS low, MAX(high) AS high "
         f"FROM ({starts}) AS d GROUP BY g"
     )
+    rests = (
+        "SELECT first, last, c, low, high, ROW_NUMBER() OVER (ORDER BY c DESC, first) - 1 AS k, "
+        "SUM(c) OVER (ORDER BY c DESC, first ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) "
+        f"AS rest FROM ({groups}) AS e"
+    )
+    sizes = (
+        "SELECT first, last, c, low, high, "
+        f"MIN(CASE WHEN k < {most} THEN rest / ({most} - k) END) OVER () AS size "
+        f"FROM ({rests}) AS q"
+    )
     sums = (
-        "SELECT first, last, low, high, LEAD(first) OVER (ORDER BY first) AS above, "
-        "SUM(c) OVER (ORDER BY first ROWS UNBOUNDED PRECEDING) AS s, SUM(c) OVER () AS total, "
-        f"COUNT(*) OVER () AS n, ROW_NUMBER() OVER (ORDER BY first) AS i FROM ({groups}) AS e"
+        "SELECT first, last, low, high, size, LEAD(first) OVER (ORDER BY first) AS above, "
+        "SUM(CASE WHEN c < size THEN c ELSE size END) OVER (ORDER BY first ROWS UNBOUNDED "
+        "PRECEDING) AS s, COUNT(*) OVER () AS n, ROW_NUMBER() OVER (ORDER BY first) AS i "
+        f"FROM ({sizes}) AS r"
     )
     levels = f"SELECT first, last, low, high, above, n, i, {passed} AS p FROM ({sums}) AS f"
     before = (

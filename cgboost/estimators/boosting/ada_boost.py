@@ -66,13 +66,13 @@ class AdaBoostClassifier(Classification, BaseLearnerBoost):
     max_bins : int, default=255
         For stumps: features with more distinct values are divided into this many bins; for other
         features all thresholds are used.
-    early_stopping, validation_fraction, n_iter_no_change, scoring, callbacks, verbose, \
-time_limit, random_state
+    early_stopping, validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, \
+verbose, time_limit, random_state
         As in :class:`AnyBoostClassifier`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_, class_weight_ : ndarray of shape (n_classes,)
     estimator_weights_ : ndarray of shape (n_iter_,)
         α of every round.
     estimator_errors_ : ndarray of shape (n_iter_,)

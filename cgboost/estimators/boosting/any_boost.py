@@ -220,14 +220,14 @@ default="log_loss"
         Maximum number of rounds; the run ends earlier if the learner cannot lower the loss.
     early_stopping : bool, default=False
         As in :class:`CGBoostClassifier`.
-    validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit
+    validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
         Determines the rows that early stopping holds out, and the seeds of the learners.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_, class_weight_ : ndarray of shape (n_classes,)
     estimators_ : list of estimator
         The fitted learners, in the order of ``columns_``.
     columns_ : dict of str to ndarray

@@ -71,7 +71,7 @@ class HighDimensionalCriterion(RoundCriterion):
             "hdhq": constant * math.log(math.log(n_rows)),
         }[kind]
         self.n_rows, self.n_fixed = n_rows, n_fixed
-        self.price = factor * math.log(n_features)
+        self.per_feature = factor * math.log(n_features)
         self._seen: set[int] = set()
 
     def value(self, turn: Round) -> float:
@@ -87,7 +87,7 @@ class HighDimensionalCriterion(RoundCriterion):
         """
         if size + self.n_fixed >= self.n_rows:
             return np.full(np.shape(squares), math.inf)
-        return self.n_rows * np.log(np.maximum(squares, SMALLEST)) + size * self.price
+        return self.n_rows * np.log(np.maximum(squares, SMALLEST)) + size * self.per_feature
 
 
 class BoostingOperator:

@@ -185,7 +185,7 @@ class GradientBoostingClassifier(ProbabilisticClassification, BaseGradientBoosti
     early_stopping : bool, default=False
         Stop when the log-loss of held-out rows (a part of the training rows, or ``eval_set``) has
         not improved for ``n_iter_no_change`` rounds.
-    validation_fraction, n_iter_no_change, scoring, callbacks, verbose, time_limit
+    validation_fraction, n_iter_no_change, class_weight, scoring, callbacks, verbose, time_limit
         As in :class:`CGBoostClassifier`.
     random_state : int, RandomState or None
         Determines the rows that early stopping holds out, the rows of subsamples, and the features
@@ -193,7 +193,7 @@ class GradientBoostingClassifier(ProbabilisticClassification, BaseGradientBoosti
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_, class_weight_ : ndarray of shape (n_classes,)
     estimators_ : list of DecisionTreeRegressor
         In the order of ``columns_``, with the final values of the leaves; a joint tree stands there
         once for each class.

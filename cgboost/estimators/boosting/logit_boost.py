@@ -21,7 +21,7 @@ from cgboost.estimators.common.parameters import check_choice, check_learning_ra
 from cgboost.estimators.common.plan import Plan, Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification
 from cgboost.estimators.common.stagewise import BaseStagewise
-from cgboost.estimators.common.targets import ClassWeight, centred_outputs
+from cgboost.estimators.common.targets import centred_outputs
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import MasterState, Pricer
 from cgboost.losses.log_loss import LogLoss
@@ -109,7 +109,6 @@ class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
     estimator: Any = LINEAR
     n_estimators: int = field(default=100, kw_only=True)
     learning_rate: float = field(default=1.0, kw_only=True)
-    class_weight: ClassWeight = field(default=None, kw_only=True)
     multi_class: Literal["joint", "ovr"] = field(default="joint", kw_only=True)
 
     @property

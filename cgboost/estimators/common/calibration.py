@@ -39,12 +39,6 @@ CUT_SHORT = frozenset({StopReason.TIME, StopReason.MASTER_FAILED, StopReason.PRI
 """Reasons for which outputs out of fold may be unlike those of the model."""
 
 
-def check_probability(name: str, value: Any) -> None:
-    """``value`` must be True, False or a way to calibrate."""
-    if not isinstance(value, (bool, np.bool_)) and value not in METHODS:
-        raise ValueError(f"{name} must be True, False, 'sigmoid' or 'isotonic', got {value!r}")
-
-
 class OnlyWithProbabilities:
     """A method of estimators whose outputs have probabilities; otherwise a message says how.
 
@@ -126,7 +120,11 @@ class CalibratedClassification(Classification, BaseBoost):
         return shares
 
     def _check_parameters(self) -> None:
-        check_probability("probability", self.probability)
+        if not isinstance(self.probability, (bool, np.bool_)) and self.probability not in METHODS:
+            raise ValueError(
+                "probability must be True, False, 'sigmoid' or 'isotonic', got "
+                f"{self.probability!r}"
+            )
         super()._check_parameters()
         if self._needs_folds and not self._family.is_pairwise:
             also = "early_stopping=True with an eval_set, on whose rows it then rests"

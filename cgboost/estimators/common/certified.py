@@ -32,12 +32,7 @@ from cgboost.estimators.common.objective import (
     Objective,
     loss_of,
 )
-from cgboost.estimators.common.parameters import (
-    check_count,
-    check_nu,
-    check_number,
-    check_solver,
-)
+from cgboost.estimators.common.parameters import check_count, check_nu, check_number, check_solver
 from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.scoring import scorers_of

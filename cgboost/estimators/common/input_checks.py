@@ -20,6 +20,11 @@ from cgboost.tables.table_columns import DATES, check_unmasked, is_missing
 
 THESE_TAKE = "transform regression, boosted linear trees and rule sets take"
 
+THESE_TAKE_SPARSE = (
+    "sparse linear models, kernel models, latent factors, L2-Boosting and the orthogonal greedy "
+    "algorithm take"
+)
+
 NO_NUMBER = (
     "Complex data not supported",
     "a string or a real number",
@@ -69,7 +74,7 @@ def validate_data(
     if not how.get("skip_check_array"):
         check_no_times(X, "X", "input-data")
     if not (y is None or (isinstance(y, str) and y == "no_validation")):
-        check_response(estimator, y)
+        check_y(estimator, y)
     try:
         return validation.validate_data(estimator, X, y, **how)
     except Exception as error:
@@ -81,6 +86,11 @@ def validate_data(
             raise ValueError(_infinite(X, words)) from None
         if "fill value must be 0" in words:
             raise ValueError(_filled(X)) from error
+        if words.startswith("Sparse data was passed"):
+            raise TypeError(
+                f"{words[:-1]}: {type(estimator).__name__} has no use for zeros that are not "
+                f"stored; {THESE_TAKE_SPARSE} sparse matrices{see('input-data')}"
+            ) from None
         if any(part in words for part in NO_NUMBER):
             own = kind if kind in (TypeError, ValueError) else ValueError
             raise own(f"{_no_number(X, y)} ({words}){see('input-data')}") from error
@@ -240,7 +250,7 @@ def _columns(X: Any) -> tuple[list[str], list[Any]]:
     return list(map(str, range(table.shape[1]))), list(table.T)
 
 
-def check_response(estimator: Any, y: Any) -> None:
+def check_y(estimator: Any, y: Any) -> None:
     """Raise a ValueError for masked, missing or complex values, words or dates of a regressor."""
     check_unmasked("y", y)
     known = hasattr(y, "dtype") or hasattr(y, "columns") or isinstance(y, (list, tuple))

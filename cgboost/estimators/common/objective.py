@@ -29,12 +29,7 @@ from numpy.typing import NDArray
 
 from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.parameters import (
-    TradeOff,
-    check_choice,
-    check_nu,
-    check_number,
-)
+from cgboost.estimators.common.parameters import TradeOff, check_choice, check_nu, check_number
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.exceptions import see
 from cgboost.generation.protocols import Pricer
@@ -144,7 +139,7 @@ class ColumnFamily(ABC):
 
     @abstractmethod
     def described(
-        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+        self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
         """The table of active columns, without coefficient and round."""
 
@@ -152,9 +147,9 @@ class ColumnFamily(ABC):
         """The table with coefficients and rounds."""
         return table
 
-    def shared(self, columns: list[Any]) -> list[Any]:
-        """The columns of all runs, with what they have in common kept once."""
-        return columns
+    def shared(self, functions: list[Any]) -> list[Any]:
+        """The basis functions of all runs, with what they have in common kept once."""
+        return functions
 
     def attributes(self, table: Table, runs: Sequence[FittedRun]) -> dict[str, Any]:
         """Fitted attributes that only models over this family have."""

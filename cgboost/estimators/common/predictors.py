@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.arrays import Vector
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, RegressorMixin
-from cgboost.estimators.common.targets import Labels, Link, Numbers, class_weights, log_odds_of
+from cgboost.estimators.common.targets import (
+    ClassWeight,
+    Labels,
+    Link,
+    Numbers,
+    class_weights,
+    log_odds_of,
+)
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.losses import LogLoss, Loss
 from cgboost.losses.registry import known_loss
@@ -27,6 +34,8 @@ class Classification(ClassifierMixin, BaseEnsemble):
     More than two classes are one problem with an output for each ("joint"), or each class is a
     problem against the rest ("ovr"): by the parameter ``multi_class``, where there is one.
     """
+
+    class_weight: ClassWeight = field(default=None, kw_only=True)
 
     _learned: ClassVar[tuple[str, ...]] = (*BaseEnsemble._learned, "_fitted_jointly")
     _fitted_jointly = False
@@ -94,10 +103,9 @@ class Classification(ClassifierMixin, BaseEnsemble):
         return encoded
 
     def _weighted(self, rows: TrainingRows) -> TrainingRows:
-        if hasattr(self, "class_weight"):
-            self.class_weight_ = class_weights(self.class_weight, self.classes_, rows)
-            if self.class_weight is not None:
-                rows = replace(rows, weights=rows.weights * self.class_weight_[rows.y])
+        self.class_weight_ = class_weights(self.class_weight, self.classes_, rows)
+        if self.class_weight is not None:
+            rows = replace(rows, weights=rows.weights * self.class_weight_[rows.y])
         left = np.unique(rows.y[rows.weights > 0])
         if not len(left):
             raise ValueError("class_weight and sample_weight must not be 0 for every row together")
@@ -106,7 +114,7 @@ class Classification(ClassifierMixin, BaseEnsemble):
         return rows
 
     def _without_class_weights(self, weights: Vector, y: NDArray[Any]) -> Vector:
-        if getattr(self, "class_weight", None) is None:
+        if self.class_weight is None:
             return weights
         own = self.class_weight_[y]
         return np.where(own > 0, weights / np.where(own > 0, own, 1.0), 0.0)

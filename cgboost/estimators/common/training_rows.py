@@ -15,12 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from cgboost.arrays import Matrix, Vector
-from cgboost.estimators.common.input_checks import (
-    check_here,
-    check_response,
-    read_weights,
-    validate_data,
-)
+from cgboost.estimators.common.input_checks import check_here, check_y, read_weights, validate_data
 from cgboost.exceptions import see, without_hint
 from cgboost.tables.binning import check_weight_size, numbers_of, read_source
 from cgboost.tables.frames import check_frame, is_frame
@@ -228,7 +223,7 @@ def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     check_frame(X)
     numeric = estimator._y_numeric
     if numeric and y is not None:
-        check_response(estimator, y)
+        check_y(estimator, y)
         y = _numbers(y)
     if not is_frame(X):
         how: dict[str, Any] = {"dtype": FLOATS, "ensure_all_finite": "allow-nan"}
@@ -243,20 +238,20 @@ def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if y is None:
         return X, None
-    y = response_of(estimator, y)
+    y = checked_y(estimator, y)
     check_consistent_length(X, y)
     return X, y
 
 
-def response_of(estimator: Any, y: Any) -> NDArray[Any]:
-    """The responses of a data frame or of a source: finite numbers for a regressor.
+def checked_y(estimator: Any, y: Any) -> NDArray[Any]:
+    """The y of a data frame or of a source: finite numbers for a regressor.
 
     Raises
     ------
     ValueError
         If they are not, or have two dimensions.
     """
-    check_response(estimator, y)
+    check_y(estimator, y)
     y = column_or_1d(y, warn=True)
     if not estimator._y_numeric:
         return np.asarray(y)
@@ -305,7 +300,7 @@ def rows_of(
     schema = summary.schema
     _note_features(estimator, schema)
     source: Any = SourceRows(X, schema, summary.y)
-    target = learn(response_of(estimator, summary.y), summary.weights)
+    target = learn(checked_y(estimator, summary.y), summary.weights)
     return schema, TrainingRows(source, target, summary.weights, None)
 
 

@@ -37,7 +37,7 @@ from cgboost.estimators.common.objective import (
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.plan import Plan, StopRule, Subproblem, Watch
 from cgboost.estimators.common.predictors import Classification
-from cgboost.estimators.common.targets import ClassWeight, Labels
+from cgboost.estimators.common.targets import Labels
 from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows
 from cgboost.estimators.constrained import report
 from cgboost.estimators.constrained.constraints.constraint import Constraint, Own
@@ -476,7 +476,6 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
     """
 
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
-    class_weight: ClassWeight = field(default=None, kw_only=True)
 
     def _check_parameters(self) -> None:
         check_task_and_loss(self, CLASSIFICATION)

@@ -22,6 +22,7 @@ from cgboost.generation.protocols import Pricer
 from cgboost.kernels import as_library
 from cgboost.kernels.library import KernelLibrary
 from cgboost.losses import Loss
+from cgboost.penalties import L1
 from cgboost.pricing import StrataPricer
 from cgboost.pricing.constrained.hinges import FALLING, RISING, HingePool, ShapePool
 from cgboost.pricing.constrained.oriented import FeaturedPool, OrientedPool
@@ -92,11 +93,11 @@ class ObeyingStumps(StumpColumns, ConstrainedColumns):
         return min(most, max(FEWEST_STUMPS, ColumnFamily.columns_per_round(self, pool, n_rows)))
 
     def described(
-        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+        self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
         """Feature and threshold of each column, the slope of a hinge (nan for a stump)."""
-        table = super().described(columns, strata, rows)
-        slopes = [getattr(column, "slope", np.nan) for column in columns]
+        table = super().described(functions, strata, rows)
+        slopes = [getattr(function, "slope", np.nan) for function in functions]
         return table | {"slope": np.array(slopes, dtype=float)}
 
 
@@ -136,13 +137,13 @@ class ObeyingFeatures(ConstrainedColumns):
         return None
 
     def described(
-        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+        self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
         """Feature, centre and scale of each column."""
         return {
-            "feature": np.array([column.index for column in columns], dtype=np.intp),
-            "centre": np.array([column.centre for column in columns], dtype=float),
-            "scale": np.array([column.scale for column in columns], dtype=float),
+            "feature": np.array([function.index for function in functions], dtype=np.intp),
+            "centre": np.array([function.centre for function in functions], dtype=float),
+            "scale": np.array([function.scale for function in functions], dtype=float),
         }
 
 
@@ -222,7 +223,7 @@ def family_of(columns: ColumnsParameter, random_state: Any, tol: float) -> Const
         return ObeyingLearners(columns, random_state, tol)
     return ObeyingKernels(
         library=kernels_of(columns),
-        penalty="l1",
+        penalty=L1(),
         coef="free",
         centers="rows",
         priority="full",

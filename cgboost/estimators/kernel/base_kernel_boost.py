@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -13,11 +14,11 @@ from cgboost.estimators.common.certified import BoostOverCosts, Proven
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.training_rows import TrainingRows
-from cgboost.estimators.kernel.kernel_columns import KernelColumns, Priority
+from cgboost.estimators.kernel.kernel_columns import TO_THE_END, KernelColumns, Priority
 from cgboost.estimators.kernel.kernel_input import read_new, read_training
 from cgboost.estimators.kernel.kernel_parameters import HasKernels
 from cgboost.exceptions import DataWarning, see, warn_caller
-from cgboost.kernels import AnyLibrary
+from cgboost.kernels import AnyLibrary, as_library
 from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary, given
 from cgboost.kernels.sparse_rows import is_sparse
 from cgboost.penalties import RKHS, GroupNorm, Penalty, get_penalty
@@ -48,19 +49,24 @@ class BaseKernelBoost(HasKernels, BoostOverCosts):
     @property
     def _family(self) -> KernelColumns:
         """Kernel columns, of rows or free centres; whole kernels for a norm of functions."""
-        try:
-            penalty = get_penalty(self.penalty)
-        except ValueError:  # which check() raises
-            return KernelColumns.of(self)
+        kind: type[KernelColumns] = KernelColumns
+        library, penalty = self.library, self.penalty
+        with suppress(ValueError):  # check() raises it
+            penalty = get_penalty(penalty)
+            library = as_library(library, self._default_library)
         if isinstance(penalty, GroupNorm):
             from cgboost.estimators.kernel.multiple_kernel_learning import WholeKernels
 
-            return WholeKernels.of(self)
-        if isinstance(penalty, RKHS) and self.centers == "free":
+            kind = WholeKernels
+        elif isinstance(penalty, RKHS) and self.centers == "free":
             from cgboost.estimators.kernel.free_centres import FreeCentres
 
-            return FreeCentres.of(self)
-        return KernelColumns.of(self)
+            kind = FreeCentres
+        # where no round but the last is of use, None means as many columns as make the fit quick
+        ends = self.early_stopping or self.max_columns is not None or self.priority != "full"
+        to_the_end = self.columns_per_round is None and not ends
+        at_once = TO_THE_END if to_the_end else self.columns_per_round
+        return kind.of(self, library=library, penalty=penalty, at_once=at_once)
 
     def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
         self._input, matrix, y = read_training(self, self._family, X, y)

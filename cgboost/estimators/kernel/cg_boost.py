@@ -22,16 +22,11 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_number
-from cgboost.estimators.common.targets import ClassWeight, Link
+from cgboost.estimators.common.targets import Link
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.kernel.base_kernel_boost import BaseKernelBoost
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
-from cgboost.losses.registry import (
-    CLASSIFICATION,
-    REGRESSION,
-    ClassificationLoss,
-    get_loss,
-)
+from cgboost.losses.registry import CLASSIFICATION, REGRESSION, ClassificationLoss, get_loss
 from cgboost.masters.support_vector.support_vector_master import Offset
 from cgboost.penalties import GroupNorm, get_penalty
 
@@ -267,7 +262,6 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
     C: float = field(default=1.0, kw_only=True)
     nu: float | None = field(default=None, kw_only=True)
     offset: Offset = field(default="free", kw_only=True)
-    class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
 
     def _prepare(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from cgboost.kernels.kernel_family import Scaler
 from cgboost.kernels.library import KernelLibrary
 from cgboost.masters.rkhs.staged import StagedMaster
 from cgboost.masters.support_vector.support_vector_master import WarmStart
-from cgboost.penalties import RKHS, get_penalty
+from cgboost.penalties import RKHS
 from cgboost.pricing import KernelPool
 from cgboost.pricing.centres.free_centre_pricer import FreeCentrePricer
 from cgboost.pricing.centres.projection import columns_read, features_read
@@ -43,7 +43,7 @@ class FreeCentres(KernelColumns):
     def of(cls, estimator: Any, **changes: Any) -> Self:
         """The family with the parameters of an estimator."""
         changes = {"offset": getattr(estimator, "offset", "none")} | changes
-        return cast(Self, super().of(estimator, **changes))
+        return super().of(estimator, **changes)
 
     def readable(self, table: NDArray[Any], library: KernelLibrary) -> NDArray[Any]:
         """The numbers of a table that kernels read; 0 in the columns that none reads.
@@ -75,23 +75,21 @@ class FreeCentres(KernelColumns):
 
     def pricer(self, pool: KernelPool, tol: float) -> RKHSPricer:
         """A pass over the RKHS of each kernel: a centre belongs to one kernel."""
-        penalty = get_penalty(self.penalty)
-        assert isinstance(penalty, RKHS)
-        return RKHSPricer(pool, penalty.weight, tol=tol)
+        assert isinstance(self.penalty, RKHS)
+        return RKHSPricer(pool, self.penalty.weight, tol=tol)
 
     def prepared(
         self, pool: KernelPool, master: Any, pricer: Any, again: Callable[[], Any]
     ) -> tuple[Any, Any]:
         """A master of stages, and a pricer that polishes centres."""
-        penalty = get_penalty(self.penalty)
-        assert isinstance(penalty, RKHS)
+        assert isinstance(self.penalty, RKHS)
         n_rows = pool.X.shape[0]
         return StagedMaster(again), FreeCentrePricer(
             pool,
             pricer,
             master.loss,
             min(self.most_columns(n_rows), n_rows),
-            weight=penalty.weight,
+            weight=self.penalty.weight,
             offset=self.offset,
             random=check_random_state(self.random_state),
         )

@@ -11,7 +11,6 @@ Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -122,21 +121,12 @@ LEAST_GAP_OF_MACHINE = 1e-6
 """libsvm keeps kernel values in float32, which leaves gaps of about 1e-7."""
 
 
-def _at_once(estimator: Any) -> Any:
-    """``columns_per_round``, and what None stands for where no round but the last is of use."""
-    given = estimator.columns_per_round
-    early = estimator.early_stopping or estimator.max_columns is not None
-    if given is not None or early or getattr(estimator, "priority", "full") != "full":
-        return given
-    return TO_THE_END
-
-
 @dataclass(frozen=True)
 class KernelColumns(ColumnFamily):
     """The columns K(·, x_j) of all kernels of a library, for all training rows x_j."""
 
     library: KernelLibrary
-    penalty: str | Penalty
+    penalty: Penalty
     coef: Literal["free", "nonneg"]
     centers: Literal["rows", "free"]
     priority: Priority
@@ -149,22 +139,17 @@ class KernelColumns(ColumnFamily):
     wide: ClassVar[bool] = False
     """Whether coefficients may be so large that kernel values must be in float64."""
 
-    @classmethod
-    def of(cls, estimator: Any, **changes: Any) -> KernelColumns:
-        """The family with the parameters of an estimator."""
-        library = estimator.library
-        with suppress(ValueError):  # check() raises it
-            library = as_library(library, estimator._default_library)
-        own = {"library": library, "at_once": _at_once(estimator)}
-        return super().of(estimator, **own | changes)
-
     def check(self) -> None:
         """See :meth:`ColumnFamily.check`."""
-        as_library(self.library)
+        as_library(self.library)  # raise what the estimator has left as it was given
         get_penalty(self.penalty)
         check_choice("coef", self.coef, ("free", "nonneg"))
         check_choice("centers", self.centers, ("rows", "free"))
-        self._check_centers()
+        if self.centers == "free" and not isinstance(self.penalty, RKHS):
+            raise ValueError(
+                "centers='free' goes with penalty='rkhs' alone, which has a bound over centres of "
+                f"all kinds, got {self.penalty!r}: take it, or centers='rows'"
+            )
         if self.is_of_functions and self.coef == "nonneg":
             raise ValueError(NO_SIGN_RULE)
         check_choice("priority", self.priority, get_args(Priority))
@@ -180,18 +165,10 @@ class KernelColumns(ColumnFamily):
                 f"{see('precomputed-kernels')}"
             )
 
-    def _check_centers(self) -> None:
-        """Raise ValueError for centres that are not training rows, where there are none such."""
-        if self.centers == "free" and not isinstance(get_penalty(self.penalty), RKHS):
-            raise ValueError(
-                f"centers='free' does not go with penalty={self.penalty!r}: only penalty='rkhs' "
-                "has a bound over centres of all kinds; take it, or centers='rows'"
-            )
-
     @property
     def is_of_functions(self) -> bool:
         """Whether the penalty is a norm of functions, in the RKHS of each kernel."""
-        return get_penalty(self.penalty).of_functions
+        return self.penalty.of_functions
 
     @property
     def sign(self) -> SignRule:
@@ -204,7 +181,7 @@ class KernelColumns(ColumnFamily):
     @property
     def is_linear(self) -> bool:
         """Whether the penalty is the 1-norm."""
-        return get_penalty(self.penalty).is_positively_homogeneous
+        return self.penalty.is_positively_homogeneous
 
     @property
     def is_pairwise(self) -> bool:
@@ -231,7 +208,6 @@ class KernelColumns(ColumnFamily):
         KernelError
             For a kernel without RKHS, where the penalty is a norm of functions.
         """
-        penalty = get_penalty(self.penalty)
         assert rows.numbers is not None
         pool = KernelPool(
             self.library.of_rows(rows.numbers),
@@ -239,11 +215,11 @@ class KernelColumns(ColumnFamily):
             sample_weight=rows.weights,
             cache_size=self.cache_size,
             executor=self.executor,
-            any_scale=penalty.any_scale,
+            any_scale=self.penalty.any_scale,
             wide=self.wide,
         )
-        if isinstance(penalty, FunctionNorm):
-            penalty.check_names(pool.strata)
+        if isinstance(self.penalty, FunctionNorm):
+            self.penalty.check_names(pool.strata)
             for name, kernel in zip(pool.strata, pool.data.kernels, strict=True):
                 check_definite(name, kernel, pool.X)
         return pool
@@ -281,14 +257,13 @@ class KernelColumns(ColumnFamily):
 
     def pricer(self, pool: KernelPool, tol: float) -> Pricer:
         """A scan of the pool; of whole RKHSs, where the penalty is a norm of functions."""
-        penalty = get_penalty(self.penalty)
-        if isinstance(penalty, RKHS):
+        if isinstance(self.penalty, RKHS):
             from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
             from cgboost.pricing.rkhs.summed import SummedKernel
 
             if len(pool.strata) == 1:
-                return RKHSPricer(pool, penalty.weight, tol=tol)
-            return RKHSPricer(SummedKernel(pool, penalty.weight), tol=tol)
+                return RKHSPricer(pool, self.penalty.weight, tol=tol)
+            return RKHSPricer(SummedKernel(pool, self.penalty.weight), tol=tol)
         priority = "full" if self.at_once == "all" else self.priority
         reach = REACH if self.is_linear and pool.X.shape[0] >= MANY_ROWS else 0.0
         many = len(pool.strata) >= MANY_STRATA and not pool.keeps_all
@@ -299,7 +274,7 @@ class KernelColumns(ColumnFamily):
         """A share of the rows, or every column that prices out."""
         n_columns = sum(pool.size(kernel) for kernel in range(len(pool.strata)))
         ended = self.at_once == TO_THE_END
-        dense = isinstance(get_penalty(self.penalty), L2) and not self.is_of_functions
+        dense = isinstance(self.penalty, L2) and not self.is_of_functions
         if self.at_once == "all" or (ended and dense and n_columns <= MOST_AT_ONCE_L2):
             return n_columns
         share = MANY_KERNELS_SHARE if len(pool.strata) >= MANY_STRATA else 1
@@ -313,11 +288,9 @@ class KernelColumns(ColumnFamily):
 
         Of a linear program also how many columns to expect, which chooses the optimizer.
         """
-        penalty = get_penalty(self.penalty)
-        if (
-            self.is_linear and not self.is_of_functions
-        ):  # a vertex has at most as many columns as rows
-            master.expected = pool.X.shape[0]
+        penalty = self.penalty
+        if self.is_linear and not self.is_of_functions:
+            master.expected = pool.X.shape[0]  # a vertex has at most as many columns as rows
         if not (isinstance(penalty, RKHS) and self.at_once == TO_THE_END):
             return master, pricer
         from cgboost.masters.rkhs.rkhs_master import MachineMaster, WholeRKHSMaster
@@ -340,10 +313,10 @@ class KernelColumns(ColumnFamily):
         return warm_start_from_part(pool, loss, make_master)
 
     def described(
-        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+        self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
         """Kernel and row of each column."""
-        places = np.array([column.row for column in columns], dtype=np.intp)
+        places = np.array([function.row for function in functions], dtype=np.intp)
         assert rows.numbers is not None
         return {"kernel": strata, "row": np.where(places < 0, -1, rows.numbers[places])}
 
@@ -354,13 +327,13 @@ class KernelColumns(ColumnFamily):
         sign = np.where(flipped, -1, 1)
         return table | {"coefficient": sign * coefficient, "sign": sign}
 
-    def shared(self, columns: list[Any]) -> list[Any]:
+    def shared(self, functions: list[Any]) -> list[Any]:
         """A row that is the centre of several columns is kept once."""
         centres: dict[Any, NDArray[Any]] = {}
-        kept = [centres.setdefault(bits(c.centre), c.centre) for c in columns]
+        kept = [centres.setdefault(bits(c.centre), c.centre) for c in functions]
         return [
-            column if column.centre is centre else replace(column, centre=centre)
-            for column, centre in zip(columns, kept, strict=True)
+            function if function.centre is centre else replace(function, centre=centre)
+            for function, centre in zip(functions, kept, strict=True)
         ]
 
     def counts(self, table: Table) -> dict[str, int]:

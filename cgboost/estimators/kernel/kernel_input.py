@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from cgboost.estimators.common.input_checks import is_float, validate_data
 from cgboost.estimators.common.reading import RowReader
-from cgboost.estimators.common.training_rows import FLOATS, response_of
+from cgboost.estimators.common.training_rows import FLOATS, checked_y
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.exceptions import see
 from cgboost.kernels import Header
@@ -37,7 +37,6 @@ from cgboost.kernels.precomputed import Precomputed
 from cgboost.tables.frames import (
     DAYS,
     check_frame,
-    check_no_times,
     filled,
     frame_of,
     has_numbers,
@@ -171,7 +170,6 @@ def _kind_of_list(X: Sequence[Any]) -> InputKind:
 def _floats(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     how: dict[str, Any] = {"reset": reset, "dtype": FLOATS}
     how["accept_sparse"] = estimator._accept_sparse
-    check_no_times(X, "X of these kernels", "kernels-on-columns")
     try:
         if y is None and not (reset and _needs_target(estimator)):
             return validate_data(estimator, X, **how), None
@@ -298,7 +296,7 @@ def _target(estimator: Any, X: NDArray[Any], y: Any) -> Any:
         )
     if y is None:
         return None
-    y = response_of(estimator, y)
+    y = checked_y(estimator, y)
     check_consistent_length(X, y)
     return y
 

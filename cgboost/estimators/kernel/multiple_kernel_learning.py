@@ -12,7 +12,7 @@ from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.masters.support_vector.support_vector_master import WarmStart
-from cgboost.penalties import GroupNorm, get_penalty
+from cgboost.penalties import GroupNorm
 from cgboost.pricing.rkhs.whole_kernel_pricer import (
     WholeKernelPool,
     WholeKernelPricer,
@@ -47,10 +47,9 @@ class WholeKernels(KernelColumns):
 
     def pool(self, rows: TrainingRows) -> Any:
         """All kernels with their quadratic forms, a :class:`WholeKernelPool`."""
-        penalty = get_penalty(self.penalty)
-        assert isinstance(penalty, GroupNorm)
+        assert isinstance(self.penalty, GroupNorm)
         self._check_memory(len(rows.weights))
-        return WholeKernelPool(super().pool(rows), penalty, self.cache_size, rows.weights)
+        return WholeKernelPool(super().pool(rows), self.penalty, self.cache_size, rows.weights)
 
     def _check_memory(self, n_rows: int) -> None:
         """Raise ValueError if memory does not hold the matrices of a few kernels."""
@@ -58,7 +57,7 @@ class WholeKernels(KernelColumns):
         if self.most_columns(n_rows) < few:
             needed = (few + WORKING_MATRICES) * gram_megabytes(n_rows)
             raise ValueError(
-                f"penalty={self.penalty!r} holds whole kernel matrices, {_size(needed)} for {few} "
+                f"{self.penalty!r} holds whole kernel matrices, {_size(needed)} for {few} "
                 f"kernels over {n_rows} rows, and cache_size={self.cache_size:g} is "
                 f"{_size(self.cache_size)}: raise "
                 "cache_size, take fewer rows, or a penalty that holds columns, 'rkhs' or 'l1'"

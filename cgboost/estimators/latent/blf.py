@@ -17,16 +17,10 @@ from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.objective import check_own, loss_of
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.predictors import Classification, Regression
-from cgboost.estimators.common.targets import ClassWeight, Numbers
+from cgboost.estimators.common.targets import Numbers
 from cgboost.estimators.common.training_rows import FLOATS, TrainingRows
 from cgboost.estimators.latent.latent_factors import BaseBLF
-from cgboost.losses import (
-    Huber,
-    LogLoss,
-    Loss,
-    Multinomial,
-    Poisson,
-)
+from cgboost.losses import Huber, LogLoss, Loss, Multinomial, Poisson
 from cgboost.losses.registry import (
     CLASSIFICATION,
     REGRESSION,
@@ -342,7 +336,6 @@ n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
     loss: ClassificationLoss | Literal["squared_error", "multinomial"] | Loss | LossMaker = field(
         default="log_loss", kw_only=True
     )
-    class_weight: ClassWeight = field(default=None, kw_only=True)
 
     _losses: ClassVar[tuple[str, ...]] = (*CLASSIFICATION, "squared_error", "multinomial")
 

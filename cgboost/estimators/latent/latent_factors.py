@@ -30,12 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.parameters import (
-    check_bool,
-    check_count,
-    check_number,
-    check_solver,
-)
+from cgboost.estimators.common.parameters import check_bool, check_count, check_number, check_solver
 from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem, Watch
 from cgboost.estimators.common.sklearn_bases import (
     ClassNamePrefixFeaturesOutMixin,

@@ -33,7 +33,7 @@ from cgboost.estimators.common.certified import (
     simplest_first,
 )
 from cgboost.estimators.common.fitted_runs import FittedRun
-from cgboost.estimators.common.input_checks import check_response
+from cgboost.estimators.common.input_checks import check_y
 from cgboost.estimators.common.objective import LARGER, Objective, penalized, program_of
 from cgboost.estimators.common.parameters import TradeOff, check_bool, check_nu
 from cgboost.estimators.common.plan import Plan, Watch
@@ -116,7 +116,7 @@ class LinearOutputs(RowReader):
             raise ValueError(
                 f"X must have rows, or blocks (X, y) of them, got an empty {type(X).__name__}"
             )
-        check_response(self, y)
+        check_y(self, y)
         if self._y_numeric and getattr(getattr(y, "dtype", None), "kind", "f") in "OUS":
             y = np.asarray(y, dtype=np.float64)
         return super()._validated(X, y)

@@ -88,7 +88,7 @@ class BaseLinear(LinearOutputs):
         return Wording(type(self).__name__)
 
     def _take(
-        self, model: Any, X: Matrix, y: NDArray[Any], weights: Vector, *, price: float = 1.0
+        self, model: Any, X: Matrix, y: NDArray[Any], weights: Vector, *, unit: float = 1.0
     ) -> None:
         """Fit a sparse linear model in the words of this estimator, and take over what it found.
 
@@ -97,7 +97,7 @@ class BaseLinear(LinearOutputs):
         model : SparseLinearRegressor or SparseLinearClassifier
         X, y, weights
             The rows.
-        price : float
+        unit : float
             What one unit of its objective is in that of this estimator.
         """
         model._speaking_as(self._wording).fit(X, y, weights)
@@ -107,7 +107,7 @@ class BaseLinear(LinearOutputs):
             model.columns_ = with_names(model.columns_, model)
         self.model_ = model
         self.coef_, self.intercept_ = model.coef_, model.intercept_
-        self.objective_, self.dual_bound_ = price * model.objective_, price * model.dual_bound_
+        self.objective_, self.dual_bound_ = unit * model.objective_, unit * model.dual_bound_
         self.gap_, self.converged_, self.n_iter_ = model.gap_, model.converged_, model.n_iter_
 
     @property
@@ -165,7 +165,7 @@ class LinearDecision(ClassifierMixin, BaseLinear):
         return Labels(self.classes_).decided(outputs)
 
     def _take(
-        self, model: Any, X: Matrix, y: NDArray[Any], weights: Vector, *, price: float = 1.0
+        self, model: Any, X: Matrix, y: NDArray[Any], weights: Vector, *, unit: float = 1.0
     ) -> None:
-        super()._take(model, X, y, weights, price=price)
+        super()._take(model, X, y, weights, unit=unit)
         self.classes_ = model.classes_

@@ -412,7 +412,7 @@ feature_names_in_
             verbose=self.verbose,
             callbacks=[StopAfter(self.max_iter)],
         )
-        self._take(model, X, y, weights, price=price)
+        self._take(model, X, y, weights, unit=price)
         warn_of_rounds(self, self.tol, f"max_iter={self.max_iter}")
 
 

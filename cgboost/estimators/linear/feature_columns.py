@@ -162,10 +162,10 @@ class FeatureColumns(ColumnFamily):
         return warm_start_by_continuation(*own, self.time_limit)
 
     def described(
-        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+        self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
         """The number of each feature."""
-        return {"feature": np.array([feature.index for feature in columns], dtype=np.intp)}
+        return {"feature": np.array([feature.index for feature in functions], dtype=np.intp)}
 
 
 def constrained(

@@ -17,7 +17,7 @@ import difflib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -215,14 +215,18 @@ class _Sum:
     coef: dict[int, float]
     constant: float = 0.0
 
-    def plus(self, other: _Sum, factor: float = 1.0) -> _Sum:
-        coef = dict(self.coef)
-        for place, value in other.coef.items():
-            coef[place] = coef.get(place, 0.0) + factor * value
-        return _Sum(coef, self.constant + factor * other.constant)
+    @classmethod
+    def of(cls, terms: Iterable[tuple[_Sum, float]]) -> _Sum:
+        """Σ factor · term."""
+        coef, constant = defaultdict[int, float](float), 0.0
+        for term, factor in terms:
+            constant += factor * term.constant
+            for place, value in term.coef.items():
+                coef[place] += factor * value
+        return cls(dict(coef), constant)
 
     def times(self, factor: float) -> _Sum:
-        return _Sum({}).plus(self, factor)
+        return _Sum.of([(self, factor)])
 
 
 class _Reader:
@@ -256,7 +260,7 @@ class _Reader:
         for left, operator, right in zip(sides, body.ops, sides[1:], strict=False):
             if type(operator) not in OPERATORS:
                 self._refuse("may have <=, == and >= alone: at an optimum < is <=")
-            difference = left.plus(right, -1.0)
+            difference = _Sum.of([(left, 1.0), (right, -1.0)])
             coef = {j: value for j, value in difference.coef.items() if value}
             if not coef:
                 self._refuse("has no coefficient left: a constraint names a feature, or sum")
@@ -321,10 +325,7 @@ class _Reader:
             case ast.Name(id=name):
                 return self._named(name)
             case ast.Call(func=ast.Name(id="sum"), args=args, keywords=[]) if args:
-                total = _Sum({})
-                for argument in args:
-                    total = total.plus(self._sum(argument))
-                return total
+                return _Sum.of((self._sum(argument), 1.0) for argument in args)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return self._sum(operand).times(-1.0)
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
@@ -351,13 +352,7 @@ class _Reader:
         while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
             terms.append((node.right, 1.0 if isinstance(node.op, ast.Add) else -1.0))
             node = node.left
-        coef, constant = defaultdict[int, float](float), 0.0
-        for term, sign in [(node, 1.0), *reversed(terms)]:
-            part = self._sum(term)
-            constant += sign * part.constant
-            for place, value in part.coef.items():
-                coef[place] += sign * value
-        return _Sum(dict(coef), constant)
+        return _Sum.of((self._sum(term), sign) for term, sign in [(node, 1.0), *reversed(terms)])
 
     def _number(self, value: float) -> float:
         try:

@@ -16,10 +16,7 @@ from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective, check_own, check_task_and_loss, loss_of
 from cgboost.estimators.common.parameters import TradeOff, check_number
 from cgboost.estimators.common.plan import Plan
-from cgboost.estimators.common.targets import (
-    ClassWeight,
-    Numbers,
-)
+from cgboost.estimators.common.targets import Numbers
 from cgboost.estimators.common.training_rows import EvalSets, HeldSets, TrainingRows, is_source
 from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, BaseSparseLinear, PenaltyName
 from cgboost.estimators.linear.linear_path import values_of_path
@@ -264,7 +261,6 @@ stop_reason_, n_features_in_, feature_names_in_
     constraints: Sequence[Any] | None = field(default=None, kw_only=True)
     fit_intercept: bool = field(default=True, kw_only=True)
     standardize: bool = field(default=False, kw_only=True)
-    class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
     columns_per_round: int | None = field(default=None, kw_only=True)
     tol: float = field(default=1e-6, kw_only=True)

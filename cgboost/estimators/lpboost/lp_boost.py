@@ -16,9 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.estimators.common.calibration import (
-    CalibratedClassification,
-)
+from cgboost.estimators.common.calibration import CalibratedClassification
 from cgboost.estimators.common.certified import BoostOverCosts, CostByRows, TubeRegression
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.objective import (
@@ -35,16 +33,10 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.targets import ClassWeight
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import EpsilonInsensitive, Hinge, Loss
-from cgboost.losses.registry import (
-    CLASSIFICATION,
-    REGRESSION,
-    ClassificationLoss,
-    get_loss,
-)
+from cgboost.losses.registry import CLASSIFICATION, REGRESSION, ClassificationLoss, get_loss
 from cgboost.masters.support_vector.support_vector_master import Offset
 from cgboost.pricing.learners.learners import LearnerPricer, check_learner
 from cgboost.pricing.scans.scan import StrataPricer
@@ -73,12 +65,12 @@ class StumpColumns(ColumnFamily):
         return max(FEWEST_STUMPS, super().columns_per_round(pool, n_rows))
 
     def described(
-        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+        self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
         """Feature and threshold of each stump."""
         return {
-            "feature": np.array([stump.feature for stump in columns], dtype=np.intp),
-            "threshold": np.array([stump.threshold for stump in columns], dtype=float),
+            "feature": np.array([stump.feature for stump in functions], dtype=np.intp),
+            "threshold": np.array([stump.threshold for stump in functions], dtype=float),
         }
 
 
@@ -107,12 +99,12 @@ class LearnerColumns(ColumnFamily):
         return 1
 
     def described(
-        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+        self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
         """Number and scale of each learner."""
         return {
-            "estimator": np.arange(len(columns)),
-            "scale": np.array([learner.scale for learner in columns], dtype=float),
+            "estimator": np.arange(len(functions)),
+            "scale": np.array([learner.scale for learner in functions], dtype=float),
         }
 
     def attributes(self, table: Table, runs: Sequence[FittedRun]) -> dict[str, Any]:
@@ -290,7 +282,6 @@ feature_names_in_
     eta: float | None = field(default=None, kw_only=True)
     margin: float | None = field(default=None, kw_only=True)
     multi_class: Literal["ovr", "joint"] = field(default="ovr", kw_only=True)
-    class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
 
     def _check_parameters(self) -> None:

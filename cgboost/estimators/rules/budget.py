@@ -29,10 +29,7 @@ from cgboost.estimators.rules.rule_columns import RuleColumns
 from cgboost.generation.history import StopReason, relative_gap
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import SupportVectorLoss
-from cgboost.masters.support_vector.support_vector_master import (
-    SupportVectorMaster,
-    WarmStart,
-)
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
 from cgboost.penalties import L1, L2, Penalty
 from cgboost.pricing.rules import Literals, RuleList, all_rules
 
@@ -198,10 +195,7 @@ class BudgetRelaxation:
             previous, t = t, math.sqrt(t * total / room)  # the total falls about as 1/t
             if abs(t / previous - 1.0) < NEAR_ENOUGH:
                 break
-            used = np.flatnonzero(result.coef)
-            start = WarmStart(
-                [result.columns[j] for j in used], result.coef[used], float(result.intercept)
-            )
+            start = WarmStart.of(result.columns, result.coef, float(result.intercept))
         return best
 
     def _columns(self, rules: Sequence[Any], coef: Vector) -> tuple[list[Any], Vector]:

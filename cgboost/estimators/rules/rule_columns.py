@@ -96,12 +96,12 @@ class RuleColumns(ColumnFamily):
         return FEWEST_RULES
 
     def described(
-        self, columns: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
+        self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
         """The number of conditions of each rule, and what one unit of its weight costs."""
         return {
-            "n_conditions": np.array([len(h.conditions) for h in columns], dtype=np.intp),
-            "scale": np.array([h.scale for h in columns], dtype=float),
+            "n_conditions": np.array([len(h.conditions) for h in functions], dtype=np.intp),
+            "scale": np.array([h.scale for h in functions], dtype=float),
         }
 
     def completed(self, table: Table) -> Table:

@@ -22,7 +22,6 @@ from cgboost.estimators.common.objective import (
 )
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.predictors import Regression
-from cgboost.estimators.common.targets import ClassWeight
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.rules.base_rule_set import SHRUNK_COST, BaseRuleSet
 from cgboost.generation.protocols import Pricer
@@ -152,7 +151,6 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     selection: Literal["auto", "loss", "errors"] = field(default="auto", kw_only=True)
     loss: ClassificationLoss | Loss = field(default="log_loss", kw_only=True)
     tol: float = field(default=1e-3, kw_only=True)
-    class_weight: ClassWeight = field(default=None, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
 
     def _check_parameters(self) -> None:

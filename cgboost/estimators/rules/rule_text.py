@@ -12,12 +12,7 @@ import numpy as np
 
 from cgboost.additive.export.dialects import Dialect, dialect_of
 from cgboost.additive.export.expressions import SQL, case, is_number, linear, named
-from cgboost.additive.export.sql import (
-    check_one_type,
-    feature_names,
-    query,
-    unused,
-)
+from cgboost.additive.export.sql import check_one_type, feature_names, query, unused
 from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedOutput
 from cgboost.estimators.common.training_rows import TrainingRows

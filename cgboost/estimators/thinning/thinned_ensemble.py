@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 
 from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.fitted_runs import unchanged_on_failure
-from cgboost.estimators.common.input_checks import check_response, read_weights, validate_data
+from cgboost.estimators.common.input_checks import check_y, read_weights, validate_data
 from cgboost.estimators.common.parameters import (
     check_bool,
     check_choice,
@@ -475,7 +475,7 @@ class ThinnedEnsemble(ThinnedModel):
             X, y = validate_data(self, X, y, ensure_min_samples=2, **self._allowed)
             return X, reading.checked_response(y)
         validate_data(self, X, skip_check_array=True)
-        check_response(self, y)
+        check_y(self, y)
         y = column_or_1d(y, warn=True)
         if len(y) < 2:
             raise ValueError(f"at least 2 rows are needed, got n_samples = {len(y)}")

@@ -167,13 +167,14 @@ class BaseTableStages(BaseStagewise):
     ) -> tuple[TrainingRows, HeldSets | None]:
         self._check_parameters()
         self._schema, rows = self._read_training(X, y, sample_weight)
-        return self._weighted(rows), self._held(eval_set)
+        return rows, self._held(eval_set)
 
     def _read_training(
         self, X: Any, y: Any, sample_weight: ArrayLike | None
     ) -> tuple[Schema, TrainingRows]:
-        """What the columns are, and the training rows."""
-        return rows_of(self, X, y, sample_weight, partial(of_rows_that_count, self._learn))
+        """What the columns are, and the training rows with the weights of their classes."""
+        schema, rows = rows_of(self, X, y, sample_weight, partial(of_rows_that_count, self._learn))
+        return schema, self._weighted(rows)
 
     def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
         with errors_of_set(name):
@@ -357,6 +358,8 @@ class BaseTransform(BaseTableStages):
     ) -> tuple[Schema, TrainingRows]:
         if isinstance(X, (SQLPlace, PartitionedRows)):
             schema, rows = rows_in(self, X, self._learn)
+            if getattr(self, "class_weight", None) is None:  # else the rows have gone with it
+                rows = self._weighted(rows)
         else:
             schema, rows = super()._read_training(X, y, sample_weight)
         self._constraints = constraints_of(
@@ -405,7 +408,17 @@ class BaseTransform(BaseTableStages):
             with closing(rows):
                 yield rows
 
+    def _check_weighed_there(self, what: str, where: str) -> None:
+        """Raise a ValueError for weights of classes, where the rows are out of reach."""
+        given = getattr(self, "class_weight", None)
+        if given is not None:
+            raise ValueError(
+                f"class_weight={given!r} is for rows that fit is given: the rows of {what} have "
+                f"their weights {where}, multiply these by those of the classes"
+            )
+
     def _of_database(self, X: SQLSource, y: Any, sample_weight: Any) -> SQLPlace:
+        self._check_weighed_there("an SQLSource", "in a column of its table")
         if y is not None or sample_weight is not None:
             raise ValueError(
                 "y and the weights of an SQLSource are columns of its table: give target and "
@@ -428,6 +441,7 @@ class BaseTransform(BaseTableStages):
         return rows
 
     def _of_partitions(self, X: Partitions, y: Any, sample_weight: Any) -> PartitionedRows:
+        self._check_weighed_there("Partitions", "in them, (X, y, weights)")
         executor = keeping_executor(self.executor, self.n_jobs, type(self).__name__)
         if y is not None:
             raise ValueError("y of Partitions belongs in them, (X, y): leave y out")

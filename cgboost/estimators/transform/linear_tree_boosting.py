@@ -23,11 +23,7 @@ from cgboost.additive.trees.split_search import Interactions
 from cgboost.additive.trees.transformation import formula_in_words
 from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.parameters import (
-    check_count,
-    check_number,
-    threads_of,
-)
+from cgboost.estimators.common.parameters import check_count, check_number, threads_of
 from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
 from cgboost.estimators.common.targets import mean_log_loss
@@ -307,10 +303,12 @@ class LinearTreeBoostingClassifier(BaseLinearTreeBoosting, ProbabilisticClassifi
 l2_regularization, interaction_cst, early_stopping, validation_fraction, n_iter_no_change, \
 categorical_features, n_jobs, scoring, callbacks, verbose, time_limit, random_state
         As in :class:`LinearTreeBoostingRegressor`.
+    class_weight : dict, "balanced" or None, default=None
+        As in :class:`CGBoostClassifier`; also of rows that are held out.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
+    classes_, class_weight_ : ndarray of shape (n_classes,)
     trees_ : list of ModelTree
         With more than two classes, one list per class.
     n_iter_, columns_, history_, feature_importances_, column_weights_, intercept_, n_columns_, \

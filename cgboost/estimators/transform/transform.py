@@ -294,6 +294,9 @@ class TransformClassifier(BaseTransformRegression, ProbabilisticClassification):
     multi_class : {"joint", "ovr"}, default="joint"
         The objective with more than two classes: the multinomial deviance, or for each class the
         log loss of a model against the rest. Two classes are always one model.
+    class_weight : dict, "balanced" or None, default=None
+        As in :class:`CGBoostClassifier`; also of rows that are held out. Not with an SQLSource or
+        Partitions, which have the weights of their rows.
     n_estimators, learning_rate, variant, max_bins, tol, early_stopping, validation_fraction, \
 n_iter_no_change, n_holdouts, interaction_cst, monotonic_cst, categorical_features, n_jobs, \
 executor, scoring, callbacks, verbose, time_limit, random_state
@@ -307,6 +310,8 @@ executor, scoring, callbacks, verbose, time_limit, random_state
     n_iter_, columns_, history_, feature_importances_, importances_, column_weights_, intercept_, \
 n_columns_, objective_, best_round_, stop_reason_, n_features_in_, feature_names_in_
         As in :class:`TransformRegressor`.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor for the weights of the rows of each class.
     """
 
     multi_class: Literal["joint", "ovr"] = field(default="joint", kw_only=True)

@@ -355,58 +355,55 @@ def _steps(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Name:
 
 
 def _trees(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Name:
-    """Trees of x, rounded to float32 as scikit-learn does; their sum is of float32, too."""
-    parts: dict[str, list[Any]] = {name: [] for name in TREE_PARTS}
-    for number, (hypothesis, weight) in enumerate(zip(own, coef.tolist(), strict=True)):
+    """Trees of x, rounded to float32 as scikit-learn does; thresholds and sums are of float64.
+
+    Nodes that branch and leaves are numbered on their own, through all trees.
+    """
+    roots: list[int] = []
+    parts: list[tuple[Any, ...]] = []
+    n_nodes = n_leaves = 0
+    for hypothesis, weight in zip(own, coef.tolist(), strict=True):
         found = tree_of(hypothesis)
         assert found is not None
         tree, values = found
         leaf = tree.children_left < 0
-        nodes = np.arange(tree.node_count)
-        missing = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count))
-        for name, entries in (
-            ("nodes_treeids", np.full(tree.node_count, number)),
-            ("nodes_nodeids", nodes),
-            ("nodes_featureids", np.where(leaf, 0, tree.feature)),
-            ("nodes_values", np.where(leaf, 0.0, _rounded_down(tree.threshold))),
-            ("nodes_modes", np.where(leaf, "LEAF", "BRANCH_LEQ")),
-            ("nodes_truenodeids", np.where(leaf, 0, tree.children_left)),
-            ("nodes_falsenodeids", np.where(leaf, 0, tree.children_right)),
-            ("nodes_missing_value_tracks_true", np.where(leaf, 0, missing).astype(np.int64)),
-            ("target_treeids", np.full(leaf.sum(), number)),
-            ("target_nodeids", nodes[leaf]),
-            ("target_ids", np.zeros(leaf.sum(), dtype=np.int64)),
-            ("target_weights", weight * values[leaf]),
-        ):
-            parts[name] += entries.tolist()
-    single = graph.op(
-        "TreeEnsembleRegressor", graph.cast(x, np.float32), domain=ML, n_targets=1,
-        aggregate_function="SUM", post_transform="NONE", **parts,
+        inner = np.flatnonzero(~leaf) if tree.node_count > 1 else np.zeros(1, dtype=np.intp)
+        place = np.where(leaf, n_leaves + np.cumsum(leaf), n_nodes + np.cumsum(~leaf)) - 1
+        # a leaf alone, whose feature and children are negative, is on both sides of a node
+        below, above = (
+            np.maximum(child[inner], 0) for child in (tree.children_left, tree.children_right)
+        )
+        missing = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count))[inner]
+        parts.append(
+            (
+                *(np.maximum(tree.feature[inner], 0), tree.threshold[inner], missing),
+                *(place[below], leaf[below], place[above], leaf[above], weight * values[leaf]),
+            )
+        )
+        roots.append(n_nodes)
+        n_nodes, n_leaves = n_nodes + inner.size, n_leaves + int(leaf.sum())
+    features, thresholds, missing, *sides, values = map(np.concatenate, zip(*parts, strict=True))
+    names = ("nodes_truenodeids", "nodes_trueleafs", "nodes_falsenodeids", "nodes_falseleafs")
+    whole = dict(zip(names, sides, strict=True))
+    whole |= {"nodes_featureids": features, "nodes_missing_value_tracks_true": missing}
+    tensors = {
+        "nodes_splits": thresholds.astype(np.float64),
+        "nodes_modes": np.full(n_nodes, LESS_OR_EQUAL, dtype=np.uint8),
+        "leaf_weights": values.astype(np.float64),
+    }
+    from_array = graph.onnx.numpy_helper.from_array
+    return graph.op(
+        "TreeEnsemble", graph.cast(graph.cast(x, np.float32), np.float64), domain=ML,
+        n_targets=1, aggregate_function=SUM, post_transform=NONE, tree_roots=roots,
+        leaf_targetids=[0] * n_leaves,
+        **{name: own.astype(np.int64).tolist() for name, own in whole.items()},
+        **{name: from_array(own, name) for name, own in tensors.items()},
     )  # fmt: skip
-    return graph.cast(single, np.float64)
 
 
-def _rounded_down(thresholds: Vector) -> Vector:
-    """The largest float32 at most as large: x ≤ t says the same of all x of float32."""
-    single = thresholds.astype(np.float32)
-    below = np.nextafter(single, np.float32(-np.inf))
-    return np.where(single > thresholds, below, single).astype(np.float64)
+LESS_OR_EQUAL, SUM, NONE = 0, 1, 0
+"""What ``TreeEnsemble`` calls x ≤ t, the sum of trees, and an output as it is."""
 
-
-TREE_PARTS = (
-    "nodes_treeids",
-    "nodes_nodeids",
-    "nodes_featureids",
-    "nodes_values",
-    "nodes_modes",
-    "nodes_truenodeids",
-    "nodes_falsenodeids",
-    "nodes_missing_value_tracks_true",
-    "target_treeids",
-    "target_nodeids",
-    "target_ids",
-    "target_weights",
-)
 SIMPLE: dict[type, Callable[[OperatorGraph, Name, list[Any], Vector], Name]] = {
     Feature: _features,
     Line: _lines,

@@ -9,8 +9,11 @@ from numpy.typing import ArrayLike
 
 from cgboost.optional import require
 
-OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
+OPSET, IR_VERSION = 17, 8
 """Versions of operators and of the file that runtimes since 2022 know."""
+
+ML_OPSET = 5
+"""The version that has trees of float64, of March 2024; onnxruntime runs them from 1.21 on."""
 
 ML = "ai.onnx.ml"
 
@@ -102,7 +105,9 @@ class OperatorGraph:
         kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         rows = helper.make_tensor_value_info("X", kind, ["rows", self.n_features])
         graph = helper.make_graph(self.nodes, "cgboost", [rows], self.outputs, self.constants)
-        sets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ML, ML_OPSET)]
+        versions = {"": OPSET, ML: ML_OPSET}
+        used = {"", *(node.domain for node in self.nodes)}
+        sets = [helper.make_opsetid(domain, versions[domain]) for domain in sorted(used)]
         model = helper.make_model(
             graph, opset_imports=sets, ir_version=IR_VERSION, producer_name="cgboost",
             producer_version=__version__, doc_string=description,

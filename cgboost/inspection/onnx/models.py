@@ -1,7 +1,7 @@
 """Fitted models as ONNX graphs, for runtimes without Python.
 
 All is computed in float64, whatever the input: the graph has the outputs of the model on rows of
-float64, up to rounding, but for sums of trees, which ONNX gives out in float32.
+float64, up to rounding.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ DECISIONS = ("Classification.predict", "LinearDecision.predict", "CompressedClas
 DETECTIONS = ("CompressedOutlierDetector.predict",)
 NUMBERS = ("Regression.predict", "LinearPrediction.predict", "CompressedRegressor.predict")
 
-SAME_OUTPUT = 1e-4
-"""Graph and model differ by less, relative to 1 and the largest output: sums of trees, in float32,
-by some 1e-6, a wrong formula by far more."""
+SAME_RESULT = 1e-6
+"""Graph and model differ by less, relative to 1 and the largest output: square roots of distances
+near 0, by some 1e-7, other formulas by 1e-12, a wrong one by far more."""
 
 
 def to_onnx(
@@ -208,7 +208,7 @@ def _compare(made: Any, model: Any, rows: NDArray[Any]) -> None:
         if name not in said:
             continue
         known = getattr(nameless, method)(rows.astype(np.float64))
-        allowed = SAME_OUTPUT * (1.0 + np.abs(known).max())
+        allowed = SAME_RESULT * (1.0 + np.abs(known).max())
         wrong = np.abs(said[name] - known) > allowed  # not for nan on both sides
         if wrong.any() or (np.isnan(said[name]) != np.isnan(known)).any():
             place = tuple(np.argwhere(wrong | np.isnan(said[name] + known))[0])

@@ -18,12 +18,7 @@ from scipy import sparse
 
 from cgboost.arrays import Indices, Mask, Vector, blocks_of
 from cgboost.forks import cached_property
-from cgboost.inspection.shapley.games import (
-    cover_weights,
-    of_others,
-    pair_weights,
-    quadrature,
-)
+from cgboost.inspection.shapley.games import cover_weights, of_others, pair_weights, quadrature
 from cgboost.pricing.univariate.feature_pricer import dense_columns
 
 ENTRIES = 2**21

@@ -67,9 +67,7 @@ def plot_contributions(
         place = output_place(called, found.output_names, default=-1)
         name = f" of {drawing.named(found.output_names[place])}"
         values, base = values[..., place], base[..., place]
-    figure, axis = drawing.panel(ax)
-    if ax is None:
-        figure.set_size_inches(8.0, 1.4 + 0.32 * (min(top, values.shape[1]) + 1))
+    figure, axis = drawing.panel(ax, (8.0, 1.4 + 0.32 * (min(top, values.shape[1]) + 1)))
     if row is None:
         _draw_sizes(axis, found, np.abs(values).mean(axis=0), top)
         drawing.label(axis, "Mean size of contributions", f"mean |contribution to f{name}|", "")

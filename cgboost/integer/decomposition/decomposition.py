@@ -597,7 +597,7 @@ def decompose(
     model: Any,
     blocks: str | Path | Mapping[str, object] | Callable[[str], object] | Structure | None = None,
     *,
-    dialect: Literal["highs", "cplex", "scip", "glpk"] | None = None,
+    dialect: Literal["highs", "cplex", "scip", "cbc", "glpk"] | None = None,
 ) -> Decomposition:
     """Divide a mixed-integer linear model into blocks, for branch-and-price.
 
@@ -612,9 +612,10 @@ def decompose(
         rows that are not listed, or have None, False, "" or NaN, are in the master; ``{}`` is no
         blocks); or a function of the name of a row that returns such a value, like
         ``lambda row: row.partition("_")[2]``. None: detect blocks.
-    dialect : {"highs", "cplex", "scip", "glpk"} or None
-        Whose reader an MPS file is for, where these take it for different models: integer variables
-        without bounds, a negative upper bound alone, the constant, several vectors. None: what most
+    dialect : {"highs", "cplex", "scip", "cbc", "glpk"} or None
+        Whose reader a file is for, where these take it for different models: in MPS files integer
+        variables without bounds, a negative upper bound alone, the constant, several vectors. What
+        this program is known to take for something else without a word is an error. None: what most
         agree on, and an error for the rest. ``model.notes`` of the result says what was read.
 
     Returns
@@ -628,7 +629,7 @@ def decompose(
         For input that cannot be read or does not fit; the message names file, line, row or
         variable.
     ValueError
-        For a dialect that is not known, or of what is no MPS file.
+        For a dialect that is not known, or of what is no file.
     """
     own = as_model(model, dialect)
     if isinstance(blocks, Structure):

@@ -15,6 +15,7 @@ import re
 from typing import NoReturn
 
 from cgboost.integer.decomposition.model_parts import INFINITY, ModelError, ModelText, listed
+from cgboost.integer.decomposition.mps_text import INNER, SIDES, SIGNS, Dialect
 
 TOKEN = re.compile(
     r"""(?P<blank>[ \t\r]+|\\[^\n]*)|(?P<line>\n)
@@ -59,24 +60,29 @@ MEANINGS = {
 }
 
 
-def read_lp(text: str, model: ModelText) -> None:
+def read_lp(text: str, model: ModelText, dialect: Dialect | None = None) -> None:
     """Read the text of an LP file into an empty model.
 
+    What the program of a dialect takes for something else is an error.
+
     Terms of one variable are added up. A number among the terms of a row is an error: the format
-    has none, and readers of solvers leave it out without a word. A binary variable keeps its bounds
-    within 0 and 1. A row without a name is called ``HiGHS_R`` and its number, as by HiGHS.
+    has none, and readers of solvers leave it out without a word. So are bounds of a binary variable
+    beyond 0 and 1, bounds of one that is said to be free afterwards, and a variable that is called
+    like a section. A row without a name is called ``HiGHS_R`` and its number, as by HiGHS.
     """
-    _LPReader(text, model).read()
+    _LPReader(text, model, Dialect() if dialect is None else dialect).read()
 
 
 class _LPReader:
-    def __init__(self, text: str, model: ModelText) -> None:
-        self.model = model
+    def __init__(self, text: str, model: ModelText, dialect: Dialect) -> None:
+        self.model, self.dialect = model, dialect
         self.tokens: list[tuple[str, str, int]] = []
         self.attached = set[int]()
         """Brackets that follow a name without a blank."""
         self.at = 0
         self.binary: set[int] = set()
+        self.bounded: set[int] = set()
+        """Variables about which the section of bounds says something."""
         line, ended = 1, 0
         for found in TOKEN.finditer(text):
             kind = found.lastgroup or ""
@@ -91,14 +97,12 @@ class _LPReader:
     def read(self) -> None:
         """Read section after section."""
         section, word, seen = -1, "", dict[int, str]()
-        words: dict[str, int] = {}
         while section != END:
             kind, name, line = self.token()
             head = self.section()
             if head is not None:
                 section, size = head
                 word = " ".join(self.token(each)[1] for each in range(size)).replace(" - ", "-")
-                words[word] = line
                 self.at += size
                 if size > 1 and self.token()[1] == ":":
                     self.at += 1
@@ -126,15 +130,25 @@ class _LPReader:
                 self.unexpected()
         if self.token()[0] != "end":
             self.unexpected()
-        for word in words.keys() & self.model.names.keys():
-            what = f"{word!r} begins a section and is a variable: rename the variable"
-            raise self.model.error(words[word], what)
+        for name in self.model.names:
+            if name.lower() in SECTIONS:
+                raise ModelError(
+                    f"{str(self.model.path)!r}: {name!r} begins a section, and is a variable here, "
+                    "which programs misread: rename it"
+                )
         self.model.integer |= self.binary
         unnamed = [name for name in self.model.rows if name.startswith(UNNAMED)]
         if unnamed:
             self.model.notes.append(f"rows without a name are called {listed(unnamed)}")
+        names = list(self.model.names)
         for variable in self.binary:
             lower, upper = self.model.bounds[variable]
+            if variable in self.bounded and (lower < 0 or upper > 1):
+                raise ModelError(
+                    f"{str(self.model.path)!r}: the bounds of the binary variable "
+                    f"{names[variable]!r}, {lower:g} and {upper:g}, go beyond 0 and 1, which HiGHS "
+                    "and GLPK keep and others cut off: give bounds within, or make it general"
+                )
             self.model.bounds[variable][:] = max(lower, 0.0), min(upper, 1.0)
 
     # --- tokens --------------------------------------------------------------------------
@@ -177,6 +191,8 @@ class _LPReader:
         """The product of the signs that come next; None without any."""
         sign = None
         while self.token()[0] == "sign":
+            if sign is not None:
+                self.dialect.check(SIGNS, self.token()[2], self.model)
             sign = (sign or 1.0) * (-1.0 if self.token()[1] == "-" else 1.0)
             self.at += 1
         return sign
@@ -219,6 +235,8 @@ class _LPReader:
                 if own > line and self.section():
                     kind = "section"
             if kind == "name":
+                if constant:
+                    self.dialect.check(INNER, line, self.model)
                 if INFINITY.fullmatch(word):
                     raise self.model.error(line, f"{word} is no coefficient")
                 variable = self.model.variable(word)
@@ -261,6 +279,7 @@ class _LPReader:
             found = [(FLIPPED[relation], constant)]
             terms, constant = self.expression(of_row=True)
             if self.token()[0] == "relation":
+                self.dialect.check(SIDES, line, self.model)
                 found.append((self.relation(), self.number()))
                 if relation == "=" or found[1][0] != relation:
                     what = "a row with two sides needs two relations <=, or two >="
@@ -304,10 +323,15 @@ class _LPReader:
         kind, word, _ = self.token()
         if kind != "name":
             self.unexpected()
-        bounds = self.model.bounds[self.model.variable(word)]
+        variable = self.model.variable(word)
+        bounds, is_first = self.model.bounds[variable], variable not in self.bounded
+        self.bounded.add(variable)
         self.at += 1
         found = [] if left is None else [(FLIPPED[left[1]], left[0])]
         if left is None and self.token()[1].lower() == "free":
+            if not is_first and bounds != [-math.inf, math.inf]:
+                what = f"{word!r} has bounds, which SCIP and CBC keep in part where it is free, too"
+                raise self.model.error(self.token()[2], f"{what}: leave one of them out")
             self.at += 1
             bounds[:] = -math.inf, math.inf
             return

@@ -9,13 +9,12 @@ modelling tools of ``modelling_tools.py``.
 
 from __future__ import annotations
 
+import gzip
 import logging
-import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,15 +30,14 @@ from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.lp_text import LP_COMMENT, read_lp
 from cgboost.integer.decomposition.model_parts import ModelError, ModelParts, ModelText, text_of
 from cgboost.integer.decomposition.modelling_tools import READERS
-from cgboost.integer.decomposition.mps_text import DIALECTS, MPS_COMMENT, read_mps
+from cgboost.integer.decomposition.mps_text import DIALECTS, MPS_COMMENT, Dialect, read_mps
+from cgboost.integer.decomposition.mps_writer import mps_of
 from cgboost.tolerances import LP_FEASIBILITY
 
 if TYPE_CHECKING:
     import highspy
 
 logger = logging.getLogger(__name__)
-
-FileReader = Callable[[str, ModelText], None]
 
 SPECK = 1e-9
 """A coefficient up to this is left out by HiGHS."""
@@ -116,6 +114,42 @@ class Model:
         """A value of the (minimised) program, in the sense of the model."""
         return -value if self.maximize else value
 
+    def write(self, path: str | Path, dialect: str | None = None) -> None:
+        """Write an MPS file with the same rows, variables, names and numbers.
+
+        HiGHS, SCIP and CPLEX read this very model, to the last bit; CBC reads numbers of more than
+        15 digits up to a unit in the last place. Rows without sides are of type N, which they
+        leave out.
+
+        Parameters
+        ----------
+        path : str or Path
+            It ends in ``.mps`` or ``.mps.gz``.
+        dialect : {"highs", "cplex", "scip", "cbc", "glpk"} or None
+            Whose reader it is for. GLPK takes the constant with the other sign and knows no
+            maximisation: what is written for it is the negative, to be minimised. To the others
+            one file says the same.
+
+        Raises
+        ------
+        ModelError
+            For a name that no MPS file can have, such as one with a blank.
+        ValueError
+            For another end, and for a dialect that is not known.
+
+        Warns
+        -----
+        DataWarning
+            Where a row of two sides is off by a unit in the last place, since no length of a range
+            leads from one to the other.
+        """
+        _check_dialect(dialect)
+        path = Path(path)
+        if not path.name.lower().endswith((".mps", ".mps.gz")):
+            raise ValueError(f"path={str(path)!r} must end in .mps or .mps.gz")
+        text = mps_of(self, Dialect() if dialect is None else DIALECTS[dialect]).encode()
+        path.write_bytes(gzip.compress(text) if path.suffix.lower() == ".gz" else text)
+
     def violation(self, x: Vector) -> tuple[float, str]:
         """The largest violation, relative to max(1, size of the terms), and where it is."""
         program, matrix = self.program, self.matrix
@@ -149,24 +183,28 @@ def as_model(source: Any, dialect: str | None = None) -> Model:
         A file has the end ``.mps`` or ``.lp``, either with ``.gz``. Modelling tools are PuLP,
         Pyomo, linopy, python-mip, OR-Tools (MathOpt, ``model_builder``, ``pywraplp``), PySCIPOpt
         and gurobipy. What is read is the object, not a file that the tool writes of it.
-    dialect : {"highs", "cplex", "scip", "glpk"} or None
-        Whose reader an MPS file is for, where these differ.
+    dialect : {"highs", "cplex", "scip", "cbc", "glpk"} or None
+        Whose reader a file is for, where these differ.
 
     Raises
     ------
     ModelError
         For a file that is missing or damaged, and for a model that is not linear.
     ValueError
-        For a dialect that is not known, or of what is no MPS file.
+        For a dialect that is not known, or of what is no file.
     """
-    if dialect is not None and dialect not in DIALECTS:
-        raise ValueError(
-            f"dialect must be {', '.join(map(repr, DIALECTS))} or None, got {dialect!r}"
-        )
+    _check_dialect(dialect)
     model = _without_specks(_copied(_read(source, dialect)))
     if model.notes:
         logger.info("read a model: %s", "; ".join(model.notes))
     return model
+
+
+def _check_dialect(dialect: str | None) -> None:
+    if dialect is not None and dialect not in DIALECTS:
+        raise ValueError(
+            f"dialect must be {', '.join(map(repr, DIALECTS))} or None, got {dialect!r}"
+        )
 
 
 def _copied(model: Model) -> Model:
@@ -182,8 +220,8 @@ def _read(source: Any, dialect: str | None = None) -> Model:
         return read_model(source, dialect)
     if dialect is not None:
         raise ValueError(
-            f"dialect={dialect!r} is of MPS files, and the model is a {type(source).__name__}: "
-            "leave it out"
+            f"dialect={dialect!r} says whose reader a file is for, and the model is a "
+            f"{type(source).__name__}: leave it out"
         )
     if isinstance(source, Model):
         return source
@@ -237,16 +275,14 @@ def read_model(path: str | Path, dialect: str | None = None) -> Model:
     if not path.is_file():
         raise ModelError(f"there is no file {str(path)!r}")
     kind = path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix
-    if dialect is not None and kind.lower() == ".lp":
-        raise ValueError(f"dialect={dialect!r} is of MPS files, not of {str(path)!r}: leave it out")
     own = None if dialect is None else DIALECTS[dialect]
-    of_mps: tuple[FileReader, re.Pattern[bytes]] = partial(read_mps, dialect=own), MPS_COMMENT
+    of_mps = read_mps, MPS_COMMENT
     readers = {".lp": (read_lp, LP_COMMENT), ".mps": of_mps, ".qps": of_mps}
     if kind.lower() not in readers:
         raise ModelError(f"the name of {str(path)!r} must end in .mps or .lp, or with .gz after it")
     text = ModelText(path=path)
     read, comment = readers[kind.lower()]
-    read(text_of(path, comment), text)
+    read(text_of(path, comment), text, own)
     if not text.names:
         raise ModelError(f"the model in {str(path)!r} has no variables: the file may be damaged")
     try:
@@ -376,8 +412,8 @@ def from_cvxpy(problem: Any) -> Model:
     """The standard form of a linear problem of CVXPY, with integer variables or without.
 
     An entry of a variable is called ``x[0,1]`` after the name of the variable, a variable without
-    entries ``y``. Rows are numbered in CVXPY's order (equations first). Rows with one variable
-    become bounds.
+    entries ``y``. Rows are numbered in CVXPY's order (equations first), and have the side of the
+    constant on the right. Rows with one variable become bounds.
     """
     import cvxpy
 
@@ -400,6 +436,11 @@ def from_cvxpy(problem: Any) -> Model:
     n, n_equal = cost.size, int(data["dims"].zero)
     right = np.asarray(data["b"], dtype=np.float64)
     low = np.where(np.arange(right.size) < n_equal, right, -np.inf)
+    matrix, members = sp.csr_array(data["A"]), dict(_members(inverse))
+    turned = _with_the_constant_first(problem, members)
+    if turned.size == right.size:  # CVXPY writes a'x >= b as -a'x <= -b
+        low, right = np.where(turned, -right, low), np.where(turned, -low, right)
+        matrix = sp.csr_array(sp.diags_array(np.where(turned, -1.0, 1.0)) @ matrix)
     whole, binary = np.zeros(n, dtype=np.bool_), np.asarray(data["bool_vars_idx"], dtype=np.intp)
     whole[binary] = True
     whole[np.asarray(data["int_vars_idx"], dtype=np.intp)] = True
@@ -408,10 +449,8 @@ def from_cvxpy(problem: Any) -> Model:
         if data.get(key) is not None:
             own[:] = data[key]
     lower[binary], upper[binary] = np.maximum(lower[binary], 0), np.minimum(upper[binary], 1)
-    offset = float(dict(_members(inverse)).get("offset", 0.0))
-    program = _with_bounds(
-        Program(cost, sp.csr_array(data["A"]), low, right, lower, upper, None, whole, offset)
-    )
+    offset = float(members.get("offset", 0.0))
+    program = _with_bounds(Program(cost, matrix, low, right, lower, upper, None, whole, offset))
     maximize = isinstance(problem.objective, cvxpy.Maximize)
     names = _cvxpy_names(inverse, n)
     return Model(program, _numbered("r", program.n_rows), names, maximize)
@@ -421,6 +460,18 @@ def _members(inverse: Any) -> list[tuple[str, Any]]:
     """What the solver's interface says of the way back: the offset is among it."""
     own = inverse[-1]
     return list((own if isinstance(own, dict) else own.inverse_data).items())
+
+
+def _with_the_constant_first(problem: Any, members: dict[str, Any]) -> Mask:
+    """Rows of constraints whose left argument has no variable, as in b <= a'x."""
+    turned = {
+        each.id
+        for each in problem.constraints
+        if len(each.args) == 2 and each.args[0].is_constant() and not each.args[1].is_constant()
+    }
+    groups = (members.get(kind) or [] for kind in ("eq_constr", "other_constr"))
+    own = [np.full(each.size, each.id in turned) for group in groups for each in group]
+    return np.concatenate([np.zeros(0, dtype=np.bool_), *own])
 
 
 def _cvxpy_names(inverse: Any, n: int) -> tuple[str, ...]:

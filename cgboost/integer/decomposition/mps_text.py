@@ -71,19 +71,57 @@ class Dialect:
     vectors : {"one", "first", "all"}
         Of several of a section: an error, the first alone, or all, where what has a value from an
         earlier one keeps it.
+    misreads : frozenset of str
+        What its program takes for something else without a word: an error here.
+    has_sense : bool
+        Whether a file can say that the objective is to be maximised.
+    longest : int
+        Bytes that a name may have; by default those that CBC reads.
     """
 
     below_negative: float | None = None
     leaving_one: frozenset[str] = frozenset()
     constant_sign: float = -1.0
     vectors: Literal["one", "first", "all"] = "one"
+    misreads: frozenset[str] = frozenset()
+    has_sense: bool = True
+    longest: int = 159
 
+    def check(self, what: str, line: int, model: ModelText) -> None:
+        """Raise a ModelError if the program of the dialect misreads something."""
+        if what in self.misreads:
+            raise model.error(
+                line, f"{what} is taken for something else by the program of the dialect"
+            )
+
+
+HEADS = ("NAME", "OBJSENSE", "QSECTION", "QCMATRIX", "CSECTION")
+"""To HiGHS a line begins a section where its first name is one of these, in any letters."""
+
+SMALL, EXPONENT, EARLY = "a sense in small letters", "an exponent D", "RANGES before RHS"
+FREE_SIDE, HEAD = "a right-hand side of a free row", "a variable that is called like a section"
+VECTOR = "a vector that is called like a row or a variable"
+INNER, SIGNS, SIDES = "a constant before a term", "two signs in a row", "a row with two sides"
 
 DIALECTS = {
-    "highs": Dialect(below_negative=0.0, vectors="all"),
-    "cplex": Dialect(below_negative=-math.inf),
-    "scip": Dialect(below_negative=0.0, vectors="first"),
-    "glpk": Dialect(below_negative=0.0, leaving_one=frozenset({"LO", "MI"}), constant_sign=1.0),
+    "highs": Dialect(
+        below_negative=0.0,
+        vectors="all",
+        misreads=frozenset({EARLY, FREE_SIDE, HEAD, VECTOR}),
+        longest=255,
+    ),
+    "cplex": Dialect(below_negative=-math.inf, longest=255),
+    "scip": Dialect(
+        below_negative=0.0, vectors="first", misreads=frozenset({EXPONENT}), longest=255
+    ),
+    "cbc": Dialect(below_negative=-math.inf, misreads=frozenset({SMALL, INNER, SIGNS, SIDES})),
+    "glpk": Dialect(
+        below_negative=0.0,
+        leaving_one=frozenset({"LO", "MI"}),
+        constant_sign=1.0,
+        has_sense=False,
+        longest=255,
+    ),
 }
 
 WITHOUT_VALUE = {"MI": (-math.inf,), "PL": (math.inf,), "FR": (-math.inf, math.inf), "BV": (0, 1)}
@@ -128,6 +166,8 @@ def _fill(found: dict[str, NumberedLines], model: ModelText, dialect: Dialect) -
     kinds = _rows(found["ROWS"], model)
     _note_objective(kinds, model, given=bool(found["OBJSENSE"]))
     _columns(found["COLUMNS"], model, kinds)
+    for what, line in _misread(found, model, kinds) if dialect.misreads else ():
+        dialect.check(what, line, model)
     between_markers = sorted(model.integer)
     right = _vector("RHS", found["RHS"], model, kinds, dialect)
     ranges = _vector("RANGES", found["RANGES"], model, kinds, dialect)
@@ -150,6 +190,33 @@ def _fill(found: dict[str, NumberedLines], model: ModelText, dialect: Dialect) -
         ends = (far, value) if downwards else (value, far)
         model.sides[model.rows[name]][:] = ends
     _default_bounds(_bounds(found["BOUNDS"], model, dialect), between_markers, model, dialect)
+
+
+def _misread(
+    found: dict[str, NumberedLines], model: ModelText, kinds: dict[str, str]
+) -> Iterator[tuple[str, int]]:
+    """What some program takes for something else without a word, and its lines."""
+    for line, words in found["OBJSENSE"]:
+        if words[0] != words[0].upper():
+            yield SMALL, line
+    if found["RHS"] and found["RANGES"] and found["RANGES"][0][0] < found["RHS"][-1][0]:
+        yield EARLY, found["RANGES"][0][0]
+    for line, words in found["COLUMNS"]:
+        if words[0].upper() in HEADS:
+            yield HEAD, line
+    for section in ("COLUMNS", "RHS", "RANGES", "BOUNDS"):
+        is_bound = section == "BOUNDS"
+        for line, words in found[section]:
+            own = words[is_bound:]
+            if any("D" in word.upper() and NUMBER.fullmatch(word) for word in own[1:]):
+                yield EXPONENT, line
+            if section == "COLUMNS" or not len(own) % 2:
+                continue
+            if own[0] in (model.names if is_bound else kinds):
+                yield VECTOR, line
+    for line, words in found["RHS"]:
+        if any(kinds.get(row) == "N" for row in words[len(words) % 2 :: 2]):
+            yield FREE_SIDE, line
 
 
 def _note_objective(kinds: dict[str, str], model: ModelText, *, given: bool) -> None:
@@ -184,6 +251,7 @@ def _default_bounds(
             "gives no lower one, for which programs take 0 or -inf: give it by LO or MI, or say "
             "whose file it is, as in decompose(path, dialect='cplex')"
         )
+    opened = [each for each in opened if "UP" in given[each]]  # CBC keeps the 0 of UI
     if opened and lowest:
         for variable in opened:
             model.bounds[variable][0] = lowest
@@ -231,6 +299,8 @@ def _sections(
                 if all(len(own) == 2 for _, own in by_place["ROWS"]):
                     return by_place, True
         if not is_head:
+            if section == "NAME":
+                raise model.error(number, f"{words[0]!r} is no section, and belongs to none")
             found[section].append((number, words))
         elif head == "ENDATA":
             return found, fixed
@@ -268,7 +338,7 @@ def _columns(lines: NumberedLines, model: ModelText, kinds: dict[str, str]) -> N
     """Read the coefficients, and which variables are integer."""
     integer, last, given = False, "", set[str]()
     for line, words in lines:
-        if words[1].strip("'") == "MARKER":
+        if words[1].strip("'") == "MARKER" and words[1] not in kinds:
             if words[-1] not in ("'INTORG'", "'INTEND'"):
                 raise model.error(line, f"the marker {words[-1]} is not supported")
             integer = words[-1] == "'INTORG'"

@@ -34,6 +34,15 @@ AS_DEFINED: dict[str, Rounding | Literal["up", "down"]] = {
 }
 """How TSPLIB and VRPLIB round the distances of each kind of coordinates."""
 
+IN_WORDS = {
+    "nearest": "rounded to the nearest whole number, halves up",
+    "up": "rounded up to whole numbers",
+    "down": "rounded down to whole numbers",
+    "tenths": "cut after one decimal",
+    "none": "not rounded",
+}
+"""What is said of each way to round distances."""
+
 TRUNCATED = 1e-9
 """What is added before a distance is cut after its first decimal, which may be rounded."""
 
@@ -55,6 +64,8 @@ class RoutingData:
     coordinates : ndarray of shape (n_nodes, 2) or None
     n_vehicles : int or None
         Where the file has a number.
+    distances : str
+        What ``cost`` was made of: programs read other distances from the same file.
     """
 
     name: str
@@ -66,6 +77,7 @@ class RoutingData:
     service: Vector | None = field(default=None, repr=False)
     coordinates: Vector | None = field(default=None, repr=False)
     n_vehicles: int | None = None
+    distances: str = ""
 
     def first(self, n_customers: int) -> RoutingData:
         """The instance of its first customers, as Solomon's of 25 and 50 are made."""
@@ -140,18 +152,32 @@ def read_routes(path: str | Path, rounding: Rounding | None = None) -> RoutingDa
 
 
 def _solomon(path: Path, own: dict[str, Any], rounding: Rounding | None) -> RoutingData:
-    places = np.asarray(own["node_coord"], dtype=np.float64)
+    table, rounded = _table(path), rounding or "tenths"
+    places = table[:, 1:3]
     return RoutingData(
         str(own.get("name", path.stem)),
-        _distances(places, rounding or "tenths"),
+        _distances(places, rounded),
         (0,),
-        np.asarray(own["demand"], dtype=np.float64),
+        table[:, 3],
         float(own["capacity"]),
-        np.asarray(own["time_window"], dtype=np.float64),
-        np.asarray(own["service_time"], dtype=np.float64),
+        table[:, 4:6],
+        table[:, 6],
         places,
         int(own["vehicles"]),
+        f"Euclidean, {IN_WORDS[rounded]} (Solomon)",
     )
+
+
+def _table(path: Path) -> Vector:
+    """The numbers of the depot and of each customer: vrplib has −1 for all that have a point."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    table = np.array([line.split() for line in lines[6:]], dtype=np.float64)
+    if table.shape[1] != 7 or (table[:, 0] != np.arange(len(table))).any():
+        raise ModelError(
+            f"{str(path)!r}: the lines of customers must have seven numbers, and the first of them "
+            "count from 0 on, the depot"
+        )
+    return table
 
 
 def _tsplib(path: Path, own: dict[str, Any], rounding: Rounding | None) -> RoutingData:
@@ -166,9 +192,11 @@ def _tsplib(path: Path, own: dict[str, Any], rounding: Rounding | None) -> Routi
     places = own.get("node_coord")
     places = None if places is None else np.asarray(places, dtype=np.float64)
     if kind in AS_DEFINED and places is not None:
-        cost = _distances(places, rounding or AS_DEFINED[kind])
+        rounded = rounding or AS_DEFINED[kind]
+        cost, said = _distances(places, rounded), f"Euclidean, {IN_WORDS[rounded]} ({kind})"
     else:
         cost = np.asarray(own["edge_weight"], dtype=np.float64)
+        said = f"as vrplib has them ({kind})"
     demand = np.asarray(own["demand"], dtype=np.float64)
     if cost.shape != (n, n) or demand.shape != (n,):
         raise ModelError(
@@ -192,6 +220,7 @@ def _tsplib(path: Path, own: dict[str, Any], rounding: Rounding | None) -> Routi
         None if service is None else np.broadcast_to(np.asarray(service, dtype=float), (n,)),
         places,
         int(own["vehicles"]) if "vehicles" in own else None,
+        said,
     )
 
 

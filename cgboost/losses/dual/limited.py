@@ -175,7 +175,9 @@ class AugmentedLoss:
         )
 
 
-def with_penalised_limits(loss: SupportVectorLoss, limits: Limits, price: float) -> Any:
+def with_penalised_limits(
+    loss: SupportVectorLoss, limits: Limits, price: float
+) -> SupportVectorLoss:
     """The box of the loss with a row for each limit, at a price of what is beyond it.
 
     Parameters
@@ -185,8 +187,17 @@ def with_penalised_limits(loss: SupportVectorLoss, limits: Limits, price: float)
     limits : Limits
     price : float
         M.
+
+    Raises
+    ------
+    ValueError
+        If the loss has a curvature or a mass, or the price is not positive.
     """
-    return replace(
+    if loss.mass is not None or loss.curvature is not None:
+        raise ValueError("rows of limits go with a loss that is a box alone")
+    if not 0 < price < np.inf:
+        raise ValueError(f"price must be positive and finite, got {price!r}")
+    return replace(  # a tube around the target is part of the limit
         loss,
         target=np.append(loss.target, limits.limit - loss.epsilon),
         lower=np.append(loss.lower, np.full(len(limits), -price)),

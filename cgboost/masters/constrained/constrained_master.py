@@ -2,16 +2,10 @@
 
     min  Σ|α_j| + F(f) + M Σ_k max(0, a_k·f − d_k),     f = Hα + b
 
-The rows of limits stand behind the training rows. That of a·f ≤ d has the output a·f, and its loss
-is what that exceeds d by, at a price:
-
-    M·max(0, a·f − d)  =  max over −M ≤ r ≤ 0 of  r·(d − a·f),
-
-a target d and a box [−M, 0] for the pseudo-response. The penalty is exact: with M above the
-multiplier of the limit at the optimum, the optimum obeys (Bertsekas, *Nonlinear Programming*,
-section 5.4). For any M it is a relaxation, so that its lower bounds hold for the problem with
-limits. A free offset is a column (1, A1) without a price, since it moves a limit by a·1 and not
-by 1.
+The rows of limits stand behind the training rows: that of a·f ≤ d has the output a·f, and its loss
+is what that exceeds d by, at a price (:mod:`cgboost.losses.dual.limited`), an exact penalty. For
+any M it is a relaxation, so that its lower bounds hold for the problem with limits. A free offset
+is a column (1, A1) without a price, since it moves a limit by a·1 and not by 1.
 """
 
 from __future__ import annotations
@@ -27,6 +21,7 @@ from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Vertex
 from cgboost.losses import SupportVectorLoss
+from cgboost.losses.dual.limited import Limits, with_penalised_limits
 from cgboost.masters.support_vector.support_vector_master import (
     SignRule,
     SupportVectorMaster,
@@ -42,38 +37,6 @@ from cgboost.penalties.penalty import DualForm
 
 CONSTANT = ("offset", 0)
 """The key of the column of a free offset."""
-
-
-def with_constraint_rows(
-    loss: SupportVectorLoss, limits: Vector, price: float
-) -> SupportVectorLoss:
-    """The loss with a row for each limit behind its own rows.
-
-    Parameters
-    ----------
-    loss : SupportVectorLoss
-        Without curvature and without a mass.
-    limits : ndarray of shape (n_limits,)
-        The d of every limit.
-    price : float
-        M, of one unit beyond a limit.
-
-    Raises
-    ------
-    ValueError
-        If the loss has a curvature or a mass, or the price is not positive.
-    """
-    if loss.mass is not None or loss.curvature is not None:
-        raise ValueError("rows of limits go with a loss that is a box alone")
-    if not 0 < price < np.inf:
-        raise ValueError(f"price must be positive and finite, got {price!r}")
-    # a tube around the target is part of the limit
-    return replace(
-        loss,
-        target=np.append(loss.target, limits - loss.epsilon),
-        lower=np.append(loss.lower, np.full(len(limits), -price)),
-        upper=np.append(loss.upper, np.zeros(len(limits))),
-    )
 
 
 class MasterWithLimits(ABC):
@@ -100,10 +63,7 @@ class MasterWithLimits(ABC):
         """The columns with a nonzero coefficient in the last answer, for a similar problem."""
         if self._found is None:
             return WarmStart()
-        used = np.flatnonzero(self._found.coef)
-        return WarmStart(
-            [self.columns[j] for j in used], self._found.coef[used], float(self._found.intercept)
-        )
+        return WarmStart.of(self.columns, self._found.coef, float(self._found.intercept))
 
 
 class ConstrainedMaster(MasterWithLimits):
@@ -144,7 +104,10 @@ class ConstrainedMaster(MasterWithLimits):
         solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_rows = loss.n_rows
-        limited = with_constraint_rows(loss, limits, price) if len(limits) else loss
+        limited = loss
+        if len(limits):
+            upper = Limits(limits, np.zeros(len(limits), dtype=bool))
+            limited = with_penalised_limits(loss, upper, price)
         self._chain, self._free = Chain(), list[Column]()
         if constant is not None:
             ones = np.append(np.ones(loss.n_rows), constant)

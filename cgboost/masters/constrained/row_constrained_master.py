@@ -24,12 +24,7 @@ from cgboost.exceptions import MasterError, see
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced, Vertex
 from cgboost.losses import SupportVectorLoss
-from cgboost.losses.dual.limited import (
-    AugmentedLoss,
-    LimitedLoss,
-    Limits,
-    with_penalised_limits,
-)
+from cgboost.losses.dual.limited import AugmentedLoss, LimitedLoss, Limits, with_penalised_limits
 from cgboost.masters.constrained.constrained_master import CONSTANT
 from cgboost.masters.support_vector.support_vector_master import (
     MOST_IMBALANCE,
@@ -121,14 +116,14 @@ class ConstrainedStart(WarmStart):
         The pseudo-response, of which they are a part.
     weight : float
         ρ.
-    price : float
+    total_cost : float
         The sum of the costs of all rows; multipliers and ρ go with it.
     """
 
     multipliers: Vector = field(default_factory=lambda: np.zeros(0))
     response: Vector = field(default_factory=lambda: np.zeros(0))
     weight: float = 0.0
-    price: float = 0.0
+    total_cost: float = 0.0
 
 
 class RowConstrainedMaster:
@@ -211,9 +206,12 @@ class RowConstrainedMaster:
         """Take in the columns and the multipliers of a similar problem, before the first solve."""
         held = {column.key for column in self.columns}
         self.add([column for column in start.columns if column.key not in held])
-        self._start = self._placed(start)
-        if isinstance(start, ConstrainedStart) and start.price > 0:
-            growth = self._total_cost / start.price
+        place = {column.key: j for j, column in enumerate(self.columns)}
+        coef = np.zeros(len(self.columns))
+        coef[[place[column.key] for column in start.columns]] = start.coef
+        self._start = coef, start.intercept
+        if isinstance(start, ConstrainedStart) and start.total_cost > 0:
+            growth = self._total_cost / start.total_cost
             self._multipliers = growth * start.multipliers
             self._weight = growth * start.weight
             self._price = max(
@@ -225,28 +223,20 @@ class RowConstrainedMaster:
         self.add(columns)
         self._start = np.append(coef, np.zeros(len(self.columns) - len(coef))), float(intercept)
 
-    def _placed(self, start: WarmStart) -> tuple[Vector, float]:
-        """Coefficients of the columns here, from those of others."""
-        place = {column.key: j for j, column in enumerate(self.columns)}
-        coef = np.zeros(len(self.columns))
-        coef[[place[column.key] for column in start.columns]] = start.coef
-        return coef, start.intercept
-
     @property
     def warm_start(self) -> ConstrainedStart:
         """The columns with a nonzero coefficient in the last answer, for a similar problem."""
         if self._found is None:
             return ConstrainedStart()
         state = self._found
-        used = np.flatnonzero(state.coef)
-        return ConstrainedStart(
-            [self.columns[j] for j in used],
-            state.coef[used],
+        return ConstrainedStart.of(
+            self.columns,
+            state.coef,
             float(state.intercept),
             multipliers=-state.pseudo_response[self.n_trained :],
             response=state.pseudo_response,
             weight=self._weight,
-            price=self._total_cost,
+            total_cost=self._total_cost,
         )
 
     @property

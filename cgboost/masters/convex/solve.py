@@ -6,13 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from cgboost._solvers import (
-    BACKENDS,
-    Program,
-    available_backends,
-    put_back,
-    solve,
-)
+from cgboost._solvers import BACKENDS, Program, available_backends, put_back, solve
 from cgboost.exceptions import MasterError
 from cgboost.optimizers.solver_options import checked_options, solver_errors_as_master_errors
 

@@ -21,10 +21,7 @@ from cgboost.arrays import Vector
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Vertex
 from cgboost.losses.dual.noncrossing import NoncrossingLoss
-from cgboost.masters.support_vector.support_vector_master import (
-    SignRule,
-    SupportVectorMaster,
-)
+from cgboost.masters.support_vector.support_vector_master import SignRule, SupportVectorMaster
 from cgboost.optimizers.quantiles.joint_session import JointSession
 from cgboost.optimizers.quantiles.restricted_quantiles import RestrictedQuantiles
 from cgboost.optimizers.simplex.crossover import MOST_BASIS_COLUMNS

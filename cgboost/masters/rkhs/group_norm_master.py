@@ -142,8 +142,8 @@ class WholeKernelMaster(SupportVectorMaster):
             loss, penalty, coef=coef, offset=offset, solver=solver, solver_options=solver_options
         )
 
-    def _taken(self, loss: Any, *, sparse: bool) -> Any:
-        return side_by_side(super()._taken(loss, sparse=sparse), self._n_outputs)
+    def _as_master_loss(self, loss: Any, *, sparse: bool) -> Any:
+        return side_by_side(super()._as_master_loss(loss, sparse=sparse), self._n_outputs)
 
     def _total(self, response: Vector) -> float:
         return hypot(*response.reshape(self._n_outputs, -1).sum(axis=1))

@@ -20,12 +20,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState
 from cgboost.losses.second_order_model import LossSums, Quadratic
 from cgboost.masters.stagewise.stagewise import DescentMaster
-from cgboost.optimizers.refits.descent import (
-    descended,
-    descended_at_kinks,
-    newton,
-    within,
-)
+from cgboost.optimizers.refits.descent import descended, descended_at_kinks, newton, within
 from cgboost.optimizers.refits.refits import SEPARATED
 
 DAMPING = 1e-6

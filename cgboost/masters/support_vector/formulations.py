@@ -108,15 +108,6 @@ class BudgetMaster(SupportVectorMaster):
         )
 
 
-def one_norm_master(loss: SupportVectorLoss) -> type[OneNormMaster] | type[BudgetMaster]:
-    """The 1-norm master that suits a loss: with a penalty, or with a budget of 1.
-
-    A loss that chooses its margin itself grows with α as the 1-norm does, so that only their ratio
-    matters: the 1-norm is then given, not penalised.
-    """
-    return OneNormMaster if loss.shrinks else BudgetMaster
-
-
 class TwoNormMaster(SupportVectorMaster):
     """Restricted 2-norm master; see :class:`SupportVectorMaster` for the parameters."""
 

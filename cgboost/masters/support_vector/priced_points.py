@@ -18,7 +18,7 @@ from cgboost.losses.dual.support_vector import ZERO_SUM
 from cgboost.losses.loss import WeightedLoss
 from cgboost.optimizers.newton.priced_path import Unread, is_quick, minimise_along
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
-from cgboost.penalties.penalty import DualForm
+from cgboost.penalties.penalty import DualForm, sizes
 
 OUTPUTS_AT_A_TIME = 2**17
 """Outputs, rows times prices, that are evaluated at once: 1 MB of them, and of what follows."""
@@ -94,7 +94,7 @@ def solved_along(
         objective[some] = prices[some] * many.values(outputs) + penalty
         responses = many.responses(outputs, balanced=form.offset == "free")
         found_scores, errors = scores(responses.T)
-        size = prices[some] * (_size(found_scores, form) + errors)
+        size = prices[some] * (sizes(found_scores, two_sided=form.two_sided) + errors)
         bound[some] = _bounds(many, form, responses, size, prices[some])
     scales = np.ones(len(prices))
     for k in found.tolist():
@@ -110,10 +110,6 @@ def _combined(coef: Vector, columns: Vector | Unread) -> Vector:
         return np.asarray((columns.entries @ coef.T).T - (coef @ columns.centres)[:, None])
     used = np.flatnonzero(coef.any(axis=0))
     return np.asarray(coef[:, used] @ columns.read(used))
-
-
-def _size(scores: Vector, form: DualForm) -> Vector:
-    return np.abs(scores) if form.two_sided else np.maximum(scores, 0.0)
 
 
 def _bounds(

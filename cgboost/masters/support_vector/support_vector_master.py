@@ -15,7 +15,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, cast, get_args
 
 import numpy as np
 
@@ -24,21 +24,12 @@ from cgboost.arrays import Vector
 from cgboost.exceptions import MasterError, see
 from cgboost.forks import cached_property
 from cgboost.generation.columns import Column, FloatArray
-from cgboost.generation.protocols import (
-    SMALLEST_SCALE,
-    EntryRule,
-    MasterState,
-    Priced,
-    Vertex,
-)
+from cgboost.generation.protocols import SMALLEST_SCALE, EntryRule, MasterState, Priced, Vertex
 from cgboost.generation.rounding import allowance, lost_digits
 from cgboost.losses import EntropicLoss, SupportVectorLoss
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.live_dual import RestrictedPoint
-from cgboost.optimizers.newton.smooth_loss import (
-    RowwiseLoss,
-    as_master_loss,
-)
+from cgboost.optimizers.newton.smooth_loss import RowwiseLoss, as_master_loss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.reductions.reduction import Chain, Problem
 from cgboost.optimizers.restricted_dual import RestrictedDual
@@ -115,6 +106,12 @@ class WarmStart:
     live: tuple[PrimalSimplex | SmoothPrimal, Sequence[Column]] | None = None
     complete: bool = False
 
+    @classmethod
+    def of(cls, columns: Sequence[Column], coef: Vector, intercept: float, **own: Any) -> Self:
+        """From those columns that have a nonzero coefficient."""
+        used = np.flatnonzero(coef)
+        return cls([columns[j] for j in used.tolist()], coef[used], intercept, **own)
+
 
 class SupportVectorMaster:
     """Restricted master of a loss and a penalty.
@@ -168,7 +165,7 @@ class SupportVectorMaster:
         self.penalty = penalty
         given = penalty.dual_loss(loss)
         sparse = solver == "auto" and penalty.threshold > 0 and penalty.radius is None
-        self.loss = self._taken(given, sparse=sparse)
+        self.loss = self._as_master_loss(given, sparse=sparse)
         free = free_columns if isinstance(free_columns, FreeColumns) else FreeColumns(free_columns)
         self.form = DualForm(penalty, coef == "free", offset, len(free))
         if penalty.is_positively_homogeneous and not self.loss.shrinks:
@@ -189,7 +186,7 @@ class SupportVectorMaster:
         # pseudo-response are its own → _live_loss: in units of the optimizer, which alone sees it;
         # often all three are one
         self._before_values, between = Chain.of(Problem(given, self.form), BEFORE_VALUES)
-        self._objective_loss = self._taken(between.loss, sparse=sparse)
+        self._objective_loss = self._as_master_loss(between.loss, sparse=sparse)
         self._before_optimizer, inner = Chain.of(
             Problem(self._objective_loss, self.form), BEFORE_OPTIMIZER
         )
@@ -206,7 +203,7 @@ class SupportVectorMaster:
         # whether a next price goes on with the live problem: the first of a path is enough
         self._can_reprice = solver == "auto" and able
 
-    def _taken(self, loss: Any, *, sparse: bool) -> Any:
+    def _as_master_loss(self, loss: Any, *, sparse: bool) -> Any:
         """A loss by its dual box, or as a smooth one."""
         return as_master_loss(loss, sparse=sparse)
 
@@ -372,12 +369,11 @@ class SupportVectorMaster:
         if self._best is None:
             return WarmStart()
         best, live = self._before_values.invert(self._best), self._live
-        used = np.flatnonzero(best.coef)
-        columns = [self.columns[j] for j in used]
         kept = (live, self.columns) if isinstance(live, (PrimalSimplex, SmoothPrimal)) else None
         loss = self._objective_loss if self._can_reprice else None
         complete = self._complete and kept is not None
-        return WarmStart(columns, best.coef[used], best.intercept, loss, kept, complete)
+        own = {"loss": loss, "live": kept, "complete": complete}
+        return WarmStart.of(self.columns, best.coef, best.intercept, **own)
 
     def _solved(self, time_limit: float | None) -> RestrictedPoint:
         """The answer of the live problem, of another one where the simplex of a path gives up."""

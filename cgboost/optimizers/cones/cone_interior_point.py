@@ -22,12 +22,7 @@ import numpy as np
 from cgboost._solvers import SolverFailure
 from cgboost.arrays import Vector
 from cgboost.losses import SupportVectorLoss
-from cgboost.optimizers.cones.cone_blocks import (
-    Block,
-    BlockStore,
-    FactorBlock,
-    OutputsBlock,
-)
+from cgboost.optimizers.cones.cone_blocks import Block, BlockStore, FactorBlock, OutputsBlock
 from cgboost.optimizers.cones.cone_steps import (
     ConeIterate,
     ConeProblem,
@@ -35,11 +30,7 @@ from cgboost.optimizers.cones.cone_steps import (
     cone_step,
     open_products,
 )
-from cgboost.optimizers.interior_point.interior_session import (
-    FINEST_SHARE,
-    NO_BETTER,
-    PURIFICATION,
-)
+from cgboost.optimizers.interior_point.interior_session import FINEST_SHARE, NO_BETTER, PURIFICATION
 from cgboost.optimizers.solver_options import check_time, deadline_of
 from cgboost.parallel.blas import LARGE, available, blas_threads
 from cgboost.tolerances import SMALLEST

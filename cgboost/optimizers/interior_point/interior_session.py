@@ -300,7 +300,12 @@ class InteriorSession(LiveDual):
         if self._shrinks and not self.at_upper.any():
             at.shrink(data)
         at.recentre(data, opened / pairs)
-        reached = self._descend(data, at, deadline)
+        descent = Descent(data, at)
+        try:
+            with blas_threads(1):
+                reached = self._follow(descent, deadline)
+        finally:
+            descent.write()
         self._mu = self.gap / pairs
         return reached
 
@@ -311,16 +316,8 @@ class InteriorSession(LiveDual):
     def _scale(self, objective: float) -> float:
         return self.form.gap_scale(self.loss, objective + self._problem().fixed_gain)
 
-    def _descend(self, data: BoxedDual, at: Iterate, deadline: float) -> bool:
-        """Steps to the target, or as near as they lead; False if they lead nowhere."""
-        descent = Descent(data, at)
-        try:
-            with blas_threads(1):
-                return self._follow(descent, deadline)
-        finally:
-            descent.write()
-
     def _follow(self, descent: Descent, deadline: float) -> bool:
+        """Steps to the target, or as near as they lead; False if they lead nowhere."""
         least, since, best = np.inf, 0, (np.inf, np.inf)
         refined = descent.data.refined
         self.solved = True
@@ -428,9 +425,9 @@ class InteriorSession(LiveDual):
             return self._data
         variables, columns, kept = self.variables, self.columns, self.kept
         constraints = self.constraints
-        rows, place = variables.row[kept], np.arange(len(kept))
+        rows, row = variables.row[kept], np.arange(len(kept))
         if not self._one_a_row:
-            rows, place = np.unique(rows, return_inverse=True)
+            rows, row = np.unique(rows, return_inverse=True)
         fixed = variables.response(np.where(self.at_upper, variables.costs, 0.0))
         real = constraints >= 0
         constant = np.full(len(constraints), fixed.sum())
@@ -438,7 +435,7 @@ class InteriorSession(LiveDual):
         scales = np.ones(len(constraints))
         scales[real] = columns.scales[constraints[real]]
         constant[real] = columns.scores(constraints[real], fixed) / scales[real]
-        data = self._data_of(BoxedDual, block.values, place, constant, scales)
+        data = self._data_of(BoxedDual, block.values, row, constant, scales)
         data.in_order = self._one_a_row
         self._data = self._with_pivots(data, fixed, scales)
         return self._data
@@ -447,7 +444,7 @@ class InteriorSession(LiveDual):
         self,
         kind: type[Data],
         block: Any,
-        place: Indices,
+        row: Indices,
         constant: Vector,
         scales: Vector,
         **own: Any,
@@ -458,7 +455,7 @@ class InteriorSession(LiveDual):
         gain = variables.gain()
         return kind(
             block=block,
-            place=place,
+            row=row,
             sign=variables.sign[kept],
             gain=gain[kept],
             upper=variables.costs[kept],
@@ -502,7 +499,7 @@ class InteriorSession(LiveDual):
         return replace(
             data,
             block=np.vstack([data.block, below]),
-            place=np.append(len(data.block) + np.repeat(np.arange(len(order)), 2), data.place),
+            row=np.append(len(data.block) + np.repeat(np.arange(len(order)), 2), data.row),
             sign=np.append(np.tile([1.0, -1.0], len(order)), data.sign),
             gain=np.append(np.zeros(count), data.gain),
             neutral=np.append(np.zeros(count), data.neutral),

@@ -208,7 +208,6 @@ def follow_prices(
     prices: Vector,
     *,
     positive: Mask,
-    deadline: float = np.inf,
 ) -> Vector:
     """The minimisers x of t·(½xᵀQx − q·x) + Σ λ_j|x_j| at many prices t, one a row.
 
@@ -216,7 +215,7 @@ def follow_prices(
 
     Parameters
     ----------
-    Q, charge, positive, deadline
+    Q, charge, positive
         As for :func:`follow`, with λ above 0.
     q : ndarray of shape (n,)
     prices : ndarray of shape (n_prices,)
@@ -231,14 +230,12 @@ def follow_prices(
     ------
     LinAlgError
         If Q is not positive definite up to rounding.
-    LimitError
-        Past the deadline.
     """
     most, nothing = float(prices.max()), np.zeros(len(q))
     ends, points = [0.0], [nothing]
     none = np.zeros(len(q), dtype=bool)
     with np.errstate(divide="ignore", invalid="ignore"):
-        for t, z in _breakpoints(Q, charge, nothing, nothing, most * q, none, positive, deadline):
+        for t, z in _breakpoints(Q, charge, nothing, nothing, most * q, none, positive):
             ends.append(t)
             points.append(z)
     at, knots, values = prices / most, np.array(ends), np.array(points)
@@ -260,7 +257,7 @@ def _breakpoints(
     shift: Vector,
     active: Mask,
     positive: Mask,
-    deadline: float,
+    deadline: float = np.inf,
 ) -> Iterator[tuple[float, Vector]]:
     """The t at which a coordinate enters or leaves, up to 1, and x there; not all, if very many.
 

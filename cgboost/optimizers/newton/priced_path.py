@@ -41,12 +41,7 @@ from cgboost.optimizers.newton.quadratic_model import (
     positive_solution,
 )
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
-from cgboost.optimizers.newton.smooth_primal import (
-    NEAR_SCORE,
-    NEWTON_RIDGE,
-    SHORTEST,
-    SUFFICIENT,
-)
+from cgboost.optimizers.newton.smooth_primal import NEAR_SCORE, NEWTON_RIDGE, SHORTEST, SUFFICIENT
 from cgboost.optimizers.solver_choice import FEW_NUMBERS
 from cgboost.penalties.penalty import DualForm
 from cgboost.tolerances import SMALLEST

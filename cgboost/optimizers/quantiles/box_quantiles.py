@@ -384,7 +384,7 @@ class BoxQuantiles:
         nothing = np.zeros(others)
         return BoxProblem(
             block=rows,
-            place=np.arange(len(rows)),
+            row=np.arange(len(rows)),
             sign=np.ones(len(rows)),
             gain=np.append(target, nothing),
             upper=np.concatenate([upper - lower, price, every, every]),

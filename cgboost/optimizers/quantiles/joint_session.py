@@ -105,7 +105,7 @@ class JointEquations(FactoredEquations):
     def __init__(self, data: JointDual) -> None:
         super().__init__(refined=False)
         self._data, self._blocks = data, data.block
-        starts, taken = self._blocks.starts, data.place[data.crossing]
+        starts, taken = self._blocks.starts, data.row[data.crossing]
         self._output = np.searchsorted(starts, taken, side="right") - 1
         self._taken, self._added = (
             taken - starts[self._output],
@@ -136,7 +136,7 @@ class JointEquations(FactoredEquations):
         data, (weights, theta) = self._data, self._weights
         output = self._blocks @ x
         rows = weights * output
-        place = data.place[data.crossing]
+        place = data.row[data.crossing]
         size = len(rows)
         rows -= np.bincount(place, theta * output[data.added], minlength=size)
         rows -= np.bincount(data.added, theta * output[place], minlength=size)

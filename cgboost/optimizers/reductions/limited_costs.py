@@ -93,10 +93,6 @@ class LimitedCosts(Reduction):
         upper = np.minimum(self.loss.upper, self.limit)
         return replace(problem, loss=replace(self.loss, lower=lower, upper=upper))
 
-    def is_stuck(self, point: RestrictedPoint) -> bool:
-        """Whether some r stands at the limit, so that a higher one may change the optimum."""
-        return self.changes and bool((np.abs(point.response) >= AT_LIMIT * self.limit).any())
-
     def invert(self, point: RestrictedPoint) -> RestrictedPoint:
         """The model times what makes it meet all margins, where that costs less than missing some.
 
@@ -141,7 +137,7 @@ class GrowingCosts(RestrictedDual):
     ----------
     loss : SupportVectorLoss
         See :func:`may_be_limited`.
-    form, open_session, solver, columns, free_columns
+    form, open_session, solver, free_columns
         As for :class:`RestrictedDual`.
 
     Attributes
@@ -156,16 +152,15 @@ class GrowingCosts(RestrictedDual):
         form: DualForm,
         open_session: OpenSession,
         solver: str = "auto",
-        columns: ColumnStore | None = None,
         free_columns: FreeColumns | None = None,
     ) -> None:
         # in units of what balances the penalty: this limit, one that was solved, one that was not
         self._factor, self._solved, self._failed = FIRST_LIMIT, 0.0, np.inf
         self._last: RestrictedPoint | None = None
         self._stuck_with = -1  # columns at an answer that stood at the limit
-        self.costs = LimitedCosts(loss, form, self._factor * balance(loss, form, columns))
+        self.costs = LimitedCosts(loss, form, self._factor * balance(loss, form, None))
         limited = self.costs.apply(Problem(loss, form)).loss
-        super().__init__(limited, form, open_session, solver, columns, free_columns)
+        super().__init__(limited, form, open_session, solver, free_columns=free_columns)
 
     @property
     def is_limited(self) -> bool:
@@ -181,7 +176,8 @@ class GrowingCosts(RestrictedDual):
         elif self._factor * self._balance() < SHRUNK * min(self.costs.limit, self.costs.largest):
             self._open(self._factor)
         point = self._last = self._answer(time_limit, accuracy)
-        stuck = self.costs.is_stuck(point)
+        at_limit = np.abs(point.response) >= AT_LIMIT * self.costs.limit
+        stuck = self.is_limited and bool(at_limit.any())  # a higher one may change the optimum
         self._stuck_with = self.columns.count if stuck and point.solved else -1
         solved = point.solved and not (stuck and self._may_grow)
         return replace(self.costs.invert(point), solved=solved)

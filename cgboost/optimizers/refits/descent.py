@@ -35,6 +35,11 @@ LEAST_PROMISE = 1e-16
 """A step that promises less than this, relative to the loss at the start, is the last. That is less
 than the rounding of the loss itself, which could not show it."""
 
+NEARLY_THERE = 1e-8
+"""Below this share of the loss at the start, Newton's steps promise less by orders, one after
+another. One that promises half as much as the one before, or more, is the last: what is left is the
+rounding of outputs, which are far from 0 where targets are."""
+
 SHORTENINGS = 60
 """Points along a step at most; each halves the bracket at least every second time."""
 
@@ -83,12 +88,13 @@ def descended(
         No variable may be larger; the model, as of :func:`within`, keeps to it too.
     """
     point, here = start, surface(start)
-    enough = LEAST_PROMISE * here.value
+    enough, near, promised = LEAST_PROMISE * here.value, NEARLY_THERE * here.value, np.inf
     for _ in range(NEWTON_STEPS):
         move = model(here, point)
         slope = -float(here.gradient @ move)
-        if slope <= 0.0 or here.value <= lowest:
+        if slope <= 0.0 or here.value <= lowest or 0.5 * promised < slope <= near:
             break
+        promised = slope
         if slope > 2.0 * here.value > 0.0:  # more than there is: the model is nearly flat
             move, slope = 2.0 * here.value / slope * move, 2.0 * here.value
         there = surface(point + move)

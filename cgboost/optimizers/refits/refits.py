@@ -18,19 +18,10 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import block_diag, csc_array
 
-from cgboost._solvers import (
-    Program,
-    Session,
-    open_session,
-    solve,
-)
+from cgboost._solvers import Program, Session, open_session, solve
 from cgboost.arrays import Vector
 from cgboost.losses.dual.piecewise import PiecewiseLinearLoss
-from cgboost.losses.loss import (
-    LONGEST_DOUBLING,
-    DifferentiableLoss,
-    UnboundedStepError,
-)
+from cgboost.losses.loss import LONGEST_DOUBLING, DifferentiableLoss, UnboundedStepError
 from cgboost.losses.squared_error import WeightedSquaredError
 from cgboost.optimizers.refits.ridged import RidgedLoss
 from cgboost.optimizers.solver_options import solver_errors_as_master_errors

@@ -91,6 +91,31 @@ def test_parameters_are_those_of_scikit_learn(mine: Any, theirs: Any, differ: se
     assert list(own)[: len(positional)] == positional
 
 
+def test_strengths_that_others_count_in_other_units() -> None:
+    """A model here is optimal for ‖r‖₂ + α‖β‖₁, or for the mean of log losses with 1/(nC).
+
+    Slopes of the losses are at most the strength in the guide, and equal to it where a coefficient
+    is not 0.
+    """
+    rng = np.random.default_rng(0)
+    X, n = rng.normal(size=(60, 5)), 60
+    y = X @ [2.0, -1.0, 0.0, 0.0, 0.0] + rng.normal(size=n)
+    squared = SparseLinearRegressor(alpha=0.2, loss="squared_error", tol=1e-10).fit(X, y)
+    r = y - squared.predict(X)
+    labels = np.sign(y)
+    logistic = SparseLinearClassifier(C=0.2, loss="log_loss", tol=1e-10).fit(X, labels)
+    shares = labels / (1.0 + np.exp(labels * logistic.decision_function(X)))
+    for model, slopes, strength in (
+        (squared, X.T @ r / np.linalg.norm(r), 0.2 * n / np.linalg.norm(r)),
+        (logistic, X.T @ shares / n, 1.0 / (n * 0.2)),
+    ):
+        coef = np.ravel(model.coef_)
+        used = coef != 0.0
+        assert 0 < used.sum() < 5
+        np.testing.assert_allclose(slopes[used], strength * np.sign(coef[used]), rtol=1e-4)
+        assert (np.abs(slopes) <= strength * (1.0 + 1e-6)).all()
+
+
 def test_absolute_deviations_are_twice_the_median_s_loss() -> None:
     """LADRegressor has the coefficients of the median, its objective is twice as large."""
     X, y = rows(2)

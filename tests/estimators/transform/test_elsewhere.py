@@ -250,11 +250,28 @@ def test_what_does_not_go_with_partitions_is_refused() -> None:
     for model, given, words in (
         (TransformRegressor(), (parts, Y), "y of Partitions belongs in them"),
         (TransformRegressor(), (parts, None, WEIGHTS), "weights of Partitions belong in them"),
+        (
+            TransformClassifier(class_weight="balanced"),
+            (Partitions([(GOOD, Y > 1)]),),
+            "class_weight='balanced' .* the rows of Partitions have their weights in them",
+        ),
     ):
         with pytest.raises(ValueError, match=words):
             model.fit(*given)
     with pytest.raises(TypeError, match=r"executor must be None, an Executor.*got 'dask'"):
         TransformRegressor(executor="dask").fit(GOOD, Y)
+
+
+def test_weights_of_classes_go_with_the_rows() -> None:
+    """class_weight is weights of rows, of blocks and of rows that are sent to an executor too."""
+    labels = Y > 1
+    heavy = TransformClassifier(n_estimators=2, class_weight={True: 3.0})
+    model = clone(heavy).set_params(class_weight=None)
+    wanted = model.fit(GOOD, labels, WEIGHTS * np.where(labels, 3.0, 1.0))
+    sent = clone(heavy).set_params(executor=SerialExecutor())
+    assert_same(sent.fit(GOOD, labels, WEIGHTS), wanted, GOOD)
+    assert_same(heavy.fit(blocks(GOOD, labels, WEIGHTS, 3, 1)), wanted, GOOD)
+    np.testing.assert_array_equal(sent.class_weight_, [1.0, 3.0])
 
 
 @pytest.mark.parametrize("kind", BOTH)

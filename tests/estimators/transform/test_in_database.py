@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost import TransformRegressor
+from cgboost import TransformClassifier, TransformRegressor
 from cgboost.additive.sql.session import SQLSession
 from cgboost.exceptions import DatabaseError
 from cgboost.sources import SQLSource
@@ -78,6 +78,7 @@ def test_what_belongs_into_the_table_is_refused_beside_it() -> None:
             (model.fit, (SQLSource(connection, "t", target="z"),), "is no column of the table"),
             (model.predict, (source,), "SQLSource: model.to_sql"),
             (TransformRegressor(n_estimators=0).fit, (source,), "n_estimators"),
+            (TransformClassifier(class_weight={1: 2.0}).fit, (source,), "a column of its table"),
             (TransformRegressor(loss="poisson").fit, (source,), "must not be negative for the Poi"),
         ):
             with pytest.raises(ValueError, match=words):

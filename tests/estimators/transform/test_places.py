@@ -134,6 +134,25 @@ def test_partitions_and_databases_have_the_model_of_arrays(
     same_as_in_memory(case, place, tmp_path, server)
 
 
+@pytest.mark.parametrize("place", ["partitions", *DATABASES])
+def test_rows_of_a_billion_and_a_little(place: str, tmp_path: Path, server: str) -> None:
+    """Response and feature are 1e9 + something small: outputs differ in their last digits alone.
+
+    Two numbers of this size are 1.2e-7 apart, of residuals of some 0.5.
+    """
+    data = mixed_with(1, lambda y: y + 1e9)
+    data = data._replace(frame=data.frame.assign(plain=data.frame["plain"] + 1e9))
+    wanted = TransformRegressor(n_estimators=4).fit(*data)
+    with put(place, data, tmp_path, server) as (rows, _):
+        found = TransformRegressor(n_estimators=4).fit(*rows)
+    assert (found.n_columns_, found.stop_reason_) == (wanted.n_columns_, wanted.stop_reason_)
+    np.testing.assert_allclose(
+        found.predict(data.frame), wanted.predict(data.frame), atol=5e-7, rtol=0
+    )
+    assert found.objective_ == pytest.approx(wanted.objective_, rel=1e-6)
+    assert wanted.n_columns_ > 1
+
+
 @pytest.mark.parametrize("place", ["blocks", "files", "files of partitions", "threads"])
 @law(SMOOTH, where=lambda case: case.name in FEW)
 def test_blocks_files_and_threads_have_the_model_of_arrays(

@@ -52,6 +52,7 @@ from cgboost import (
     linear,
 )
 from cgboost.exceptions import ExportError
+from cgboost.inspection.model_forms import tree_of
 from cgboost.inspection.onnx import graph as graphs
 from cgboost.inspection.onnx import models
 
@@ -109,6 +110,7 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "stumps, numbers": (LPBoostRegressor(max_columns=30), Y),
     "stumps, counts": (LPBoostRegressor(loss="poisson", max_columns=20), COUNTS),
     "trees": (LPBoostClassifier(TREE, max_columns=10), LABELS),
+    "a leaf alone": (LPBoostClassifier(DecisionTreeRegressor(min_samples_leaf=60)), X[:, 0] > 0.3),
     "constrained": (ConstrainedBoostClassifier(max_columns=20), LABELS),
     "linear": (SparseLinearRegressor(alpha=0.01), Y),
     "linear, counts": (SparseLinearRegressor(alpha=0.01, loss="poisson"), COUNTS),
@@ -139,8 +141,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
 
 
 def close(own: Any, other: Any) -> None:
-    """Equal to 1e-5."""
-    np.testing.assert_allclose(own, other, rtol=1e-5, atol=1e-5)
+    """Equal to 1e-6, what a distance near 0 is off by."""
+    np.testing.assert_allclose(own, other, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -258,6 +260,32 @@ def test_probabilities_that_are_no_formula_are_left_out() -> None:
     for model in (Own(loss="log_loss"), SparseLinearClassifier(probability=True)):
         made = model.fit(X, LABELS).to_onnx()
         assert [output.name for output in made.graph.output] == ["label", "decision"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_trees_keep_all_digits(dtype: str) -> None:
+    """Sums of leaves are those of float64, of rows at thresholds, too.
+
+    Missing values, which the model refuses, go where scikit-learn's trees send them.
+    """
+    model = StagewiseRegressor(TREE, n_estimators=20).fit(X, 1e9 * Y)
+    session = onnxruntime.InferenceSession(model.to_onnx(dtype=dtype).SerializeToString())
+    ((fitted,),) = ([*run.outputs] for run in model._runs)
+    trees = [
+        (*tree_of(own), coef) for own, coef in zip(fitted.hypotheses, fitted.coef, strict=True)
+    ]
+    splits = [(j, t) for own, *_ in trees for j, t in zip(own.feature, own.threshold, strict=True)]
+    rows = np.tile(X[:1], (len(splits), 1))
+    for row, (j, t) in zip(rows, splits, strict=True):
+        row[max(j, 0)] = t if j >= 0 else np.nan
+    rows = rows.astype(dtype)
+    (found,) = session.run(None, {"X": rows})
+    assert found.dtype == np.float64
+    single = rows.astype(np.float32)
+    known = np.sum([coef * values[own.apply(single)] for own, values, coef in trees], axis=0)
+    np.testing.assert_allclose(found, model.intercept_ + known, rtol=1e-14)
+    full = ~np.isnan(rows).any(axis=1)
+    np.testing.assert_allclose(found[full], model.predict(rows[full].astype(float)), rtol=1e-14)
 
 
 @pytest.mark.parametrize("sparse_rows", [False, True])

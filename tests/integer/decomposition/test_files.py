@@ -45,10 +45,8 @@ LP_RIGHT: list[tuple[str | bytes, float]] = [
     (lp("c: -8 <= - x - y <= -2"), 2.0),
     (lp("c: e1 + 3x >= 10\n y >= 1 d: x <= 2", objective="2 e1 + 2e1x + y"), 21.0),
     (lp("c: x + y > 10\n d: = 0\n 4: y => 4"), 14.0),
-    (lp(rest="Bounds\n 2 >= x >= -1\n end <= 4\n"), 18.0),
-    (lp("c: x + y >= 2", rest="Bounds\n -5 <= x <= 3\nBinaries\n x\n"), 3.0),
+    (lp(rest="Bounds\n 2 >= x >= -1\n z <= 4\n"), 18.0),
     (lp("c: x + y >= 2", rest="Bounds\n x = 0\nBinaries\n x\nBounds\n y free\n"), 4.0),
-    (lp("c: y + st >= 10\n d: y <= 4", objective="2 y + 3 st"), 26.0),
     (lp(rest="semi\n", objective=""), 0.0),
     ("min x + 2 y\nst\nbounds\n x >= 3\n y >= 1\nend", 5.0),
     (lp("c: - x <-10"), 10.0),
@@ -89,7 +87,18 @@ LP_WRONG: list[tuple[str | bytes, str]] = [
     (lp(rest="SOS\n s1: S1:: x:1 y:2\n"), "line 6: the section 'SOS' is not supported"),
     (lp(rest="Lazy Constraints\n d: y >= 2\n"), "line 6: .*'Lazy Constraints' is not"),
     (lp(rest="Bounds\n 2 x <= 6\n"), "line 6: 'x' is out of place after '2'"),
-    (lp("c: x + bin >= 1", rest="General\n x bin y\n"), "line 6: 'bin' begins a section"),
+    (
+        lp("c: x + bin >= 1", rest="General\n x bin y\n"),
+        "'bin' begins a section, and is a variable here",
+    ),
+    (lp("c: y + st >= 10", objective="2 y + 3 st"), "'st' begins a section, and is a variable"),
+    (lp(rest="Bounds\n 2 >= x\n End <= 4\n"), "'End' begins a section, and is a variable here"),
+    (
+        lp("c: x + y >= 2", rest="Bounds\n -5 <= x <= 3\nBinaries\n x\n"),
+        "the bounds of the binary variable 'x', -5 and 3, go beyond 0 and 1",
+    ),
+    (lp(rest="Bounds\n x free\n y <= 3\nBinary\n x\n"), "variable 'x', -inf and inf, go beyond"),
+    (lp(rest="Bounds\n x <= 3\n x free\n"), "line 7: 'x' has bounds, which SCIP and CBC keep"),
     (lp("c: x + y >= 1\n st + y <= 4"), "line 5: there are both 'Subject To' and 'st'"),
     (lp(rest="End\n x\n"), "line 6: 'x' is out of place after 'End'"),
     (lp("c: nan x + y >= 10"), "line 4: 'x' is out of place after 'nan'"),
@@ -155,6 +164,7 @@ MPS_RIGHT: list[tuple[str | bytes, float]] = [
 ]
 
 MPS_WRONG: list[tuple[str | bytes, str]] = [
+    ("NAME a\nOBJSENSE: MAX\n" + mps(), "line 2: 'OBJSENSE:' is no section, and belongs to none"),
     # what readers merge, drop or take for another number
     (mps("RHS\n R r 5\n S cost 3\n"), "line 13: a second vector 'S' of RHS after 'R'"),
     (mps(RHS, "BOUNDS\n UP B x 2\n UP C y 9\n"), "line 15: a second vector 'C' of BOUNDS"),

@@ -406,6 +406,7 @@ def test_a_file_is_read_and_solved(tmp_path: Path) -> None:
             (None, rounded(exact)), ("nearest", 4.0), ("tenths", 4.1), ("none", exact),
         ):  # fmt: skip
             assert read_routes(path, rounding).cost[0, 2] == pytest.approx(expected)
+            assert f"({kind})" in read_routes(path, rounding).distances
         assert read_routes(path).cost[0, 1] == 3.0
         with pytest.raises(ValueError, match="rounding must be"):
             read_routes(path, "up")
@@ -469,6 +470,57 @@ def test_matrices_of_distances(tmp_path: Path) -> None:
         read("FULL_MATRIX", "0 3 4 3 0 5 4 5 0")
     with pytest.raises(ModelError, match="cannot be read: vrplib says"):
         read("UPPER_ROW", "3 4\n5")
+
+
+SOLOMON = """R1
+
+VEHICLE
+NUMBER     CAPACITY
+  2         20
+
+CUSTOMER
+CUST NO.  XCOORD.  YCOORD.  DEMAND  READY TIME  DUE DATE  SERVICE TIME
+
+    0      0       0        0       0           99        0
+    1      41      49       10.5    0           99        1
+    2      0       3.5      7       0           99        1
+"""
+
+
+@needs_vrplib
+def test_what_is_read_says_how_distances_were_made(tmp_path: Path) -> None:
+    """Half a unit is rounded up, as TSPLIB says, demands are not, and the words say which it is.
+
+    PyVRP rounds halves to even and its ``round_func`` scales loads; vrplib does not round.
+    """
+    path, text = tmp_path / "half.vrp", TSPLIB.replace("3 4 0", "3 3.5 0").replace("2 7", "2 7.5")
+    for kind, rounding, words, distance in (
+        ("EUC_2D", None, "rounded to the nearest whole number, halves up", 4.0),
+        ("CEIL_2D", None, "rounded up", 4.0),
+        ("FLOOR_2D", None, "rounded down", 3.0),
+        ("FLOOR_2D", "none", "not rounded", 3.5),
+        ("EUC_2D", "tenths", "cut after one decimal", 3.5),
+    ):
+        path.write_text(text.replace("EUC_2D", kind))
+        routes = read_routes(path, rounding)
+        assert (routes.cost[0, 2], routes.demand.tolist()) == (distance, [0, 7.5, 5])
+        assert words in routes.distances
+        assert kind in repr(routes.first(1))
+    path.write_text(text.replace("EUC_2D", "EXACT_2D"))
+    routes = read_routes(path)
+    assert (routes.cost[0, 2], routes.distances) == (3500.0, "as vrplib has them (EXACT_2D)")
+    path = tmp_path / "half.txt"
+    path.write_text(SOLOMON)
+    routes = read_routes(path)
+    assert (*routes.cost[0], routes.demand[1]) == (0.0, 63.8, 3.5, 10.5)
+    for before, after in (
+        ("    2      0  ", "    3      0  "),
+        ("7       0      ", "7       0  5   "),
+    ):
+        path.write_text(SOLOMON.replace(before, after))
+        with pytest.raises(ModelError, match=r"half.txt.*(seven numbers|cannot be read|no number)"):
+            read_routes(path)
+    assert routes.distances == "Euclidean, cut after one decimal (Solomon)"
 
 
 @needs_vrplib

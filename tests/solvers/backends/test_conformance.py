@@ -17,6 +17,7 @@ from solvers import (
     LimitError,
     OptionError,
     Program,
+    ProgramError,
     Session,
     SolverFailure,
     Status,
@@ -29,6 +30,7 @@ from tests.effort import examples
 from tests.solvers.problems import (
     ALL,
     BY_CLASS,
+    FULL_P,
     INTEGER,
     LINEAR,
     NATIVE,
@@ -245,6 +247,123 @@ def test_entries_stored_twice_are_added_up(solver, kind):
     columns.add_columns([1.0, 2.0], matrix)
     assert columns.solve().objective == pytest.approx(2.0, abs=1e-5)
     assert matrix.nnz == 3
+
+
+FORMS_OF_P = {
+    "rows of an array": FULL_P,
+    "columns of an array": np.asfortranarray(FULL_P),
+    "stored by rows": sp.csr_array(FULL_P),
+    "a matrix stored by columns": sp.csc_matrix(FULL_P),
+    "an entry in halves": sp.coo_array(
+        ([3.0, 1.0, 0.5, 0.5, 1.0, 2.0], ([0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 0, 1])), shape=(2, 2)
+    ),
+    "unsorted": sp.csc_array(([1.0, 4.0, 2.0, 1.0], [1, 0, 1, 0], [0, 2, 4])),
+}
+"""One P: solvers read it by columns, or its upper half, or take an entry that is there twice for
+another."""
+
+
+@pytest.mark.parametrize("solver", BY_CLASS["qp"])
+@pytest.mark.parametrize("form", FORMS_OF_P)
+def test_both_halves_of_p_count_however_they_are_stored(solver, form):
+    """The optimum is that of the whole matrix."""
+    program = Program([-1.0, -3.0], [[1.0, 1.0]], 1.0, 1.0, -np.inf, np.inf, FORMS_OF_P[form])
+    assert solve(program, solver).x == pytest.approx([-0.25, 1.25], abs=1e-5)
+
+
+@pytest.mark.parametrize("half", [np.triu, np.tril])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
+def test_one_half_of_p_is_refused(half, kind):
+    """Before any solver sees it: some read it as the whole, and some as half of it."""
+    with pytest.raises(ProgramError, match="not symmetric.*give both"):
+        Program([1.0, 1.0], quadratic=kind(half(FULL_P)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "solver"), [(kind, solver) for kind in ("lp", "qp") for solver in BY_CLASS[kind]]
+)
+def test_a_warm_start_where_other_entries_are_nonzero(kind, solver):
+    """Columns and rows are replaced by as many with another pattern: the last point fits no more.
+
+    A solver that keeps the pattern of its first matrix would be wrong, or refuse.
+    """
+    rng = np.random.default_rng(3)
+    curvature = np.ones(6) if kind == "qp" else None
+    first = Program(rng.normal(size=6), sp.csr_array(np.eye(4, 6)), -1, 1, -2, 2, curvature)
+    session = open_session(first, solver)
+    for sparse in (False, True, True):
+        session.solve()
+        session.remove_columns([0, 3])
+        session.remove_rows([1])
+        block = rng.normal(size=(3, 2)) * (rng.random((3, 2)) < 0.7)
+        own = None if curvature is None else [1.0, 0.5]
+        session.add_columns(
+            rng.normal(size=2),
+            sp.csc_array(block) if sparse else block,
+            lower=-2,
+            upper=2,
+            quadratic=own,
+        )
+        session.add_rows(sp.csr_array(np.eye(1, 6, 5)), -1, 1)
+        warm, cold = session.solve(), solve(session.program, "auto")
+        assert warm.objective == pytest.approx(cold.objective, abs=1e-5)
+        assert warm.row_duals == pytest.approx(cold.row_duals, abs=1e-4)
+
+
+@pytest.mark.parametrize("solver", ALL)
+@pytest.mark.parametrize("gap", [0.5, 1e-9, 1e-15])
+def test_bounds_that_cross_reach_no_solver(solver, gap):
+    """By however little: to one that is infeasible, to another optimal, to a third the old bounds.
+
+    The session goes on with what it had.
+    """
+    curvature = [1.0, 1.0] if continuous(solver) == "qp" else None
+    with pytest.raises(ProgramError, match="leave no value in between"):
+        Program([1.0, 1.0], [[1.0, 1.0]], 1.0, 1.0 - gap, quadratic=curvature)
+    session = open_session(Program([1.0, 2.0], [[1.0, 1.0]], 1.0, 2.0, quadratic=curvature), solver)
+    before = session.solve().objective
+    for update in (session.change_row_bounds, session.change_column_bounds):
+        with pytest.raises(ProgramError, match="leave no value in between"):
+            update([0], 1.0, 1.0 - gap)
+    assert session.solve().objective == pytest.approx(before, abs=1e-6)
+
+
+UNKNOWN_METHODS = {
+    "highs": {"solver": "hipp"},
+    "clarabel": {"direct_solve_method": "pardiso-mkl"},
+    "osqp": {"linsys_solver": "no such"},
+    "piqp": {"kkt_solver": "no such"},
+    "daqp": {"solver": "no such"},
+    "scipy": {"method": "no such"},
+    "cvxpy:HIGHS": {"highs_options": {"solver": "hipp"}},
+    "cvxpy:CLARABEL": {"direct_solve_method": "pardiso-mkl"},
+    "cvxpy:OSQP": {"linsys_solver": "no such"},
+    "cvxpy:PIQP": {"backend": "no such"},
+    "cvxpy:SCS": {"linear_solver": "no such"},
+    "cvxpy:SCIPY": {"scipy_options": {"method": "no such"}},
+    "cvxpy:DAQP": {"method": "no such"},
+    "cvxpy:GLOP": {"method": "no such"},
+    "cvxpy:PDLP": {"method": "no such"},
+}
+"""Names of methods within a solver that it does not have, or not in its build for PyPI."""
+
+
+@pytest.mark.parametrize("solver", [name for name in ALL if name != "auto"])
+def test_a_method_that_a_solver_does_not_have_is_not_replaced_by_another(solver):
+    """HiGHS refuses a name and goes on with "choose", CVXPY the next time with SciPy's default.
+
+    Here each attempt is an error, and what the caller asked for stays as it was.
+    """
+    wanted = UNKNOWN_METHODS[solver]
+    before = repr(wanted)
+    kind = continuous(solver)
+    for _ in range(2):
+        with pytest.raises((OptionError, SolverFailure)):
+            solve(dense_program(kind), solver, options=wanted)
+        assert repr(wanted) == before
+    if solver.startswith("cvxpy:"):
+        with pytest.raises(OptionError, match="already names the solver"):
+            solve(dense_program(kind), solver, options={"solver": "no such"})
 
 
 # ---------------------------------------------------------------------- limits

@@ -5,10 +5,12 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import highspy
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from solvers import (
     InterruptedSolveError,
@@ -23,6 +25,7 @@ from solvers import (
 )
 from solvers.backends import highs
 from solvers.backends.highs import DUAL_SIMPLEX, PRIMAL_SIMPLEX, load_highs, run_highs
+from tests.solvers.problems import ALL, continuous
 
 N = 120
 
@@ -314,11 +317,30 @@ def test_other_numbers_of_threads_in_the_process(before, integrality):
 
 
 @pytest.mark.usefixtures("scheduler")
-def test_highs_through_cvxpy_leaves_no_scheduler():
-    """A user of HiGHS may ask for any number of threads after it, too."""
-    for threads in (2, 3):
-        assert solve(Program([1.0], [[2.0]], 3.0), "cvxpy:HIGHS").objective == pytest.approx(1.5)
-        assert plain(threads).run().name == "kOk"
+@pytest.mark.parametrize("solver", ALL)
+def test_no_backend_disturbs_a_user_of_highs(solver):
+    """Before it or after it they may ask for any number of threads, in this thread and another.
+
+    SciPy and OR-Tools bring HiGHS of their own along; BLAS keeps its number of threads, too.
+    """
+    quadratic = [1.0] if continuous(solver) == "qp" else None
+    program = Program([1.0], [[2.0]], 3.0, quadratic=quadratic)
+    best = 1.5 if quadratic is None else 1.5 + 1.5**2 / 2
+
+    def solves():
+        for threads in (2, 3):
+            assert solve(program, solver).objective == pytest.approx(best, abs=1e-5)
+            assert plain(threads).run().name == "kOk"
+            assert solve(program, solver).objective == pytest.approx(best, abs=1e-5)
+            highspy.Highs.resetGlobalScheduler(True)  # their own of 2 threads refuses 3
+        return True
+
+    before = {own["filepath"]: own["num_threads"] for own in threadpool_info()}
+    assert solves()
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(solves).result()
+    after = {own["filepath"]: own["num_threads"] for own in threadpool_info()}
+    assert before == {path: after[path] for path in before}
 
 
 @pytest.mark.usefixtures("scheduler")

@@ -285,6 +285,14 @@ def test_own_options_reach_the_solver(solver, option):
         open_session(dense(40, 60), solver, **{option: 2}).solve()
 
 
+@pytest.mark.parametrize("name", ["dense_cholesky", "sparse_ldlt", "sparse_multistage"])
+def test_the_class_of_piqp_follows_the_solver_of_equations(name):
+    """A small program is dense, but not to somebody who asks for a sparse factorization."""
+    piqp = pytest.importorskip("piqp")
+    found = solve(PROGRAM, "piqp", options={"kkt_solver": getattr(piqp, name)})
+    assert found.objective == pytest.approx(-5.0, abs=1e-6)
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_piqp_is_the_same_dense_and_sparse(sparse, monkeypatch):
     """Both of PIQP's solvers give the same answer and duals."""

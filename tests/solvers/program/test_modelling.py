@@ -105,6 +105,38 @@ def test_cvxpys_false_bounds_of_a_hinge_do_not_get_through(solver):
     assert H @ x.value == pytest.approx(1.0, abs=1e-5)
 
 
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_duals_of_quadratic_models_are_derivatives(seed, maximize):
+    """Those put back and those of the program, by differences of optima that Clarabel finds.
+
+    CVXPY's are multipliers: not negative of inequalities in either sense.
+    """
+    rng = np.random.default_rng(seed)
+    rows, root = rng.uniform(0.5, 2.0, (3, 4)).round(3), rng.normal(size=(4, 4)).round(2)
+    point, linear = rng.uniform(0.5, 1.5, 4), 3 * rng.normal(size=4).round(2)
+    x, sides = cp.Variable(4), cp.Parameter(3)
+    cost = cp.sum_squares(root @ x) + linear @ x
+    goal = cp.Maximize(-cost) if maximize else cp.Minimize(cost)
+    binding = [rows[0] @ x <= sides[0], rows[1] @ x >= sides[1], rows[2] @ x == sides[2]]
+    problem = cp.Problem(goal, [*binding, x >= 0, x <= 3])
+    own = rows @ point + np.array([-0.1, 0.1, 0.0]) * (seed % 2)
+
+    def optimum(values):
+        sides.value = values
+        return problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11)
+
+    steps = 1e-3 * np.eye(3)
+    gain = np.array([optimum(own + each) - optimum(own - each) for each in steps]) / 2e-3
+    sides.value = own
+    program = Program.from_cvxpy(problem)
+    solution = solve(program)
+    put_back(problem, solution)
+    duals = np.array([float(row.dual_value) for row in binding])
+    assert (np.abs(gain) > 1e-2).sum() >= 1
+    np.testing.assert_allclose(duals * ([1, -1, 1] if maximize else [-1, 1, -1]), gain, atol=1e-4)
+
+
 def test_integers_reach_cvxpy():
     """A mixed-integer program can be handed to CVXPY, though not taken from it."""
     problem = Program([-1.0, -1.0], [[2.0, 2.0]], row_upper=3.0, integrality=True).to_cvxpy()
