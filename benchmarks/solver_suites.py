@@ -6,7 +6,7 @@ backend without a time limit can be stopped.
 
     python benchmarks/solver_suites.py --data DATA [--time-limit 5] [--solvers highs piqp] [--write]
 
-``--write`` refreshes the tables of ``docs/user_guide/solvers.md``.
+``--write`` refreshes the tables of ``docs/development/solvers.md``.
 """
 
 from __future__ import annotations

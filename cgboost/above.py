@@ -91,6 +91,20 @@ def write_tree_certificate(result: Any, path: Any, sizes: Any, capacity: Any, da
     return save_tree(result, path, sizes, capacity, data)
 
 
+def write_columns_certificate(result: Any, path: Any, master: Any, data: Any) -> Path:
+    """The certificate of a linear master's columns, written to a file."""
+    from cgboost.proofs.trees import save_columns
+
+    return save_columns(result, path, master, data)
+
+
+def write_decomposed_certificate(result: Any, path: Any, data: Any) -> Path:
+    """The certificate of a decomposed model, written to a file."""
+    from cgboost.proofs.trees import save_decomposed
+
+    return save_decomposed(result, path, data)
+
+
 def facts_of(model: Any) -> Any:
     """What is to be said about a model, None where it is not fitted."""
     from cgboost.inspection.report import facts

@@ -1,4 +1,4 @@
-"""The pictures of docs/methods/logitboost.md, gradient_boosting.md and lpboost.md.
+"""The pictures of docs/methods/classical_boosters.md, gradient_boosting.md and lpboost.md.
 
 python examples/boosting_pictures.py [folder, by default docs/methods]
 """

@@ -1,4 +1,4 @@
-"""The pictures of docs/methods/adaboost.md and docs/methods/anyboost.md.
+"""The pictures of docs/methods/adaboost.md and docs/methods/classical_boosters.md.
 
 Run as ``python examples/stagewise_pictures.py [folder]``; the folder is docs/methods unless named.
 """

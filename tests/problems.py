@@ -71,7 +71,7 @@ def optimum(
     """Least penalty(α) + loss(Hα + b) over all columns.
 
     The output is a variable of its own: CVXPY 1.9 takes a product of labels and Hα to be 0 and
-    hands that to every solver that takes bounds, see ``docs/user_guide/solvers.md``.
+    hands that to every solver that takes bounds, see ``docs/development/solvers.md``.
 
     Parameters
     ----------

@@ -1,6 +1,5 @@
 """The study of free centres, on few of the digits that scikit-learn ships."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -68,20 +67,3 @@ def test_areas_under_the_curve_are_errors_too(parts: dict[str, Any]) -> None:
     ranked = study.Data(empty, y, empty, y, empty, y, ranked=True)
     assert ranked.error(outputs, y) == 0.0
     assert ranked.errors(lambda X: -outputs) == (100.0, 100.0)
-
-
-def test_the_tour_has_the_numbers_of_the_study(parts: dict[str, Any]) -> None:
-    """Errors, vectors and seconds of 10000 images are those of the records."""
-    _, page = parts.values()
-    records = page.records_of(ROOT / "docs" / "studies" / "free_centres").rows
-    name = "mnist-10000"
-    (free,) = page.chosen([r for r in records if r.columns == 240], name, "free centres")
-    (machine,) = page.chosen(records, name, "SVC")
-    tour = ROOT / "docs" / "user_guide" / "tour.md"
-    text = " ".join(tour.read_text(encoding="utf-8").split())
-    assert f"its {machine.columns} support vectors" in text
-    assert f"({free.test:.2f} and {machine.test:.2f} % errors)" in text
-    assert f"({free.fit_seconds:.0f} and {machine.fit_seconds:.0f} CPU s)" in text
-    times = re.findall(r"predicting (\d+) times as fast", text)
-    ratio = machine.predict_seconds / free.predict_seconds
-    assert [int(own) for own in times] == [round(ratio, -1)]

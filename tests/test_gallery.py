@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 GALLERY = Path(__file__).parents[1] / "examples" / "gallery"
-SCRIPTS = sorted(path.name for path in GALLERY.glob("plot_*.py"))
+SCRIPTS = sorted(path.relative_to(GALLERY).as_posix() for path in GALLERY.rglob("plot_*.py"))
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +59,8 @@ def test_the_example_begins_with_its_title(name: str) -> None:
 
 
 def test_the_gallery_is_no_smaller_than_it_says() -> None:
-    """There are at least eight examples, all with the prefix that has them executed."""
+    """There are at least eight examples, all in a group, with the prefix that has them executed."""
     assert len(SCRIPTS) >= 8
-    assert {path.name for path in GALLERY.glob("*.py")} == set(SCRIPTS)
+    assert {path.relative_to(GALLERY).as_posix() for path in GALLERY.rglob("*.py")} == set(SCRIPTS)
+    assert all((GALLERY / name).with_name("GALLERY_HEADER.rst").exists() for name in SCRIPTS)
+    assert not list(GALLERY.glob("*.py"))

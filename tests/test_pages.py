@@ -82,7 +82,7 @@ def test_no_code_escapes(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "~~~" not in text
     fences = re.findall(r"^[ >]*```[ ]*(\S+)", text, re.M)
-    assert set(fences) <= {"python", "text", "sh", "sql", "{literalinclude}"}
+    assert set(fences) <= {"python", "text", "sh", "sql", "math", "{literalinclude}"}
     elsewhere = re.sub(r"^```python\n.*?^```$", "", text, flags=re.S | re.M)
     assert not re.search(r"^\s*(>>>|import \w+|from [\w.]+ import )", elsewhere, re.M)
 

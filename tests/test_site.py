@@ -14,6 +14,7 @@ BUILD = DOCS / "_build"
 sys.path[:0] = [str(BUILD), str(BUILD / "extensions")]
 
 import check_site  # noqa: E402
+import offline_formulas  # noqa: E402
 from landing_pages import contents  # noqa: E402
 from plain_docstrings import escaped  # noqa: E402
 from root_pages import relinked  # noqa: E402
@@ -29,6 +30,8 @@ PACKAGED = {
     "pydata_sphinx_theme": "pydata-sphinx-theme",
     "playwright": "playwright",
 }
+HEADER = 6
+"""Most links that stand in one row with the name and the search, on a screen of 1280 pixels."""
 
 
 def settings() -> dict[str, object]:
@@ -46,6 +49,42 @@ def test_every_extension_is_ours_or_in_the_extra() -> None:
     names = [name.split(".")[0] for name in [*conf["extensions"], conf["html_theme"], "playwright"]]
     for name in names:
         assert (BUILD / "extensions" / f"{name}.py").exists() or PACKAGED[name] in extra
+
+
+def test_the_formulas_come_from_the_extra() -> None:
+    """MathJax is a package of the extra, so that no page asks the network for it."""
+    assert offline_formulas.PACKAGE in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert settings()["mathjax_path"] == "mathjax.js"
+
+
+def test_the_header_has_one_row() -> None:
+    """The front page lists few rooms by short names; the logo is there."""
+    conf = settings()
+    rooms = contents(DOCS, conf["landing_pages"], conf["root_pages"] | conf["made_pages"])["index"]
+    assert len(rooms) <= HEADER
+    assert sum(map(len, rooms.values())) <= 50
+    options = conf["html_theme_options"]
+    assert options["header_links_before_dropdown"] >= len(rooms)
+    assert (BUILD / "static" / Path(options["logo"]["image_light"]).name).is_file()
+
+
+def test_the_numbers_of_the_front_page_are_those_of_the_readme() -> None:
+    """Each number in bold on the front page stands in the measured table of README.md."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = re.search(r"<!-- table: front page -->(.*?)<!-- /table -->", readme, re.S)[1]
+    front = (DOCS / "index.md").read_text(encoding="utf-8")
+    section = re.search(r"## Three numbers\n(.*?)\n## ", front, re.S)[1]
+    bold = " ".join(re.findall(r"\*\*(.*?)\*\*", section))
+    numbers = re.findall(r"[\d.]+", bold)
+    assert len(numbers) == 6
+    assert all(number in table for number in numbers)
+
+
+def test_what_people_search_for_is_said_on_a_page() -> None:
+    """The index of the search has the words of pages: these are on one of the guide at least."""
+    pages = [path.read_text(encoding="utf-8").lower() for path in DOCS.glob("user_guide/*.md")]
+    for words in ("shap", "p-value", "confidence interval"):
+        assert any(words in page for page in pages), words
 
 
 def test_every_page_is_in_the_contents() -> None:

@@ -40,7 +40,7 @@ ALLOWED = {
     "sources": {"additive"},
     "proofs": {
         *("estimators", "generation", "losses", "penalties", "optimizers", "masters", "pricing"),
-        "integer",
+        *("integer", "kernels"),
     },
     "persistence": {"generation"},
     "inspection": {

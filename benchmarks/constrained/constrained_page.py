@@ -12,6 +12,10 @@ HEAD = (
     "predictions that differ between two runs"
 )
 
+THRESHOLDS_HEAD = (
+    "rows | model | over | CPU s | accuracy, training | test | difference of rates, training | test"
+)
+
 
 def tables(folder: Path) -> dict[str, str]:
     """The table of all entrants."""
@@ -30,7 +34,24 @@ def tables(folder: Path) -> dict[str, str]:
                 f"{100 * float(row['differ']):.1f} %",
             ]
         )
-    return {"adult": table(rows, HEAD)}
+    return {"adult": table(rows, HEAD), "thresholds": table(_thresholds(folder), THRESHOLDS_HEAD)}
+
+
+def _thresholds(folder: Path) -> list[list[str]]:
+    """A line for each model on top of a booster."""
+    return [
+        [
+            row["rows"],
+            row["model"],
+            row["over"],
+            f"{float(row['seconds']):.2f}",
+            f"{float(row['accuracy_train']):.4f}",
+            f"{float(row['accuracy']):.4f}",
+            f"{float(row['rates_train']):.4f}",
+            f"{float(row['rates_test']):.4f}",
+        ]
+        for row in csv_rows(folder / "thresholds.csv")
+    ]
 
 
 def draw(folder: Path) -> None:

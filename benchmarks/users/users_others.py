@@ -122,7 +122,7 @@ def by_hand(rows: dict[str, Any]) -> Any:
     Z, low, high = outputs(rows["X"]), 1e-3, 1e1
     for _ in range(8):
         C = float(np.sqrt(low * high))
-        model = LogisticRegression(penalty="l1", C=C, solver="liblinear").fit(Z, rows["y"])
+        model = LogisticRegression(l1_ratio=1, C=C, solver="liblinear").fit(Z, rows["y"])
         low, high = (C, high) if np.count_nonzero(model.coef_) <= KEPT else (low, C)
-    model = LogisticRegression(penalty="l1", C=low, solver="liblinear").fit(Z, rows["y"])
+    model = LogisticRegression(l1_ratio=1, C=low, solver="liblinear").fit(Z, rows["y"])
     return lambda X, y: model.score(outputs(X), y)

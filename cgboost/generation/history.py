@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cgboost import above
 from cgboost.arrays import Vector
 from cgboost.generation.columns import Column, Ensemble
 from cgboost.generation.protocols import MasterState, Priced, Vertex, gap_scale
@@ -217,6 +220,42 @@ class Result:
             return {}
         duals = np.array(list(self.duals.values()))
         return {c.key: c.cost - float(c.values @ duals) for c in self.columns}
+
+    def certificate(
+        self,
+        path: str | os.PathLike[str],
+        master: Any,
+        *,
+        data: str | os.PathLike[str] | None = None,
+    ) -> Path:
+        """Prove to everybody how good the coefficients are over these columns, in a file.
+
+        ``examples/check_certificate.py`` verifies it in exact arithmetic. Coefficients in floating
+        point miss equations by rounding, so that a unit that a row lacks is paid with a price no
+        smaller than any dual: the bound holds for columns that meet the rows, too, and the
+        objective has what rounding costs. That the pricer has found all columns that matter is its
+        word alone, as the first line of the file says.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Usually ``proof.json``.
+        master : LinearMaster
+            Of the run.
+        data : str, path-like or None
+            Where to write the table of columns and right-hand sides, .csv or .npy; next to the
+            file by default.
+
+        Returns
+        -------
+        path : Path
+
+        Raises
+        ------
+        CertificateError
+            Without duals of the rows of this master, and for columns that do not cost more than 0.
+        """
+        return above.write_columns_certificate(self, path, master, data)
 
     @property
     def output(self) -> Vector:

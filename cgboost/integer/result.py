@@ -104,6 +104,14 @@ class TreeProof:
     rhs: NDArray[np.float64]
     nodes: dict[int, NodeProof]
 
+    def times(self, unit: float) -> TreeProof:
+        """The same of costs in another unit."""
+        nodes = {
+            k: replace(node, duals=None if node.duals is None else unit * node.duals)
+            for k, node in self.nodes.items()
+        }
+        return replace(self, nodes=nodes)
+
 
 @dataclass(frozen=True)
 class BranchAndPriceResult:
@@ -233,7 +241,7 @@ class BranchAndPriceResult:
             solutions=[solution.times(unit) for solution in self.solutions],
             duals={row: unit * dual for row, dual in self.duals.items()},
             reduced_costs={key: unit * cost for key, cost in self.reduced_costs.items()},
-            proof=None,
+            proof=None if self.proof is None else self.proof.times(unit),
             tree=tree,
         )
 

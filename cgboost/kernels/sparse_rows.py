@@ -153,7 +153,7 @@ def root_mean_squares(X: Any, sample_weight: Weights = None) -> Vector:
 
     What sparse features are divided by to have a common scale: a mean that is taken off would make
     them dense, and a mean square with the zeros would make a word the larger the rarer it is (on
-    docstrings in ``examples/gallery/plot_text.py`` twice the errors).
+    docstrings in ``examples/gallery/kernels/plot_text.py`` twice the errors).
     """
     X = _canonical(X)
     weights = _weights_of_entries(X, sample_weight)

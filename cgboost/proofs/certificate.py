@@ -36,9 +36,9 @@ from cgboost.proofs.readers import (
     reading_of,
 )
 
-TIGHT_ENOUGH = 1.25
+TIGHT_ENOUGH = 1.5
 """A bound is tight enough when the gap is at most this multiple of what a better point gains: a
-fifth of it may then be the bound's own fault."""
+third of it may then be the bound's own fault."""
 
 PROVEN_GAP = 1e-9
 """A relative gap at which nothing is left to be told apart."""
@@ -162,9 +162,9 @@ def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None)
 
     A lower bound on the objective of all models of the class comes from a dual point: at first the
     model's own residuals, scaled until no feature violates its constraint; where that says little,
-    from a point nearer to the optimum, until at most a fifth of the gap can be the bound's fault.
-    Machines with a kernel come with a dual point, their coefficients: of one that was stopped early
-    three quarters of the gap may be that point's fault.
+    from a point nearer to the optimum, until at most a third of the gap can be the bound's fault.
+    Machines with a kernel come with a dual point, their coefficients, which steps along pairs of
+    rows make better: of one that was stopped early some half of the gap may be that point's fault.
 
     Parameters
     ----------

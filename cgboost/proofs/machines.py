@@ -4,11 +4,12 @@
 
 so that a certificate takes the values of the kernel between the rows and the support vectors. With
 ν the level (margin ρ, tube ε) is the best one for the outputs; a NuSVC's outputs are those over ρ.
+Where the gap is not small, steps along pairs of the rows that have most of it give a better r.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -20,10 +21,12 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.class_weight import compute_class_weight
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.estimators.kernel.given_machines import of_pairs
 from cgboost.exceptions import CertificateError
 from cgboost.forks import cached_property
+from cgboost.kernels.numeric.distances import RBF
+from cgboost.kernels.numeric.inner_products import Linear
 from cgboost.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -32,14 +35,31 @@ from cgboost.losses import (
     nu_insensitive,
     one_class,
 )
+from cgboost.proofs.pair_steps import take_pair_steps
 from cgboost.proofs.problem import DualPoint, Point
-from cgboost.proofs.rows import Rows, rows_of
+from cgboost.proofs.rows import BoxRows, Rows, rows_of
 
 OTHER_ROWS = 1e-4
 """Coefficients of libsvm that leave their box by this share of the largest are of other rows."""
 
-KERNEL_VALUES_AT_ONCE = 2**22
-"""Kernel values that are held at once: 32 MB."""
+KERNEL_VALUES_AT_ONCE = 2**18
+"""Kernel values that are held at once: 2 MB, few enough for a processor's cache."""
+
+LIFTED_GAP = 1e-3
+"""A relative gap below which the machine's own dual point will do: what libsvm's default tolerance
+leaves."""
+
+ROWS_OF_A_TILE = 256
+"""Rows and columns of a square of a kernel's matrix that is made at once."""
+
+ROWS_OF_MOST = 0.99
+"""Rows that have this share of the gap may move."""
+
+MOST_ROWS_MOVED = 2000
+"""So many of them at most: 32 MB of kernel values."""
+
+MORE_VALUES = 3
+"""And as many as have so many times the kernel values that the coefficients' own bound took."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +80,7 @@ class MachineProblem:
     largest : float
         The largest k(x, x) of the rows.
     matrix : callable
-        Makes the matrix of the kernel, with its rows symmetric to the last digit.
+        Makes the matrix of the kernel between some of the rows, symmetric to the last digit.
     """
 
     loss: Any
@@ -69,7 +89,7 @@ class MachineProblem:
     balanced: bool
     name: str = ""
     largest: float = 1.0
-    matrix: Callable[[], Vector] = field(default=lambda: np.zeros((0, 0)), repr=False)
+    matrix: Callable[[Indices], Vector] = field(default=lambda _: np.zeros((0, 0)), repr=False)
 
     of_columns = True
 
@@ -87,23 +107,57 @@ class MachineProblem:
     def dual_at(self, response: Vector) -> DualPoint:
         """Its bound: the coefficients, moved by no more than rounding and tolerance ask for."""
         inside = self.rows.feasible(response, balanced=self.balanced)
-        moved = inside - response
-        if np.abs(moved).max(initial=0.0) > OTHER_ROWS * float(np.abs(response).max(initial=0.0)):
+        moved = np.abs(inside - response).max(initial=0.0)
+        if moved > OTHER_ROWS * float(np.abs(response).max(initial=0.0)):
             raise CertificateError(
                 "the signs or sizes of dual_coef_ do not go with these targets and weights: give "
                 "y and sample_weight of the fit, in their order"
             )
-        size = float(response @ self.sums) + 2.0 * float(moved @ self.sums)
-        # ‖Δ‖² in the RKHS is at most (Σ|Δ| √k)², added in full: a lower bound stays one
-        size += (float(np.abs(moved) @ np.ones(len(moved))) ** 2) * self.largest
+        return self._dual(response, inside, np.zeros(0, dtype=np.intp), np.zeros((0, 0)))
+
+    def _dual(self, given: Vector, inside: Vector, block: Indices, gram: Vector) -> DualPoint:
+        """The bound of a feasible r near the coefficients a, farther only on a block of rows.
+
+        rᵀKr = aᵀKa + 2 Δᵀ Ka + ΔᵀKΔ with Δ = r − a. Off the block ‖Δ‖² in the RKHS is at most
+        (Σ|Δ| √k)², and all of that is added: a lower bound stays one.
+        """
+        moved = inside - given
+        on_block = moved[block]
+        size = float(given @ self.sums) + 2.0 * float(moved @ self.sums)
+        size += float(on_block @ gram @ on_block)
+        moved[block] = 0.0
+        rest = float(np.abs(moved).sum())
+        size += rest * (rest + 2.0 * float(np.abs(on_block).sum())) * self.largest
         bound = float(self.rows.gains(inside).sum()) - 0.5 * size
-        if getattr(self.loss, "mass", None) is None:
+        if self._loss.mass is None:
             bound = max(0.0, bound)  # no loss is below 0, but for those with a level
         return DualPoint(inside, np.zeros(0), bound)
 
+    def lifted(self, point: Point, dual: DualPoint) -> DualPoint:
+        """A better dual point, where that is worth its time."""
+        gap = point.objective - dual.bound
+        if gap <= LIFTED_GAP * abs(point.objective):
+            return dual
+        parts = self.rows.parts(point.output, dual.response)
+        order = np.argsort(-parts)
+        most = np.searchsorted(np.cumsum(parts[order]), ROWS_OF_MOST * parts.sum())
+        values = MORE_VALUES * len(parts) * np.count_nonzero(point.coef)
+        block = np.sort(order[: min(int(most) + 1, MOST_ROWS_MOVED, int(np.sqrt(values)))])
+        gram = self.matrix(block)
+        r = dual.response.copy()
+        r[block] = take_pair_steps(self._loss, block, gram, self.sums, dual.response)
+        inside = self.rows.feasible(r, balanced=self.balanced)
+        better = self._dual(point.coef, inside, block, gram)
+        return better if better.bound > dual.bound else dual
+
+    @property
+    def _loss(self) -> SupportVectorLoss:
+        assert isinstance(self.rows, BoxRows)
+        return self.rows.loss
+
     def parts(self, point: Point, dual: DualPoint) -> tuple[Vector, Vector]:
-        """The parts of the gap: of the rows alone, since both points have one function."""
-        return self.rows.parts(point.output, dual.response), np.zeros(1)
+        """The parts of the gap to the coefficients as a dual point: of the rows alone."""
+        return self.rows.parts(point.output, point.coef), np.zeros(1)
 
 
 def machine_problems(
@@ -137,7 +191,8 @@ def machine_problems(
         matrix = partial(_matrix, model, X, own)
         balanced = kind != "OneClassSVM"
         problem = MachineProblem(loss, f, rows[used], balanced, name, largest, matrix)
-        found.append((problem, problem.at(r, b), problem.dual_at(r)))
+        point = problem.at(r, b)
+        found.append((problem, point, problem.lifted(point, problem.dual_at(r))))
     assumed = [WORDS[kind]]
     if pairs:
         assumed.append("one problem for each pair of classes")
@@ -216,36 +271,64 @@ def _loss(
     return nu_hinge(y, costs, model.nu, balanced=True), margin * r, margin * f, margin * b
 
 
-def _kernel(model: Any) -> Callable[[Any, Any], Vector]:
+def _kernel(model: Any) -> Callable[[Any, Any], Any]:
     if callable(model.kernel):
         return lambda X, Z: np.asarray(model.kernel(X, Z), dtype=np.float64)
-    own = {"poly": ("gamma", "coef0", "degree"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
-    values = {"gamma": model._gamma, "coef0": model.coef0, "degree": model.degree}
-    given = {name: values[name] for name in own.get(model.kernel, ())}
+    if model.kernel == "linear":
+        return Linear()
+    if model.kernel == "rbf" and model._gamma > 0:
+        return RBF(float(model._gamma))
+    own = {"gamma": model._gamma, "coef0": model.coef0, "degree": model.degree}
+    given = own if model.kernel == "poly" else {"gamma": model._gamma}
     return lambda X, Z: pairwise_kernels(X, Z, metric=model.kernel, **given)
 
 
-def _sums(model: Any, X: Any, support: NDArray[np.intp], A: Vector) -> Vector:
-    """K(X, support) A, a part of the rows at a time."""
+def _sums(model: Any, X: Any, support: Indices, A: Vector) -> Vector:
+    """K(X, support) A, a tile at a time; those between support vectors are symmetric."""
     if model.kernel == "sigmoid":
         raise CertificateError("a sigmoid is the kernel of no space of functions: not convex")
     if model.kernel == "precomputed":
         return np.asarray(X[:, support] @ A)
     kernel, n_rows = _kernel(model), X.shape[0]
+    sums = np.zeros((n_rows, A.shape[1]))
     if not len(support):
-        return np.zeros((n_rows, A.shape[1]))
-    step = max(1, KERNEL_VALUES_AT_ONCE // max(1, len(support)))
+        return sums
+    others = np.setdiff1d(np.arange(n_rows), support)
     vectors = X[support]
-    parts = [kernel(X[start : start + step], vectors) @ A for start in range(0, n_rows, step)]
-    return np.vstack(parts)
+    step = max(1, KERNEL_VALUES_AT_ONCE // len(support))
+    for part in blocks_of(len(others), step):
+        sums[others[part]] = kernel(X[others[part]], vectors) @ A
+    own = np.zeros_like(A)
+    for one, two, values in _tiles(kernel, vectors):
+        own[one] += values @ A[two]
+        if one != two:
+            own[two] += values.T @ A[one]
+    sums[support] = own
+    return sums
 
 
-def _matrix(model: Any, X: Any, rows: NDArray[np.intp]) -> Vector:
+def _tiles(kernel: Callable[[Any, Any], Any], X: Any) -> Iterator[tuple[slice, slice, Vector]]:
+    """The upper triangle of a kernel's matrix, a square at a time."""
+    parts = list(blocks_of(X.shape[0], ROWS_OF_A_TILE))
+    for k, one in enumerate(parts):
+        rows = X[one]
+        for two in parts[k:]:
+            yield one, two, kernel(rows, X[two])
+
+
+def _matrix(model: Any, X: Any, own: Indices, rows: Indices) -> Vector:
     """The matrix of the kernel between some rows, symmetric to the last digit."""
-    own = X[rows]
-    values: Any = own[:, rows] if model.kernel == "precomputed" else _kernel(model)(own, own)
-    values = np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
-    return 0.5 * values + 0.5 * values.T
+    X = X[own[rows]]
+    n_rows = X.shape[0]
+    if model.kernel == "precomputed":
+        values: Any = X[:, own[rows]]
+        values = values.toarray() if sparse.issparse(values) else np.asarray(values, dtype=float)
+        return 0.5 * values + 0.5 * values.T
+    values = np.empty((n_rows, n_rows))
+    for one, two, tile in _tiles(_kernel(model), X):
+        values[one, two] = tile if one != two else 0.5 * tile + 0.5 * tile.T
+        values[two, one] = values[one, two].T
+    return values
 
 
 def _diagonal(model: Any, X: Any, rows: NDArray[np.intp]) -> Vector:

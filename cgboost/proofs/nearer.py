@@ -32,6 +32,9 @@ from cgboost.tolerances import SMALLEST
 SOLVED_DIRECTLY = 1500
 """Linear systems of up to so many unknowns are solved directly: 0.2 s and 18 MB."""
 
+SPARSE_SOLVED_DIRECTLY = 300
+"""And where X is sparse: its products take less than a factor."""
+
 MOST_NEWTON_STEPS = 100
 """Newton steps at most."""
 
@@ -286,15 +289,17 @@ def _direction(
     if output.ndim == 1:
         bent = rows.curvature(output)
         counting = np.flatnonzero(bent > SMALLEST)
-        if min(len(counting), len(slope)) <= SOLVED_DIRECTLY:
+        most = SPARSE_SOLVED_DIRECTLY if problem.is_sparse else SOLVED_DIRECTLY
+        if min(len(counting), len(slope)) <= most:
             all_bent = problem.factor**2 * rows.most_bent(output)
             return _solved(problem, bent[counting], counting, slope, float(tilt), all_bent)
     n, size = slope.size, int(np.size(tilt)) if free else 0
+    bend = rows.bending(output)
 
     def product(v: Vector) -> Vector:
         move = v[:n].reshape(slope.shape)
         shift = v[n:].reshape(np.shape(tilt)) if free else np.zeros(np.shape(tilt))
-        pulled = rows.bent(output, out(move, shift))
+        pulled = bend(out(move, shift))
         own = move + back(pulled)
         ends = problem.factor * np.ravel(pulled.sum(axis=0)) if free else np.zeros(0)
         return np.concatenate([own.ravel(), ends])

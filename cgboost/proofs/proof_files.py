@@ -204,7 +204,7 @@ def _machine_fit(
     problem: MachineProblem, point: Point, dual: DualPoint
 ) -> tuple[ExactFit, dict[str, Any]]:
     loss, parameter, target, costs = _named_loss(problem.loss)
-    matrix = problem.matrix()
+    matrix = problem.matrix(np.arange(len(problem.sums)))
     ones, intercept = np.ones(len(matrix)), float(point.intercept) if problem.balanced else 0.0
     fit = ExactFit(
         matrix, target, costs, loss, parameter, 0.0, ones, np.asarray(point.coef), intercept,

@@ -9,6 +9,7 @@ for r: a quadratic term of width μ in the dual rounds each kink over μ of the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,9 +61,10 @@ class Rows(ABC):
         """Σ of the sizes of the numbers that the gain is a difference of."""
         return float(np.abs(self.gains(response)).sum())
 
-    def bent(self, output: Vector, direction: Vector) -> Vector:
-        """The Hessian times a direction, both of the shape of f."""
-        return self.curvature(output) * direction
+    def bending(self, output: Vector) -> Callable[[Vector], Vector]:
+        """The Hessian at f, to be multiplied by directions of its shape."""
+        curvature = self.curvature(output)
+        return lambda direction: curvature * direction
 
     def most_bent(self, output: Vector) -> float:
         """The curvature of a constant, if every row bent as the one that bends most."""
@@ -241,13 +243,15 @@ class SoftmaxRows(Rows):
         shares = softmax(output, axis=1)
         return np.asarray(self.weights[:, None] * shares * (1.0 - shares))
 
-    def bent(self, output: Vector, direction: Vector) -> Vector:
+    def bending(self, output: Vector) -> Callable[[Vector], Vector]:
         """W (p_k d_k − p_k Σ_l p_l d_l)."""
-        shares = softmax(output, axis=1)
-        moved = shares * direction
-        return np.asarray(
-            self.weights[:, None] * (moved - shares * moved.sum(axis=1, keepdims=True))
-        )
+        shares, weights = softmax(output, axis=1), self.weights[:, None]
+
+        def bend(direction: Vector) -> Vector:
+            moved = shares * direction
+            return np.asarray(weights * (moved - shares * moved.sum(axis=1, keepdims=True)))
+
+        return bend
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,13 +2,14 @@
 
 Where each column is a set of items that fit into a bin, the pricing problem is a knapsack, and
 whole numbers prove a leaf: the value of all items over the most valuable bin, found by dynamic
-programming, is a bound on the number of bins. Of other searches only the relaxation over the
-columns at hand is proved; that no other column has a negative reduced cost is the word of the
-pricer, and of the solver that it asks, which the first line says.
+programming, is a bound on the number of bins. Of other searches, and of runs without a search, only
+the relaxation over the columns at hand is proved; that no other column has a negative reduced cost
+is the word of the pricer, and of the solver that it asks, which the first line says.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,10 @@ from typing import Any
 import numpy as np
 
 from cgboost.exceptions import CertificateError
+from cgboost.generation.columns import Column
+from cgboost.generation.history import Result
 from cgboost.integer.branching.decisions import Apart, Together
+from cgboost.integer.decomposition.decomposition import DecompositionResult
 from cgboost.integer.result import BranchAndPriceResult, NodeProof, TreeProof
 from cgboost.proofs.exact_fit import OF_COLUMNS, ExactFit, down, up
 from cgboost.proofs.proof_files import digest, gap_above, write_proof, write_table
@@ -228,49 +232,145 @@ def _pair(
 # -------------------------------------------------------------------------------- other columns
 
 
+def save_columns(result: Result, path: Any, master: Any, data: Any) -> Path:
+    """Write the certificate of a run over a linear master, and the table of its columns."""
+    rows = getattr(master, "constraints", None)
+    if not result.duals or rows is None or list(result.duals) != list(rows.names):
+        raise CertificateError(
+            "the result has no duals of the rows of this master: give the LinearMaster of the run, "
+            "whose columns meet its rows"
+        )
+    w, duals = np.maximum(result.coef, 0.0), list(result.duals.values())
+    word = f"{NO_OTHERS} {result.bound!r} of the run"
+    return _save_priced(path, data, type(result).__name__, result.columns, w, rows, duals, word)
+
+
+def save_decomposed(result: DecompositionResult, path: Any, data: Any) -> Path:
+    """Write the certificate of a decomposed model, and the table of the columns of its blocks."""
+    tree = result.tree
+    record = None if tree is None else tree.proof
+    if tree is None or record is None:
+        raise CertificateError(
+            "the model was not solved over the columns of its blocks, or in a resumed search: its "
+            f"bound is the word of the solver alone ({result.message})"
+        )
+    if not np.isfinite(tree.objective):
+        raise CertificateError("the search has found no solution that a certificate could be of")
+    sign = "minus this" if result.maximize else "this"
+    word = (
+        f"{NO_OTHERS} {tree.bound!r} of the search. The objective of the model is {sign} "
+        f"{'-' if result.maximize else '+'} {result.constant!r}"
+    )
+    w, duals = _amounts(tree), _duals_of_root(record)
+    return _save_priced(path, data, type(result).__name__, tree.pool, w, record, duals, word)
+
+
+def _save_priced(
+    path: Any,
+    data: Any,
+    model: str,
+    columns: Sequence[Column],
+    w: Any,
+    rows: Any,
+    duals: Sequence[float],
+    word: str,
+) -> Path:
+    """Write a relaxation in which a unit that a row lacks has a price, as floats lack some."""
+    signed = _signed_rows(columns, rows, duals)
+    largest = max(signed[2], default=0.0)
+    price = 2.0 ** math.ceil(math.log2(largest)) if largest > 0 else 1.0  # at least all duals
+    claims = (
+        "Columns: no coefficients of those in the table cost less than the bound, even where a "
+        f"unit that a row lacks may be paid with {price:g}. {word}"
+    )
+    said = "quantile", 1.0, np.full(len(signed[1]), price), claims
+    proof, table = _relaxation(model, columns, w, signed, said)
+    file = Path(path)
+    write_table(file.with_suffix(".npy") if data is None else data, table)
+    return write_proof(file, proof)
+
+
+NO_OTHERS = (
+    "THAT THERE ARE NO OTHER COLUMNS of a negative reduced cost is the word of the pricer, and of "
+    "its solver alone, and so is the bound"
+)
+
+
 def _of_columns(result: BranchAndPriceResult, record: TreeProof) -> tuple[dict[str, Any], Any]:
     """The relaxation over the columns of the pool, as a fit: costs |w|, and rows to be met."""
-    costs = np.array([column.cost for column in result.pool])
-    if not (costs > 0).all():
-        raise CertificateError("columns that cost nothing, or less, are not in certificates")
-    amounts = np.column_stack([column.values for column in result.pool])
+    w, signed = _amounts(result), _signed_rows(result.pool, record, _duals_of_root(record))
+    claims = (
+        "Columns: no solution of the columns in the table is below the bound. "
+        f"{NO_OTHERS} {result.bound!r} of the search"
+    )
+    said = OF_COLUMNS, 0.0, np.ones(len(signed[1])), claims
+    return _relaxation(type(result).__name__, result.pool, w, signed, said)
+
+
+def _duals_of_root(record: TreeProof) -> list[float]:
     duals = record.nodes[0].duals
     if duals is None:
         raise CertificateError("the root has no duals: the search was ended within it")
-    X, y, r = [], [], []
-    for row, sense, b, dual in zip(amounts, record.senses, record.rhs, duals.tolist(), strict=True):
-        for sign in {"<=": (-1.0,), ">=": (1.0,), "==": (1.0, -1.0)}[sense]:
-            X.append(sign * row)
-            y.append(sign * b)
-            r.append(max(0.0, sign * dual))
-    w, place = np.zeros(len(costs)), {column.key: k for k, column in enumerate(result.pool)}
+    if len(duals) != len(record.rows):
+        raise CertificateError("the search has added rows, which a certificate does not know")
+    return duals.tolist()
+
+
+def _amounts(result: BranchAndPriceResult) -> Any:
+    """How often the best solution takes each column of the pool."""
+    w, place = np.zeros(len(result.pool)), {column.key: k for k, column in enumerate(result.pool)}
     for column, count in zip(result.columns, result.coef.tolist(), strict=True):
         w[place[column.key]] += count
-    target, ones = np.array(y), np.ones(len(y))
+    return w
+
+
+SignedRows = tuple[list[Any], list[float], list[float]]
+"""Rows that ask for at least so much: amounts of the columns, how much, and duals."""
+
+
+def _signed_rows(columns: Sequence[Column], rows: Any, duals: Sequence[float]) -> SignedRows:
+    amounts = np.column_stack([column.values for column in columns])
+    X, y, r = [], [], []
+    for row, sense, b, dual in zip(amounts, rows.senses, rows.rhs, duals, strict=True):
+        for sign in {"<=": (-1.0,), ">=": (1.0,), "==": (1.0, -1.0)}[sense]:
+            X.append(sign * row)
+            y.append(sign * float(b))
+            r.append(max(0.0, sign * dual))
+    return X, y, r
+
+
+def _relaxation(
+    model: str,
+    columns: Sequence[Column],
+    w: Any,
+    signed: SignedRows,
+    said: tuple[str, float, Any, str],
+) -> tuple[dict[str, Any], Any]:
+    """Costs of columns as a penalty, and the loss of rows that lack something."""
+    costs = np.array([column.cost for column in columns])
+    if not (costs > 0).all():
+        raise CertificateError("columns that cost nothing, or less, are not in certificates")
+    (X, y, r), (loss, parameter, prices, claims) = signed, said
+    target = np.array(y)
     fit = ExactFit(
-        np.array(X), target, ones, OF_COLUMNS, 0.0, 1.0, costs, w, 0.0, np.array(r), positive=True
+        np.array(X), target, prices, loss, parameter, 1.0, costs, w, 0.0, np.array(r), positive=True
     )
     found = fit.values()
-    are_whole = bool((w % 1 == 0).all() and (costs % 1 == 0).all())
-    whole = are_whole and all(column.integer for column in result.pool)
+    are_whole = loss == OF_COLUMNS and bool((w % 1 == 0).all() and (costs % 1 == 0).all())
+    whole = are_whole and all(column.integer for column in columns)
     least = Fraction(-(-found.bound // 1)) if whole else found.bound
     table = np.column_stack([fit.X, target])
     objective, bound = up(found.objective), down(max(least, Fraction(0)))
-    claims = (
-        "Columns: no solution of the columns in the table is below the bound. THAT THERE ARE NO "
-        "OTHER COLUMNS of a negative reduced cost is the word of the pricer, and of its solver "
-        f"alone, and so is the bound {result.bound!r} of the search"
-    )
     return {
         "claims": claims,
         "kind": "fit",
-        "model": type(result).__name__,
+        "model": model,
         "data": digest(table),
         "objective": objective,
         "bound": bound,
         "gap": gap_above(objective, bound),
-        "loss": OF_COLUMNS,
-        "parameter": 0.0,
+        "loss": loss,
+        "parameter": parameter,
         "labels": None,
         "l1_share": 1.0,
         "kernel": False,
@@ -280,7 +380,7 @@ def _of_columns(result: BranchAndPriceResult, record: TreeProof) -> tuple[dict[s
         "b": 0.0,
         "intercept": "none",
         "scale": 1.0,
-        "costs": ones.tolist(),
+        "costs": prices.tolist(),
         "weights": costs.tolist(),
         "w": w.tolist(),
         "scores": found.largest_scores,

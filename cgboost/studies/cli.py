@@ -56,7 +56,7 @@ from Python:
 
 documentation:
   docs/user_guide/getting_started.md     from the installation to the first certificate
-  docs/user_guide/how_to_mnist.md        the study with your own choices
+  docs/development/how_to_mnist.md        the study with your own choices
 """
 
 DESCRIPTION = """\
@@ -79,7 +79,7 @@ columns.csv, history.csv, history.png, bound.png (the proven bound as it meets t
 report.html, which says all about the mixture in one page, and comparison.csv. Exit status: 0, 2 for
 bad arguments or data, 130 after Ctrl-C.
 
-documentation: docs/user_guide/how_to_mnist.md, docs/user_guide/reports.md
+documentation: docs/development/how_to_mnist.md, docs/user_guide/reports.md
 """
 
 LEGEND = """\
@@ -113,7 +113,7 @@ examples:
 
 With all rows of MNIST's study it takes some minutes. Exit status as of cgboost odd-even.
 
-documentation: docs/user_guide/how_to_mnist.md, docs/studies/mnist/page.md
+documentation: docs/development/how_to_mnist.md, docs/studies/mnist/page.md
 """
 
 TABLE_ONE, FIGURE_ONE = "table_one.csv", "figure_one.png"

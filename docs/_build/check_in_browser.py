@@ -62,7 +62,7 @@ MAIN_PAGES = (
     "user_guide/own_parts",
     "user_guide/how_to_solvers",
     "gallery/index",
-    "gallery/plot_cutting_stock",
+    "gallery/programs/plot_cutting_stock",
     "api/estimators",
     "api/generated/cgboost.CGBoostClassifier",
     "interactive/index",

@@ -25,15 +25,18 @@ extensions = [
     "garbage",
     "interactive_page",
     "landing_pages",
+    "offline_formulas",
     "plain_docstrings",
     "quiet_references",
     "root_pages",
 ]
-exclude_patterns = ["_*", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5", "gallery/*.zip"]
+exclude_patterns = ["_*", *(f"gallery/**/*.{end}" for end in ("ipynb", "py", "md5", "zip"))]
 templates_path = [str(Path(__file__).parent / "templates")]  # autosummary looks from docs/
 nitpicky = True
 
 # Markdown
+myst_fence_as_directive = ["math"]
+mathjax_path = "mathjax.js"
 myst_heading_anchors = 4
 landing_pages = [
     "index",
@@ -43,7 +46,8 @@ landing_page_for_the_rest = "studies/index"
 root_pages = {name: f"project/{name.lower()}" for name in ("README", "CONTRIBUTING", "CHANGELOG")}
 gallery = Path(__file__).parents[2] / "examples" / "gallery"
 made_pages = {"examples/gallery": "gallery/index.rst"} | {
-    f"examples/gallery/{path.name}": f"gallery/{path.stem}.rst" for path in gallery.glob("plot_*.py")
+    f"examples/gallery/{path}": f"gallery/{path.with_suffix('.rst')}"
+    for path in (script.relative_to(gallery) for script in gallery.rglob("plot_*.py"))
 }
 
 # Docstrings
@@ -69,6 +73,7 @@ sphinx_gallery_conf = {
     "reset_modules_order": "both",
     "within_subsection_order": "FileNameSortKey",
     "plot_gallery": True,
+    "thumbnail_size": (640, 448),
     "capture_repr": (),  # what a script prints, and no more
     "abort_on_example_error": True,
 }
@@ -78,15 +83,21 @@ html_theme = "pydata_sphinx_theme"
 html_title = "cgboost"
 html_static_path = ["static"]
 html_css_files = ["cgboost.css"]
+html_js_files = ["tables.js"]
 html_favicon = "static/favicon.svg"
 html_sidebars = {
-    name: []
-    for name in ("index", "user_guide/getting_started", "user_guide/column_generation")
+    name: [] for name in ("index", "user_guide/getting_started", "user_guide/column_generation")
 }
 html_show_sourcelink = html_copy_source = False
 html_context = {"default_mode": "auto"}
 html_theme_options = {
-    "logo": {"text": "cgboost"},
+    "logo": {
+        "text": "cgboost",
+        "image_light": "_build/static/logo.svg",
+        "image_dark": "_build/static/logo.svg",
+        "alt_text": "cgboost: the front page",
+    },
+    "navbar_align": "left",
     "navbar_persistent": ["search-button"],
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,

@@ -37,6 +37,7 @@ STUDIES = {
     "mnist": (REPRODUCE / "mnist", "mnist_page"),
     "peers": (ROOT / "benchmarks" / "peers", "peers_page"),
     "simple_mkl": (ROOT / "benchmarks" / "multiple_kernels", "mkl_page"),
+    "something_else": (ROOT / "benchmarks" / "peers" / "today", "today_page"),
     "sparse_linear": (ROOT / "benchmarks" / "sparse_linear", "sparse_page"),
     "thinning": (ROOT / "benchmarks" / "thinning", "thinning_page"),
     "transform_regression": (REPRODUCE / "transform_regression", "transform_page"),

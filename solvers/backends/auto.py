@@ -1,6 +1,6 @@
 """The name "auto": HiGHS for linear and mixed-integer programs, PIQP or Clarabel for quadratic.
 
-Measured choices, see ``docs/user_guide/solvers.md``: PIQP is the fastest of the quadratic backends
+Measured choices, see ``docs/development/solvers.md``: PIQP is the fastest of the quadratic backends
 on every program tried and solved them all; Clarabel takes over where PIQP does not end in "solved",
 and where PIQP is not installed.
 """

@@ -8,7 +8,7 @@ CVXPY's dual value of an inequality is >= 0 whichever way it points, and that of
 minus the derivative with respect to its right-hand side.
 
 Only affine constraints are written, and bounds as constraints: where CVXPY 1.9 makes its own
-variables (for a maximum, a norm) it may give them false bounds, see ``docs/user_guide/solvers.md``.
+variables (for a maximum, a norm) it may give them false bounds: ``docs/development/solvers.md``.
 """
 
 from __future__ import annotations

@@ -34,6 +34,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cgboost import certify, polish
 from cgboost.exceptions import CertificateError
+from cgboost.proofs.machines import MachineProblem
+from cgboost.proofs.pair_steps import take_pair_steps
 
 RNG = np.random.default_rng(7)
 N, P = 40, 5
@@ -271,6 +273,38 @@ def test_machines(name: str) -> None:
         assert certificate.bound <= best.objective * (1 + 1e-9 * np.sign(best.objective))
         assert certificate.objective >= best.bound - 1e-9 * abs(best.bound)
         assert polish(early, X, y).certificate_.objective == pytest.approx(best.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_bounds_of_machines_that_stop_early(name: str) -> None:
+    """At most half of the gap is the bound's fault, which the machine's own dual point exceeds."""
+    model, y = MACHINES[name]
+    model = clone(model).set_params(kernel="rbf")
+    best = certify(fitted(clone(model).set_params(tol=1e-8), X, y), X, y)
+    early = fitted(clone(model).set_params(max_iter=10), X, y)
+    certificate = certify(early, X, y)
+    assert certificate.objective - certificate.bound <= 2.0 * (certificate.objective - best.bound)
+    answer = certificate._proved[0]
+    assert certificate.bound > answer.problem.dual_at(answer.given.coef).bound
+    assert certificate.bound <= best.objective * (1 + 1e-9 * np.sign(best.objective))
+
+
+def test_pair_steps_of_a_machine() -> None:
+    """Steps keep a dual point in its box and balanced, and end at the optimum of libsvm."""
+    for model in (SVC(C=2.0), SVR(C=2.0), NuSVR(C=2.0)):
+        y = LABELS if isinstance(model, SVC) else NUMBERS
+        given = certify(fitted(clone(model).set_params(max_iter=3), X, y), X, y)._proved[0]
+        problem, point = given.problem, given.given
+        assert isinstance(problem, MachineProblem)
+        loss, every = problem.rows.loss, np.arange(N)
+        gram, response = problem.matrix(every), problem.dual_at(point.coef).response
+        for _ in range(40):
+            response = take_pair_steps(loss, every, gram, gram @ response, response)
+        assert response == pytest.approx(loss.feasible(response, balanced=True), abs=1e-12)
+        value = problem.rows.gains(response).sum() - 0.5 * response @ gram @ response
+        best = certify(fitted(clone(model).set_params(tol=1e-8), X, y), X, y)
+        assert value == pytest.approx(best.objective, rel=1e-3)
+        assert value <= best.objective * (1 + 1e-9)
 
 
 def test_weights_of_classes_in_liblinear() -> None:

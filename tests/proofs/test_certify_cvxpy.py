@@ -86,7 +86,7 @@ def test_the_bound_holds_and_is_the_optimum_of_a_good_solver(name: str) -> None:
     rough = certify(problem)
     values = [variable.value for variable in problem.variables()]
     assert rough.bound <= optimum * (1 + 1e-8) <= rough.objective * (1 + 2e-8)
-    assert rough.gap <= 1.3 * (1 - optimum / rough.objective) + 1e-8
+    assert rough.gap <= 1.5 * (1 - optimum / rough.objective) + 1e-8
     assert all(np.isfinite(value).all() for value in values)  # they are where they were
 
 

@@ -1,15 +1,20 @@
 """Certificates of tree searches: packings to the last leaf, others over their columns."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cgboost import BranchAndPrice
+from cgboost import BranchAndPrice, ColumnGeneration, decompose
 from cgboost.exceptions import CertificateError
+from cgboost.generation import Column
+from cgboost.masters import LinearMaster
+from cgboost.pricing import solve_knapsack
 from tests.effort import WHOLE
+from tests.integer.decomposition.cases import pairings, with_slack
 from tests.integer.tree_problems import bin_packing, cutting_stock
 
 from .certified_fits import forgeries, refusal, sealed
@@ -100,6 +105,50 @@ def test_what_no_certificate_knows_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(CertificateError, match="no proof"):
         nothing.certificate(tmp_path / "p.json")
     assert np.isinf(nothing.objective)
+
+
+@pytest.mark.parametrize("sense", ["==", ">="])
+def test_runs_without_a_search_are_verified(sense: str, tmp_path: Path) -> None:
+    """Fractional coefficients miss equations by rounding, and still bound and gap are proved."""
+    sizes, capacity = np.array([20, 34, 41, 52, 63]), 150
+    master = LinearMaster("abcde", sense, [44, 27, 35, 18, 12], least_cost=1.0)
+    master.add([Column(row, key=k, cost=1.0) for k, row in enumerate(7.0 * np.eye(5) / 3.0)])
+
+    def price(duals: Any) -> Any:
+        amounts, value = solve_knapsack(duals, sizes, capacity)
+        column = Column(amounts.astype(float), key=tuple(amounts.tolist()), cost=1.0)
+        return [column] if value > 1 + 1e-9 else [], 1 - value
+
+    result = ColumnGeneration(master, price).run()
+    proof = result.certificate(tmp_path / "proof.json", master)
+    assert refusal(proof, tmp_path / "proof.npy") == ""
+    claims = json.loads(proof.read_text(encoding="utf-8"))
+    assert claims["objective"] == pytest.approx(result.objective, rel=1e-9)
+    assert claims["gap"] < 1e-9
+    assert "THERE ARE NO OTHER COLUMNS" in claims["claims"].upper()
+    for what, forged in forgeries(claims):
+        assert refusal(sealed(forged, tmp_path / "forged.json"), tmp_path / "proof.npy"), what
+    with pytest.raises(CertificateError, match="no duals of the rows"):
+        result.certificate(tmp_path / "p.json", LinearMaster(range(2), "==", [1.0, 1.0]))
+
+
+def test_decomposed_models_are_verified(tmp_path: Path) -> None:
+    """Over the columns of their blocks, where these decided; else the solver's word is refused."""
+    model, blocks = pairings(1)
+    result = decompose(model, blocks).solve()
+    proof = result.certificate(tmp_path / "proof.json")
+    assert refusal(proof, tmp_path / "proof.npy") == ""
+    claims = json.loads(proof.read_text(encoding="utf-8"))
+    assert (claims["objective"], claims["bound"]) == pytest.approx((41.0, 39.0))
+    assert "is this + 0.0" in claims["claims"]
+    for what, forged in forgeries(claims):
+        assert refusal(sealed(forged, tmp_path / "forged.json"), tmp_path / "proof.npy"), what
+    with pytest.raises(CertificateError, match="word of the solver alone"):
+        replace(result, tree=None).certificate(tmp_path / "proof.json")
+    model, blocks = with_slack(1)
+    result = decompose(model, blocks).solve()
+    with pytest.raises(CertificateError, match="cost nothing, or less"):
+        result.certificate(tmp_path / "proof.json")
 
 
 def test_a_claim_that_a_wrong_presolve_made_is_refused(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ assert not {packages - {"highspy"}} & set(sys.modules)
 
 def test_the_guide_says_what_backends_declare():
     """The table of backends has the classes of problems that each one declares, and no others."""
-    page = (Path(__file__).parents[2] / "docs/user_guide/solvers.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/development/solvers.md").read_text(encoding="utf-8")
     table = dict(re.findall(r"^\| `(\w+)` \| ((?:LP|QP|MIP)(?:, (?:LP|QP|MIP))*) \|", page, re.M))
     kinds = ("lp", "qp", "mip")
     declared = {

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +41,14 @@ from cgboost.estimators.common.targets import Labels
 from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows
 from cgboost.estimators.constrained import report
 from cgboost.estimators.constrained.constraints.constraint import Constraint, Own
-from cgboost.estimators.constrained.data import Features, Grouping, Groupings, MeasuredModel
+from cgboost.estimators.constrained.data import (
+    Declarations,
+    Features,
+    Grouping,
+    Groupings,
+    MeasuredModel,
+)
+from cgboost.estimators.constrained.given_columns import given_columns
 from cgboost.estimators.constrained.inputs import (
     ConstraintInputs,
     check_labels,
@@ -76,7 +83,7 @@ ROUNDS_TO_THE_LIMIT = 6
 """A number of columns that the user allows is reached in so many rounds, or fewer columns come at
 once."""
 
-OffsetRule = Literal["auto", "none", "free"]
+OffsetRule = Literal["auto", "none", "free", "group"]
 
 
 def rules_of(constraints: Any) -> tuple[Constraint, ...]:
@@ -92,6 +99,44 @@ def rules_of(constraints: Any) -> tuple[Constraint, ...]:
                 f"{see('constraints')}"
             )
     return tuple(one if isinstance(one, Constraint) else Own(one) for one in constraints)
+
+
+def step_feature(
+    problem: ConstrainedProblem, declared: Declarations, given: Mapping[Any, ArrayLike]
+) -> int:
+    """The feature that tells apart the groups of limits on rates, for thresholds of each group.
+
+    Raises
+    ------
+    ValueError
+        If such thresholds cannot be had, or would break other constraints.
+    """
+    rule, hint = "offset='group' (a threshold for each group)", see("constraints")
+    if not problem.family.takes_steps:
+        raise ValueError(f"{rule} goes with columns='stumps' or a FrozenEstimator{hint}")
+    of_rates = [constraint for constraint in problem.constraints if constraint.of_rates]
+    names = {constraint.groups_of for constraint in of_rates}
+    if len(names) != 1:
+        raise ValueError(
+            f"{rule} needs limits on the rates of one grouping, ParityGap('sex', 0.02, "
+            f"of='rate') for example; there are limits on those of {sorted(map(str, names))}{hint}"
+        )
+    name, by = names.pop(), f"{of_rates[0]!r} with offset='group'"
+    if name in given:
+        raise ValueError(
+            f"{by} needs the groups of new rows, too: give {name!r} as a column of X instead of "
+            f"groups={{{name!r}: …}}{hint}"
+        )
+    feature = problem.features.index(name, by)
+    moved = declared.rows or declared.convex or declared.own or declared.minimax
+    drawn = any(feature in budget.features for budget in declared.budgets)
+    if moved or drawn or feature in declared.signs or feature in declared.shapes:
+        others = [repr(one) for one in problem.constraints if not one.of_rates]
+        raise ValueError(
+            f"{rule} would break limits that other constraints set, {', '.join(others)}: leave "
+            f"it out, or them{hint}"
+        )
+    return feature
 
 
 @dataclass(eq=False, repr=False)
@@ -222,13 +267,17 @@ class BaseConstrainedBoost(CostByRows):
     def _free_offset(self) -> bool:
         """Whether a constant is added that costs nothing."""
 
+    _offsets: ClassVar[tuple[str, ...]] = ("auto", "none", "free")
+    """What the parameter ``offset`` may be."""
+
     @property
     def _family(self) -> ConstrainedColumns:
-        return family_of(self.columns, self.random_state, self._tol)
+        given = given_columns(self.columns)
+        return given or family_of(self.columns, self.random_state, self._tol)
 
     def _check_parameters(self) -> None:
         check_number("C", self.C, above=0, optional=True)
-        check_choice("offset", self.offset, ("auto", "none", "free"))
+        check_choice("offset", self.offset, self._offsets)
         for constraint in rules_of(self.constraints):
             constraint.check()
         super()._check_parameters()
@@ -310,7 +359,9 @@ class BaseConstrainedBoost(CostByRows):
             options={"solver": self.solver, "solver_options": self.solver_options},
             target=targets[0],
         )
-        problem.declared(targets[0])  # errors come before the first run
+        declared = problem.declared(targets[0])  # errors come before the first run
+        if self.offset == "group":
+            problem.step_feature = step_feature(problem, declared, self._inputs.groups)
         return problem
 
     def _plan(self, rows: TrainingRows) -> Plan:
@@ -351,6 +402,10 @@ class BaseConstrainedBoost(CostByRows):
                 held = self._seen_on(own.X, own.y, known_groups(values, self._groups, self._called))
             prices = report.prices_of(pool, self._runs[0].best_round)
         self.constraints_report_ = report.table_of(pool, prices, seen, held)
+        for name in ("errors_", "errors_bound_"):
+            vars(self).pop(name, None)  # of an earlier fit
+        if pool.errors is not None:
+            self.errors_, self.errors_bound_ = pool.errors
 
     @property
     def _features(self) -> Features:
@@ -424,7 +479,9 @@ class ConstrainedBoostClassifier(Classification, BaseConstrainedBoost):
     columns : {"stumps", "features"}, kernels, or estimator; default="stumps"
         The columns of the model: decision stumps; the features themselves, centred and scaled; any
         value of ``library`` in ``CGBoostClassifier``; or a weak learner of scikit-learn, fitted
-        greedily and without a bound.
+        greedily and without a bound. ``FrozenEstimator(model)`` (scikit-learn's) is the score of a
+        fitted model: its decision values, else the log-odds of ``predict_proba``. A list of these
+        and "stumps" has the columns of all: ``[FrozenEstimator(model), "stumps"]``.
     drop : sequence of str or int, or None
         Columns of X that are not features, such as a sensitive attribute used only for grouping.
     loss : str or Loss, default="hinge"
@@ -432,9 +489,13 @@ class ConstrainedBoostClassifier(Classification, BaseConstrainedBoost):
         solved with CVXPY.
     C : float or None, default=None
         As in :class:`LPBoostClassifier`; for kernels None means 1.
-    offset : {"auto", "none", "free"}, default="auto"
+    offset : {"auto", "none", "free", "group"}, default="auto"
         The offset b. "auto" means "none" for stumps, which include the constant, and "free"
-        otherwise.
+        otherwise. "group" gives each group whose rates are limited (``of="rate"``, of one grouping,
+        which is a numeric feature) a separate threshold: those with the fewest errors on the
+        training rows within the limits, for the output of the model without them. The model then
+        has steps of this feature, and the search over prices is not needed. For stumps and given
+        models.
     class_weight : dict, "balanced" or None
         As in :class:`LPBoostClassifier`; it does not weight rows in the means of groups.
     columns_per_round, tol, time_limit, solver, solver_options, early_stopping, \
@@ -455,9 +516,16 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         the decrease of the objective per additional unit of the limit. For a rate, the price is the
         price of a positive prediction at which the limit is met, nan if there is none.
         ``constraint_table()`` returns the report as text.
+    errors_, errors_bound_ : float
+        With ``offset="group"``: the share of the training rows (by weight) that are misclassified,
+        and a lower bound on it for all thresholds within the limits. They are equal where the
+        choice is proven.
     columns_ : dict of str to ndarray
         Table of the model: feature and threshold of stumps and hinges (with a slope, nan for a
-        stump); feature, centre and scale of features; coefficient and round.
+        stump); feature, centre and scale of features; number of a given model and its scale;
+        coefficient and round.
+    estimators_ : list
+        Learners, or the given models; only for these.
     classes_, class_weight_, column_weights_, intercept_, n_columns_, objective_, dual_bound_, \
 gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`LPBoostClassifier`; dropped columns are not features.
@@ -477,6 +545,8 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
 
     loss: ClassificationLoss | Loss = field(default="hinge", kw_only=True)
 
+    _offsets: ClassVar[tuple[str, ...]] = (*BaseConstrainedBoost._offsets, "group")
+
     def _check_parameters(self) -> None:
         check_task_and_loss(self, CLASSIFICATION)
         super()._check_parameters()
@@ -492,7 +562,7 @@ gap_, converged_, history_, best_round_, stop_reason_, n_iter_, n_features_in_, 
 
     @property
     def _free_offset(self) -> bool:
-        if self.offset == "auto":
+        if self.offset in ("auto", "group"):
             return not (isinstance(self.columns, str) and self.columns == "stumps")
         return self.offset == "free"
 
@@ -512,7 +582,7 @@ class ConstrainedBoostRegressor(TubeRegression, BaseConstrainedBoost):
     Parameters
     ----------
     constraints, columns, drop
-        As in :class:`ConstrainedBoostClassifier`.
+        As in :class:`ConstrainedBoostClassifier`; a given model is a fitted regressor.
     loss : str or Loss, default="epsilon_insensitive"
         Losses that are a box in the dual (this one, "absolute_error", "quantile") are fast under
         linear constraints; others are solved with CVXPY.

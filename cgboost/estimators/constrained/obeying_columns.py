@@ -54,6 +54,17 @@ class ConstrainedColumns(ColumnFamily):
         "columns; give a number of columns for a smaller gap"
     )
 
+    has_steps: bool = False
+    """Whether the steps of a feature are among its columns."""
+
+    takes_steps: ClassVar[bool] = False
+    """Whether its tables have a place for them, too."""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether columns are nearly alike: of many optima a simplex finds a sparse one."""
+        return True
+
     @abstractmethod
     def obeying(self, pool: Any, problem: Declarations, tol: float) -> tuple[Pricer, SignRule]:
         """A pricer of the columns that signs, shapes and budgets allow, and the rule for α."""
@@ -67,6 +78,9 @@ def _oriented(
 
 class ObeyingStumps(StumpColumns, ConstrainedColumns):
     """Stumps of all features, hinges of those that have a shape."""
+
+    has_steps = True
+    takes_steps: ClassVar[bool] = True
 
     def obeying(
         self, pool: StumpPool, problem: Declarations, tol: float
@@ -147,7 +161,8 @@ class ObeyingFeatures(ConstrainedColumns):
         }
 
 
-def _refuse(family: str, problem: Declarations, what: Sequence[tuple[str, Any]]) -> None:
+def refuse(family: str, problem: Declarations, what: Sequence[tuple[str, Any]]) -> None:
+    """Raise ValueError for a constraint that a family cannot obey."""
     for name, asked in what:
         if asked:
             raise ValueError(
@@ -165,7 +180,7 @@ class ObeyingKernels(KernelColumns, ConstrainedColumns):
 
     def obeying(self, pool: Any, problem: Declarations, tol: float) -> tuple[Pricer, SignRule]:
         """A scan of all kernels."""
-        _refuse(
+        refuse(
             "a model of kernels",
             problem,
             [
@@ -183,7 +198,7 @@ class ObeyingLearners(LearnerColumns, ConstrainedColumns):
     def obeying(self, pool: Any, problem: Declarations, tol: float) -> tuple[Pricer, SignRule]:
         """Learners fitted to what limits pull at; monotone ones with α ≥ 0."""
         name = type(self.estimator).__name__
-        _refuse(
+        refuse(
             f"a model of {name}",
             problem,
             [("Convex and Concave", problem.shapes), ("GroupBudget", problem.budgets)],

@@ -96,6 +96,10 @@ class ConstrainedProblem:
     balanced : bool
         Whether rows that should be positive at these prices weigh as much as the others together:
         a constant, which has no order of rows, then pays only where no column does.
+    step_feature : int or None
+        The feature that tells groups apart, where each has a separate threshold.
+    errors : (float, float) or None
+        With such thresholds: the share of errors, and a lower bound on that of all thresholds.
     known : dict
         Columns as their pricer knows them.
     multipliers : Multipliers or None
@@ -119,6 +123,8 @@ class ConstrainedProblem:
     price: float = FIRST_PRICE
     rate_prices: dict[tuple[int, str], float] = field(default_factory=dict)
     balanced: bool = False
+    step_feature: int | None = None
+    errors: tuple[float, float] | None = None
     known: dict[Any, Column] = field(default_factory=dict)
     multipliers: Multipliers | None = None
 
@@ -234,7 +240,7 @@ class ConstrainedProblem:
                 **options,
             )
         if plain:
-            if options["solver"] == "auto":
+            if options["solver"] == "auto" and (len(limits) or self.family.repeats):
                 options["solver"] = VERTICES  # interior points take many steps with limits
             return ConstrainedMaster(
                 box, limits, self.price * self.total, constant=constant, **options

@@ -31,6 +31,13 @@ from cgboost.estimators.constrained.data import MeasuredModel
 from cgboost.estimators.constrained.infeasible import raise_infeasible
 from cgboost.estimators.constrained.obeying_columns import ObeyingStumps
 from cgboost.estimators.constrained.problem import ConstrainedProblem
+from cgboost.estimators.constrained.thresholds import (
+    ROUNDING,
+    TIED,
+    Cuts,
+    best_thresholds,
+    widened,
+)
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
 from cgboost.generation.history import StopReason, relative_gap
 from cgboost.pricing.constrained.hinges import HingeFunction
@@ -61,13 +68,6 @@ BLENDED = 8
 
 SHARES = {True: 17, False: 257}
 """… with so many shares, evenly spread; more where offsets cannot be moved."""
-
-TIED = 1e-9
-"""Outputs this near to each other or to 0, relative to the largest one, may change sides by
-rounding."""
-
-ROUNDING = 1e-12
-"""Of a sum of weights that add up to 1."""
 
 SIZES = (1.0, 2.0, 0.5, 0.25, 0.1)
 """Sizes of a model that are tried; its predictions are the same with all of them."""
@@ -103,6 +103,8 @@ def obeying_runs(problem: ConstrainedProblem, run: Run, called: str) -> list[Fit
     if not any(constraint.of_rates for constraint in problem.constraints):
         return runs
     free_bound = runs[0].bound  # of a relaxation: rates have no limits in it
+    if problem.step_feature is not None and not problem.family.has_steps:
+        free_bound = -np.inf  # offsets of groups are not in it
     runs = _with_rates(problem, run, runs, called)
     objective = problem.value(runs[0].outputs[0])
     gap = relative_gap(objective, free_bound)
@@ -251,8 +253,7 @@ class _Decisions:
 
     def keep(self, rates: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether rates, one a row, are within their limits in each column."""
-        limits = np.maximum(self.limits * (1.0 - ROUNDING), ROUNDING)
-        return np.asarray((np.abs(rates) <= limits[:, None]).all(axis=0))
+        return np.asarray((np.abs(rates) <= widened(self.limits)[:, None]).all(axis=0))
 
     def obeyed(self, f: Vector) -> bool:
         """Whether predictions of these outputs, as they are, keep to the limits."""
@@ -278,15 +279,10 @@ class _Decisions:
                 return np.inf, 0.0
             last = 0.0 if self.surely_obeyed(f) else 2.0 * float(np.abs(self.gains).sum())
             return last - float(self.gains @ (f > 0)), 0.0
-        order = np.argsort(-f, kind="stable")
-        s, gains = f[order], np.append(0.0, np.cumsum(self.gains[order]))
-        rates = np.cumsum(self.vectors[:, order], axis=1)
-        rates = np.column_stack([np.zeros(len(self.limits)), rates[:, :-1], 0.0 * self.limits])
-        apart = s[:-1] - s[1:] > TIED * max(abs(s[0]), abs(s[-1]))
-        ends = np.concatenate([s[:1] + 1.0, 0.5 * (s[1:] + s[:-1]), s[-1:] - 1.0])
-        allowed = np.concatenate([[True], apart, [True]]) & self.keep(rates)
-        place = int(np.argmin(np.where(allowed, -gains, np.inf)))
-        return -float(gains[place]), float(ends[place])
+        cuts = Cuts.of(f, self.gains, self.vectors, TIED * float(np.abs(f).max(initial=0.0)))
+        cuts.rates[:, -1] = 0.0  # all rows together, but for rounding
+        place = int(np.argmin(np.where(self.keep(cuts.rates), -cuts.gains, np.inf)))
+        return -float(cuts.gains[place]), float(cuts.thresholds[place])
 
     def near(self, f: Vector, n_positive: int) -> Vector:
         """The rates where about so many rows are predicted positive: no fit is then a constant."""
@@ -304,9 +300,14 @@ def _with_rates(
     """The runs of the model with the fewest errors whose rates are within their limits."""
     rows, decisions = problem.rows.X, _Decisions.of(problem)
     free = runs[0].outputs[0].values(rows)
+    if problem.step_feature is not None:
+        own = _by_group(problem, runs, decisions, free)
+        _warn_of_a_constant(problem, free, own, called)
+        return own
     if decisions.surely_obeyed(free):
         return runs
-    fits, values, found = [_Fit(runs, {}, problem.multipliers)], [free], None
+    found: list[FittedRun] | None = None
+    fits, values = [_Fit(runs, {}, problem.multipliers)], [free]
     for balanced in (True, False) if decisions.movable else (False,):
         _search(problem, run, decisions, fits, values, balanced=balanced)
         found = _best(problem, decisions, fits, values)
@@ -314,6 +315,16 @@ def _with_rates(
             return found
     if found is None:
         return _nearest(problem, decisions, fits, called)
+    _warn_of_a_constant(problem, free, found, called)
+    return found
+
+
+def _warn_of_a_constant(
+    problem: ConstrainedProblem, free: Vector, found: list[FittedRun], called: str
+) -> None:
+    """Warn of a model that predicts one class for nearly all training rows."""
+    if not _is_constant(problem, free, found):
+        return
     warn_caller(
         f"{called}: within the limits on rates the best model found predicts the positive class "
         f"for {100 * _share(problem, found):.3g} % of the training rows "
@@ -321,7 +332,34 @@ def _with_rates(
         f"which is nearly a constant: allow more, raise C, or limit the score{see('constraints')}",
         TrivialModelWarning,
     )
-    return found
+
+
+def _by_group(
+    problem: ConstrainedProblem, runs: list[FittedRun], decisions: _Decisions, free: Vector
+) -> list[FittedRun]:
+    """The runs with a threshold for each group: steps of the feature that is the group."""
+    assert problem.step_feature is not None
+    name = next(c.groups_of for c in problem.constraints if c.of_rates)
+    grouping = problem.groups[name]
+    chosen = best_thresholds(
+        free, grouping.codes, decisions.gains, decisions.vectors, decisions.limits
+    )
+    total = float(np.abs(decisions.gains).sum())
+    worst = float(decisions.gains.clip(min=0.0).sum())  # where no row is predicted positive
+    problem.errors = (worst - chosen.gain) / total, (worst - chosen.bound) / total
+    relative = (chosen.prices / total).tolist()
+    problem.rate_prices = dict(zip(decisions.places, relative, strict=True))
+    labels = np.asarray(grouping.labels, dtype=np.float64)
+    steps = np.diff(-chosen.thresholds)
+    edges = 0.5 * (labels[1:] + labels[:-1])
+    stumps = [Stump(problem.step_feature, float(edge)) for edge in edges]
+    offset = -float(chosen.thresholds[0]) + 0.5 * float(steps.sum())
+    output = runs[0].outputs[0]
+    twice = [(2.0 * output.coef, 2.0 * output.intercept)]
+    # 2·(step/2): blending halves it again
+    added = FittedOutput(stumps, np.array(["stump"] * len(steps)), [(steps, 0.0)], output.sizes)
+    whole = blend(added, replace(output, path=[*output.path[:-1], *twice]), 0.5)
+    return [replace(runs[0], outputs=[_of_size(problem, whole, 1.0, offset)])]
 
 
 def _search(

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cgboost import above
 from cgboost.arrays import Vector
 from cgboost.exceptions import CGBoostError, PersistenceError, ResumeError
 from cgboost.generation.callbacks import as_callback, keeps_records
@@ -200,6 +201,35 @@ class DecompositionResult:
             duals=duals,
             solutions=solutions,
         )
+
+    def certificate(
+        self, path: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None
+    ) -> Path:
+        """Prove to everybody how good the solution is over the columns of the blocks, in a file.
+
+        As :meth:`~cgboost.generation.history.Result.certificate`, of the root of the search: that
+        its pricing problems have no better columns is the word of their solver alone, as the first
+        line says.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Usually ``proof.json``.
+        data : str, path-like or None
+            Where to write the table of columns and right-hand sides, .csv or .npy; next to the
+            file by default.
+
+        Returns
+        -------
+        path : Path
+
+        Raises
+        ------
+        CertificateError
+            Where branch and cut was faster, without a solution, of a resumed search, and for
+            columns that do not cost more than 0.
+        """
+        return above.write_decomposed_certificate(self, path, data)
 
     def summary(self) -> str:
         """A short summary as text."""

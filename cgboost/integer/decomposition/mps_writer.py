@@ -23,7 +23,7 @@ from cgboost.integer.decomposition.mps_text import HEADS, Dialect
 
 
 class NamedProgram(Protocol):
-    """What is written: a program to be minimised, with names, in a sense of its own."""
+    """What is written: a program to be minimised, with names, and the sense that the file has."""
 
     @property
     def program(self) -> Program:

@@ -69,7 +69,7 @@ def minimise(
         return
     name = _cvxpy_name(solver)
     if name not in TIGHT_OPTIONS and PREFIX + name in available_backends("qp") and problem.is_qp():
-        # CVXPY hands such solvers wrong bounds of its own making (see docs/user_guide/solvers.md)
+        # CVXPY hands such solvers wrong bounds of its own making (see docs/development/solvers.md)
         _solve_with_backend(problem, PREFIX + name, time_limit, options)
     else:
         _by_cvxpy(problem, name, time_limit, options or {})
